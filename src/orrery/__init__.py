@@ -1,0 +1,1 @@
+"""Orrery: checkout, live counter, gateway, cockpit and tenant separation for one owner."""

@@ -1,0 +1,1 @@
+"""Paid-product checkout (spec 1)."""

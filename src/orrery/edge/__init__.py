@@ -1,0 +1,1 @@
+"""Where HTTP comes in: problems, authentication, limits, listeners."""

@@ -1,0 +1,94 @@
+"""Every error that Orrery raises on purpose.
+
+OrreryError
+├── Invalid                  the caller's input is wrong; nothing was written
+├── StoreError
+│   ├── StoreUnavailable     locked, full, corrupt or gone; nothing of this call was stored
+│   └── OutcomeUnknown       the answer of a commit was lost; repeat it with the same id
+├── ProcessorError
+│   ├── ProcessorRefused     the processor understood and said no
+│   └── ProcessorUnreachable no usable answer within the deadline
+├── NotConfigured            a setting or secret that this part needs is missing
+└── DeliveryFailed           a notification was not accepted (`permanent` tells whether to try again)
+"""
+
+
+class OrreryError(Exception):
+    """The root: `str(error)` is one sentence that is safe to show to the owner and to log."""
+
+
+class Invalid(OrreryError):
+    """The caller's input is wrong; nothing was written."""
+
+
+class StoreError(OrreryError):
+    """The store could not do what was asked."""
+
+
+class StoreUnavailable(StoreError):
+    """The store is locked, full, corrupt or gone; nothing of this call was stored."""
+
+
+class OutcomeUnknown(StoreError):
+    """The answer of a commit was lost: it may or may not be stored.
+
+    Repeating the commit with the same `commit_id` returns the first outcome if there was one.
+    """
+
+    def __init__(self, message: str, commit_id: str) -> None:
+        super().__init__(message)
+        self.commit_id = commit_id
+
+
+class NotConfigured(OrreryError):
+    """A setting or secret that this part needs is missing (decision 41)."""
+
+
+class ProcessorError(OrreryError):
+    """A call to the payment processor did not succeed."""
+
+
+class ProcessorRefused(ProcessorError):
+    """The processor understood the request and said no.
+
+    `kind` is the processor's error type, `param` the parameter it names, `status` its HTTP status.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int,
+        kind: str | None = None,
+        code: str | None = None,
+        param: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+        self.code = code
+        self.param = param
+
+
+class ProcessorUnreachable(ProcessorError):
+    """No usable answer within the deadline: network trouble, a 5xx, a 429, or a body that is not the contract's.
+
+    `same_key` tells whether a repeat must carry the same idempotency key: yes after a lost answer, a 409 or
+    a 429; no after a 5xx, which the processor stores and replays under its key.
+    """
+
+    def __init__(self, message: str, *, same_key: bool, status: int | None = None) -> None:
+        super().__init__(message)
+        self.same_key = same_key
+        self.status = status
+
+
+class DeliveryFailed(OrreryError):
+    """A notification was not accepted.
+
+    `permanent` is the caller's next decision: True means that a repeat can not succeed.
+    """
+
+    def __init__(self, message: str, *, permanent: bool) -> None:
+        super().__init__(message)
+        self.permanent = permanent

@@ -1,0 +1,1 @@
+"""What several domains need and no vendor gives: outbox, lease, heartbeat."""

@@ -1,0 +1,115 @@
+"""The store, as a port: one small idea that everything durable is made of.
+
+`get`, `scan` and an atomic `commit` with checks. Put-if-absent, compare-and-set, leases, the outbox and index
+keys are all commits (the design, "The store is one small idea").
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from orrery.errors import Invalid
+
+MINIMUM_TTL = timedelta(seconds=60)
+"""The shortest time to live that a put may carry (spec 2, Limits: minimum store TTL 60 s)."""
+
+MAXIMUM_KEY_BYTES = 512
+"""The longest key, in UTF-8 bytes: what the key-value stores behind this port allow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One stored value: `version` is the store-wide number of the commit that wrote it."""
+
+    key: str
+    value: bytes
+    version: int
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Write `value` under `key`, for ever or for `ttl` (at least `MINIMUM_TTL`, else `Invalid`)."""
+
+    key: str
+    value: bytes
+    ttl: timedelta | None = None
+
+    def __post_init__(self) -> None:
+        if not self.key or len(self.key.encode()) > MAXIMUM_KEY_BYTES:
+            raise Invalid(f"A store key has 1 to {MAXIMUM_KEY_BYTES} bytes.")
+        if self.ttl is not None and self.ttl < MINIMUM_TTL:
+            raise Invalid(f"Invalid TTL of {self.ttl.total_seconds():g} s: it must be at least 60 s.")
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Remove `key`; removing what is not there is no error."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """A check: `key` must not exist (an expired one does not exist)."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """A check: `key` must still have `version`."""
+
+    key: str
+    version: int
+
+
+Write = Put | Delete
+Check = Absent | Unchanged
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The commit is durable. `version` is its store-wide number: higher than any before it, never reused."""
+
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Nothing was written, because these keys failed their checks."""
+
+    keys: tuple[str, ...]
+
+
+class Store(Protocol):
+    """A durable, ordered map of keys to bytes. Keys order by their UTF-8 bytes."""
+
+    async def get(self, key: str) -> Entry | None:
+        """Return the entry under `key`, or None when there is none or it has expired."""
+        ...
+
+    async def scan(
+        self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
+    ) -> list[Entry]:
+        """Return up to `limit` entries whose keys start with `prefix`, in key order (or `reverse`).
+
+        `after` is the last key of the page before: only keys strictly beyond it are returned.
+        """
+        ...
+
+    async def commit(
+        self, writes: Sequence[Write], checks: Sequence[Check] = (), *, commit_id: str | None = None
+    ) -> Committed | Conflict:
+        """Apply all `writes` if every check holds, atomically and durably, else none.
+
+        A `commit_id` that was already committed returns the first outcome and writes nothing; ids are
+        remembered for at least a day.
+        Raises `StoreUnavailable` (nothing stored) or `OutcomeUnknown` (repeat with the same id to learn).
+        """
+        ...
+
+    async def close(self) -> None:
+        """Finish what was handed in and let go of the storage."""
+        ...

@@ -1,0 +1,1 @@
+"""Stateful stand-ins for the vendors, for the demo and the tests."""
