@@ -17,6 +17,17 @@ MINIMUM_TTL = timedelta(seconds=60)
 MAXIMUM_KEY_BYTES = 512
 """The longest key, in UTF-8 bytes: what the key-value stores behind this port allow."""
 
+MAXIMUM_TTL = timedelta(days=36_525)
+"""The longest time to live: a century, so that every expiry is a date that a calendar knows."""
+
+
+def encode_key(key: str) -> bytes:
+    """Return `key` as the bytes that it orders by; `Invalid` when it has no UTF-8 form (a lone surrogate)."""
+    try:
+        return key.encode()
+    except UnicodeEncodeError:
+        raise Invalid("A store key must be valid Unicode text.") from None
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -37,10 +48,12 @@ class Put:
     ttl: timedelta | None = None
 
     def __post_init__(self) -> None:
-        if not self.key or len(self.key.encode()) > MAXIMUM_KEY_BYTES:
+        if not 0 < len(encode_key(self.key)) <= MAXIMUM_KEY_BYTES:
             raise Invalid(f"A store key has 1 to {MAXIMUM_KEY_BYTES} bytes.")
         if self.ttl is not None and self.ttl < MINIMUM_TTL:
             raise Invalid(f"Invalid TTL of {self.ttl.total_seconds():g} s: it must be at least 60 s.")
+        if self.ttl is not None and self.ttl > MAXIMUM_TTL:
+            raise Invalid("Invalid TTL: it must be at most 100 years; a put without a TTL is kept for ever.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +80,15 @@ class Unchanged:
 
 Write = Put | Delete
 Check = Absent | Unchanged
+
+
+def refuse_invalid(writes: Sequence[Write], checks: Sequence[Check]) -> None:
+    """Raise `Invalid` for a key that is no text, or one written twice: their order would decide in silence."""
+    keys = [encode_key(write.key) for write in writes]
+    if len(keys) != len(set(keys)):
+        raise Invalid("A commit may write each key only once.")
+    for check in checks:
+        encode_key(check.key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +127,10 @@ class Store(Protocol):
         """Apply all `writes` if every check holds, atomically and durably, else none.
 
         A `commit_id` that was already committed returns the first outcome and writes nothing; ids are
-        remembered for at least a day.
-        Raises `StoreUnavailable` (nothing stored) or `OutcomeUnknown` (repeat with the same id to learn).
+        remembered for at least a day. A key may be written once and checked as often as one likes; the keys of
+        a `Conflict` come in the order of the checks.
+        Raises `Invalid` (see `refuse_invalid`), `StoreUnavailable` (nothing stored) or `OutcomeUnknown`
+        (repeat with the same id to learn).
         """
         ...
 

@@ -1,0 +1,5 @@
+"""The store in one SQLite file: the default, for one machine and any number of its processes."""
+
+from orrery.adapters.sqlite.store import SqliteStore
+
+__all__ = ["SqliteStore"]

@@ -1,0 +1,155 @@
+"""The file on disk: made whole or not at all, opened with the durability that we promise, shared politely."""
+
+import fcntl
+import os
+from contextlib import closing, suppress
+from datetime import timedelta
+from io import FileIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import apsw
+
+from orrery.errors import StoreUnavailable
+
+APPLICATION_ID = 0x4F727279
+"""The four bytes ``Orry`` in the file's header: this is one of ours."""
+
+SCHEMA_VERSION = 1
+
+BUSY_TIMEOUT = timedelta(seconds=5)
+"""How long a commit waits for another process's transaction."""
+
+# Times are microseconds since 1970. AUTOINCREMENT is what keeps a version from ever being given out twice.
+_SCHEMA = f"""
+CREATE TABLE entries (
+  key BLOB NOT NULL PRIMARY KEY,
+  value BLOB NOT NULL,
+  version INTEGER NOT NULL,
+  expires_at INTEGER
+) STRICT;
+CREATE INDEX entries_by_expiry ON entries (expires_at) WHERE expires_at IS NOT NULL;
+CREATE TABLE commits (
+  version INTEGER PRIMARY KEY AUTOINCREMENT,
+  id BLOB NOT NULL UNIQUE,
+  committed_at INTEGER NOT NULL
+) STRICT;
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {SCHEMA_VERSION};
+"""
+
+
+class StoreFile:
+    """A store file that this process has in use: nobody can restore over it until `close`."""
+
+    def __init__(self, path: Path, busy_timeout: timedelta = BUSY_TIMEOUT) -> None:
+        self.path = path
+        self._busy_timeout = busy_timeout
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._hold = share(path)
+        _ensure_exists(path)
+        self._identity = _identity(path)
+
+    def connect(self) -> apsw.Connection:
+        """Open another connection whose commits are on the disk when they return."""
+        self.verify_in_place()
+        database = connect(self.path, self._busy_timeout)
+        verify_ours(self.path, database)
+        make_durable(database)
+        return database
+
+    def verify_in_place(self) -> None:
+        """Raise while the file is not where it was: what is written to a deleted file is lost."""
+        if _identity(self.path) != self._identity:
+            raise StoreUnavailable(
+                f"The store file {self.path.name} was replaced while it was in use: restart what uses it."
+            )
+
+    def close(self) -> None:
+        """Let others restore."""
+        self._hold.close()
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino
+
+
+def _ensure_exists(path: Path) -> None:
+    if path.exists():
+        return
+    with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as scratch:
+        new = Path(scratch, "new")
+        _build(new)
+        with suppress(FileExistsError):  # another process was first, and its file is as good
+            path.hardlink_to(new)
+    sync_directory(path.parent)
+
+
+def _build(path: Path) -> None:
+    create_private(path)
+    with closing(connect(path, BUSY_TIMEOUT)) as database:
+        make_durable(database)
+        database.execute(_SCHEMA)
+
+
+def connect(path: Path, busy_timeout: timedelta) -> apsw.Connection:
+    """Open an existing file, and never make one."""
+    database = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    database.set_busy_timeout(busy_timeout // timedelta(milliseconds=1))
+    return database
+
+
+def make_durable(database: apsw.Connection) -> None:
+    """Have every commit on the disk before it returns, readers beside the writer, and erased data gone."""
+    database.pragma("journal_mode", "wal")
+    database.pragma("synchronous", "full")
+    database.pragma("secure_delete", 1)  # else what was erased lingers in the file's free space
+
+
+def verify_ours(path: Path, database: apsw.Connection) -> None:
+    """Raise `StoreUnavailable` unless the file is a store that this release can read."""
+    if database.pragma("application_id") != APPLICATION_ID:
+        raise StoreUnavailable(f"The file {path.name} is not an Orrery store: check the configured path.")
+    found = database.pragma("user_version")
+    if found != SCHEMA_VERSION:
+        raise StoreUnavailable(
+            f"The store file {path.name} has schema version {found}, and this release reads {SCHEMA_VERSION}: "
+            "run the release that wrote it."
+        )
+
+
+def create_private(path: Path) -> None:
+    """Create an empty file that only its owner may read."""
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def sync_directory(path: Path) -> None:
+    """Make a new name in the directory `path` survive a power cut."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def share(path: Path) -> FileIO:
+    """Return a hold on the store, to be closed, that keeps a restore out; raise while one is under way."""
+    return _hold(path, fcntl.LOCK_SH, "is being restored: try again when that is done")
+
+
+def seize(path: Path) -> FileIO:
+    """Return a hold on the store, to be closed, that nobody shares; raise while anybody has it open."""
+    return _hold(path, fcntl.LOCK_EX, "is in use: stop the service and other commands first")
+
+
+def _hold(path: Path, mode: int, otherwise: str) -> FileIO:
+    handle = os.open(path.with_name(f"{path.name}.lock"), os.O_CREAT | os.O_RDWR, 0o600)
+    hold = FileIO(handle, "r+")
+    try:
+        # flock, not lockf: it also keeps apart two openings of one process, and a killed process lets go
+        fcntl.flock(hold, mode | fcntl.LOCK_NB)
+    except BlockingIOError:
+        hold.close()
+        raise StoreUnavailable(f"The store file {path.name} {otherwise}.") from None
+    return hold

@@ -1,0 +1,131 @@
+"""`Store` over one SQLite file: reads on the event loop's thread, commits through the writer's."""
+
+import asyncio
+import itertools
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Self
+from uuid import uuid4
+
+import apsw
+
+from orrery.adapters.sqlite.file import BUSY_TIMEOUT, StoreFile
+from orrery.adapters.sqlite.transaction import Request, microseconds, moment
+from orrery.adapters.sqlite.trouble import unavailable
+from orrery.adapters.sqlite.writer import Writer
+from orrery.errors import StoreUnavailable
+from orrery.ports.clock import Clock
+from orrery.ports.store import Check, Committed, Conflict, Entry, Write, encode_key, refuse_invalid
+
+_BEYOND = b"\xff"
+"""Orders after every UTF-8 text: no encoded character begins with this byte."""
+
+_COLUMNS = "SELECT key, value, version, expires_at FROM entries"
+_ALIVE = "(expires_at IS NULL OR expires_at > ?)"
+_GET = f"{_COLUMNS} WHERE key = ? AND {_ALIVE}"
+_SCAN = f"{_COLUMNS} WHERE key >= ? AND key < ? AND {_ALIVE} ORDER BY key LIMIT ?"
+_SCAN_REVERSE = f"{_COLUMNS} WHERE key >= ? AND key < ? AND {_ALIVE} ORDER BY key DESC LIMIT ?"
+
+_Row = tuple[bytes, bytes, int, int | None]
+
+
+class SqliteStore:
+    """A `Store` in one file, for any number of processes of one machine; get one from `open`.
+
+    Reads run where they are called: they take microseconds, which a hop to a thread would multiply.
+    """
+
+    def __init__(self, file: StoreFile, clock: Clock, loop: asyncio.AbstractEventLoop) -> None:
+        self._file = file
+        self._clock = clock
+        self._reader: apsw.Connection | None = file.connect()
+        self._writer = Writer(file, clock, loop)
+        self._closed = False
+        self._ids = (f"{uuid4().hex}-{number:012d}" for number in itertools.count())
+
+    @classmethod
+    async def open(cls, path: Path, clock: Clock, *, busy_timeout: timedelta = BUSY_TIMEOUT) -> Self:
+        """Open the store at `path`, made when it is missing (0600, in a directory made 0700).
+
+        `busy_timeout` is how long a commit waits for another process's transaction.
+        Raises `StoreUnavailable` when the file can not be used or is not ours.
+        """
+        return await asyncio.to_thread(cls._open, path, clock, busy_timeout, asyncio.get_running_loop())
+
+    @classmethod
+    def _open(cls, path: Path, clock: Clock, busy_timeout: timedelta, loop: asyncio.AbstractEventLoop) -> Self:
+        try:
+            file = StoreFile(path, busy_timeout)
+        except (apsw.Error, OSError) as error:
+            raise unavailable(path, error) from error
+        try:
+            return cls(file, clock, loop)
+        except (apsw.Error, OSError, StoreUnavailable) as error:
+            file.close()
+            raise unavailable(path, error) from error
+
+    async def get(self, key: str) -> Entry | None:
+        """Return the live entry under `key`."""
+        rows = self._read(_GET, (encode_key(key), self._now()))
+        return _entry(rows[0]) if rows else None
+
+    async def scan(
+        self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
+    ) -> list[Entry]:
+        """Return a page of the live entries under `prefix`."""
+        low = encode_key(prefix)
+        high = low + _BEYOND
+        if after is not None and reverse:
+            high = min(high, encode_key(after))
+        elif after is not None:
+            low = max(low, encode_key(after) + b"\0")
+        rows = self._read(_SCAN_REVERSE if reverse else _SCAN, (low, high, self._now(), max(limit, 0)))
+        return [_entry(row) for row in rows]
+
+    async def commit(
+        self, writes: Sequence[Write], checks: Sequence[Check] = (), *, commit_id: str | None = None
+    ) -> Committed | Conflict:
+        """Apply `writes` if every check holds; many callers share one trip to the disk."""
+        self._refuse_when_closed()
+        refuse_invalid(writes, checks)
+        named = commit_id is not None
+        if named:
+            encode_key(commit_id)
+        request = Request(tuple(writes), tuple(checks), commit_id if named else next(self._ids), named=named)
+        return await self._writer.submit(request)
+
+    async def close(self) -> None:
+        """Do what was handed in and let go of the file; what comes after is refused."""
+        if not self._closed:
+            self._closed = True
+            await asyncio.to_thread(self._writer.finish)
+            self._drop()
+            self._file.close()
+
+    def _read(self, query: str, parameters: tuple[bytes | int, ...]) -> list[_Row]:
+        self._refuse_when_closed()
+        try:
+            if self._reader is None:
+                self._reader = self._file.connect()
+            return self._reader.execute(query, parameters).fetchall()
+        except (apsw.Error, OSError) as error:
+            self._drop()
+            raise unavailable(self._file.path, error) from error
+
+    def _drop(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    def _now(self) -> int:
+        return microseconds(self._clock.now())
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("The store is closed.")
+
+
+def _entry(row: _Row) -> Entry:
+    key, value, version, expires_at = row
+    return Entry(key.decode(), value, version, None if expires_at is None else moment(expires_at))

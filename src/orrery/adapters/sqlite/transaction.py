@@ -1,0 +1,108 @@
+"""What one commit does inside a transaction: its checks, its number, its writes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import apsw
+
+from orrery.ports.store import (
+    Absent,
+    Check,
+    Committed,
+    Conflict,
+    Delete,
+    Unchanged,
+    Write,
+    encode_key,
+)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+_REMEMBERED = timedelta(hours=24)
+"""How long a commit id is remembered at least (ports.store: "at least a day")."""
+
+_EXPIRED_PER_SWEEP = 100
+"""At most so many expired entries are removed at a time, so that no caller waits long for the broom."""
+
+_KNOWN = "SELECT version FROM commits WHERE id = ?"
+_NUMBER = "INSERT INTO commits (id, committed_at) VALUES (?, ?)"
+_VERSION = "SELECT version FROM entries WHERE key = ? AND (expires_at IS NULL OR expires_at > ?)"
+_DELETE = "DELETE FROM entries WHERE key = ?"
+_PUT = """
+INSERT INTO entries (key, value, version, expires_at) VALUES (?, ?, ?, ?)
+ON CONFLICT (key) DO UPDATE
+SET value = excluded.value, version = excluded.version, expires_at = excluded.expires_at
+"""
+_SWEEP_ENTRIES = "DELETE FROM entries WHERE key IN (SELECT key FROM entries WHERE expires_at <= ? LIMIT ?)"
+_SWEEP_COMMITS = """
+DELETE FROM commits WHERE version < (SELECT min(version) FROM commits) + ? AND committed_at < ?
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One caller's commit. `named` tells whether the caller chose the id, and so may have sent it before."""
+
+    writes: Sequence[Write]
+    checks: Sequence[Check]
+    commit_id: str
+    named: bool
+
+
+def microseconds(moment: datetime) -> int:
+    """Return `moment` as whole microseconds since 1970."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def moment(stamp: int) -> datetime:
+    """Return the time of `stamp`, microseconds since 1970."""
+    return _EPOCH + stamp * _MICROSECOND
+
+
+def apply(database: apsw.Connection, request: Request, now: datetime) -> Committed | Conflict:
+    """Do what `request` asks, within the transaction that is open."""
+    known = _known(database, request)
+    if known is not None:
+        return known
+    stamp = microseconds(now)
+    failed = dict.fromkeys(check.key for check in request.checks if not _holds(database, check, stamp))
+    if failed:
+        return Conflict(tuple(failed))
+    database.execute(_NUMBER, (encode_key(request.commit_id), stamp))
+    version = database.last_insert_rowid()
+    for write in request.writes:
+        _write(database, write, version, now)
+    return Committed(version)
+
+
+def sweep(database: apsw.Connection, now: datetime, commits: int) -> None:
+    """Remove some of what has expired, and forget old commit ids twice as fast as the `commits` just made."""
+    database.execute(_SWEEP_ENTRIES, (microseconds(now), _EXPIRED_PER_SWEEP))
+    database.execute(_SWEEP_COMMITS, (2 * commits, microseconds(now - _REMEMBERED)))
+
+
+def _known(database: apsw.Connection, request: Request) -> Committed | None:
+    if not request.named:
+        return None
+    version = database.execute(_KNOWN, (encode_key(request.commit_id),)).get
+    return None if version is None else Committed(version)
+
+
+def _holds(database: apsw.Connection, check: Check, stamp: int) -> bool:
+    version = database.execute(_VERSION, (encode_key(check.key), stamp)).get
+    match check:
+        case Absent():
+            return version is None
+        case Unchanged():
+            return version == check.version
+
+
+def _write(database: apsw.Connection, write: Write, version: int, now: datetime) -> None:
+    key = encode_key(write.key)
+    if isinstance(write, Delete):
+        database.execute(_DELETE, (key,))
+        return
+    expires_at = None if write.ttl is None else microseconds(now + write.ttl)
+    database.execute(_PUT, (key, write.value, version, expires_at))

@@ -1,0 +1,49 @@
+"""SQLite's errors in words that tell the owner what to do."""
+
+from pathlib import Path
+
+import apsw
+
+from orrery.errors import StoreUnavailable
+
+_LOCKED = "is locked by another process for too long: see who holds it, then try again"
+_FULL = "could not grow, because the disk is full: make room, then try again"
+_DAMAGED = "is damaged or not a database: stop the service and run `orrery restore` with the last backup"
+_REFUSED = "could not be opened or written: see that it exists and that this user may write it and its directory"
+_DISK = "met a disk error: check the disk, then try again"
+
+_SENTENCES: dict[type[Exception], str] = {
+    apsw.BusyError: _LOCKED,
+    apsw.LockedError: _LOCKED,
+    apsw.FullError: _FULL,
+    apsw.CorruptError: _DAMAGED,
+    apsw.NotADBError: _DAMAGED,
+    apsw.CantOpenError: _REFUSED,
+    apsw.PermissionsError: _REFUSED,
+    apsw.ReadOnlyError: _REFUSED,
+    apsw.AuthError: _REFUSED,
+    apsw.IOError: _DISK,
+    apsw.TooBigError: "was asked to keep a value larger than it can hold",
+    FileNotFoundError: _REFUSED,
+    PermissionError: _REFUSED,
+    NotADirectoryError: _REFUSED,
+}
+
+
+def describe(path: Path, error: Exception) -> str:
+    """Return one sentence on `error` that names the file at `path`, and nothing of what is in it."""
+    what = _SENTENCES.get(type(error), "could not be used")
+    return f"The store file {path.name} {what} ({_name(error)})."
+
+
+def unavailable(path: Path, error: Exception) -> StoreUnavailable:
+    """Return the error that says nothing was stored, and why."""
+    if isinstance(error, StoreUnavailable):
+        return error
+    return StoreUnavailable(describe(path, error))
+
+
+def _name(error: Exception) -> str:
+    if isinstance(error, apsw.Error):
+        return str(apsw.mapping_extended_result_codes.get(error.extendedresult, type(error).__name__))
+    return error.strerror or type(error).__name__ if isinstance(error, OSError) else type(error).__name__

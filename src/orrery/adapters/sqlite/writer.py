@@ -1,0 +1,141 @@
+"""The one thread that writes: it gathers the commits that wait and pays for one trip to the disk."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from queue import SimpleQueue
+from threading import Thread
+
+import apsw
+
+from orrery.adapters.sqlite.file import StoreFile
+from orrery.adapters.sqlite.transaction import Request, apply, sweep
+from orrery.adapters.sqlite.trouble import describe, unavailable
+from orrery.errors import OutcomeUnknown
+from orrery.ports.clock import Clock
+from orrery.ports.store import Committed, Conflict
+
+_LARGEST_GROUP = 128
+"""So many commits share one transaction at most: with more, the first of them would wait for no gain."""
+
+Answer = Committed | Conflict
+Outcome = Answer | Exception
+
+
+class _CommitLost(Exception):
+    """COMMIT itself failed in a way that leaves open what is on the disk."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    request: Request
+    answer: asyncio.Future[Answer]
+
+
+class Writer:
+    """Group commit over one connection, which is replaced after any error."""
+
+    def __init__(self, file: StoreFile, clock: Clock, loop: asyncio.AbstractEventLoop) -> None:
+        self._file = file
+        self._clock = clock
+        self._loop = loop
+        self._database: apsw.Connection | None = None
+        self._queue: SimpleQueue[_Job | None] = SimpleQueue()
+        # A daemon, so that a process that forgot to close can end: only what was answered counts as stored.
+        self._thread = Thread(target=self._run, name="store-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, request: Request) -> asyncio.Future[Answer]:
+        """Queue `request`; the answer comes once it is durable or refused."""
+        job = _Job(request, self._loop.create_future())
+        self._queue.put(job)
+        return job.answer
+
+    def finish(self) -> None:
+        """Do what was queued, then end (blocks; nothing may be submitted after it)."""
+        self._queue.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        for first in iter(self._queue.get, None):
+            jobs = [first, *self._waiting(_LARGEST_GROUP - 1)]
+            outcomes = self._settle([job.request for job in jobs])
+            with suppress(RuntimeError):  # the loop is closed: nobody is left to tell
+                self._loop.call_soon_threadsafe(_deliver, jobs, outcomes)
+        self._drop()
+
+    def _waiting(self, limit: int) -> list[_Job]:
+        jobs: list[_Job] = []
+        while len(jobs) < limit and not self._queue.empty():
+            job = self._queue.get()
+            if job is None:
+                self._queue.put(None)  # the end, for _run to see; nothing comes after it
+                break
+            jobs.append(job)
+        return jobs
+
+    def _settle(self, requests: Sequence[Request]) -> Sequence[Outcome]:
+        """Return an outcome for every request; commits that fail together are tried again one by one."""
+        try:
+            return self._transact(requests)
+        except Exception as error:  # noqa: BLE001  every caller is told, and the thread serves the next
+            self._drop()
+            if len(requests) > 1 and not isinstance(error, (apsw.BusyError, _CommitLost)):
+                return [outcome for request in requests for outcome in self._settle([request])]
+            return [self._explain(error, request) for request in requests]
+
+    def _transact(self, requests: Sequence[Request]) -> Sequence[Answer]:
+        database = self._connection()
+        database.execute("BEGIN IMMEDIATE")
+        now = self._clock.now()
+        answers = [apply(database, request, now) for request in requests]
+        committed = sum(isinstance(answer, Committed) for answer in answers)
+        if committed:
+            sweep(database, now, committed)
+        _commit(database)
+        return answers
+
+    def _connection(self) -> apsw.Connection:
+        self._file.verify_in_place()
+        if self._database is None:
+            self._database = self._file.connect()
+        return self._database
+
+    def _drop(self) -> None:
+        """Close the connection, and with it an open transaction: the next commit opens a new one."""
+        database, self._database = self._database, None
+        if database is not None:
+            with suppress(apsw.Error):  # it failed before; the next connection tells
+                database.close()
+
+    def _explain(self, error: Exception, request: Request) -> Exception:
+        if isinstance(error, _CommitLost):
+            sentence = (
+                f"{describe(self._file.path, error.cause)} Repeat the commit with the same id to learn more."
+            )
+            return OutcomeUnknown(sentence, request.commit_id)
+        return unavailable(self._file.path, error)
+
+
+def _commit(database: apsw.Connection) -> None:
+    try:
+        database.execute("COMMIT")
+    except (apsw.BusyError, apsw.FullError):
+        raise  # both are told before the record that completes the commit is written
+    except apsw.Error as error:
+        raise _CommitLost(error) from error
+
+
+def _deliver(jobs: Sequence[_Job], outcomes: Sequence[Outcome]) -> None:
+    for job, outcome in zip(jobs, outcomes, strict=True):
+        if job.answer.done():  # the caller was cancelled; what is stored stays stored
+            continue
+        if isinstance(outcome, Exception):
+            job.answer.set_exception(outcome)
+        else:
+            job.answer.set_result(outcome)
