@@ -1,0 +1,110 @@
+# Set-up for ./run: a virtual environment with exactly the locked packages, made once and checked in milliseconds.
+# shellcheck shell=bash
+
+# run: what the service needs. dev: that and what the tests and checks need.
+locks() {
+  if [[ $1 == run ]]; then
+    printf '%s\n' requirements.lock requirements-build.lock
+  else
+    printf '%s\n' requirements-dev.lock
+  fi
+}
+
+locked_count() { locks "$1" | xargs grep -hc '^[a-z0-9].*==' | { local sum=0 n; while read -r n; do sum=$((sum + n)); done; printf '%s' "$sum"; }; }
+
+# The locks, the project's own metadata and the place: a moved checkout needs its scripts written anew.
+digest() { { cat requirements*.lock pyproject.toml && pwd; } | sha256sum | cut -d' ' -f1; }
+
+# ensure run|dev: returns at once when the stamp, which is written last, matches.
+ensure() {
+  stamped "$1" && return
+  exec 9<. # the lock is on the checkout's folder; what pip starts holds it too, so a killed set-up is waited for
+  if command -v flock >/dev/null && ! flock -n 9; then
+    note "Another ./run is setting up this checkout; waiting for it."
+    flock 9
+  fi
+  stamped "$1" || set_up "$1"
+  exec 9<&-
+}
+
+stamped() {
+  local level='' sum=''
+  [[ -f .venv/stamp && ! -e .venv/unfinished ]] && read -r level sum <.venv/stamp || return 1
+  [[ $level == dev || $level == "$1" ]] && [[ $sum == "$(digest)" ]] && .venv/bin/python -c 'import rich' 2>/dev/null
+}
+
+set_up() {
+  note "Setting up ${BOLD}.venv${PLAIN} ${DIM}(once; the next call starts at once)${PLAIN}"
+  usable_venv || make_venv
+  touch .venv/unfinished
+  rm -f .venv/stamp
+  step "$(locked_count "$1") locked packages" install_locked "$1" ||
+    fail "The locked packages could not be installed; what pip said is above."
+  step "orrery itself, editable" install_project || fail "The project could not be installed; see above."
+  rm -f .venv/unfinished
+  printf '%s %s\n' "$1" "$(digest)" >.venv/stamp
+}
+
+# Not one that a killed set-up left behind, nor one that was copied here from elsewhere.
+usable_venv() {
+  [[ ! -e .venv/unfinished ]] && grep -qsF "$PWD/.venv/bin/python" .venv/bin/pip &&
+    .venv/bin/python -c 'import sys, pip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
+}
+
+make_venv() {
+  local python
+  python=$(find_python) || need_package "Python 3.11 or newer" python3
+  python=$(find_python) || fail "Orrery needs Python 3.11 or newer; the one here is $(python3 --version 2>&1)."
+  "$python" -c 'import ensurepip, venv' 2>/dev/null || need_package "Python's venv module" "$(venv_package "$python")"
+  rm -rf .venv
+  step "virtual environment" "$python" -m venv .venv || fail "The virtual environment could not be made; see above."
+}
+
+find_python() {
+  local name
+  for name in "${PYTHON:-python3}" python3.13 python3.12 python3.11; do
+    if "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      printf '%s' "$name"
+      return
+    fi
+  done
+  return 1
+}
+
+venv_package() { "$1" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'; }
+
+install_locked() {
+  local files=()
+  while read -r file; do files+=(-r "$file"); done < <(locks "$1")
+  .venv/bin/python -m pip install --quiet --no-input --require-hashes --only-binary=:all: "${files[@]}"
+}
+
+install_project() {
+  .venv/bin/python -m pip install --quiet --no-input --no-deps --no-build-isolation --no-index --editable .
+}
+
+# need_package WHAT PACKAGE: installs a Debian package where that is allowed, else says what to type.
+need_package() {
+  may_apt || fail "$1 is missing and may not be installed from here; please type: sudo apt-get install -y $2"
+  step "Debian's $2" apt_install "$2" || fail "Debian's $2 could not be installed; what apt said is above."
+}
+
+may_apt() { command -v apt-get >/dev/null && { ((EUID == 0)) || sudo -n true 2>/dev/null; }; }
+
+apt_install() { apt install "$@" || { apt update && apt install "$@"; }; }
+
+apt() {
+  local as_root=()
+  ((EUID == 0)) || as_root=(sudo -n)
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -yq -o DPkg::Lock::Timeout=120 --no-install-recommends "$@"
+}
+
+# The browser tests want Debian's chromium; without it they skip, saying so, except in continuous integration.
+ensure_browser() {
+  command -v chromium >/dev/null && return
+  if ! may_apt; then
+    note "No chromium here, so the browser tests are skipped; to have them, type: sudo apt-get install -y chromium"
+  elif ! step "Debian's chromium" apt_install chromium; then
+    note "Debian's chromium could not be installed, so the browser tests are skipped."
+  fi
+}
