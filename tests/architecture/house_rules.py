@@ -1,0 +1,138 @@
+"""The house's own rules, as small linters: each takes a file's text and yields what it finds, `line: what`."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+LONGEST_FUNCTION = 50
+LONGEST_FILE = 400
+CODE = frozenset({".py", ".js", ".css", ".html", ".sh"})
+FORBIDDEN_NAMES = re.compile(r"(utils?|helpers?|common|manager|misc|base)")
+FORBIDDEN_CLASSES = re.compile(r"(Utils?|Helpers?|Manager|Base)$")
+SLEEPERS = frozenset({"time", "asyncio", "anyio"})
+MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:work|root|home|Users)/\w")
+REGISTRY = re.compile(
+    r"\b(?:pypi|pythonhosted|npmjs|yarnpkg|crates|rubygems)\.(?:org|com|io)\b|\b(?:deb|ftp)\.debian\.org\b"
+)
+EXCEPTION = re.compile(r"#\s*(?:ruff:\s*)?(noqa|pyright: ignore|type: ignore)(.*)")
+NAMED_WITH_REASON = re.compile(r"(?:: ?[A-Z]+\d+(?:, ?[A-Z]+\d+)*|\[[\w, ]+\])\W+\w+\W+\w+.*")
+
+type_of_function = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def long_functions(text: str) -> Iterator[str]:
+    """A function has at most 50 lines."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, type_of_function):
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            if lines > LONGEST_FUNCTION:
+                yield f"{node.lineno}: {node.name} has {lines} lines"
+
+
+def long_files(text: str) -> Iterator[str]:
+    """A file has at most 400 lines."""
+    lines = text.count("\n")
+    if lines > LONGEST_FILE:
+        yield f"{lines}: the file has {lines} lines"
+
+
+def vague_paths(path: PurePosixPath) -> Iterator[str]:
+    """A module or folder is named after what it is about."""
+    for part in [*path.parent.parts, path.stem]:
+        if FORBIDDEN_NAMES.fullmatch(part):
+            yield f"1: {part} says nothing about what is in it"
+
+
+def vague_classes(text: str) -> Iterator[str]:
+    """A class is named after what it is."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ClassDef) and FORBIDDEN_CLASSES.search(node.name):
+            yield f"{node.lineno}: {node.name} says nothing about what it is"
+
+
+def untold_tests(text: str) -> Iterator[str]:
+    """A test states its one fact in its docstring."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, type_of_function) and node.name.startswith("test_") and not ast.get_docstring(node):
+            yield f"{node.lineno}: {node.name} has no docstring"
+
+
+def patching(text: str) -> Iterator[str]:
+    """A test replaces nothing in our own modules: a fake is an adapter of the port."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Attribute) and ast.unparse(node) == "monkeypatch.setattr":
+            yield f"{node.lineno}: patches with monkeypatch.setattr"
+        if isinstance(node, ast.Import | ast.ImportFrom) and "unittest.mock" in _imported(node):
+            yield f"{node.lineno}: imports unittest.mock"
+
+
+def sleeping(text: str) -> Iterator[str]:
+    """A test waits on a condition; sleep(0), which only yields, is no wait."""
+    for node in ast.walk(ast.parse(text)):
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module in SLEEPERS
+            and "sleep" in {n.name for n in node.names}
+        ):
+            yield f"{node.lineno}: imports sleep"
+        if isinstance(node, ast.Call) and _sleeps(node):
+            yield f"{node.lineno}: {ast.unparse(node)}"
+
+
+def machine_paths(text: str) -> Iterator[str]:
+    """No file names a folder of somebody's machine."""
+    yield from _lines_with(MACHINE_PATH, text)
+
+
+def registry_hosts(text: str) -> Iterator[str]:
+    """No file names a package registry's host: which one is used is a fact about a machine."""
+    yield from _lines_with(REGISTRY, text)
+
+
+def unexplained_exceptions(text: str) -> Iterator[str]:
+    """A lint or type exception names its rule and gives its reason."""
+    for number, line in enumerate(text.splitlines(), 1):
+        found = EXCEPTION.search(line)
+        if found and not NAMED_WITH_REASON.fullmatch(found[2]):
+            yield f"{number}: {found[0].strip()}"
+
+
+def swallowed_exceptions(text: str) -> Iterator[str]:
+    """Whoever catches everything raises again, or says on that line why not."""
+    lines = text.splitlines()
+    for node in ast.walk(ast.parse(text)):
+        if not (isinstance(node, ast.ExceptHandler) and _catches_all(node)):
+            continue
+        if not (_raises(node) or "noqa: BLE001" in lines[node.lineno - 1]):
+            yield f"{node.lineno}: catches everything and goes on"
+
+
+def _imported(node: ast.Import | ast.ImportFrom) -> str:
+    names = [each.name for each in node.names]
+    return " ".join(names if isinstance(node, ast.Import) else [f"{node.module}.{name}" for name in names])
+
+
+def _sleeps(node: ast.Call) -> bool:
+    function = node.func
+    if not (
+        isinstance(function, ast.Attribute) and function.attr == "sleep" and isinstance(function.value, ast.Name)
+    ):
+        return False
+    only_yields = len(node.args) == 1 and isinstance(node.args[0], ast.Constant) and node.args[0].value == 0
+    return function.value.id in SLEEPERS and not only_yields
+
+
+def _lines_with(pattern: re.Pattern[str], text: str) -> Iterator[str]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := pattern.search(line):
+            yield f"{number}: {found[0]}"
+
+
+def _catches_all(node: ast.ExceptHandler) -> bool:
+    caught = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
+    return any(each is None or ast.unparse(each) in {"Exception", "BaseException"} for each in caught)
+
+
+def _raises(node: ast.ExceptHandler) -> bool:
+    return any(isinstance(each, ast.Raise) for each in ast.walk(node))

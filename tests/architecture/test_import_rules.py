@@ -1,0 +1,129 @@
+"""The import rules of pyproject.toml hold, and each is seen to catch what it is for."""
+
+import shutil
+import subprocess
+import sysconfig
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LINTER = Path(sysconfig.get_path("scripts")) / "lint-imports"
+PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
+CONTRACTS: dict[str, dict[str, Any]] = {
+    each["id"]: each for each in PYPROJECT["tool"]["importlinter"]["contracts"]
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """A line put into a module of the copy, the contract that must break, and what its report must say."""
+
+    contract: str
+    module: str
+    line: str
+    said: str
+
+
+PLANTED = [
+    Planted("one-way-down", "ports/clock.py", "import orrery.edge", "orrery.ports.clock -> orrery.edge"),
+    Planted("one-way-down", "errors.py", "import orrery.ports.clock", "orrery.errors -> orrery.ports.clock"),
+    Planted("one-way-down", "owner/outbox.py", "import orrery.checkout", "orrery.owner.outbox -> orrery.checkout"),
+    Planted("one-way-down", "fraud/__init__.py", "import orrery.checkout", "orrery.fraud -> orrery.checkout"),
+    Planted("one-way-down", "extras/__init__.py", "", "- orrery.extras"),
+    Planted("inside-checkout", "checkout/keys.py", "import orrery.checkout.service", "checkout.service"),
+    Planted("inside-checkout", "checkout/webhook.py", "import orrery.checkout.service", "checkout.service"),
+    Planted("inside-checkout", "checkout/extras.py", "", "- orrery.checkout.extras"),
+    Planted("pure-rules", "checkout/params.py", "import orrery.ports.store", "orrery.ports.store"),
+    Planted("adapters-alone", "adapters/ntfy.py", "import orrery.adapters.memory", "orrery.adapters.memory"),
+    Planted("ports-alone", "ports/clock.py", "import orrery.ports.notifier", "orrery.ports.notifier"),
+    Planted(
+        "composition-root", "checkout/service.py", "import orrery.settings", "checkout.service -> orrery.settings"
+    ),
+    Planted(
+        "composition-root", "edge/body.py", "import orrery.adapters.memory", "edge.body -> orrery.adapters.memory"
+    ),
+    Planted("no-sandbox", "app.py", "import orrery.sandbox.state", "orrery.app -> orrery.sandbox.state"),
+    Planted("no-sandbox", "adapters/ntfy.py", "import orrery.sandbox", "orrery.adapters.ntfy -> orrery.sandbox"),
+    Planted("below-the-edge", "checkout/service.py", "import fastapi", "orrery.checkout.service -> fastapi"),
+    Planted("below-the-edge", "checkout/service.py", "from os import environ", "orrery.checkout.service -> os"),
+    Planted("below-the-edge", "ports/store.py", "from time import monotonic", "orrery.ports.store -> time"),
+    Planted("below-the-edge", "owner/lease.py", "import socket", "orrery.owner.lease -> socket"),
+    Planted("below-the-edge", "checkout/service.py", "import orrery.edge.body", "service -> orrery.edge.body"),
+    Planted("vendors-at-home", "checkout/webhook.py", "import stripe", "orrery.checkout.webhook -> stripe"),
+    Planted("vendors-at-home", "sandbox/state.py", "import apsw", "orrery.sandbox.state -> apsw"),
+]
+
+
+@pytest.fixture
+def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder that holds a copy of the package and of pyproject.toml; lines of reports are not wrapped."""
+    monkeypatch.setenv("COLUMNS", "200")
+    ignored = shutil.ignore_patterns("__pycache__", "web")
+    shutil.copytree(ROOT / "src" / "orrery", tmp_path / "orrery", ignore=ignored)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def plant(copy: Path, module: str, line: str) -> None:
+    """Add a line to a module of the copy, making the module and its package where they do not exist."""
+    path = copy / "orrery" / module
+    path.parent.mkdir(exist_ok=True)
+    with path.open("a") as text:
+        text.write(f"\n{line}\n")
+
+
+def lint(copy: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run import-linter over the copy."""
+    command = [LINTER, "--no-cache", "--no-logo", *options]
+    return subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)  # noqa: S603 - fixed words, no shell
+
+
+def test_the_source_keeps_every_rule(copy: Path) -> None:
+    """The package as it stands breaks no import rule."""
+    result = lint(copy)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda each: f"{each.contract}:{each.module}:{each.line}")
+def test_a_planted_violation_is_caught_by_name(copy: Path, planted: Planted) -> None:
+    """A violation breaks the rule that is there for it, and the report names both ends."""
+    plant(copy, planted.module, planted.line)
+    result = lint(copy, "--contract", planted.contract)
+    assert result.returncode == 1
+    assert f"{CONTRACTS[planted.contract]['name']} BROKEN" in result.stdout
+    assert planted.said in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("contract", "module", "line"),
+    [
+        ("below-the-edge", "checkout/routes.py", "import fastapi"),
+        ("below-the-edge", "checkout/routes.py", "import orrery.edge.body"),
+        ("no-sandbox", "cli/__init__.py", "import orrery.sandbox"),
+        ("composition-root", "app.py", "import orrery.adapters.memory"),
+        ("composition-root", "cli/__init__.py", "import orrery.settings"),
+    ],
+)
+def test_what_is_allowed_stays_allowed(copy: Path, contract: str, module: str, line: str) -> None:
+    """Routes may use the framework, commands the sandbox, and the composition root the adapters."""
+    plant(copy, module, line)
+    result = lint(copy, "--contract", contract)
+    assert result.returncode == 0, result.stdout
+
+
+def test_every_rule_has_a_planted_violation() -> None:
+    """No import rule is written down that nothing here has seen break."""
+    assert {each.contract for each in PLANTED} == set(CONTRACTS)
+
+
+def test_every_domain_lies_below_the_edge() -> None:
+    """A new domain is held to the rule on frameworks, network, environment and clock from its first module on."""
+    layers: list[str] = CONTRACTS["one-way-down"]["layers"]
+    siblings = next(layer for layer in layers if "checkout" in layer).split(" | ")
+    domains = {each.strip("()") for each in siblings} - {"adapters", "sandbox"}
+    existing = {f"orrery.{each}" for each in domains if (ROOT / "src" / "orrery" / each).exists()}
+    assert existing <= set(CONTRACTS["below-the-edge"]["source_modules"])
