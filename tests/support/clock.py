@@ -5,6 +5,8 @@ import heapq
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
+from anyio.lowlevel import checkpoint
+
 START = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
 
@@ -33,7 +35,7 @@ class ManualClock:
     async def sleep(self, seconds: float) -> None:
         """Wait until the clock was advanced by `seconds`."""
         if seconds <= 0:
-            await asyncio.sleep(0)
+            await checkpoint()
             return
         sleeper = (self._passed + seconds, next(self._order), asyncio.Event())
         heapq.heappush(self._sleepers, sleeper)

@@ -54,7 +54,7 @@ class MemoryStore:
     ) -> Committed | Conflict:
         """Apply `writes` if every check holds."""
         self._refuse_when_closed()
-        refuse_invalid(writes, checks)
+        refuse_invalid(writes, checks, commit_id)
         self._forget()
         if commit_id in self._commits:
             return self._commits[commit_id][0]

@@ -82,13 +82,13 @@ Write = Put | Delete
 Check = Absent | Unchanged
 
 
-def refuse_invalid(writes: Sequence[Write], checks: Sequence[Check]) -> None:
-    """Raise `Invalid` for a key that is no text, or one written twice: their order would decide in silence."""
+def refuse_invalid(writes: Sequence[Write], checks: Sequence[Check], commit_id: str | None) -> None:
+    """Raise `Invalid` for a key or id that is no text, or a key written twice: their order would decide."""
     keys = [encode_key(write.key) for write in writes]
     if len(keys) != len(set(keys)):
         raise Invalid("A commit may write each key only once.")
-    for check in checks:
-        encode_key(check.key)
+    for name in [check.key for check in checks] + [commit_id or ""]:
+        encode_key(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,8 @@ from io import FileIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import apsw
-
-from orrery.errors import StoreUnavailable
+from orrery.adapters.sqlite.database import Database, connect
+from orrery.errors import Invalid, StoreUnavailable
 
 APPLICATION_ID = 0x4F727279
 """The four bytes ``Orry`` in the file's header: this is one of ours."""
@@ -50,7 +49,7 @@ class StoreFile:
         _ensure_exists(path)
         self._identity = _identity(path)
 
-    def connect(self) -> apsw.Connection:
+    def connect(self) -> Database:
         """Open another connection whose commits are on the disk when they return."""
         self.verify_in_place()
         database = connect(self.path, self._busy_timeout)
@@ -83,7 +82,7 @@ def _ensure_exists(path: Path) -> None:
         _build(new)
         with suppress(FileExistsError):  # another process was first, and its file is as good
             path.hardlink_to(new)
-    sync_directory(path.parent)
+    sync(path.parent)
 
 
 def _build(path: Path) -> None:
@@ -93,21 +92,14 @@ def _build(path: Path) -> None:
         database.execute(_SCHEMA)
 
 
-def connect(path: Path, busy_timeout: timedelta) -> apsw.Connection:
-    """Open an existing file, and never make one."""
-    database = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-    database.set_busy_timeout(busy_timeout // timedelta(milliseconds=1))
-    return database
-
-
-def make_durable(database: apsw.Connection) -> None:
+def make_durable(database: Database) -> None:
     """Have every commit on the disk before it returns, readers beside the writer, and erased data gone."""
     database.pragma("journal_mode", "wal")
     database.pragma("synchronous", "full")
     database.pragma("secure_delete", 1)  # else what was erased lingers in the file's free space
 
 
-def verify_ours(path: Path, database: apsw.Connection) -> None:
+def verify_ours(path: Path, database: Database) -> None:
     """Raise `StoreUnavailable` unless the file is a store that this release can read."""
     if database.pragma("application_id") != APPLICATION_ID:
         raise StoreUnavailable(f"The file {path.name} is not an Orrery store: check the configured path.")
@@ -124,8 +116,8 @@ def create_private(path: Path) -> None:
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
-def sync_directory(path: Path) -> None:
-    """Make a new name in the directory `path` survive a power cut."""
+def sync(path: Path) -> None:
+    """Have the file, or the names in the directory, at `path` survive a power cut."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -134,22 +126,28 @@ def sync_directory(path: Path) -> None:
 
 
 def share(path: Path) -> FileIO:
-    """Return a hold on the store, to be closed, that keeps a restore out; raise while one is under way."""
-    return _hold(path, fcntl.LOCK_SH, "is being restored: try again when that is done")
+    """Return a hold on the store, to be closed, that keeps a restore out."""
+    hold = _hold(path, fcntl.LOCK_SH)
+    if hold is None:
+        raise StoreUnavailable(f"The store file {path.name} is being restored: try again when that is done.")
+    return hold
 
 
 def seize(path: Path) -> FileIO:
-    """Return a hold on the store, to be closed, that nobody shares; raise while anybody has it open."""
-    return _hold(path, fcntl.LOCK_EX, "is in use: stop the service and other commands first")
+    """Return a hold on the store, to be closed, that is not shared; `Invalid` while anybody has it open."""
+    hold = _hold(path, fcntl.LOCK_EX)
+    if hold is None:
+        raise Invalid(f"The store file {path.name} is in use: stop the service and other commands first.")
+    return hold
 
 
-def _hold(path: Path, mode: int, otherwise: str) -> FileIO:
+def _hold(path: Path, mode: int) -> FileIO | None:
     handle = os.open(path.with_name(f"{path.name}.lock"), os.O_CREAT | os.O_RDWR, 0o600)
     hold = FileIO(handle, "r+")
     try:
-        # flock, not lockf: it also keeps apart two openings of one process, and a killed process lets go
+        # flock, not lockf: it also keeps apart two openings in one process, and a killed process lets go
         fcntl.flock(hold, mode | fcntl.LOCK_NB)
     except BlockingIOError:
         hold.close()
-        raise StoreUnavailable(f"The store file {path.name} {otherwise}.") from None
+        return None
     return hold

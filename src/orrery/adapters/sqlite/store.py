@@ -5,11 +5,12 @@ import itertools
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Self
+from typing import Self, cast
 from uuid import uuid4
 
 import apsw
 
+from orrery.adapters.sqlite.database import Database
 from orrery.adapters.sqlite.file import BUSY_TIMEOUT, StoreFile
 from orrery.adapters.sqlite.transaction import Request, microseconds, moment
 from orrery.adapters.sqlite.trouble import unavailable
@@ -39,7 +40,7 @@ class SqliteStore:
     def __init__(self, file: StoreFile, clock: Clock, loop: asyncio.AbstractEventLoop) -> None:
         self._file = file
         self._clock = clock
-        self._reader: apsw.Connection | None = file.connect()
+        self._reader: Database | None = file.connect()
         self._writer = Writer(file, clock, loop)
         self._closed = False
         self._ids = (f"{uuid4().hex}-{number:012d}" for number in itertools.count())
@@ -88,11 +89,9 @@ class SqliteStore:
     ) -> Committed | Conflict:
         """Apply `writes` if every check holds; many callers share one trip to the disk."""
         self._refuse_when_closed()
-        refuse_invalid(writes, checks)
-        named = commit_id is not None
-        if named:
-            encode_key(commit_id)
-        request = Request(tuple(writes), tuple(checks), commit_id if named else next(self._ids), named=named)
+        refuse_invalid(writes, checks, commit_id)
+        name = next(self._ids) if commit_id is None else commit_id
+        request = Request(tuple(writes), tuple(checks), name, named=commit_id is not None)
         return await self._writer.submit(request)
 
     async def close(self) -> None:
@@ -108,7 +107,8 @@ class SqliteStore:
         try:
             if self._reader is None:
                 self._reader = self._file.connect()
-            return self._reader.execute(query, parameters).fetchall()
+            rows = self._reader.execute(query, parameters).fetchall()
+            return cast("list[_Row]", rows)  # the columns of _COLUMNS, which the STRICT schema vouches for
         except (apsw.Error, OSError) as error:
             self._drop()
             raise unavailable(self._file.path, error) from error

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-import apsw
-
+from orrery.adapters.sqlite.database import Database
 from orrery.ports.store import (
     Absent,
     Check,
@@ -61,7 +60,7 @@ def moment(stamp: int) -> datetime:
     return _EPOCH + stamp * _MICROSECOND
 
 
-def apply(database: apsw.Connection, request: Request, now: datetime) -> Committed | Conflict:
+def apply(database: Database, request: Request, now: datetime) -> Committed | Conflict:
     """Do what `request` asks, within the transaction that is open."""
     known = _known(database, request)
     if known is not None:
@@ -77,20 +76,20 @@ def apply(database: apsw.Connection, request: Request, now: datetime) -> Committ
     return Committed(version)
 
 
-def sweep(database: apsw.Connection, now: datetime, commits: int) -> None:
+def sweep(database: Database, now: datetime, commits: int) -> None:
     """Remove some of what has expired, and forget old commit ids twice as fast as the `commits` just made."""
     database.execute(_SWEEP_ENTRIES, (microseconds(now), _EXPIRED_PER_SWEEP))
     database.execute(_SWEEP_COMMITS, (2 * commits, microseconds(now - _REMEMBERED)))
 
 
-def _known(database: apsw.Connection, request: Request) -> Committed | None:
+def _known(database: Database, request: Request) -> Committed | None:
     if not request.named:
         return None
     version = database.execute(_KNOWN, (encode_key(request.commit_id),)).get
-    return None if version is None else Committed(version)
+    return Committed(version) if isinstance(version, int) else None
 
 
-def _holds(database: apsw.Connection, check: Check, stamp: int) -> bool:
+def _holds(database: Database, check: Check, stamp: int) -> bool:
     version = database.execute(_VERSION, (encode_key(check.key), stamp)).get
     match check:
         case Absent():
@@ -99,7 +98,7 @@ def _holds(database: apsw.Connection, check: Check, stamp: int) -> bool:
             return version == check.version
 
 
-def _write(database: apsw.Connection, write: Write, version: int, now: datetime) -> None:
+def _write(database: Database, write: Write, version: int, now: datetime) -> None:
     key = encode_key(write.key)
     if isinstance(write, Delete):
         database.execute(_DELETE, (key,))

@@ -8,7 +8,7 @@ from orrery.errors import StoreUnavailable
 
 _LOCKED = "is locked by another process for too long: see who holds it, then try again"
 _FULL = "could not grow, because the disk is full: make room, then try again"
-_DAMAGED = "is damaged or not a database: stop the service and run `orrery restore` with the last backup"
+_DAMAGED = "is damaged or no store at all: put a sound snapshot in its place with `orrery restore`"
 _REFUSED = "could not be opened or written: see that it exists and that this user may write it and its directory"
 _DISK = "met a disk error: check the disk, then try again"
 
@@ -44,6 +44,7 @@ def unavailable(path: Path, error: Exception) -> StoreUnavailable:
 
 
 def _name(error: Exception) -> str:
-    if isinstance(error, apsw.Error):
-        return str(apsw.mapping_extended_result_codes.get(error.extendedresult, type(error).__name__))
-    return error.strerror or type(error).__name__ if isinstance(error, OSError) else type(error).__name__
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    code = getattr(error, "extendedresult", 0)  # the stubs do not know this attribute of apsw.Error
+    return str(apsw.mapping_extended_result_codes.get(code, type(error).__name__))

@@ -9,6 +9,7 @@ from threading import Thread
 
 import apsw
 
+from orrery.adapters.sqlite.database import Database
 from orrery.adapters.sqlite.file import StoreFile
 from orrery.adapters.sqlite.transaction import Request, apply, sweep
 from orrery.adapters.sqlite.trouble import describe, unavailable
@@ -44,7 +45,7 @@ class Writer:
         self._file = file
         self._clock = clock
         self._loop = loop
-        self._database: apsw.Connection | None = None
+        self._database: Database | None = None
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         # A daemon, so that a process that forgot to close can end: only what was answered counts as stored.
         self._thread = Thread(target=self._run, name="store-writer", daemon=True)
@@ -100,7 +101,7 @@ class Writer:
         _commit(database)
         return answers
 
-    def _connection(self) -> apsw.Connection:
+    def _connection(self) -> Database:
         self._file.verify_in_place()
         if self._database is None:
             self._database = self._file.connect()
@@ -119,10 +120,10 @@ class Writer:
                 f"{describe(self._file.path, error.cause)} Repeat the commit with the same id to learn more."
             )
             return OutcomeUnknown(sentence, request.commit_id)
-        return unavailable(self._file.path, error)
+        return unavailable(self._file.path, error) if isinstance(error, (apsw.Error, OSError)) else error
 
 
-def _commit(database: apsw.Connection) -> None:
+def _commit(database: Database) -> None:
     try:
         database.execute("COMMIT")
     except (apsw.BusyError, apsw.FullError):

@@ -1,0 +1,50 @@
+"""What we use of the SQLite binding, with the types that its own stubs give to newer Pythons only."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Protocol, cast
+
+import apsw
+
+Value = bytes | str | int | None
+
+
+class Rows(Protocol):
+    """The rows of one statement."""
+
+    @property
+    def get(self) -> Value:
+        """The only column of the only row, or None when there is no row."""
+        ...
+
+    def fetchall(self) -> list[tuple[Value, ...]]:
+        """Return all rows."""
+        ...
+
+
+class Database(Protocol):
+    """One connection to one file; every method may raise `apsw.Error`."""
+
+    def execute(self, statements: str, bindings: Sequence[Value] = ()) -> Rows:
+        """Run `statements`."""
+        ...
+
+    def pragma(self, name: str, value: int | str | None = None) -> Value:
+        """Set a pragma, or ask for its value."""
+        ...
+
+    def last_insert_rowid(self) -> int:
+        """Return the number of the row inserted last."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the file, and of an open transaction."""
+        ...
+
+
+def connect(path: Path, busy_timeout: timedelta) -> Database:
+    """Open an existing file, and never make one."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(busy_timeout // timedelta(milliseconds=1))
+    return cast("Database", connection)

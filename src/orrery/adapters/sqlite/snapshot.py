@@ -1,0 +1,156 @@
+"""Snapshots of a store in use, and putting one back: what is found afterwards is the old file or the new one."""
+
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import apsw
+
+from orrery.adapters.sqlite.database import Database, connect
+from orrery.adapters.sqlite.file import (
+    BUSY_TIMEOUT,
+    create_private,
+    make_durable,
+    seize,
+    share,
+    sync,
+    verify_ours,
+)
+from orrery.adapters.sqlite.trouble import unavailable
+from orrery.errors import Invalid, StoreUnavailable
+from orrery.ports.clock import Clock
+
+VERSIONS_PER_SECOND = 2**20
+"""A restored store counts on from this many versions for each second since 1970: more than any lost file can
+have given out, though nobody can read it any more, and below 2**53 for two centuries."""
+
+
+def backup(source: Path, target: Path) -> None:
+    """Write a consistent, checked snapshot of the store at `source`, in use or not, to `target` (0600).
+
+    Expired and erased data is not in it. Raises `Invalid` when `source` is missing or `target` exists, and
+    `StoreUnavailable` when the store is damaged or the snapshot can not be written; no target is left then.
+    """
+    _require(source)
+    if target.exists():
+        raise Invalid(f"The file {target.name} exists already: choose another name for the snapshot.")
+    with _scratch(target) as new, share(source):
+        _copy(source, new)
+        _publish(new, target)
+
+
+def restore(snapshot: Path, target: Path, clock: Clock) -> None:
+    """Replace the store at `target` with `snapshot`, and keep what was there as ``<name>.before-restore``.
+
+    Versions count on from beyond those that the replaced file may have given out. Whenever it is cut short,
+    `target` is the old store or the new one, and it may be run again. Raises `Invalid` when the snapshot is
+    not sound, the store is in use, or an earlier ``.before-restore`` is still there; `StoreUnavailable` when
+    the disk does not play along.
+    """
+    _require(snapshot)
+    with _scratch(target) as new, seize(target):
+        _refuse_to_overwrite(_kept(target), target)
+        _copy_sound(snapshot, new)
+        _count_on(new, beyond=_fold_log(target), clock=clock)
+        _set_aside(target)
+        _publish(new, target)
+
+
+def _require(path: Path) -> None:
+    if not path.is_file():
+        raise Invalid(f"There is no file {path.name}.")
+
+
+@contextmanager
+def _scratch(target: Path) -> Generator[Path, None, None]:
+    """Yield a name to build a file under, on the disk of `target`; translate what goes wrong there."""
+    try:
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as directory:
+            yield Path(directory, "new")
+    except (apsw.Error, OSError) as error:
+        raise unavailable(target, error) from error
+
+
+def _copy(source: Path, new: Path) -> None:
+    create_private(new)
+    with closing(_open_sound(source)) as database:
+        database.execute("VACUUM INTO ?", (str(new),))
+    _open_sound(new).close()
+
+
+def _open_sound(path: Path) -> Database:
+    try:
+        database = connect(path, BUSY_TIMEOUT)
+        verify_ours(path, database)
+        found = database.execute("PRAGMA integrity_check(1)").get
+    except apsw.Error as error:
+        raise unavailable(path, error) from error
+    if found != "ok":
+        raise StoreUnavailable(f"The store file {path.name} is damaged: use an earlier snapshot.")
+    return database
+
+
+def _copy_sound(snapshot: Path, new: Path) -> None:
+    try:
+        _copy(snapshot, new)
+    except StoreUnavailable as error:
+        raise Invalid(str(error)) from error
+
+
+def _count_on(new: Path, *, beyond: int, clock: Clock) -> None:
+    with closing(connect(new, BUSY_TIMEOUT)) as database:
+        make_durable(database)
+        floor = int(clock.now().timestamp()) * VERSIONS_PER_SECOND
+        last = max(floor, beyond, _last_version(database))
+        database.execute("BEGIN; DELETE FROM sqlite_sequence WHERE name = 'commits'")
+        database.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('commits', ?)", (last,))
+        database.execute("COMMIT")
+
+
+def _last_version(database: Database) -> int:
+    last = database.execute("SELECT seq FROM sqlite_sequence WHERE name = 'commits'").get
+    return last if isinstance(last, int) else 0
+
+
+def _fold_log(path: Path) -> int:
+    """Have all of the store in its one file, and return its last version; 0 when it is past reading."""
+    try:
+        with closing(connect(path, BUSY_TIMEOUT)) as database:
+            verify_ours(path, database)
+            last = _last_version(database)
+            database.pragma("journal_mode", "delete")
+            return last
+    except apsw.BusyError:
+        raise Invalid(f"The store file {path.name} is in use by another program: close that first.") from None
+    except (apsw.Error, StoreUnavailable):
+        return 0
+
+
+def _kept(path: Path) -> Path:
+    return path.with_name(f"{path.name}.before-restore")
+
+
+def _log(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def _refuse_to_overwrite(kept: Path, path: Path) -> None:
+    if kept.exists() and not (path.exists() and kept.samefile(path)):
+        raise Invalid(f"The file {kept.name} of an earlier restore is still there: move it away first.")
+
+
+def _set_aside(path: Path) -> None:
+    """Give the old file a second name, and take away its log, which must not be read into the new file."""
+    for old, kept in ((path, _kept(path)), (_log(path), _log(_kept(path)))):
+        if old.exists() and not kept.exists():
+            kept.hardlink_to(old)
+    _log(path).unlink(missing_ok=True)
+    path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
+
+
+def _publish(new: Path, target: Path) -> None:
+    sync(new)
+    new.replace(target)
+    sync(target.parent)

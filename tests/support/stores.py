@@ -1,0 +1,59 @@
+"""Every adapter of the store port, opened for a test."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from orrery.adapters.memory import MemoryStore
+from orrery.adapters.sqlite import SqliteStore
+from orrery.errors import OutcomeUnknown
+from orrery.ports.clock import Clock
+from orrery.ports.store import Check, Committed, Conflict, Entry, Store, Write
+
+ADAPTERS = ("memory", "sqlite")
+
+
+@asynccontextmanager
+async def opened(adapter: str, directory: Path, clock: Clock) -> AsyncGenerator[Store]:
+    """Yield a store of the named adapter, and close it."""
+    store: Store = (
+        MemoryStore(clock) if adapter == "memory" else await SqliteStore.open(directory / "store.db", clock)
+    )
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+class LossyStore:
+    """A store behind a line that loses answers: `lose` is "before" the commit is done, "after" it, or None."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.lose: str | None = None
+
+    async def get(self, key: str) -> Entry | None:
+        """Pass on."""
+        return await self._store.get(key)
+
+    async def scan(
+        self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
+    ) -> list[Entry]:
+        """Pass on."""
+        return await self._store.scan(prefix, after=after, limit=limit, reverse=reverse)
+
+    async def commit(
+        self, writes: Sequence[Write], checks: Sequence[Check] = (), *, commit_id: str | None = None
+    ) -> Committed | Conflict:
+        """Pass on, and lose the answer when asked to."""
+        lost, self.lose = self.lose, None
+        if lost == "before":
+            raise OutcomeUnknown("The answer was lost.", commit_id or "")
+        outcome = await self._store.commit(writes, checks, commit_id=commit_id)
+        if lost == "after":
+            raise OutcomeUnknown("The answer was lost.", commit_id or "")
+        return outcome
+
+    async def close(self) -> None:
+        """Pass on."""
+        await self._store.close()
