@@ -42,7 +42,9 @@ class Visitor:
     def __init__(
         self, operations: OperationsStub, *products: SiteProduct, access_deadline: float = 5.0, token: str = TOKEN
     ) -> None:
-        config = SiteConfig("http://127.0.0.1:1", token, products or (NAVIGATOR,), access_deadline)
+        config = SiteConfig(
+            "http://127.0.0.1:1", token, products or (NAVIGATOR,), "https://pay.test", access_deadline
+        )
         self._site = create_site(config, httpx2.ASGITransport(operations.app()))
         self.cookies = httpx2.Cookies()
 
@@ -339,6 +341,13 @@ def test_pages_need_no_inline_code_and_no_other_host(visitor: Visitor) -> None:
             assert not [name for name in attributes if name == "style" or name.startswith("on")]
             for name in ("src", "href", "action"):
                 assert re.match("#|/(?!/)", attributes.get(name) or "/")
+
+
+def test_pages_say_what_they_may_load(operations: OperationsStub) -> None:
+    """Pages allow themselves this origin only, and forms that lead here or to the payment page."""
+    policy = Visitor(operations).get("/").headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'self';")
+    assert policy.endswith("form-action 'self' https://pay.test")
 
 
 def test_pages_have_one_heading_and_one_main(visitor: Visitor) -> None:

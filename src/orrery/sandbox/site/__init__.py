@@ -21,5 +21,5 @@ def create_site(config: SiteConfig, transport: httpx2.AsyncBaseTransport | None 
 
     `transport` is how the site reaches the operations: the network, unless one is given.
     """
-    pages = Pages(config, Operations(config, transport), Renderer(config.products))
+    pages = Pages(config, Operations(config, transport), Renderer(config))
     return Starlette(routes=pages.routes(), exception_handlers={HTTPException: pages.http_error})

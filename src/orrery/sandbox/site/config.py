@@ -31,11 +31,16 @@ class SiteProduct:
 
 @dataclass(frozen=True, slots=True)
 class SiteConfig:
-    """Where Orrery's operations are, the token for `access/check`, and what is sold (the front page's first)."""
+    """Where Orrery's operations are, the token for `access/check`, and what is sold (the front page's first).
+
+    `payment_origin` is where the hosted payment page is, as `https://host`: a form may lead there and nowhere
+    else. Without it the browser is not told where forms may lead.
+    """
 
     base_url: str
     service_token: str = field(repr=False)
     products: tuple[SiteProduct, ...]
+    payment_origin: str | None = None
     access_deadline: float = ACCESS_DEADLINE
 
     def __post_init__(self) -> None:

@@ -209,8 +209,8 @@ class Pages:
             mark="lock",
             text=f"{product.title} is open to people whose access is running. "
             + ("Yours has not opened yet, or has ended." if session_id else "This browser has none so far."),
-            hint="If you bought it in another browser, open the link in your e-mail here.",
             links=links,
+            ask_order=True,
         )
 
     def _cannot_ask(self, product: SiteProduct) -> Response:

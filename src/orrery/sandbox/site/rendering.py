@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pydantic import BaseModel, ConfigDict
 from starlette.responses import HTMLResponse, Response
 
-from orrery.sandbox.site.config import SiteProduct
+from orrery.sandbox.site.config import SiteConfig, SiteProduct
 
 WEB = Path(__file__).parents[2] / "web"
 ASSETS = (WEB / "tokens.css", *sorted((WEB / "site" / "static").iterdir()))
@@ -37,8 +37,9 @@ class _QuestionFile(BaseModel):
 class Renderer:
     """Turns templates into pages, and serves the static files under an address that names their content."""
 
-    def __init__(self, products: tuple[SiteProduct, ...]) -> None:
-        self._everywhere = {"products": products, "asset": self._address}
+    def __init__(self, config: SiteConfig) -> None:
+        self._everywhere = {"products": config.products, "asset": self._address}
+        self._headers = {"Cache-Control": JUST_NOW, "Content-Security-Policy": _policy(config.payment_origin)}
         self._assets = {path.name: path.read_bytes() for path in ASSETS}
         self._edition = hashlib.sha256(b"".join(self._assets.values())).hexdigest()[:12]
         self._templates = Environment(
@@ -55,7 +56,7 @@ class Renderer:
     ) -> HTMLResponse:
         """Render a page. Every page may tell of one visitor's access, so none is stored on the way."""
         content = self._templates.get_template(template).render(self._everywhere, **values)
-        return HTMLResponse(content, status, {"Cache-Control": JUST_NOW, **(headers or {})})
+        return HTMLResponse(content, status, {**self._headers, **(headers or {})})
 
     def asset(self, edition: str, name: str) -> Response | None:
         """Return a static file, or None when there is none of that name in that edition."""
@@ -66,6 +67,11 @@ class Renderer:
 
     def _address(self, name: str) -> str:
         return f"/site/{self._edition}/{name}"
+
+
+def _policy(payment_origin: str | None) -> str:
+    policy = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+    return f"{policy}; form-action 'self' {payment_origin}" if payment_origin else policy
 
 
 def read_questions(product: SiteProduct) -> list[Question]:
