@@ -20,7 +20,7 @@ from orrery.ports.store import Absent, Check, Committed, Conflict, Delete, Put, 
 from tests.support.clock import ManualClock
 from tests.support.stores import LossyStore, opened
 
-EXAMPLES = int(os.environ.get("ORRERY_SOAK_EXAMPLES", "100"))  # noqa: TID251  a knob of the test run
+EXAMPLES = int(os.environ.get("ORRERY_SOAK_EXAMPLES", "50"))  # noqa: TID251  a knob of the test run
 KEYS = st.sampled_from(["a", "a:", "a:1", "a:\uffff", "a:🦄", "b", "b\x00", "\U0010ffff"])
 PREFIXES = st.sampled_from(["", "a", "a:", "b", "\U0010ffff", "zz"])
 TTLS = st.sampled_from([None, timedelta(seconds=60), timedelta(seconds=90)])

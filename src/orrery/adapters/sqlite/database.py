@@ -1,4 +1,8 @@
-"""What we use of the SQLite binding, with the types that its own stubs give to newer Pythons only."""
+"""What we use of the SQLite binding, with the types that its own stubs give to newer Pythons only.
+
+Nothing else in this process may open a store file, the standard library's sqlite3 neither: closing any handle of
+a file drops the process's locks on it, and two SQLite libraries in one process do not see each other's.
+"""
 
 from collections.abc import Sequence
 from datetime import timedelta

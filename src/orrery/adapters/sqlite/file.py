@@ -2,7 +2,7 @@
 
 import fcntl
 import os
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from datetime import timedelta
 from io import FileIO
 from pathlib import Path
@@ -45,9 +45,11 @@ class StoreFile:
         self.path = path
         self._busy_timeout = busy_timeout
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._hold = share(path)
-        _ensure_exists(path)
-        self._identity = _identity(path)
+        with ExitStack() as undo:
+            self._hold = undo.enter_context(share(path))
+            _ensure_exists(path)
+            self._identity = _identity(path)
+            undo.pop_all()
 
     def connect(self) -> Database:
         """Open another connection whose commits are on the disk when they return."""

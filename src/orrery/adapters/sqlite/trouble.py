@@ -4,13 +4,13 @@ from pathlib import Path
 
 import apsw
 
-from orrery.errors import StoreUnavailable
+from orrery.errors import OutcomeUnknown, StoreUnavailable
 
 _LOCKED = "is locked by another process for too long: see who holds it, then try again"
 _FULL = "could not grow, because the disk is full: make room, then try again"
 _DAMAGED = "is damaged or no store at all: put a sound snapshot in its place with `orrery restore`"
 _REFUSED = "could not be opened or written: see that it exists and that this user may write it and its directory"
-_DISK = "met a disk error: check the disk, then try again"
+_DISK = "met a disk error: check the disk"
 
 _SENTENCES: dict[type[Exception], str] = {
     apsw.BusyError: _LOCKED,
@@ -30,21 +30,26 @@ _SENTENCES: dict[type[Exception], str] = {
 }
 
 
-def describe(path: Path, error: Exception) -> str:
-    """Return one sentence on `error` that names the file at `path`, and nothing of what is in it."""
-    what = _SENTENCES.get(type(error), "could not be used")
-    return f"The store file {path.name} {what} ({_name(error)})."
-
-
 def unavailable(path: Path, error: Exception) -> StoreUnavailable:
-    """Return the error that says nothing was stored, and why."""
+    """Return the error that says nothing was stored; it names the file, and nothing of its contents."""
     if isinstance(error, StoreUnavailable):
         return error
-    return StoreUnavailable(describe(path, error))
+    what = _SENTENCES.get(type(error), "could not be used")
+    return StoreUnavailable(f"The store file {path.name} {what} ({_name(error)}).")
+
+
+def lost(path: Path, error: Exception, commit_id: str) -> OutcomeUnknown:
+    """Return the error that says a commit may or may not be stored."""
+    sentence = (
+        f"Whether a commit to the store file {path.name} was stored is not known ({_name(error)}): "
+        "repeat it with the same id to learn."
+    )
+    return OutcomeUnknown(sentence, commit_id)
 
 
 def _name(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     code = getattr(error, "extendedresult", 0)  # the stubs do not know this attribute of apsw.Error
-    return str(apsw.mapping_extended_result_codes.get(code, type(error).__name__))
+    names = {**apsw.mapping_result_codes, **apsw.mapping_extended_result_codes}
+    return str(names.get(code, type(error).__name__))

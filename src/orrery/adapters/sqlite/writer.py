@@ -12,8 +12,7 @@ import apsw
 from orrery.adapters.sqlite.database import Database
 from orrery.adapters.sqlite.file import StoreFile
 from orrery.adapters.sqlite.transaction import Request, apply, sweep
-from orrery.adapters.sqlite.trouble import describe, unavailable
-from orrery.errors import OutcomeUnknown
+from orrery.adapters.sqlite.trouble import lost, unavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Committed, Conflict
 
@@ -116,10 +115,7 @@ class Writer:
 
     def _explain(self, error: Exception, request: Request) -> Exception:
         if isinstance(error, _CommitLost):
-            sentence = (
-                f"{describe(self._file.path, error.cause)} Repeat the commit with the same id to learn more."
-            )
-            return OutcomeUnknown(sentence, request.commit_id)
+            return lost(self._file.path, error.cause, request.commit_id)
         return unavailable(self._file.path, error) if isinstance(error, (apsw.Error, OSError)) else error
 
 
