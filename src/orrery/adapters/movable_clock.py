@@ -1,0 +1,81 @@
+"""A clock that can be moved forward, shared by processes through one small file.
+
+The demo and the tests run the service and the sandbox on it, so that a day passes for both at once.
+"""
+
+import asyncio
+import os
+import tempfile
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+REREAD_SECONDS = 0.05
+"""How old, in real seconds, the offset in memory may be before the file is looked at again."""
+
+SLICE_SECONDS = 0.1
+"""The longest real wait between two looks at a moved clock while sleeping."""
+
+
+class MovableClock:
+    """Real time plus an offset in seconds, stored as text in `path`; a missing file means no offset.
+
+    The offset only grows: a file that shows less than was seen before is ignored, so that no time runs backwards.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._offset = 0.0
+        self._looked_at = float("-inf")
+        self._reread()
+
+    def now(self) -> datetime:
+        """Return the moved time in UTC."""
+        real = datetime.now(UTC)  # noqa: TID251  an adapter of the clock port must ask somewhere
+        return real + timedelta(seconds=self.offset())
+
+    def monotonic(self) -> float:
+        """Return seconds that never go backwards and jump ahead when the clock is moved."""
+        return time.monotonic() + self.offset()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait until the moved clock says that `seconds` have passed."""
+        due = self.monotonic() + seconds
+        while (left := due - self.monotonic()) > 0:
+            await asyncio.sleep(min(left, SLICE_SECONDS))
+
+    def offset(self) -> float:
+        """Return the seconds by which this clock is ahead of real time."""
+        if time.monotonic() - self._looked_at >= REREAD_SECONDS:
+            self._reread()
+        return self._offset
+
+    def advance(self, seconds: float) -> float:
+        """Move the clock forward for every process that shares the file; return the new offset.
+
+        Raises `ValueError` when `seconds` is negative.
+        """
+        if seconds < 0:
+            raise ValueError("A clock is only moved forward.")
+        with self._lock:
+            self._reread()
+            self._offset += seconds
+            _write_atomically(self._path, repr(self._offset))
+        return self._offset
+
+    def _reread(self) -> None:
+        self._looked_at = time.monotonic()
+        try:
+            self._offset = max(self._offset, float(self._path.read_text(encoding="ascii")))
+        except FileNotFoundError:
+            return
+
+
+def _write_atomically(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with os.fdopen(handle, "w", encoding="ascii") as temporary:
+        temporary.write(text)
+    Path(name).replace(path)

@@ -1,0 +1,116 @@
+"""The sandbox as one ASGI app on one port: processor, hosted page, mail, push, console."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute, Route
+
+from orrery.ports.clock import Clock
+from orrery.sandbox.console import Console
+from orrery.sandbox.faults import Faults
+from orrery.sandbox.mail import MailServer, mail_routes
+from orrery.sandbox.pages import assets
+from orrery.sandbox.processor.account import PriceSeed, open_account
+from orrery.sandbox.processor.api import EVERYTHING, Api
+from orrery.sandbox.processor.courier import Courier
+from orrery.sandbox.processor.endpoints import configure_endpoints
+from orrery.sandbox.processor.pay_page import PayPage
+from orrery.sandbox.processor.world import World
+from orrery.sandbox.push import PushServer
+from orrery.sandbox.state import State
+
+__all__ = ["EVERYTHING", "PriceSeed", "Sandbox", "SandboxConfig", "create_app"]
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxConfig:
+    """What the sandbox is started with.
+
+    `state_path` None keeps everything in memory. `api_keys` maps a key to its permissions (`EVERYTHING`, or the
+    vendor's like `charge_read`). `webhook_endpoints` are (url, signing secrets). `smtp_port` 0 takes a free one,
+    None starts no mail server. `push_token` is the bearer that publishers must show, if any.
+    """
+
+    base_url: str
+    api_keys: Mapping[str, frozenset[str]]
+    prices: tuple[PriceSeed, ...]
+    state_path: Path | None = None
+    webhook_endpoints: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    smtp_host: str = "127.0.0.1"
+    smtp_port: int | None = 0
+    push_token: str | None = None
+    extra_routes: Sequence[BaseRoute] = field(default=())
+
+
+class Sandbox:
+    """Everything that the sandbox is made of, wired."""
+
+    def __init__(self, config: SandboxConfig, clock: Clock, advance: Callable[[float], float]) -> None:
+        self.config = config
+        self.state = State(config.state_path)
+        self.faults = Faults()
+        self.world = World(self.state, clock, self.faults, config.base_url.rstrip("/"))
+        open_account(self.world, config.prices)
+        configure_endpoints(self.world, config.webhook_endpoints)
+        self.courier = Courier(self.world)
+        self.mail = _mail_server(config, self.state, clock, self.faults)
+        self.push = PushServer(self.state, clock, self.faults, config.push_token)
+        self.console = Console(self.world, advance)
+
+    def routes(self) -> list[BaseRoute]:
+        """Return every route."""
+        api = Api(self.world, self.config.api_keys)
+        methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+        return [
+            Route("/v1/{rest:path}", api.answer, methods=methods),
+            *PayPage(self.world).routes(),
+            *self.push.routes(),
+            *mail_routes(self.state),
+            *self.console.routes(),
+            assets(),
+            *self.config.extra_routes,
+        ]
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Deliver webhooks and take mail while the app runs."""
+        if self.mail is not None:
+            await self.mail.start()
+        courier = asyncio.create_task(self.courier.run())
+        try:
+            yield
+        finally:
+            courier.cancel()
+            with suppress(asyncio.CancelledError):
+                await courier
+            if self.mail is not None:
+                await self.mail.stop()
+            self.state.close()
+
+
+def _mail_server(config: SandboxConfig, state: State, clock: Clock, faults: Faults) -> MailServer | None:
+    if config.smtp_port is None:
+        return None
+    return MailServer(state, clock, faults, config.smtp_host, config.smtp_port)
+
+
+def create_app(config: SandboxConfig, clock: Clock, advance: Callable[[float], float]) -> Starlette:
+    """Return the app; `app.state.sandbox` is the `Sandbox`, `app.state.smtp_port` the mail port once started.
+
+    `advance` moves the clock forward by seconds and returns the new offset (`MovableClock.advance`).
+    """
+    sandbox = Sandbox(config, clock, advance)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with sandbox.running():
+            app.state.smtp_port = sandbox.mail.port if sandbox.mail is not None else None
+            yield
+
+    app = Starlette(routes=sandbox.routes(), lifespan=lifespan)
+    app.state.sandbox = sandbox
+    return app

@@ -1,0 +1,179 @@
+"""The sandbox's console: a page for people, and the levers under it (faults, clock, prices, charges)."""
+
+import json
+from collections.abc import Callable
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from orrery.sandbox.faults import KINDS
+from orrery.sandbox.pages import money, render
+from orrery.sandbox.processor.account import PriceSeed, new_price
+from orrery.sandbox.processor.errors import ApiError
+from orrery.sandbox.processor.payments import dispute, refund, settle
+from orrery.sandbox.processor.world import World, new_id
+from orrery.sandbox.state import Document
+
+_SHOWN = 25
+
+
+class Console:
+    """The levers of one world. `advance` moves the clock and returns its new offset in seconds."""
+
+    def __init__(self, world: World, advance: Callable[[float], float]) -> None:
+        self._world = world
+        self._advance = advance
+
+    def routes(self) -> list[Route]:
+        """Return the console's routes."""
+        return [
+            Route("/", self.show, methods=["GET"]),
+            Route("/_faults", self.faults, methods=["GET", "POST", "DELETE"]),
+            Route("/_clock", self.clock, methods=["GET", "POST"]),
+            Route("/_price", self.price, methods=["POST"]),
+            Route("/_settle/{session}", self.settle, methods=["POST"]),
+            Route("/_charges/{charge}/{deed}", self.charge, methods=["POST"]),
+        ]
+
+    async def show(self, _: Request) -> Response:
+        """Show what the sandbox is, its sessions, events, faults and clock."""
+        self._world.expire_due()
+        return render(
+            "console.html",
+            now=self._world.now(),
+            sessions=self._sessions(),
+            events=self._events(),
+            charges=self._charges(),
+            prices=[(one, _money(one, "unit_amount")) for one in self._world.state.newest_first("price")],
+            endpoints=list(self._world.state.newest_first("webhook_endpoint")),
+            faults=self._world.faults.as_json(),
+            kinds=KINDS,
+        )
+
+    async def faults(self, request: Request) -> Response:
+        """GET lists the switches, POST switches one on, DELETE (or POST with off=…) switches off one kind or all."""
+        if request.method == "DELETE":
+            self._world.faults.remove(request.query_params.get("kind"))
+        elif request.method == "POST":
+            try:
+                self._switch(await _given(request))
+            except (TypeError, ValueError) as error:
+                return _refusal(str(error))
+        return _answer(request, {"active": self._world.faults.as_json(), "kinds": KINDS})
+
+    def _switch(self, given: Document) -> None:
+        if "off" in given:
+            self._world.faults.remove(given["off"] or None)
+            return
+        count = given.get("count", 1)
+        self._world.faults.add(
+            str(given.get("kind", "")),
+            count=int(count) if count else None,
+            path=str(given.get("path") or ""),
+            value=float(given["value"]) if given.get("value") not in (None, "") else None,
+        )
+
+    async def clock(self, request: Request) -> Response:
+        """GET tells the sandbox's time; POST moves it forward by `advance` seconds."""
+        if request.method == "POST":
+            try:
+                self._advance(float((await _given(request)).get("advance", 0)))
+            except (TypeError, ValueError) as error:
+                return _refusal(str(error))
+            self._world.expire_due()
+            self._world.on_change()
+        return _answer(request, {"now": self._world.clock.now().timestamp()})
+
+    async def price(self, request: Request) -> Response:
+        """Create a price or change one: `id`, `unit_amount`, `currency`, `product`, `active`."""
+        given = await _given(request)
+        try:
+            price = self._priced(given)
+        except (TypeError, ValueError):
+            return _refusal("A price has an id and a unit_amount of 0 or more in the smallest unit.")
+        return _answer(request, price)
+
+    def _priced(self, given: Document) -> Document:
+        key = str(given.get("id") or new_id("price_"))
+        known = self._world.state.get("price", key)
+        seed = PriceSeed(key, str(given.get("product", "Practice")), 0, str(given.get("currency", "usd")))
+        price = known or new_price(seed, self._world.now())
+        amount = int(given.get("unit_amount", price["unit_amount"]))
+        if amount < 0:
+            raise ValueError(amount)
+        price |= {"unit_amount": amount, "unit_amount_decimal": str(amount)}
+        price["active"] = str(given.get("active", price["active"])).lower() == "true"
+        self._world.record([price], ("price.updated" if known else "price.created", price))
+        return price
+
+    async def settle(self, request: Request) -> Response:
+        """Let a delayed payment arrive; `{"paid": false}` lets it fail."""
+        given = await _given(request)
+        session = self._world.state.get("checkout.session", request.path_params["session"])
+        if session is None:
+            return _refusal("There is no such session.", 404)
+        paid = str(given.get("paid", True)).lower() == "true"
+        return _try(request, lambda: settle(self._world, session, paid=paid))
+
+    async def charge(self, request: Request) -> Response:
+        """Refund (`amount` or all) or dispute a charge, as happens in the dashboard and at banks."""
+        given, deed = await _given(request), request.path_params["deed"]
+        charge = self._world.state.get("charge", request.path_params["charge"])
+        if charge is None or deed not in ("refund", "dispute"):
+            return _refusal("There is no such charge, or nothing of that name can be done with it.", 404)
+        if deed == "dispute":
+            return _try(request, lambda: dispute(self._world, charge))
+        amount = int(given["amount"]) if str(given.get("amount", "")).isdigit() else None
+        return _try(request, lambda: refund(self._world, charge, amount))
+
+    def _sessions(self) -> list[Document]:
+        sessions = list(self._world.state.newest_first("checkout.session"))[:_SHOWN]
+        return [one | {"amount": _money(one, "amount_total")} for one in sessions]
+
+    def _charges(self) -> list[Document]:
+        charges = list(self._world.state.newest_first("charge"))[:_SHOWN]
+        return [one | {"shown": _money(one, "amount")} for one in charges]
+
+    def _events(self) -> list[Document]:
+        events = list(self._world.state.newest_first("event"))[:_SHOWN]
+        shown = {event["id"] for event in events}
+        deliveries: dict[str, list[Document]] = {}
+        for delivery in self._world.state.newest_first("_delivery"):
+            if delivery["event"] in shown:
+                deliveries.setdefault(delivery["event"], []).append(delivery)
+        return [event | {"deliveries": deliveries.get(event["id"], [])} for event in events]
+
+
+def _money(document: Document, amount: str) -> str:
+    return money(document[amount], document["currency"])
+
+
+async def _given(request: Request) -> Document:
+    body = await request.body()
+    if "json" in request.headers.get("content-type", ""):
+        try:
+            given = json.loads(body or b"{}")
+        except ValueError:
+            return {}
+        return given if isinstance(given, dict) else {}
+    return dict(parse_qsl(body.decode(errors="replace"), keep_blank_values=True))
+
+
+def _answer(request: Request, body: Document) -> Response:
+    """Send a person who pressed a button back to the page, and everybody else JSON."""
+    if request.method == "POST" and "text/html" in request.headers.get("accept", ""):
+        return RedirectResponse("/", 303)
+    return JSONResponse(body)
+
+
+def _try(request: Request, deed: Callable[[], Document]) -> Response:
+    try:
+        return _answer(request, deed())
+    except ApiError as refusal:
+        return _refusal(refusal.message)
+
+
+def _refusal(message: str, status: int = 400) -> Response:
+    return JSONResponse({"error": message}, status)

@@ -1,0 +1,127 @@
+"""Fault switches: what goes wrong next, how often and where. They live in memory and end with the process."""
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+KINDS: dict[str, str] = {
+    "latency": "The processor answers after `value` seconds (default 1).",
+    "rate_limit": "The processor answers 429 before it looks at the request.",
+    "server_error": "The processor fails with a 500, which it stores under the idempotency key.",
+    "html_200": "Something in front of the processor answers 200 with HTML.",
+    "html_502": "Something in front of the processor answers 502 with HTML.",
+    "cut": "The connection is cut before the request is carried out.",
+    "cut_after": "The request is carried out, then the connection is cut.",
+    "lost_answer": "The request is carried out; the answer comes after `value` seconds, or never.",
+    "unpaid": "The next payment is accepted and stays unpaid until it is settled.",
+    "webhook_down": "The webhook endpoint cannot be reached.",
+    "webhook_duplicate": "A webhook is delivered twice.",
+    "webhook_delay": "A webhook is delivered `value` seconds late (default 60).",
+    "webhook_reorder": "A webhook is delivered after the one that follows it.",
+    "mail_451": "The mail server refuses for now.",
+    "mail_550": "The mail server refuses for good.",
+    "mail_timeout": "The mail server takes the message and does not answer for `value` seconds (default 30).",
+    "push_500": "The push server fails.",
+    "push_403": "The push server forbids the topic.",
+    "push_413": "The push server finds the message too large.",
+    "push_429": "The push server limits the rate.",
+    "push_timeout": "The push server does not answer.",
+}
+
+
+@dataclass(slots=True)
+class Fault:
+    """One switch. `count` is how often it still strikes (None: until switched off).
+
+    `path` limits it to request paths, or event types for webhooks, that start so; `value` is in seconds.
+    """
+
+    id: int
+    kind: str
+    count: int | None = 1
+    path: str = ""
+    value: float | None = None
+
+
+class Faults:
+    """The switches that are on."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._active: list[Fault] = []
+
+    def add(self, kind: str, *, count: int | None = 1, path: str = "", value: float | None = None) -> Fault:
+        """Switch a fault on; `ValueError` for an unknown kind or a figure out of range."""
+        if kind not in KINDS:
+            raise ValueError(f"Unknown fault {kind!r}: one of {', '.join(KINDS)}.")
+        if (count is not None and count < 1) or (value is not None and value < 0):
+            raise ValueError("A fault's count is 1 or more and its value is 0 or more.")
+        fault = Fault(next(self._numbers), kind, count, path, value)
+        self._active.append(fault)
+        return fault
+
+    def take(self, kind: str, path: str = "") -> Fault | None:
+        """Return the first fault of this kind for this path, and use it up by one."""
+        for fault in self._active:
+            if fault.kind == kind and path.startswith(fault.path):
+                self._use(fault)
+                return fault
+        return None
+
+    def remove(self, kind: str | None = None) -> None:
+        """Switch off one kind, or all."""
+        self._active = [fault for fault in self._active if kind is not None and fault.kind != kind]
+
+    def as_json(self) -> list[dict[str, object]]:
+        """Return the switches that are on."""
+        return [asdict(fault) for fault in self._active]
+
+    def _use(self, fault: Fault) -> None:
+        if fault.count is not None:
+            fault.count -= 1
+            if fault.count == 0:
+                self._active.remove(fault)
+
+
+class CutConnection(Response):
+    """An answer that promises a body and ends without one, upon which the server closes the connection."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the head only."""
+        headers = [(b"content-type", b"application/json"), (b"content-length", b"4096")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b"{", "more_body": True})
+
+
+class LateAnswer(Response):
+    """An answer that comes after a wait, or not at all when the client hangs up before."""
+
+    def __init__(self, answer: Response | None, wait: Callable[[], Awaitable[None]]) -> None:
+        super().__init__()
+        self._answer = answer
+        self._wait = wait
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Wait for the time or the client, whichever is first."""
+        hung_up = asyncio.ensure_future(_disconnected(receive))
+        due = asyncio.ensure_future(self._wait())
+        await asyncio.wait({hung_up, due}, return_when=asyncio.FIRST_COMPLETED)
+        answer_now = due.done() and self._answer is not None
+        for task in (hung_up, due):
+            task.cancel()
+        if answer_now and self._answer is not None:
+            await self._answer(scope, receive, send)
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def never() -> None:
+    """Wait for ever."""
+    await asyncio.Event().wait()

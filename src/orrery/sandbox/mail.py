@@ -1,0 +1,90 @@
+"""A real SMTP server that keeps what it is sent, and a page to read it."""
+
+import asyncio
+import email
+import email.policy
+import secrets
+
+from aiosmtpd.smtp import SMTP, Envelope, Session
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from orrery.ports.clock import Clock
+from orrery.sandbox.faults import Faults
+from orrery.sandbox.pages import render, wants_json
+from orrery.sandbox.state import Document, State
+
+_KIND = "_mail"
+_TIMEOUT_SECONDS = 30.0
+
+
+class MailServer:
+    """SMTP on the app's own event loop: `start()`, then `port`, then `stop()`."""
+
+    def __init__(self, state: State, clock: Clock, faults: Faults, host: str, port: int) -> None:
+        self._state = state
+        self._clock = clock
+        self._faults = faults
+        self._address = (host, port)
+        self._server: asyncio.Server | None = None
+
+    @property
+    def port(self) -> int:
+        """The port that the server listens on, once started; else 0."""
+        return self._server.sockets[0].getsockname()[1] if self._server else 0
+
+    async def start(self) -> None:
+        """Listen."""
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(self._greet, *self._address)
+
+    async def stop(self) -> None:
+        """Stop listening."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+
+    def _greet(self) -> SMTP:
+        return SMTP(self, hostname="sandbox.orrery.test", enable_SMTPUTF8=True, loop=asyncio.get_running_loop())
+
+    async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802  aiosmtpd's name
+        """Keep one message, unless a fault says otherwise."""
+        if self._faults.take("mail_451"):
+            return "451 4.3.0 Try again later"
+        if self._faults.take("mail_550"):
+            return "550 5.1.1 No such mailbox"
+        self._state.save(_stored(envelope, self._clock.now().timestamp()))
+        slow = self._faults.take("mail_timeout")
+        if slow is not None:
+            await self._clock.sleep(_TIMEOUT_SECONDS if slow.value is None else slow.value)
+        return "250 2.0.0 Kept"
+
+
+def _stored(envelope: Envelope, now: float) -> Document:
+    raw = envelope.content if isinstance(envelope.content, bytes) else (envelope.content or "").encode()
+    message = email.message_from_bytes(raw, policy=email.policy.default)
+    body = message.get_body(("plain", "html"))
+    return {
+        "object": _KIND,
+        "id": secrets.token_hex(8),
+        "at": now,
+        "from": envelope.mail_from,
+        "to": list(envelope.rcpt_tos),
+        "subject": str(message.get("Subject", "")),
+        "message_id": str(message.get("Message-ID", "")),
+        "headers": {name: str(value) for name, value in message.items()},
+        "body": body.get_content() if body is not None else "",
+    }
+
+
+def mail_routes(state: State) -> list[Route]:
+    """Return the page that shows the mail, newest first; JSON when asked for."""
+
+    async def show(request: Request) -> Response:
+        mails = [
+            {key: value for key, value in one.items() if key != "object"} for one in state.newest_first(_KIND)
+        ]
+        return JSONResponse(mails) if wants_json(request) else render("mail.html", mails=mails)
+
+    return [Route("/mail", show, methods=["GET"])]

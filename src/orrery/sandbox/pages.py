@@ -1,0 +1,59 @@
+"""Pages for people: templates, headers, and the choice between HTML and JSON."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+
+WEB = Path(__file__).parent.parent / "web" / "sandbox"
+"""Templates and styles of the sandbox's pages."""
+
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; "
+    "frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+_NO_DECIMALS = {"jpy", "krw", "vnd", "clp"}
+
+
+def money(amount: int, currency: str) -> str:
+    """Return an amount in the smallest unit as people write it: `49.00 USD`."""
+    figure = f"{amount:,}" if currency in _NO_DECIMALS else f"{amount / 100:,.2f}"
+    return f"{figure} {currency.upper()}"
+
+
+def moment(seconds: float) -> str:
+    """Return a Unix time as people read it, in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(WEB), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+)
+_TEMPLATES.filters |= {"moment": moment}
+
+
+def render(template: str, status: int = 200, **values: object) -> Response:
+    """Return a page."""
+    return HTMLResponse(_TEMPLATES.get_template(template).render(values), status, dict(_HEADERS))
+
+
+def wants_json(request: Request) -> bool:
+    """Tell whether the caller asks for JSON rather than a page."""
+    return "application/json" in request.headers.get("accept", "")
+
+
+def assets() -> Mount:
+    """Serve the styles."""
+    return Mount("/assets", StaticFiles(directory=WEB / "assets"))
+
+
+Fields = Mapping[str, str]
+"""The fields of a submitted form, one value each."""

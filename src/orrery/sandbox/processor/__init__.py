@@ -1,0 +1,1 @@
+"""The payment processor's stand-in: API, hosted payment page, signed webhooks."""

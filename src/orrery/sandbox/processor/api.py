@@ -1,0 +1,191 @@
+"""The processor's API over HTTP: keys, versions, parameters, idempotency, faults, answers."""
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Mapping
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from orrery.sandbox.faults import CutConnection, LateAnswer, never
+from orrery.sandbox.processor.call import Operation, Pending
+from orrery.sandbox.processor.errors import ApiError, invalid, unrecognized_url
+from orrery.sandbox.processor.forms import Form, parse_form
+from orrery.sandbox.processor.idempotency import IdempotencyKeys, fingerprint
+from orrery.sandbox.processor.operations import OPERATIONS
+from orrery.sandbox.processor.world import API_VERSION, World, new_id
+from orrery.sandbox.state import Document
+
+EVERYTHING = "*"
+"""The permission of an unrestricted key."""
+
+_VERSION = re.compile(r"\d{4}-\d{2}-\d{2}(\.[a-z]+)?")
+_FORM = "application/x-www-form-urlencoded"
+_HTML = "<!doctype html><title>Error</title><h1>We are down for a moment</h1>"
+_SHOWN_TAIL, _LEAST_HIDDEN = 4, 8
+_RETRY: dict[int, str] = {400: "false", 401: "false", 403: "false", 404: "false", 409: "true", 429: "true"}
+_REQUEST_ID_LENGTH = 14
+MAX_BODY_BYTES = 1 << 20
+
+
+class Api:
+    """Answers requests to /v1/…. `keys` maps each API key to its permissions (`*`, `charge_read`, …)."""
+
+    def __init__(self, world: World, keys: Mapping[str, frozenset[str]]) -> None:
+        self._world = world
+        self._keys = keys
+        self._used = IdempotencyKeys(world)
+
+    async def answer(self, request: Request) -> Response:
+        """Answer one request, faults included."""
+        broken = self._broken_before(request.url.path)
+        if broken is not None:
+            return broken
+        request_id = new_id("req_", _REQUEST_ID_LENGTH)
+        headers = {"Request-Id": request_id, "Stripe-Version": API_VERSION}
+        try:
+            status, body = await self._carry_out(request, headers)
+        except ApiError as refusal:
+            status, body = refusal.status, refusal.body(request_id, self._world.base_url)
+        if status in _RETRY:
+            headers["Stripe-Should-Retry"] = _RETRY[status]
+        answer = Response(json.dumps(body, indent=2), status, headers, "application/json")
+        return self._broken_after(request.url.path, answer)
+
+    def _broken_before(self, path: str) -> Response | None:
+        faults = self._world.faults
+        if faults.take("cut", path):
+            return CutConnection()
+        if faults.take("html_200", path):
+            return HTMLResponse(_HTML)
+        if faults.take("html_502", path):
+            return HTMLResponse(_HTML, 502)
+        return None
+
+    def _broken_after(self, path: str, answer: Response) -> Response:
+        if self._world.faults.take("cut_after", path):
+            return CutConnection()
+        lost = self._world.faults.take("lost_answer", path)
+        if lost is None:
+            return answer
+        seconds = lost.value
+        return LateAnswer(answer, never if seconds is None else lambda: self._world.clock.sleep(seconds))
+
+    async def _carry_out(self, request: Request, headers: dict[str, str]) -> tuple[int, Document]:
+        self._world.expire_due()
+        path = request.url.path
+        permissions = self._permissions(request)
+        headers["Stripe-Version"] = version = _version(request)
+        if self._world.faults.take("rate_limit", path):
+            raise ApiError(429, "Request rate limit exceeded.", code="rate_limit", stored=False)
+        operation, ids = _route(request.method, path)
+        _check_permission(permissions, operation)
+        form = await _read_form(request)
+        key = request.headers.get("idempotency-key") if request.method == "POST" else None
+        pending = Pending(operation, path, ids, form, version)
+        return await (self._run(pending) if key is None else self._run_once(pending, key, headers))
+
+    async def _run_once(self, pending: Pending, key: str, headers: dict[str, str]) -> tuple[int, Document]:
+        headers["Idempotency-Key"] = key
+        asked = fingerprint(pending.operation.method, pending.path, pending.form)
+        first = self._used.first_answer(key, asked)
+        if first is not None:
+            headers |= {"Idempotent-Replayed": "true", "Original-Request": first["request_id"]}
+            return first["status"], first["body"]
+        with self._used.held(key):
+            try:
+                status, body = await self._run(pending)
+            except ApiError as refusal:
+                if not refusal.stored:
+                    raise
+                status, body = refusal.status, refusal.body(headers["Request-Id"], self._world.base_url)
+            self._used.keep(key, asked, status, body, headers["Request-Id"])
+        return status, body
+
+    async def _run(self, pending: Pending) -> tuple[int, Document]:
+        slow = self._world.faults.take("latency", pending.path)
+        if slow is not None:
+            await self._world.clock.sleep(1.0 if slow.value is None else slow.value)
+        call = pending.read(self._world)
+        if self._world.faults.take("server_error", pending.path):
+            raise ApiError(500, "An unknown error occurred.", "api_error")
+        return 200, pending.operation.run(call)
+
+    def _permissions(self, request: Request) -> frozenset[str]:
+        key = _api_key(request)
+        permissions = self._keys.get(key)
+        if permissions is None:
+            raise ApiError(401, f"Invalid API Key provided: {_masked(key)}", stored=False)
+        return permissions
+
+
+def _api_key(request: Request) -> str:
+    scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and credentials.strip():
+        return credentials.strip()
+    if scheme.lower() == "basic":
+        return _basic_user(credentials)
+    message = "You did not provide an API key: send it in the Authorization header, as 'Bearer YOUR_SECRET_KEY'."
+    raise ApiError(401, message, stored=False)
+
+
+def _basic_user(credentials: str) -> str:
+    try:
+        return base64.b64decode(credentials, validate=True).decode().partition(":")[0]
+    except (binascii.Error, UnicodeDecodeError) as error:
+        raise ApiError(401, "The Authorization header is not valid HTTP Basic.", stored=False) from error
+
+
+def _masked(key: str) -> str:
+    """Return a key as the vendor shows it: its kind and its last four characters."""
+    kind = re.match(r"[a-z]{2}_(?:test|live)_", key)
+    shown = kind[0] if kind else ""
+    tail = key[-_SHOWN_TAIL:] if len(key) > len(shown) + _LEAST_HIDDEN else ""
+    return shown + "*" * (len(key) - len(shown) - len(tail)) + tail
+
+
+def _version(request: Request) -> str:
+    version = request.headers.get("stripe-version", API_VERSION)
+    if not _VERSION.fullmatch(version):
+        raise invalid(f"Invalid Stripe API version: {version[:40]}")
+    return version
+
+
+def _route(method: str, path: str) -> tuple[Operation, dict[str, str]]:
+    for operation in OPERATIONS:
+        ids = _ids(operation.path, path) if operation.method == method else None
+        if ids is not None:
+            return operation, ids
+    raise unrecognized_url(method, path)
+
+
+def _ids(template: str, path: str) -> dict[str, str] | None:
+    wanted, given = template.split("/"), path.split("/")
+    if len(wanted) != len(given):
+        return None
+    pairs = list(zip(wanted, given, strict=True))
+    if any(want != have for want, have in pairs if not want.startswith("{")):
+        return None
+    return {want.strip("{}"): have for want, have in pairs if want.startswith("{")}
+
+
+def _check_permission(held: frozenset[str], operation: Operation) -> None:
+    needed = operation.permission
+    if held & {EVERYTHING, needed, needed.replace("_read", "_write")}:
+        return
+    message = f"The provided key does not have the required permissions: '{needed}' would allow this request."
+    raise ApiError(403, message, code="more_permissions_required", stored=False)
+
+
+async def _read_form(request: Request) -> dict[str, Form]:
+    if request.method in ("GET", "DELETE"):
+        return parse_form(request.scope["query_string"])
+    body = await request.body()
+    if len(body) > MAX_BODY_BYTES:
+        raise ApiError(413, "Request body too large.", stored=False)
+    kind = request.headers.get("content-type", _FORM).partition(";")[0].strip().lower()
+    if body and kind != _FORM:
+        raise invalid(f"Invalid request: the content type must be {_FORM}.")
+    return parse_form(body)

@@ -1,0 +1,146 @@
+"""Brings webhooks to their endpoints: signed anew at each attempt, repeated with back-off until a 2xx."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+
+import httpx2
+
+from orrery.sandbox.processor.endpoints import endpoint_view, sign, wants
+from orrery.sandbox.processor.world import World
+from orrery.sandbox.state import Document
+
+BACK_OFF = (5, 30, 120, 300, 900, 3600, 7200, 14400, 28800, 43200)
+"""Seconds to wait after each failed attempt; the last one repeats."""
+
+GIVE_UP_AFTER = 3 * 24 * 3600
+"""Seconds after which the vendor stops trying (facts/checkout.md: live retries up to 3 days)."""
+
+TIMEOUT = 10.0
+"""Real seconds that an endpoint has to answer."""
+
+REORDER_PATIENCE = 60
+"""Seconds that a webhook held back for the one after it waits at most."""
+
+_KIND = "_delivery"
+_IDLE = 3600.0
+
+
+class Courier:
+    """Delivers what `World.record` hands to it, until cancelled."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._wake = asyncio.Event()
+        self._pending: dict[str, Document] = {}
+        world.deliveries_of = self.deliveries_of
+        world.on_change = self._wake.set
+
+    def deliveries_of(self, event: Document) -> list[Document]:
+        """Return what is to be delivered of this event, and count it in the event."""
+        endpoints = [
+            one for one in self._world.state.newest_first("webhook_endpoint") if wants(one, event["type"])
+        ]
+        deliveries = [self._delivery(event, endpoint) for endpoint in endpoints]
+        event["pending_webhooks"] = len(deliveries)
+        self._pending |= {delivery["id"]: delivery for delivery in deliveries}
+        return deliveries
+
+    async def run(self) -> None:
+        """Deliver what is due and expire sessions, for ever."""
+        self._pending = {one["id"]: one for one in self._stored() if one["state"] == "pending"}
+        async with httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False) as client:
+            while True:
+                self._wake.clear()
+                self._world.expire_due()
+                due = [one for one in self._pending.values() if one["next_at"] <= self._now()]
+                await asyncio.gather(*(self._deliver(client, delivery) for delivery in due))
+                if not due:
+                    await self._rest()
+
+    def _stored(self) -> Iterator[Document]:
+        for stored in self._world.state.newest_first(_KIND):
+            yield dict(stored)
+
+    def _now(self) -> float:
+        return self._world.clock.now().timestamp()
+
+    async def _rest(self) -> None:
+        times = [delivery["next_at"] for delivery in self._pending.values()]
+        deadline = self._world.next_deadline()
+        until = min([*times, *([deadline] if deadline else []), self._now() + _IDLE])
+        woken = asyncio.ensure_future(self._wake.wait())
+        rested = asyncio.ensure_future(self._world.clock.sleep(until - self._now()))
+        try:
+            await asyncio.wait({woken, rested}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            woken.cancel()
+            rested.cancel()
+
+    def _delivery(self, event: Document, endpoint: Document) -> Document:
+        now, kind = self._now(), event["type"]
+        self._release_held(endpoint["id"])
+        late = self._world.faults.take("webhook_delay", kind)
+        held = self._world.faults.take("webhook_reorder", kind) is not None
+        wait = 0.0 if late is None else 60.0 if late.value is None else late.value
+        return {
+            "id": f"{event['id']}:{endpoint['id']}",
+            "object": _KIND,
+            "created": event["created"],
+            "event": event["id"],
+            "endpoint": endpoint["id"],
+            "state": "pending",
+            "copies": 2 if self._world.faults.take("webhook_duplicate", kind) else 1,
+            "held": held,
+            "next_at": now + (REORDER_PATIENCE if held else wait),
+            "attempts": [],
+        }
+
+    def _release_held(self, endpoint: str) -> None:
+        """Let what was held back go a moment after the event that is being announced."""
+        for delivery in self._pending.values():
+            if delivery["held"] and delivery["endpoint"] == endpoint:
+                delivery |= {"held": False, "next_at": self._now() + 1}
+
+    async def _deliver(self, client: httpx2.AsyncClient, delivery: Document) -> None:
+        event = self._world.state.get("event", delivery["event"])
+        endpoint = self._world.state.get("webhook_endpoint", delivery["endpoint"])
+        if event is None or endpoint is None or endpoint["status"] != "enabled":
+            self._finish(delivery, "dropped")
+            return
+        for _ in range(delivery["copies"]):
+            outcome = await self._post(client, event, endpoint)
+            delivery["attempts"].append({"at": self._now(), "outcome": outcome})
+        self._note(delivery, event, delivered=outcome.startswith("2"))
+
+    async def _post(self, client: httpx2.AsyncClient, event: Document, endpoint: Document) -> str:
+        if self._world.faults.take("webhook_down", event["type"]):
+            return "endpoint down"
+        shown = event | {"api_version": endpoint["api_version"] or event["api_version"]}
+        body = json.dumps(shown, indent=2, ensure_ascii=False).encode()
+        signature = sign(body, endpoint["_secrets"], self._world.now())
+        headers = {"Stripe-Signature": signature, "Content-Type": "application/json; charset=utf-8"}
+        try:
+            answer = await client.post(endpoint_view(endpoint)["url"], content=body, headers=headers)
+        except httpx2.HTTPError as error:
+            return type(error).__name__
+        return str(answer.status_code)
+
+    def _note(self, delivery: Document, event: Document, *, delivered: bool) -> None:
+        if delivered:
+            self._finish(delivery, "delivered", event)
+        elif self._now() - delivery["created"] > GIVE_UP_AFTER:
+            self._finish(delivery, "given up")
+        else:
+            step = min(len(delivery["attempts"]), len(BACK_OFF)) - 1
+            delivery["next_at"] = self._now() + BACK_OFF[step]
+            self._world.state.save(delivery)
+
+    def _finish(self, delivery: Document, state: str, event: Document | None = None) -> None:
+        delivery["state"] = state
+        self._pending.pop(delivery["id"], None)
+        self._world.state.save(delivery)
+        if event is not None:
+            current = self._world.state.get("event", event["id"]) or event
+            current["pending_webhooks"] = max(0, current["pending_webhooks"] - 1)
+            self._world.state.save(current)

@@ -1,0 +1,158 @@
+"""The hosted payment page: GET and POST /pay/{session_id}; works without JavaScript."""
+
+from typing import get_args
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from orrery.sandbox.pages import Fields, money, render
+from orrery.sandbox.processor.payments import Payment, Verdict, pay
+from orrery.sandbox.processor.session_rules import is_email
+from orrery.sandbox.processor.world import World
+from orrery.sandbox.state import Document
+
+_ALWAYS_CHALLENGED = ("any", "challenge")
+_WALLETS = ("apple_pay", "google_pay")
+_METHOD_NAMES = {"card": "Card", "apple_pay": "Apple Pay", "google_pay": "Google Pay", "link": "Link"}
+_VERDICTS = (
+    ("approved", "Approves the payment"),
+    ("declined", "Declines the card"),
+    ("challenge", "Asks the buyer to confirm (3-D Secure)"),
+    ("delayed", "Accepts now, the money arrives later"),
+    ("review", "Approves, but the payment is held for review"),
+)
+
+
+class PayPage:
+    """The page of one world's sessions."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def routes(self) -> list[Route]:
+        """Return the page's routes."""
+        return [
+            Route("/pay/{session}", self.show, methods=["GET"]),
+            Route("/pay/{session}", self.submit, methods=["POST"]),
+        ]
+
+    async def show(self, request: Request) -> Response:
+        """Show the page, or say why nothing can be paid here."""
+        session = self._session(request)
+        closed = _closed(session)
+        if closed is not None or session is None:
+            return closed or _gone()
+        return self._form(session, {})
+
+    async def submit(self, request: Request) -> Response:
+        """Pay: to the success page when it went through, else back to the form with what is wrong."""
+        session = self._session(request)
+        closed = _closed(session)
+        if closed is not None or session is None:
+            return closed or _gone()
+        fields = dict(parse_qsl((await request.body()).decode(errors="replace")))
+        problems = _problems(session, fields)
+        if problems:
+            return self._form(session, fields, problems, 422)
+        if _needs_challenge(session, fields):
+            return render("challenge.html", session=session, fields=fields, amount=_amount(session))
+        refusal = pay(self._world, session, _payment(session, fields, _client_address(request)))
+        if refusal is not None:
+            return self._form(session, fields, {"verdict": f"{refusal} Try again, or use another card."}, 402)
+        return RedirectResponse(session["success_url"].replace("{CHECKOUT_SESSION_ID}", session["id"]), 303)
+
+    def _session(self, request: Request) -> Document | None:
+        self._world.expire_due()
+        return self._world.state.get("checkout.session", request.path_params["session"])
+
+    def _form(
+        self, session: Document, fields: Fields, problems: dict[str, str] | None = None, status: int = 200
+    ) -> Response:
+        items = self._world.state.get("_line_items", session["id"]) or {"items": []}
+        return render(
+            "pay.html",
+            status,
+            session=session,
+            items=[(item["description"], item["quantity"], _money_of(item)) for item in items["items"]],
+            amount=_amount(session),
+            message=(session["custom_text"]["submit"] or {}).get("message"),
+            methods=[(slug, _METHOD_NAMES.get(slug, slug)) for slug in _methods(session)],
+            verdicts=_VERDICTS,
+            fields=fields,
+            problems=problems or {},
+            terms=_terms_required(session),
+        )
+
+
+def _money_of(item: Document) -> str:
+    return money(item["amount_total"], item["currency"])
+
+
+def _amount(session: Document) -> str:
+    return money(session["amount_total"], session["currency"])
+
+
+def _methods(session: Document) -> list[str]:
+    methods: list[str] = list(session["payment_method_types"])
+    return [methods[0], *_WALLETS, *methods[1:]] if methods[0] == "card" else methods
+
+
+def _terms_required(session: Document) -> bool:
+    return (session["consent_collection"] or {}).get("terms_of_service") == "required"
+
+
+def _closed(session: Document | None) -> Response | None:
+    if session is None:
+        return _gone()
+    if session["status"] == "open":
+        return None
+    return render("closed.html", 410 if session["status"] == "expired" else 200, session=session)
+
+
+def _gone() -> Response:
+    return render("closed.html", 404, session=None)
+
+
+def _problems(session: Document, fields: Fields) -> dict[str, str]:
+    problems: dict[str, str] = {}
+    if not is_email(fields.get("email", "")):
+        problems["email"] = "Enter your e-mail address, like name@example.org."
+    if fields.get("method", "card") not in _methods(session):
+        problems["method"] = "Choose how you want to pay."
+    if fields.get("verdict", "approved") not in get_args(Verdict):
+        problems["verdict"] = "Choose what the bank says."
+    for one in session["custom_fields"]:
+        if not one["optional"] and not fields.get(f"field_{one['key']}"):
+            problems[f"field_{one['key']}"] = "Please answer this."
+    if _terms_required(session) and "terms" not in fields:
+        problems["terms"] = "Please accept the terms first."
+    return problems
+
+
+def _needs_challenge(session: Document, fields: Fields) -> bool:
+    options = session["payment_method_options"].get("card", {})
+    asked_for = options.get("request_three_d_secure") in _ALWAYS_CHALLENGED
+    by_bank = fields.get("verdict") == "challenge"
+    return "confirmed" not in fields and fields.get("method", "card") != "link" and (asked_for or by_bank)
+
+
+def _payment(session: Document, fields: Fields, ip: str) -> Payment:
+    method = fields.get("method", "card")
+    confirmed = fields.get("confirmed")
+    verdict: Verdict = next(one for one in get_args(Verdict) if one == fields.get("verdict", "approved"))
+    return Payment(
+        email=fields["email"],
+        verdict="declined" if confirmed == "no" else verdict,
+        method="card" if method in _WALLETS else method,
+        wallet=method if method in _WALLETS else None,
+        ip=ip,
+        answers={one["key"]: fields.get(f"field_{one['key']}", "") for one in session["custom_fields"]},
+        challenged=confirmed == "yes",
+        terms_accepted="terms" in fields,
+    )
+
+
+def _client_address(request: Request) -> str:
+    return request.client.host if request.client else "unknown"

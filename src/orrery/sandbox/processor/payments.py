@@ -1,0 +1,304 @@
+"""What happens when somebody pays: intents, charges, buyers; and what the owner does with charges afterwards."""
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Literal
+
+from orrery.sandbox.processor.errors import ApiError
+from orrery.sandbox.processor.world import World, new_id
+from orrery.sandbox.state import Document
+
+Verdict = Literal["approved", "declined", "challenge", "delayed", "review"]
+"""What the bank says: yes, no, prove it, later, or yes but somebody should look."""
+
+_DECLINED = "generic_decline"
+_DECLINE_MESSAGE = "Your card was declined."
+_BLOCK_LISTS = ("email_blocklist", "card_fingerprint_blocklist", "client_ip_address_blocklist")
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """What the buyer entered. `wallet` is a device wallet over the card, or None."""
+
+    email: str
+    verdict: Verdict
+    method: str = "card"
+    wallet: str | None = None
+    ip: str = "127.0.0.1"
+    answers: dict[str, str] = field(default_factory=dict[str, str])
+    challenged: bool = False
+    terms_accepted: bool = False
+
+
+def pay(world: World, session: Document, payment: Payment) -> str | None:
+    """Carry out a payment for an open session; return why it was refused, or None when it went through."""
+    refused = _blocked(world, payment) or payment.verdict == "declined"
+    intent, charge = _intent(world, session, payment), _charge(world, session, payment)
+    charge["payment_intent"], intent["latest_charge"] = intent["id"], charge["id"]
+    if refused:
+        return _decline(world, intent, charge, blocked=payment.verdict != "declined")
+    _complete(world, session, payment, intent, charge)
+    return None
+
+
+def settle(world: World, session: Document, *, paid: bool = True) -> Document:
+    """Let a delayed payment arrive, or fail for good."""
+    if session["status"] != "complete" or session["payment_status"] != "unpaid":
+        raise ApiError(400, "Only a complete session that is unpaid can be settled.")
+    intent = world.find("payment_intent", session["payment_intent"], "payment_intent")
+    charge = world.find("charge", intent["latest_charge"], "charge")
+    if paid:
+        session["payment_status"] = "paid"
+        _succeed(intent, charge)
+    else:
+        _fail(intent, charge, network="declined_by_network")
+    happened = "succeeded" if paid else "failed"
+    world.record(
+        [session, intent, charge],
+        (f"charge.{happened}", charge),
+        (f"checkout.session.async_payment_{happened}", session),
+    )
+    return session
+
+
+def refund(world: World, charge: Document, amount: int | None = None) -> Document:
+    """Give back a charge, or part of it, as the owner does in the dashboard."""
+    left = charge["amount"] - charge["amount_refunded"]
+    given = left if amount is None else amount
+    if charge["status"] != "succeeded" or not 0 < given <= left:
+        raise ApiError(400, "This charge cannot be refunded by that amount.")
+    charge["amount_refunded"] += given
+    charge["refunded"] = charge["amount_refunded"] == charge["amount"]
+    world.record([charge], ("charge.refunded", charge))
+    return charge
+
+
+def dispute(world: World, charge: Document) -> Document:
+    """Let the buyer's bank contest a charge."""
+    if charge["status"] != "succeeded" or charge["disputed"]:
+        raise ApiError(400, "This charge cannot be disputed.")
+    charge["disputed"] = True
+    contested: Document = {
+        "id": new_id("du_"),
+        "object": "dispute",
+        "amount": charge["amount"],
+        "charge": charge["id"],
+        "created": world.now(),
+        "currency": charge["currency"],
+        "livemode": False,
+        "payment_intent": charge["payment_intent"],
+        "reason": "fraudulent",
+        "status": "needs_response",
+    }
+    world.record([charge, contested], ("charge.dispute.created", contested))
+    return charge
+
+
+def _decline(world: World, intent: Document, charge: Document, *, blocked: bool) -> str:
+    _fail(intent, charge, network="not_sent_to_network" if blocked else "declined_by_network")
+    world.record([intent, charge], ("charge.failed", charge), ("payment_intent.payment_failed", intent))
+    return _DECLINE_MESSAGE
+
+
+def _complete(world: World, session: Document, payment: Payment, intent: Document, charge: Document) -> None:
+    buyer = _customer(world, payment)
+    charge["customer"] = intent["customer"] = buyer["id"]
+    delayed = payment.verdict == "delayed" or world.faults.take("unpaid") is not None
+    if not delayed:
+        _succeed(intent, charge)
+    _fill_in(session, payment, buyer)
+    changed = [session, buyer]
+    events: list[tuple[str, Document]] = []
+    if session["amount_total"]:
+        session |= {"payment_intent": intent["id"], "payment_status": "unpaid" if delayed else "paid"}
+        changed += [intent, charge, *_reviews(world, payment, charge)]
+        events = [("charge.pending", charge)] if delayed else _success_events(intent, charge)
+    world.record(changed, ("customer.created", buyer), *events, ("checkout.session.completed", session))
+
+
+def _success_events(intent: Document, charge: Document) -> list[tuple[str, Document]]:
+    return [("charge.succeeded", charge), ("payment_intent.succeeded", intent)]
+
+
+def _fill_in(session: Document, payment: Payment, buyer: Document) -> None:
+    for one in session["custom_fields"]:
+        one[one["type"]]["value"] = payment.answers.get(one["key"]) or None
+    accepted = "accepted" if payment.terms_accepted else None
+    session |= {
+        "status": "complete",
+        "url": None,
+        "customer": buyer["id"],
+        "customer_details": {
+            "address": None,
+            "business_name": None,
+            "email": payment.email,
+            "individual_name": None,
+            "name": None,
+            "phone": None,
+            "tax_exempt": "none",
+            "tax_ids": [],
+        },
+        "consent": {"promotions": None, "terms_of_service": accepted} if session["consent_collection"] else None,
+    }
+
+
+def _customer(world: World, payment: Payment) -> Document:
+    return {
+        "id": new_id("cus_", 14),
+        "object": "customer",
+        "address": None,
+        "balance": 0,
+        "created": world.now(),
+        "currency": None,
+        "delinquent": False,
+        "description": None,
+        "email": payment.email,
+        "livemode": False,
+        "metadata": {},
+        "name": None,
+        "phone": None,
+        "tax_exempt": "none",
+    }
+
+
+def _intent(world: World, session: Document, payment: Payment) -> Document:
+    return {
+        "id": new_id("pi_"),
+        "object": "payment_intent",
+        "amount": session["amount_total"],
+        "amount_capturable": 0,
+        "amount_received": 0,
+        "capture_method": "automatic_async",
+        "confirmation_method": "automatic",
+        "created": world.now(),
+        "currency": session["currency"],
+        "customer": None,
+        "last_payment_error": None,
+        "latest_charge": None,
+        "livemode": False,
+        "metadata": {},
+        "payment_method_options": session["payment_method_options"],
+        "payment_method_types": session["payment_method_types"],
+        "receipt_email": payment.email,
+        "status": "processing",
+    }
+
+
+def _charge(world: World, session: Document, payment: Payment) -> Document:
+    return {
+        "id": new_id("ch_"),
+        "object": "charge",
+        "amount": session["amount_total"],
+        "amount_captured": 0,
+        "amount_refunded": 0,
+        "billing_details": {"address": None, "email": payment.email, "name": None, "phone": None, "tax_id": None},
+        "calculated_statement_descriptor": "ORRERY PRACTICE",
+        "captured": False,
+        "created": world.now(),
+        "currency": session["currency"],
+        "customer": None,
+        "disputed": False,
+        "failure_code": None,
+        "failure_message": None,
+        "livemode": False,
+        "metadata": {},
+        "outcome": None,
+        "paid": False,
+        "payment_intent": None,
+        "payment_method": new_id("pm_"),
+        "payment_method_details": _method_details(payment),
+        "receipt_email": payment.email,
+        "refunded": False,
+        "review": None,
+        "status": "pending",
+    }
+
+
+def _method_details(payment: Payment) -> Document:
+    if payment.method == "link":
+        return {"type": "link", "link": {"country": "NZ"}}
+    result = "authenticated" if payment.challenged else None
+    three_d_secure = {"authentication_flow": "challenge", "result": result, "version": "2.2.0"} if result else None
+    card: Document = {
+        "brand": "visa",
+        "country": "US",
+        "exp_month": 12,
+        "exp_year": 2034,
+        "fingerprint": card_fingerprint(payment.email),
+        "funding": "credit",
+        "last4": "0002" if payment.verdict == "declined" else "4242",
+        "network": "visa",
+        "three_d_secure": three_d_secure,
+        "wallet": _wallet(payment.wallet),
+    }
+    return {"type": "card", "card": card}
+
+
+def _wallet(kind: str | None) -> Document | None:
+    return None if kind is None else {"type": kind, kind: {}, "dynamic_last4": None}
+
+
+def card_fingerprint(email: str) -> str:
+    """Return the fingerprint of the one card that each buyer of the sandbox has."""
+    return hashlib.sha256(email.lower().encode()).hexdigest()[:16]
+
+
+def _succeed(intent: Document, charge: Document) -> None:
+    amount = charge["amount"]
+    intent |= {"status": "succeeded", "amount_received": amount}
+    charge |= {"status": "succeeded", "paid": True, "captured": True, "amount_captured": amount}
+    charge["outcome"] = _outcome("authorized", "approved_by_network", "Payment complete.")
+
+
+def _fail(intent: Document, charge: Document, *, network: str) -> None:
+    kind = "blocked" if network == "not_sent_to_network" else "issuer_declined"
+    charge |= {"status": "failed", "failure_code": "card_declined", "failure_message": _DECLINE_MESSAGE}
+    reason = "rule" if kind == "blocked" else _DECLINED
+    charge["outcome"] = _outcome(kind, network, "The bank did not approve the payment.", reason)
+    error = {"type": "card_error", "code": "card_declined", "decline_code": _DECLINED, "charge": charge["id"]}
+    intent |= {"status": "requires_payment_method", "last_payment_error": error | {"message": _DECLINE_MESSAGE}}
+
+
+def _outcome(kind: str, network: str, message: str, reason: str | None = None) -> Document:
+    refused_by_bank = kind == "issuer_declined"
+    return {
+        "advice_code": "try_again_later" if refused_by_bank else None,
+        "network_advice_code": None,
+        "network_decline_code": "05" if refused_by_bank else None,
+        "network_status": network,
+        "reason": reason,
+        "risk_level": "highest" if kind == "blocked" else "normal",
+        "risk_score": 90 if kind == "blocked" else 20,
+        "seller_message": message,
+        "type": kind,
+    }
+
+
+def _reviews(world: World, payment: Payment, charge: Document) -> list[Document]:
+    if payment.verdict != "review":
+        return []
+    review: Document = {
+        "id": new_id("prv_"),
+        "object": "review",
+        "billing_zip": None,
+        "charge": charge["id"],
+        "closed_reason": None,
+        "created": world.now(),
+        "ip_address": payment.ip,
+        "ip_address_location": None,
+        "livemode": False,
+        "open": True,
+        "opened_reason": "manual",
+        "payment_intent": charge["payment_intent"],
+        "reason": "manual",
+        "session": None,
+    }
+    charge["review"] = review["id"]
+    return [review]
+
+
+def _blocked(world: World, payment: Payment) -> bool:
+    traits = dict(zip(_BLOCK_LISTS, (payment.email, card_fingerprint(payment.email), payment.ip), strict=True))
+    aliases = {one["id"]: one["alias"] for one in world.state.newest_first("radar.value_list")}
+    items = world.state.newest_first("radar.value_list_item")
+    return any(traits.get(aliases[item["value_list"]], "").lower() == item["value"].lower() for item in items)

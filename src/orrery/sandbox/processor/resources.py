@@ -1,0 +1,219 @@
+"""The processor's other objects: prices, charges, configurations, fraud lists, events, endpoints, account."""
+
+from orrery.sandbox.processor.account import ACCOUNT_ID, new_configuration
+from orrery.sandbox.processor.call import Call
+from orrery.sandbox.processor.endpoints import endpoint_view, new_endpoint, read_endpoint_changes
+from orrery.sandbox.processor.errors import invalid
+from orrery.sandbox.processor.lists import page
+from orrery.sandbox.processor.world import new_id
+from orrery.sandbox.state import Document
+
+_CONFIGURATION = "payment_method_configuration"
+_ITEM = "radar.value_list_item"
+_LIST = "radar.value_list"
+_ENDPOINT = "webhook_endpoint"
+
+
+def list_prices(call: Call) -> Document:
+    """GET /v1/prices."""
+    return page(call.world.state.newest_first("price"), call.params, call.path)
+
+
+def list_charges(call: Call) -> Document:
+    """GET /v1/charges."""
+    return page(call.world.state.newest_first("charge"), call.params, call.path)
+
+
+def list_customers(call: Call) -> Document:
+    """GET /v1/customers."""
+    return page(call.world.state.newest_first("customer"), call.params, call.path)
+
+
+def list_reviews(call: Call) -> Document:
+    """GET /v1/reviews: the open ones."""
+    reviews = (review for review in call.world.state.newest_first("review") if review["open"])
+    return page(reviews, call.params, call.path)
+
+
+def list_configurations(call: Call) -> Document:
+    """GET /v1/payment_method_configurations."""
+    return page(call.world.state.newest_first(_CONFIGURATION), call.params, call.path)
+
+
+def get_configuration(call: Call) -> Document:
+    """GET /v1/payment_method_configurations/{configuration}."""
+    return call.world.find(_CONFIGURATION, call.ids["configuration"], "configuration")
+
+
+def create_configuration(call: Call) -> Document:
+    """POST /v1/payment_method_configurations."""
+    parent = call.params.get("parent")
+    if parent is not None:
+        call.world.find(_CONFIGURATION, parent, "parent", status=400)
+    name = call.params.get("name", "Unnamed")
+    configuration = new_configuration(new_id("pmc_"), name, is_default=False, parent=parent)
+    return _switched(call, configuration)
+
+
+def update_configuration(call: Call) -> Document:
+    """POST /v1/payment_method_configurations/{configuration}."""
+    configuration = get_configuration(call)
+    configuration |= {key: call.params[key] for key in ("name", "active") if key in call.params}
+    return _switched(call, configuration)
+
+
+def _switched(call: Call, configuration: Document) -> Document:
+    for slug, switch in call.params.items():
+        shown = configuration.get(slug)
+        if isinstance(shown, dict):
+            preference = switch.get("display_preference", {}).get("preference", "none")
+            shown["display_preference"] |= {
+                "preference": preference,
+                "value": "on" if preference == "on" else "off",
+            }
+    call.world.state.save(configuration)
+    return configuration
+
+
+def list_value_lists(call: Call) -> Document:
+    """GET /v1/radar/value_lists."""
+    params = dict(call.params)
+    contained = params.pop("contains", None)
+    lists = [_with_items(call, one) for one in call.world.state.newest_first(_LIST)]
+    found = [one for one in lists if contained is None or _contains(one, contained)]
+    return page(found, params, call.path)
+
+
+def _with_items(call: Call, value_list: Document) -> Document:
+    url = f"/v1/radar/value_list_items?value_list={value_list['id']}"
+    return value_list | {"list_items": page(_items(call), {"value_list": value_list["id"]}, url)}
+
+
+def _items(call: Call) -> list[Document]:
+    return list(call.world.state.newest_first(_ITEM))
+
+
+def _contains(value_list: Document, value: str) -> bool:
+    return any(item["value"] == value for item in value_list["list_items"]["data"])
+
+
+def list_value_list_items(call: Call) -> Document:
+    """GET /v1/radar/value_list_items: needs `value_list`."""
+    call.world.find(_LIST, call.params["value_list"], "value_list")
+    return page(_items(call), call.params, "/v1/radar/value_list_items")
+
+
+def create_value_list_item(call: Call) -> Document:
+    """POST /v1/radar/value_list_items."""
+    value_list = call.world.find(_LIST, call.params["value_list"], "value_list", status=400)
+    item = {
+        "id": new_id("rsli_"),
+        "object": _ITEM,
+        "created": call.world.now(),
+        "created_by": value_list["created_by"],
+        "livemode": False,
+        "value": call.params["value"],
+        "value_list": value_list["id"],
+    }
+    if any(one["value"] == item["value"] for one in _items(call) if one["value_list"] == value_list["id"]):
+        raise invalid("This value is already in the list.", "value", "resource_already_exists")
+    call.world.state.save(item)
+    return item
+
+
+def delete_value_list_item(call: Call) -> Document:
+    """DELETE /v1/radar/value_list_items/{item}."""
+    item = call.world.find(_ITEM, call.ids["item"], "item")
+    call.world.state.remove(_ITEM, item["id"])
+    return item | {"deleted": True}
+
+
+def get_balance(call: Call) -> Document:
+    """GET /v1/balance: what succeeded and was not refunded, by currency, beside the account's own."""
+    totals: dict[str, int] = {"nzd": 0}
+    for charge in call.world.state.newest_first("charge"):
+        if charge["status"] == "succeeded":
+            kept = charge["amount"] - charge["amount_refunded"]
+            totals[charge["currency"]] = totals.get(charge["currency"], 0) + kept
+    amounts = [{"amount": total, "currency": currency} for currency, total in sorted(totals.items())]
+    nothing = [{"amount": 0, "currency": currency} for currency in sorted(totals)]
+    return {"object": "balance", "available": amounts, "livemode": False, "pending": nothing}
+
+
+def get_account(call: Call) -> Document:
+    """GET /v1/account."""
+    return call.world.find("account", ACCOUNT_ID, "account")
+
+
+def patch_account(call: Call) -> Document:
+    """PATCH /v1/account: spec 1 has it; the vendor itself would not know this route (decision 17)."""
+    account = get_account(call)
+    changes = {key: value for key, value in call.params.items() if key != "expand"}
+    _merge(account, changes)
+    call.world.record([account], ("account.updated", account))
+    return account
+
+
+def _merge(target: Document, changes: Document) -> None:
+    for key, value in changes.items():
+        if isinstance(value, dict) and isinstance(target.get(key), dict):
+            _merge(target[key], value)
+        else:
+            target[key] = value
+
+
+def list_events(call: Call) -> Document:
+    """GET /v1/events: those of the last 30 days."""
+    params = dict(call.params)
+    types = params.pop("types", None)
+    delivered = params.pop("delivery_success", None)
+    events = (
+        event
+        for event in call.world.state.newest_first("event")
+        if (types is None or event["type"] in types)
+        and (delivered is None or (event["pending_webhooks"] == 0) == delivered)
+    )
+    return page(events, params, call.path)
+
+
+def get_event(call: Call) -> Document:
+    """GET /v1/events/{id}."""
+    return call.world.find("event", call.ids["id"], "id")
+
+
+def list_endpoints(call: Call) -> Document:
+    """GET /v1/webhook_endpoints."""
+    found = page(call.world.state.newest_first(_ENDPOINT), call.params, call.path)
+    return found | {"data": [endpoint_view(endpoint) for endpoint in found["data"]]}
+
+
+def get_endpoint(call: Call) -> Document:
+    """GET /v1/webhook_endpoints/{webhook_endpoint}."""
+    return endpoint_view(_endpoint(call))
+
+
+def create_endpoint(call: Call) -> Document:
+    """POST /v1/webhook_endpoints: the one answer that shows the signing secret."""
+    read_endpoint_changes(call.params)
+    secret = new_id("whsec_", 32)
+    endpoint = new_endpoint(call.params, call.world.now(), (secret,))
+    call.world.state.save(endpoint)
+    return endpoint_view(endpoint) | {"secret": secret}
+
+
+def update_endpoint(call: Call) -> Document:
+    """POST /v1/webhook_endpoints/{webhook_endpoint}."""
+    endpoint = _endpoint(call) | read_endpoint_changes(call.params)
+    call.world.state.save(endpoint)
+    return endpoint_view(endpoint)
+
+
+def delete_endpoint(call: Call) -> Document:
+    """DELETE /v1/webhook_endpoints/{webhook_endpoint}."""
+    endpoint = _endpoint(call)
+    call.world.state.remove(_ENDPOINT, endpoint["id"])
+    return {"id": endpoint["id"], "object": _ENDPOINT, "deleted": True}
+
+
+def _endpoint(call: Call) -> Document:
+    return call.world.find(_ENDPOINT, call.ids["webhook_endpoint"], "webhook_endpoint")

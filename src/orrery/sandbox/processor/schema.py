@@ -1,0 +1,191 @@
+"""Describing request parameters compactly, and reading a parsed form by such a description."""
+
+from dataclasses import dataclass
+
+from orrery.sandbox.processor.errors import invalid, missing_parameter, unknown_parameter
+from orrery.sandbox.processor.forms import Form
+from orrery.sandbox.state import Document
+
+_WHOLE_DIGITS = 18
+MAX_LABELS, MAX_LABEL_NAME, MAX_LABEL_VALUE = 50, 40, 500
+"""The vendor's published limits of `metadata`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string; `limit` counts code points."""
+
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """An integer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """`true` or `false`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of a set of values; `beyond` are those that the published contract does not have."""
+
+    values: tuple[str, ...]
+    beyond: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """A list."""
+
+    item: "Kind"
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Free names with string values: `metadata`."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotSimulated:
+    """A parameter that the vendor knows and the sandbox does not play: it is refused in so many words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A map of named parameters.
+
+    A `clearable` one may be sent as an empty string; with `or_whole` an integer may stand in its place, read as
+    the map's field of that name.
+    """
+
+    fields: dict[str, "Kind"]
+    required: frozenset[str] = frozenset()
+    clearable: bool = False
+    or_whole: str | None = None
+
+
+Kind = Text | Whole | Flag | Choice | Many | Labels | NotSimulated | Shape
+
+
+def shape(required: str = "", *, not_simulated: str = "", **fields: Kind) -> Shape:
+    """Describe a map; `required` and `not_simulated` are names separated by spaces."""
+    others: dict[str, Kind] = dict.fromkeys(not_simulated.split(), NotSimulated())
+    return Shape(fields | others, frozenset(required.split()))
+
+
+def choice(values: str, *, beyond: str = "") -> Choice:
+    """Describe a set of values separated by spaces."""
+    return Choice(tuple(values.split()), tuple(beyond.split()))
+
+
+def read_parameters(kind: Shape, form: dict[str, Form]) -> Document:
+    """Return the typed parameters, or raise the vendor's refusal of the first that is wrong."""
+    return _read_shape(kind, form, "")
+
+
+def _read(kind: Kind, value: Form, name: str) -> object:  # noqa: PLR0911  one return a kind reads best
+    match kind:
+        case Shape():
+            return _read_shape(kind, value, name)
+        case Many():
+            return _read_list(kind, value, name)
+        case Labels():
+            return _read_labels(value, name)
+        case Text():
+            return _read_text(kind, value, name)
+        case Whole():
+            return _read_whole(_scalar(value, name), name)
+        case Flag():
+            return _read_flag(_scalar(value, name), name)
+        case Choice():
+            return _read_choice(kind, _scalar(value, name), name)
+        case NotSimulated():
+            raise invalid(f"The sandbox knows {name} but does not simulate it.", name, "sandbox_not_simulated")
+
+
+def _read_shape(kind: Shape, value: Form, name: str) -> Document:
+    if value == "" and kind.clearable:
+        return {}
+    if isinstance(value, str) and kind.or_whole is not None:
+        return {kind.or_whole: _read_whole(value, name)}
+    if not isinstance(value, dict):
+        raise invalid("Invalid object", name)
+    for key in value:
+        if key not in kind.fields:
+            raise unknown_parameter(_inside(name, key))
+    for key in sorted(kind.required):
+        if key not in value:
+            raise missing_parameter(_inside(name, key))
+    return {key: _read(kind.fields[key], below, _inside(name, key)) for key, below in value.items()}
+
+
+def _inside(name: str, key: str) -> str:
+    return f"{name}[{key}]" if name else key
+
+
+def _read_list(kind: Many, value: Form, name: str) -> list[object]:
+    if value == "":
+        return []
+    if not isinstance(value, list):
+        raise invalid("Invalid array", name)
+    return [_read(kind.item, below, f"{name}[{number}]") for number, below in enumerate(value)]
+
+
+def _read_labels(value: Form, name: str) -> dict[str, str]:
+    if value == "":
+        return {}
+    pairs = dict(enumerate(value)) if isinstance(value, list) else value
+    if not isinstance(pairs, dict):
+        raise invalid("Invalid object", name)
+    if len(pairs) > MAX_LABELS:
+        raise invalid(f"Metadata can have up to {MAX_LABELS} keys.", name)
+    return {str(key): _label(str(key), below, _inside(name, str(key))) for key, below in pairs.items()}
+
+
+def _label(key: str, value: Form, name: str) -> str:
+    if not isinstance(value, str):
+        raise invalid("Metadata values must be strings.", name)
+    if len(key) > MAX_LABEL_NAME or len(value) > MAX_LABEL_VALUE:
+        limits = f"keys at most {MAX_LABEL_NAME} and values at most {MAX_LABEL_VALUE}"
+        raise invalid(f"Metadata {limits} characters.", name)
+    return value
+
+
+def _scalar(value: Form, name: str) -> str:
+    if not isinstance(value, str):
+        raise invalid("Invalid string", name)
+    if value == "":
+        raise invalid(
+            f"You passed an empty string for '{name}', which cannot be unset.", name, "parameter_invalid_empty"
+        )
+    return value
+
+
+def _read_text(kind: Text, value: Form, name: str) -> str:
+    text = _scalar(value, name)
+    if kind.limit is not None and len(text) > kind.limit:
+        message = f"Invalid string: {text[:12]}...; must be at most {kind.limit} characters"
+        raise invalid(message, name, "parameter_invalid_string_length")
+    return text
+
+
+def _read_whole(text: str, name: str) -> int:
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > _WHOLE_DIGITS:
+        raise invalid(f"Invalid integer: {text[:40]}", name, "parameter_invalid_integer")
+    return int(text)
+
+
+def _read_flag(text: str, name: str) -> bool:
+    if text not in ("true", "false"):
+        raise invalid(f"Invalid boolean: {text[:40]}", name)
+    return text == "true"
+
+
+def _read_choice(kind: Choice, text: str, name: str) -> str:
+    if text not in kind.values + kind.beyond:
+        raise invalid(f"Invalid {name}: must be one of {', '.join(kind.values)}", name)
+    return text

@@ -1,0 +1,142 @@
+"""A push server with ntfy's HTTP interface, and a page to read what was pushed."""
+
+import json
+import re
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from orrery.ports.clock import Clock
+from orrery.sandbox.faults import Faults, LateAnswer, never
+from orrery.sandbox.pages import render, wants_json
+from orrery.sandbox.state import Document, State
+
+MAX_MESSAGE_BYTES = 4096
+"""ntfy's published limit of a message's body."""
+
+_KIND = "_push"
+_TOPIC = re.compile(r"[-_A-Za-z0-9]{1,64}")
+_PRIORITIES = {"min": 1, "low": 2, "default": 3, "high": 4, "max": 5, "urgent": 5}
+_FAULTS: dict[str, tuple[int, int, str]] = {
+    "push_500": (500, 50001, "internal server error"),
+    "push_403": (403, 40301, "forbidden"),
+    "push_413": (413, 41301, "message too large"),
+    "push_429": (429, 42901, "limit reached: too many requests"),
+}
+
+
+@dataclass
+class _Refused(Exception):
+    status: int
+    code: int
+    reason: str
+
+    def answer(self) -> Response:
+        body = {"code": self.code, "http": self.status, "error": self.reason}
+        return JSONResponse(body, self.status)
+
+
+class PushServer:
+    """Takes messages and keeps them; `token` is the bearer that publishers must show, if any."""
+
+    def __init__(self, state: State, clock: Clock, faults: Faults, token: str | None) -> None:
+        self._state = state
+        self._clock = clock
+        self._faults = faults
+        self._token = token
+
+    def routes(self) -> list[Route]:
+        """Return the publishing routes and the page."""
+        return [
+            Route("/push", self.show, methods=["GET"]),
+            Route("/push", self.publish_json, methods=["POST", "PUT"]),
+            Route("/push/{topic}", self.publish, methods=["POST", "PUT"]),
+        ]
+
+    async def show(self, request: Request) -> Response:
+        """Show what was pushed, newest first; JSON when asked for."""
+        pushes = [one["message"] for one in self._state.newest_first(_KIND)]
+        return JSONResponse(pushes) if wants_json(request) else render("push.html", pushes=pushes)
+
+    async def publish(self, request: Request) -> Response:
+        """POST /push/{topic}: the body is the message, headers (or query) say the rest."""
+        body = await request.body()
+        return self._answer(request, body, lambda: _from_headers(request, body))
+
+    async def publish_json(self, request: Request) -> Response:
+        """POST /push: a JSON object with topic, message, title, priority, tags."""
+        body = await request.body()
+        return self._answer(request, body, lambda: _from_json(body))
+
+    def _answer(self, request: Request, body: bytes, read: Callable[[], Document]) -> Response:
+        if self._faults.take("push_timeout"):
+            return LateAnswer(None, never)
+        try:
+            self._check(request, body)
+            message = read()
+        except _Refused as refusal:
+            return refusal.answer()
+        message |= {"id": secrets.token_urlsafe(9), "time": int(self._clock.now().timestamp()), "event": "message"}
+        self._state.save({"object": _KIND, "id": message["id"], "message": message})
+        return JSONResponse(message)
+
+    def _check(self, request: Request, body: bytes) -> None:
+        for kind, (status, code, reason) in _FAULTS.items():
+            if self._faults.take(kind):
+                raise _Refused(status, code, reason)
+        if self._token is not None and request.headers.get("authorization") != f"Bearer {self._token}":
+            raise _Refused(401, 40101, "unauthorized")
+        if len(body) > MAX_MESSAGE_BYTES:
+            raise _Refused(413, 41301, "message too large")
+
+
+def _from_headers(request: Request, body: bytes) -> Document:
+    def said(*names: str) -> str:
+        return next((request.headers[name] for name in names if name in request.headers), "")
+
+    try:
+        text = body.decode()
+    except UnicodeDecodeError as error:
+        raise _Refused(400, 40001, "the message is not UTF-8") from error
+    tags = [tag for tag in said("tags", "x-tags", "ta").split(",") if tag]
+    return _message(
+        request.path_params["topic"],
+        text,
+        said("title", "x-title", "t"),
+        said("priority", "x-priority", "p") or "default",
+        tags,
+    )
+
+
+def _from_json(body: bytes) -> Document:
+    try:
+        given = json.loads(body)
+    except ValueError as error:
+        raise _Refused(400, 40024, "request body must be message JSON") from error
+    if not isinstance(given, dict):
+        raise _Refused(400, 40024, "request body must be message JSON")
+    tags = given.get("tags", [])
+    if not isinstance(tags, list):
+        raise _Refused(400, 40024, "request body must be message JSON")
+    texts = {name: given.get(name, "") for name in ("topic", "message", "title")}
+    if not all(isinstance(text, str) for text in (*texts.values(), *tags)):
+        raise _Refused(400, 40024, "request body must be message JSON")
+    return _message(texts["topic"], texts["message"], texts["title"], str(given.get("priority", 3)), tags)
+
+
+def _message(topic: str, text: str, title: str, priority: str, tags: list[str]) -> Document:
+    if not _TOPIC.fullmatch(topic):
+        raise _Refused(400, 40009, "invalid topic")
+    level = _PRIORITIES.get(priority.lower(), int(priority) if priority in "12345" else 0)
+    if not level:
+        raise _Refused(400, 40007, "invalid priority")
+    message: Document = {"topic": topic, "message": text or "triggered", "priority": level}
+    if title:
+        message["title"] = title
+    if tags:
+        message["tags"] = tags
+    return message

@@ -1,0 +1,211 @@
+"""The sandbox over real sockets: uvicorn on a free port of 127.0.0.1, in a thread."""
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+import pytest
+import stamina
+import stripe
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from orrery.adapters.movable_clock import MovableClock
+from orrery.sandbox.app import EVERYTHING, PriceSeed, Sandbox, SandboxConfig, create_app
+from orrery.sandbox.state import Document
+
+KEY = "sk_test_orrery_sandbox"
+READER_KEY = "rk_test_orrery_reader"
+SECRET = "whsec_orrery_sandbox"  # noqa: S105  a fixture's secret that says so
+PUSH_TOKEN = "push-token-of-the-sandbox"  # noqa: S105  the same
+VERSION = "2026-08-26.dahlia"
+PRICE = "price_sandbox_cissp"
+EUR_PRICE = "price_sandbox_eur"
+OLD_PRICE = "price_sandbox_retired"
+stamina.instrumentation.set_on_retry_hooks(())  # a wait for a condition is no retry worth a log line
+
+PATIENCE = 10.0
+"""Real seconds after which a condition that should come true is given up."""
+
+
+@contextmanager
+def serving(app: ASGIApp, listener: socket.socket) -> Iterator[None]:
+    """Serve an app on a listening socket, in a thread."""
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="on"))
+    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+    thread.start()
+    try:
+        until(lambda: server.started)
+        yield
+    finally:
+        server.should_exit = server.force_exit = True
+        thread.join(PATIENCE)
+        listener.close()
+
+
+def until(condition: Callable[[], object]) -> None:
+    """Return once the condition holds; fail when it does not within `PATIENCE`."""
+    waiting = stamina.retry_context(AssertionError, attempts=None, timeout=PATIENCE, wait_initial=0.005, wait_max=0.05)
+    for attempt in waiting:
+        with attempt:
+            assert condition()
+
+
+class Receiver:
+    """A tiny webhook endpoint: keeps what arrives and answers with the statuses it was given, then 200."""
+
+    def __init__(self) -> None:
+        self.arrived: list[tuple[bytes, str]] = []
+        self.statuses: list[int] = []
+        self.url = ""
+
+    async def take(self, request: Request) -> Response:
+        """Keep one delivery."""
+        self.arrived.append((await request.body(), request.headers["stripe-signature"]))
+        return Response(status_code=self.statuses.pop(0) if self.statuses else 200)
+
+    def app(self) -> Starlette:
+        """Return the endpoint as an app."""
+        return Starlette(routes=[Route("/hook", self.take, methods=["POST"])])
+
+    def events(self) -> list[Document]:
+        """Return the events that arrived."""
+        return [json.loads(body) for body, _ in self.arrived]
+
+    def types(self) -> list[str]:
+        """Return the types of the events that arrived."""
+        return [event["type"] for event in self.events()]
+
+
+@dataclass(frozen=True)
+class Running:
+    """A running sandbox, seen from outside, with the parts that a test steers."""
+
+    url: str
+    app: Starlette
+    clock: MovableClock
+    receiver: Receiver
+    web: httpx2.Client
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The sandbox itself."""
+        return self.app.state.sandbox
+
+    def client(self, key: str = KEY) -> stripe.StripeClient:
+        """Return the vendor's own client for this sandbox."""
+        return stripe.StripeClient(
+            key,
+            base_addresses={"api": self.url},
+            stripe_version=VERSION,
+            max_network_retries=0,
+            http_client=stripe.RequestsClient(timeout=5),
+        )
+
+    def post(self, path: str, data: dict[str, str], **headers: str) -> httpx2.Response:
+        """Post a form to the API."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.web.post(path, data=data, headers={"Authorization": f"Bearer {KEY}"} | named)
+
+    def get(self, path: str, **headers: str) -> httpx2.Response:
+        """Get from the API."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.web.get(path, headers={"Authorization": f"Bearer {KEY}"} | named)
+
+    def session(self, **more: str) -> Document:
+        """Create a session as the service does, with more parameters or other ones."""
+        answer = self.post("/v1/checkout/sessions", SESSION | more)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def pay(self, session: Document, **fields: str) -> httpx2.Response:
+        """Submit the payment page of a session."""
+        return self.web.post(f"/pay/{session['id']}", data={"email": "Buyer@example.org"} | fields)
+
+    def fault(self, kind: str, **more: object) -> None:
+        """Switch a fault on."""
+        assert self.web.post("/_faults", json={"kind": kind, **more}).status_code == 200
+
+    def advance(self, seconds: float) -> None:
+        """Move the sandbox's clock forward."""
+        assert self.web.post("/_clock", json={"advance": seconds}).status_code == 200
+
+
+SESSION = {
+    "mode": "payment",
+    "line_items[0][price]": PRICE,
+    "line_items[0][quantity]": "1",
+    "payment_method_types[0]": "card",
+    "payment_method_types[1]": "link",
+    "payment_method_options[card][request_three_d_secure]": "automatic",
+    "custom_text[submit][message]": "Instant access to one year of practice questions.",
+    "success_url": "http://127.0.0.1:1/thanks?session={CHECKOUT_SESSION_ID}",
+    "cancel_url": "http://127.0.0.1:1/",
+    "custom_fields[0][key]": "marketing_consent",
+    "custom_fields[0][label][type]": "custom",
+    "custom_fields[0][label][custom]": "May we write to you about new questions?",
+    "custom_fields[0][type]": "dropdown",
+    "custom_fields[0][optional]": "true",
+    "custom_fields[0][dropdown][options][0][label]": "Yes",
+    "custom_fields[0][dropdown][options][0][value]": "yes",
+    "custom_fields[0][dropdown][options][1][label]": "No",
+    "custom_fields[0][dropdown][options][1][value]": "no",
+    "metadata[productType]": "cert",
+    "metadata[certCode]": "cissp",
+    "metadata[vendorSlug]": "isc2",
+}
+"""The parameters that the service sends (spec 1, Session parameters sent to the processor)."""
+
+PRICES = (
+    PriceSeed(PRICE, "CISSP practice questions", 4900),
+    PriceSeed(EUR_PRICE, "CISSP practice questions in Europe", 4500, "eur"),
+    PriceSeed(OLD_PRICE, "CISSP practice, old tier", 2900, active=False),
+)
+
+
+@contextmanager
+def running(folder: Path, receiver: Receiver) -> Iterator[Running]:
+    """Run a sandbox whose state and clock live in `folder`."""
+    clock = MovableClock(folder / "clock")
+    listener = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    config = SandboxConfig(
+        base_url=url,
+        api_keys={KEY: EVERYTHING_PERMITTED, READER_KEY: frozenset({"charge_read", "checkout_session_read"})},
+        prices=PRICES,
+        state_path=folder / "sandbox.sqlite3",
+        webhook_endpoints=((receiver.url, (SECRET,)),),
+        push_token=PUSH_TOKEN,
+    )
+    app = create_app(config, clock, clock.advance)
+    with serving(app, listener), httpx2.Client(base_url=url, timeout=5, trust_env=False) as web:
+        yield Running(url, app, clock, receiver, web)
+
+
+EVERYTHING_PERMITTED = frozenset({EVERYTHING})
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """A webhook endpoint that is up."""
+    one = Receiver()
+    listener = socket.create_server(("127.0.0.1", 0))
+    one.url = f"http://127.0.0.1:{listener.getsockname()[1]}/hook"
+    with serving(one.app(), listener):
+        yield one
+
+
+@pytest.fixture
+def box(tmp_path: Path, receiver: Receiver) -> Iterator[Running]:
+    """A sandbox of the test's own, with its webhook endpoint."""
+    with running(tmp_path, receiver) as one:
+        yield one
