@@ -1,0 +1,93 @@
+"""A real Chromium that reaches this machine only, and pages that remember what went wrong in them."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
+
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--disable-default-apps",
+    "--no-proxy-server",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+]
+
+
+@dataclass
+class Watch:
+    """What a page complained about and which hosts it asked."""
+
+    complaints: list[str] = field(default_factory=list[str])
+    hosts: set[str] = field(default_factory=set[str])
+
+    def follow(self, page: Page) -> None:
+        """Watch a page from now on."""
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("request", self._request)
+
+    def forgive(self, words: str) -> None:
+        """Take back the complaints that a test provoked on purpose: those with `words` in them, at least one."""
+        kept = [complaint for complaint in self.complaints if words not in complaint]
+        assert len(kept) < len(self.complaints), f"nothing complained of {words}"
+        self.complaints = kept
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.complaints.append(message.text)
+
+    def _request(self, request: Request) -> None:
+        self.hosts.add(urlsplit(request.url).hostname or "")
+
+
+OpenPage = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """Start one Chromium for the whole run."""
+    path = next(filter(None, map(shutil.which, CHROMIUM)))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, headless=True, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def watch() -> Watch:
+    """Return what the pages of this test are watched with."""
+    return Watch()
+
+
+@pytest.fixture
+def open_page(chromium: Browser, watch: Watch) -> Iterator[OpenPage]:
+    """Open pages with their own cookies; afterwards see that none complained or asked another host."""
+    contexts: list[BrowserContext] = []
+
+    def open_one(**options: object) -> Page:
+        contexts.append(chromium.new_context(**options))  # pyright: ignore[reportArgumentType] the options of new_context
+        page = contexts[-1].new_page()
+        watch.follow(page)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert watch.complaints == []
+    assert watch.hosts <= {"127.0.0.1"}
+
+
+@pytest.fixture
+def page(open_page: OpenPage) -> Page:
+    """Open a page of usual size."""
+    return open_page(viewport={"width": 1280, "height": 800})

@@ -1,0 +1,234 @@
+"""The demo planet in a real browser, beside a tiny remote that stands for Orrery's public operations."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Mount
+from starlette.routing import Route as Path
+
+from orrery.edge.headers import SecurityHeaders
+from orrery.edge.listeners import bind
+from orrery.sandbox.site import SiteConfig, SiteProduct, create_site
+from tests.browser.conftest import OpenPage, Watch
+from tests.support.serving import serving
+from tests.support.site_operations import TOKEN, OperationsStub
+
+NAVIGATOR = SiteProduct(
+    "northwind", "cloud-navigator", "Cloud Navigator", "US$39", "Instant access. No auto-renewal."
+)
+PHONE = {"width": 360, "height": 740}
+BUYER = "cs_test_buyer"
+
+
+@dataclass
+class Planet:
+    """A running site with its remote."""
+
+    url: str
+    operations: OperationsStub
+
+    @property
+    def success(self) -> str:
+        """Return where the payment page sends a buyer."""
+        return f"{self.url}/success?session_id={BUYER}"
+
+    @property
+    def practice(self) -> str:
+        """Return the practice page."""
+        return self.url + NAVIGATOR.practice_path
+
+
+async def payment_page(request: Request) -> Response:
+    """Stand for the hosted payment page."""
+    return PlainTextResponse(f"Pay for {request.path_params['session']}")
+
+
+@pytest.fixture
+def planet() -> Iterator[Planet]:
+    """Serve the site, and a payment page on another origin that may not be led to by any other form."""
+    with bind("127.0.0.1", 0) as shop, bind("127.0.0.1", 0) as till:
+        url, payment = (f"http://127.0.0.1:{listener.getsockname()[1]}" for listener in (shop, till))
+        operations = OperationsStub(access={BUYER: "granted"}, payment_url=payment)
+        site = create_site(SiteConfig(url, TOKEN, (NAVIGATOR,), payment))
+        app = SecurityHeaders(Starlette(routes=[*operations.routes(), Mount("/", site)]))
+        with serving(app, shop), serving(Starlette(routes=[Path("/{session}", payment_page)]), till):
+            yield Planet(url, operations)
+
+
+def test_buy_leads_to_the_payment_page(planet: Planet, page: Page) -> None:
+    """Buy starts one checkout of this product and opens its payment page."""
+    page.goto(planet.url)
+    page.get_by_role("button", name="Buy").click()
+    expect(page.get_by_text("Pay for cs_test_1")).to_be_visible()
+    assert planet.operations.bodies == [
+        {"productType": "cert", "certCode": "cloud-navigator", "vendorSlug": "northwind"}
+    ]
+
+
+def test_double_click_starts_one_checkout(planet: Planet, page: Page) -> None:
+    """A double click is one intent: one request, one session."""
+    page.goto(planet.url)
+    page.get_by_role("button", name="Buy").dblclick()
+    expect(page.get_by_text("Pay for cs_test_1")).to_be_visible()
+    assert len(planet.operations.bodies) == 1
+
+
+def test_buying_again_after_going_back_is_a_new_intent(planet: Planet, page: Page) -> None:
+    """Whoever comes back from the payment page and buys again gets a session of its own."""
+    page.goto(planet.url)
+    page.get_by_role("button", name="Buy").click()
+    expect(page.get_by_text("Pay for cs_test_1")).to_be_visible()
+    page.go_back()
+    page.get_by_role("button", name="Buy one year").click()
+    expect(page.get_by_text("Pay for cs_test_2")).to_be_visible()
+
+
+def test_lost_answer_is_tried_again_under_the_same_key(planet: Planet, page: Page, watch: Watch) -> None:
+    """When the answer of a checkout is lost, the next click repeats the same intent."""
+    keys: list[str] = []
+
+    def lose_the_first_answer(route: Route) -> None:
+        keys.append(route.request.headers["idempotency-key"])
+        route.abort() if len(keys) == 1 else route.continue_()
+
+    page.route("**/guided/api/checkout", lose_the_first_answer)
+    page.goto(planet.url)
+    page.get_by_role("button", name="Buy").click()
+    expect(page.get_by_role("status")).to_contain_text("nothing was charged")
+    page.get_by_role("button", name="Buy").click()
+    expect(page.get_by_text("Pay for cs_test_1")).to_be_visible()
+    watch.forgive("ERR_FAILED")
+    assert len(keys) == 2
+    assert len(set(keys)) == 1
+
+
+def test_refusal_is_announced_and_the_button_works_again(planet: Planet, page: Page, watch: Watch) -> None:
+    """A refusal appears in the live region in the operation's words, and Buy can be pressed again."""
+    planet.operations.answer = JSONResponse({"error": "busy", "message": "Too many attempts."}, 429)
+    page.goto(planet.url)
+    page.get_by_role("button", name="Buy").click()
+    expect(page.get_by_role("status")).to_have_text("Too many attempts.")
+    expect(page.get_by_role("button", name="Buy")).to_have_attribute("aria-disabled", "false")
+    planet.operations.answer = None
+    page.get_by_role("button", name="Buy").click()
+    expect(page.get_by_text("Pay for cs_test")).to_be_visible()
+    watch.forgive("429")
+
+
+def test_buying_works_without_javascript(planet: Planet, open_page: OpenPage) -> None:
+    """Without JavaScript the form leads to the payment page, and the page's own policy lets it."""
+    page = open_page(java_script_enabled=False)
+    page.goto(planet.url)
+    page.get_by_role("button", name="Buy").click()
+    expect(page.get_by_text("Pay for cs_test_1")).to_be_visible()
+
+
+def test_success_turns_to_access_by_itself(planet: Planet, page: Page) -> None:
+    """The waiting page becomes "Access until" once the access is granted, without a click or a reload."""
+    planet.operations.access[BUYER] = "pending"
+    page.goto(planet.success)
+    expect(page.get_by_role("status")).to_contain_text("Payment received, opening your access…")
+    planet.operations.access[BUYER] = "granted"
+    expect(page.get_by_role("heading", level=1)).to_have_text("Access until 21 November 2027")
+    expect(page).to_have_title("Access until 21 November 2027 · Demo Planet")
+    page.get_by_role("link", name="Start practising").click()
+    expect(page.get_by_role("group")).to_have_count(6)
+
+
+def test_success_turns_to_access_without_javascript(planet: Planet, open_page: OpenPage) -> None:
+    """Without JavaScript the waiting page reloads itself until the access is open."""
+    planet.operations.access[BUYER] = "pending"
+    page = open_page(java_script_enabled=False)
+    page.goto(planet.success)
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Payment received")
+    planet.operations.access[BUYER] = "granted"
+    expect(page.get_by_role("heading", level=1)).to_have_text("Access until 21 November 2027")
+
+
+def test_success_survives_a_service_that_is_away(planet: Planet, page: Page, watch: Watch) -> None:
+    """While the access cannot be read, the page waits; afterwards it turns all the same."""
+    planet.operations.answer = PlainTextResponse("", 503)
+    page.goto(planet.success)
+    with page.expect_response("**/guided/api/access/*"):
+        expect(page.get_by_role("status")).to_contain_text("Payment received")
+    planet.operations.answer = None
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Access until")
+    watch.forgive("503")
+
+
+def test_success_gives_up_politely(planet: Planet, page: Page) -> None:
+    """After three minutes the page says what to do, does not ask for a second payment, and stops asking."""
+    planet.operations.access[BUYER] = "pending"
+    page.clock.install()
+    page.goto(planet.success)
+    for _ in range(40):
+        page.clock.run_for(5_000)
+    expect(page.get_by_role("status")).to_contain_text("no need to pay again")
+    asked = len(planet.operations.bodies)
+    assert 15 <= asked <= 40
+    page.clock.run_for(60_000)
+    assert len(planet.operations.bodies) == asked
+
+
+def test_questions_are_answered_with_the_keyboard(planet: Planet, page: Page) -> None:
+    """Arrow keys choose, Enter checks that question, and the verdict is announced with its reason."""
+    page.goto(planet.success)
+    page.goto(planet.practice)
+    second = page.get_by_role("group").nth(1)
+    second.get_by_role("radio").first.focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("Enter")
+    expect(second.get_by_role("status")).to_contain_text("Not quite.")
+    page.keyboard.press("ArrowUp")
+    expect(second.get_by_role("status")).to_be_empty()
+    page.keyboard.press("Enter")
+    expect(second.get_by_role("status")).to_contain_text("Correct.")
+    expect(page.get_by_role("navigation", name="Questions").get_by_role("status")).to_have_text(
+        "1 of 1 right. 5 to go."
+    )
+
+
+def test_checking_nothing_asks_for_an_answer(planet: Planet, page: Page) -> None:
+    """Check without a choice says so."""
+    page.goto(planet.success)
+    page.goto(planet.practice)
+    first = page.get_by_role("group").first
+    first.get_by_role("button").click()
+    expect(first.get_by_role("status")).to_have_text("Choose an answer first.")
+
+
+def test_order_opens_another_browser(planet: Planet, page: Page, watch: Watch) -> None:
+    """A buyer in another browser brings the order from the e-mail and gets in."""
+    page.goto(planet.practice)
+    watch.forgive("403")
+    page.get_by_label("Your order").fill(BUYER)
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Start practising").click()
+    expect(page.get_by_role("group")).to_have_count(6)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_fit_a_phone(planet: Planet, open_page: OpenPage, watch: Watch, scheme: str) -> None:
+    """At 360 px no page scrolls sideways, and pages follow the colour scheme."""
+    page = open_page(viewport=PHONE, color_scheme=scheme)
+    for path in ("/", "/cancelled", "/nowhere", NAVIGATOR.practice_path, f"/success?session_id={BUYER}"):
+        page.goto(planet.url + path)
+        assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+        red = page.evaluate("Number(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])")
+        assert (red > 200) == (scheme == "light")
+    watch.forgive("404")
+    watch.forgive("403")
+
+
+def test_reduced_motion_stills_the_sky(planet: Planet, open_page: OpenPage) -> None:
+    """A reader who asks for less motion sees the planets at rest."""
+    page = open_page(reduced_motion="reduce")
+    page.goto(planet.url)
+    assert (
+        page.evaluate("document.getAnimations().filter((each) => each.effect.target.matches('.arm')).length") == 0
+    )

@@ -1,0 +1,37 @@
+"""An application on a free port of this machine, served from a thread while a test runs."""
+
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from socket import socket
+
+import stamina
+import uvicorn
+from starlette.types import ASGIApp
+
+PATIENCE = 10.0
+"""Real seconds that a server may take to start or to end."""
+
+
+class NotStarted(Exception):
+    """The server does not take requests yet."""
+
+
+@contextmanager
+def serving(app: ASGIApp, listener: socket) -> Generator[None]:
+    """Serve an app on a bound socket, from its first request on."""
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
+    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+    thread.start()
+    try:
+        _wait_for(server)
+        yield
+    finally:
+        server.should_exit = server.force_exit = True
+        thread.join(PATIENCE)
+
+
+@stamina.retry(on=NotStarted, attempts=None, timeout=PATIENCE, wait_initial=0.01, wait_max=0.05)
+def _wait_for(server: uvicorn.Server) -> None:
+    if not server.started:
+        raise NotStarted
