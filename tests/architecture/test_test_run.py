@@ -58,6 +58,15 @@ def test_suites_with_servers_connect_to_this_machine_only(tmp_path: Path, monkey
     assert result.stdout.splitlines()[-1].startswith("18 passed in ")
 
 
+def test_a_suite_may_have_a_conftest_of_its_own(tmp_path: Path) -> None:
+    """The table of times also stands where one suite has fixtures that another does not see."""
+    planted = "def test_x(): pass"
+    files = {"crash/conftest.py": "", "crash/test_planted.py": planted, "docs/test_planted.py": planted}
+    result = run_tests(tmp_path, files)
+    assert result.returncode == 0, result.stdout
+    assert {"crash", "docs"} <= {line.split()[0] for line in result.stdout.splitlines() if line.strip()}
+
+
 def test_a_warning_fails_the_run(tmp_path: Path) -> None:
     """A warning that nobody expected is an error."""
     result = run_tests(
