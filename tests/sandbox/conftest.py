@@ -3,7 +3,7 @@
 import json
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,23 +38,25 @@ PATIENCE = 10.0
 
 
 @contextmanager
-def serving(app: ASGIApp, listener: socket.socket) -> Iterator[None]:
+def serving(app: ASGIApp, listener: socket.socket) -> Generator[None]:
     """Serve an app on a listening socket, in a thread."""
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="on"))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="on", timeout_graceful_shutdown=2))
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()
     try:
         until(lambda: server.started)
         yield
     finally:
-        server.should_exit = server.force_exit = True
+        server.should_exit = True
         thread.join(PATIENCE)
         listener.close()
 
 
 def until(condition: Callable[[], object]) -> None:
     """Return once the condition holds; fail when it does not within `PATIENCE`."""
-    waiting = stamina.retry_context(AssertionError, attempts=None, timeout=PATIENCE, wait_initial=0.005, wait_max=0.05)
+    waiting = stamina.retry_context(
+        AssertionError, attempts=None, timeout=PATIENCE, wait_initial=0.005, wait_max=0.05
+    )
     for attempt in waiting:
         with attempt:
             assert condition()
@@ -173,7 +175,7 @@ PRICES = (
 
 
 @contextmanager
-def running(folder: Path, receiver: Receiver) -> Iterator[Running]:
+def running(folder: Path, receiver: Receiver) -> Generator[Running]:
     """Run a sandbox whose state and clock live in `folder`."""
     clock = MovableClock(folder / "clock")
     listener = socket.create_server(("127.0.0.1", 0))

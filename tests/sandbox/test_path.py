@@ -1,7 +1,8 @@
 """The path of a sale through the sandbox."""
 
-from tests.sandbox.conftest import SECRET, Running, until
 import stripe
+
+from tests.sandbox.conftest import SECRET, Running, until
 
 
 def test_a_sale(box: Running) -> None:

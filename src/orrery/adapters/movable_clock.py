@@ -33,7 +33,7 @@ class MovableClock:
 
     def now(self) -> datetime:
         """Return the moved time in UTC."""
-        real = datetime.now(UTC)  # noqa: TID251  an adapter of the clock port must ask somewhere
+        real = datetime.now(UTC)  # noqa: TID251 - an adapter of the clock port must ask somewhere
         return real + timedelta(seconds=self.offset())
 
     def monotonic(self) -> float:
@@ -43,7 +43,7 @@ class MovableClock:
     async def sleep(self, seconds: float) -> None:
         """Wait until the moved clock says that `seconds` have passed."""
         due = self.monotonic() + seconds
-        while (left := due - self.monotonic()) > 0:
+        while (left := due - self.monotonic()) > 0:  # noqa: ASYNC110 - another process may move the clock
             await asyncio.sleep(min(left, SLICE_SECONDS))
 
     def offset(self) -> float:

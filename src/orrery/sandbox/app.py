@@ -1,7 +1,7 @@
 """The sandbox as one ASGI app on one port: processor, hosted page, mail, push, console."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -76,7 +76,7 @@ class Sandbox:
         ]
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
+    async def running(self) -> AsyncGenerator[None]:
         """Deliver webhooks and take mail while the app runs."""
         if self.mail is not None:
             await self.mail.start()
@@ -106,7 +106,7 @@ def create_app(config: SandboxConfig, clock: Clock, advance: Callable[[float], f
     sandbox = Sandbox(config, clock, advance)
 
     @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+    async def lifespan(app: Starlette) -> AsyncGenerator[None]:
         async with sandbox.running():
             app.state.smtp_port = sandbox.mail.port if sandbox.mail is not None else None
             yield

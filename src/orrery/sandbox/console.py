@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from typing import cast
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -53,7 +54,7 @@ class Console:
         )
 
     async def faults(self, request: Request) -> Response:
-        """GET lists the switches, POST switches one on, DELETE (or POST with off=…) switches off one kind or all."""
+        """GET lists the switches, POST switches one on, DELETE (or POST with `off`) one kind or all off."""
         if request.method == "DELETE":
             self._world.faults.remove(request.query_params.get("kind"))
         elif request.method == "POST":
@@ -157,7 +158,7 @@ async def _given(request: Request) -> Document:
             given = json.loads(body or b"{}")
         except ValueError:
             return {}
-        return given if isinstance(given, dict) else {}
+        return cast("Document", given) if isinstance(given, dict) else {}
     return dict(parse_qsl(body.decode(errors="replace"), keep_blank_values=True))
 
 

@@ -90,7 +90,7 @@ class Faults:
 class CutConnection(Response):
     """An answer that promises a body and ends without one, upon which the server closes the connection."""
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI's signature
         """Send the head only."""
         headers = [(b"content-type", b"application/json"), (b"content-length", b"4096")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})

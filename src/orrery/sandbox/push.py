@@ -1,11 +1,11 @@
 """A push server with ntfy's HTTP interface, and a page to read what was pushed."""
 
-import json
 import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -27,6 +27,16 @@ _FAULTS: dict[str, tuple[int, int, str]] = {
     "push_413": (413, 41301, "message too large"),
     "push_429": (429, 42901, "limit reached: too many requests"),
 }
+
+
+class _Published(BaseModel):
+    """A message as JSON; fields that the sandbox does not play (actions, attach, …) are taken and ignored."""
+
+    topic: str
+    message: str = ""
+    title: str = ""
+    priority: int = 3
+    tags: list[str] = []
 
 
 @dataclass
@@ -114,18 +124,10 @@ def _from_headers(request: Request, body: bytes) -> Document:
 
 def _from_json(body: bytes) -> Document:
     try:
-        given = json.loads(body)
-    except ValueError as error:
+        given = _Published.model_validate_json(body, strict=True)
+    except ValidationError as error:
         raise _Refused(400, 40024, "request body must be message JSON") from error
-    if not isinstance(given, dict):
-        raise _Refused(400, 40024, "request body must be message JSON")
-    tags = given.get("tags", [])
-    if not isinstance(tags, list):
-        raise _Refused(400, 40024, "request body must be message JSON")
-    texts = {name: given.get(name, "") for name in ("topic", "message", "title")}
-    if not all(isinstance(text, str) for text in (*texts.values(), *tags)):
-        raise _Refused(400, 40024, "request body must be message JSON")
-    return _message(texts["topic"], texts["message"], texts["title"], str(given.get("priority", 3)), tags)
+    return _message(given.topic, given.message, given.title, str(given.priority), given.tags)
 
 
 def _message(topic: str, text: str, title: str, priority: str, tags: list[str]) -> Document:

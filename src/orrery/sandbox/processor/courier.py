@@ -66,9 +66,11 @@ class Courier:
         return self._world.clock.now().timestamp()
 
     async def _rest(self) -> None:
-        times = [delivery["next_at"] for delivery in self._pending.values()]
+        times: list[float] = [delivery["next_at"] for delivery in self._pending.values()]
         deadline = self._world.next_deadline()
-        until = min([*times, *([deadline] if deadline else []), self._now() + _IDLE])
+        if deadline is not None:
+            times.append(deadline)
+        until = min([*times, self._now() + _IDLE])
         woken = asyncio.ensure_future(self._wake.wait())
         rested = asyncio.ensure_future(self._world.clock.sleep(until - self._now()))
         try:
@@ -111,7 +113,7 @@ class Courier:
         for _ in range(delivery["copies"]):
             outcome = await self._post(client, event, endpoint)
             delivery["attempts"].append({"at": self._now(), "outcome": outcome})
-        self._note(delivery, event, delivered=outcome.startswith("2"))
+        self._note(delivery, event)
 
     async def _post(self, client: httpx2.AsyncClient, event: Document, endpoint: Document) -> str:
         if self._world.faults.take("webhook_down", event["type"]):
@@ -126,8 +128,8 @@ class Courier:
             return type(error).__name__
         return str(answer.status_code)
 
-    def _note(self, delivery: Document, event: Document, *, delivered: bool) -> None:
-        if delivered:
+    def _note(self, delivery: Document, event: Document) -> None:
+        if delivery["attempts"][-1]["outcome"].startswith("2"):
             self._finish(delivery, "delivered", event)
         elif self._now() - delivery["created"] > GIVE_UP_AFTER:
             self._finish(delivery, "given up")

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from orrery.sandbox.processor.errors import ApiError, invalid
@@ -51,7 +51,7 @@ class IdempotencyKeys:
         self._world.state.save({"object": _KIND, "id": key, "created": self._world.now(), **answer})
 
     @contextmanager
-    def held(self, key: str | None) -> Iterator[None]:
+    def held(self, key: str | None) -> Generator[None]:
         """Hold the key while its request is carried out."""
         if key is None:
             yield

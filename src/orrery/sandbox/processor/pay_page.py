@@ -77,7 +77,7 @@ class PayPage:
             session=session,
             items=[(item["description"], item["quantity"], _money_of(item)) for item in items["items"]],
             amount=_amount(session),
-            message=(session["custom_text"]["submit"] or {}).get("message"),
+            message=_message(session),
             methods=[(slug, _METHOD_NAMES.get(slug, slug)) for slug in _methods(session)],
             verdicts=_VERDICTS,
             fields=fields,
@@ -100,7 +100,13 @@ def _methods(session: Document) -> list[str]:
 
 
 def _terms_required(session: Document) -> bool:
-    return (session["consent_collection"] or {}).get("terms_of_service") == "required"
+    consent: Document | None = session["consent_collection"]
+    return consent is not None and consent["terms_of_service"] == "required"
+
+
+def _message(session: Document) -> str | None:
+    slot: Document | None = session["custom_text"]["submit"]
+    return slot["message"] if slot else None
 
 
 def _closed(session: Document | None) -> Response | None:

@@ -6,31 +6,36 @@ CUSTOM_TEXT_LIMIT = 1200
 """Code points of each custom_text message (spec 1, Limits)."""
 
 METHOD_SLUGS = (
-    "acss_debit affirm afterpay_clearpay alipay alma amazon_pay au_becs_debit bacs_debit bancontact billie bizum "
-    "blik boleto card cashapp crypto customer_balance eps fpx giropay grabpay ideal kakao_pay klarna konbini kr_card "
-    "link mb_way mobilepay multibanco naver_pay nz_bank_account oxxo p24 pay_by_bank payco paynow paypal payto pix "
-    "promptpay revolut_pay samsung_pay satispay scalapay sepa_debit sofort sunbit swish twint upi us_bank_account "
-    "wechat_pay zip"
+    "acss_debit affirm afterpay_clearpay alipay alma amazon_pay au_becs_debit bacs_debit bancontact "
+    "billie bizum blik boleto card cashapp crypto customer_balance eps fpx giropay grabpay ideal "
+    "kakao_pay klarna konbini kr_card link mb_way mobilepay multibanco naver_pay nz_bank_account oxxo p24 "
+    "pay_by_bank payco paynow paypal payto pix promptpay revolut_pay samsung_pay satispay scalapay "
+    "sepa_debit sofort sunbit swish twint upi us_bank_account wechat_pay zip"
 )
 """What `payment_method_types` may name."""
 
 _SLUGS = set(METHOD_SLUGS.split())
 _WITHOUT_OPTIONS = {"bizum", "blik", "mb_way", "nz_bank_account", "promptpay", "zip"}
 _OPTION_SLUGS = " ".join(sorted((_SLUGS | {"demo_pay"}) - _WITHOUT_OPTIONS - {"card", "link"}))
-CONFIGURABLE_METHODS = tuple(
-    sorted(
-        _SLUGS
-        | set(["apple_pay", "apple_pay_later", "cartes_bancaires", "fr_meal_voucher_conecs", "google_pay", "jcb"])
-    )
+_WALLETS_AND_BRANDS = {
+    "apple_pay",
+    "apple_pay_later",
+    "cartes_bancaires",
+    "fr_meal_voucher_conecs",
+    "google_pay",
+    "jcb",
+}
+    ["apple_pay", "apple_pay_later", "cartes_bancaires", "fr_meal_voucher_conecs", "google_pay", "jcb"]
 )
+CONFIGURABLE_METHODS = tuple(sorted(_SLUGS | _WALLETS_AND_BRANDS))
 """What a payment method configuration switches on and off."""
 
 _TEXT, _FLAG, _WHOLE, _LABELS = Text(), Flag(), Whole(), Labels()
 _EXPAND = Many(_TEXT)
 _ON_OFF = choice("none off on")
 _LOCALES = (
-    "auto bg cs da de el en en-GB es es-419 et fi fil fr fr-CA hr hu id it ja ko lt lv ms mt nb nl pl pt pt-BR ro ru "
-    "sk sl sv th tr vi zh zh-HK zh-TW"
+    "auto bg cs da de el en en-GB es es-419 et fi fil fr fr-CA hr hu id it ja ko lt lv ms mt nb nl pl pt "
+    "pt-BR ro ru sk sl sv th tr vi zh zh-HK zh-TW"
 )
 
 _CARD_OPTIONS = shape(
@@ -92,12 +97,13 @@ CREATE_SESSION = shape(
     submit_type=choice("auto book donate pay subscribe"),
     ui_mode=choice("elements embedded_page form hosted_page"),
     expand=_EXPAND,
-    not_simulated="adaptive_pricing after_expiration allow_promotion_codes automatic_tax billing_address_collection "
-    "customer customer_account customer_update discounts excluded_payment_method_types integration_identifier "
-    "invoice_creation managed_payments name_collection optional_items origin_context payment_intent_data "
-    "payment_method_collection payment_method_data permissions phone_number_collection redirect_on_completion "
-    "return_url saved_payment_method_options setup_intent_data shipping_address_collection shipping_options "
-    "subscription_data tax_id_collection wallet_options",
+    not_simulated="adaptive_pricing after_expiration allow_promotion_codes automatic_tax "
+    "billing_address_collection customer customer_account customer_update discounts excluded_payment_method_types "
+    "integration_identifier invoice_creation managed_payments name_collection optional_items "
+    "origin_context payment_intent_data payment_method_collection payment_method_data permissions "
+    "phone_number_collection redirect_on_completion return_url saved_payment_method_options "
+    "setup_intent_data shipping_address_collection shipping_options subscription_data tax_id_collection "
+    "wallet_options",
 )
 
 ONLY_EXPAND = shape(expand=_EXPAND)

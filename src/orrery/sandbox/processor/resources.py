@@ -1,5 +1,7 @@
 """The processor's other objects: prices, charges, configurations, fraud lists, events, endpoints, account."""
 
+from typing import cast
+
 from orrery.sandbox.processor.account import ACCOUNT_ID, new_configuration
 from orrery.sandbox.processor.call import Call
 from orrery.sandbox.processor.endpoints import endpoint_view, new_endpoint, read_endpoint_changes
@@ -157,7 +159,7 @@ def patch_account(call: Call) -> Document:
 def _merge(target: Document, changes: Document) -> None:
     for key, value in changes.items():
         if isinstance(value, dict) and isinstance(target.get(key), dict):
-            _merge(target[key], value)
+            _merge(target[key], cast("Document", value))
         else:
             target[key] = value
 

@@ -29,10 +29,14 @@ def retrieve(call: Call) -> Document:
 def list_all(call: Call) -> Document:
     """GET /v1/checkout/sessions."""
     params = dict(call.params)
-    wanted = params.pop("customer_details", {}).get("email")
+    wanted: str | None = params.pop("customer_details", {}).get("email")
     sessions = call.world.state.newest_first(_KIND)
-    found = (one for one in sessions if wanted is None or (one["customer_details"] or {}).get("email") == wanted)
-    return page(found, params, call.path)
+    return page((one for one in sessions if wanted in (None, _email(one))), params, call.path)
+
+
+def _email(session: Document) -> str | None:
+    buyer: Document | None = session["customer_details"]
+    return buyer["email"] if buyer else session["customer_email"]
 
 
 def list_line_items(call: Call) -> Document:
