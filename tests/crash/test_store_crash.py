@@ -5,7 +5,6 @@ import errno
 import os
 import random
 import subprocess
-from collections import Counter
 from collections.abc import Generator
 from datetime import timedelta
 from pathlib import Path
@@ -18,6 +17,7 @@ from orrery.adapters.sqlite import SqliteStore
 from orrery.errors import StoreUnavailable
 from orrery.ports.store import Absent, Committed, Put
 from tests.support.store_worker import CALLERS, PARTS, RACED_KEYS, Opened
+from tests.support.stores import sets_in
 from tests.support.workers import Workers
 
 pytestmark = pytest.mark.anyio
@@ -59,16 +59,6 @@ def small_disk(tmp_path: Path) -> Generator[Path, None, None]:
 def run(*command: str | Path) -> bool:
     """Run a command, and tell whether it succeeded."""
     return subprocess.run(command, capture_output=True, check=False).returncode == 0  # noqa: S603  fixed commands
-
-
-async def sets_in(store: SqliteStore) -> Counter[str]:
-    """Return how many keys of each set that `hammer` wrote are there."""
-    found: Counter[str] = Counter()
-    after = None
-    while page := await store.scan("set:", after=after, limit=1000):
-        found.update(entry.key.removeprefix("set:").rpartition(":")[0] for entry in page)
-        after = page[-1].key
-    return found
 
 
 async def test_eight_racing_processes_win_each_key_once(path: Path, workers: Workers) -> None:

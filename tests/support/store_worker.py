@@ -89,6 +89,14 @@ async def lock(path: Path, _: str) -> None:
     say("released")
 
 
+async def peek(path: Path, _: str) -> None:
+    """Read the file as another program might, and keep it open."""
+    with closing(sqlite3.connect(path)) as database:
+        await_go()
+        say(str(database.execute("SELECT count(*) FROM entries").fetchone()))
+        sys.stdin.readline()
+
+
 class Opened:
     """The store at a path, open for the length of a block."""
 
@@ -103,7 +111,7 @@ class Opened:
         await self._store.close()
 
 
-MODES = {"race": race, "hammer": hammer, "cramped": cramped, "put_back": put_back, "lock": lock}
+MODES = {"race": race, "hammer": hammer, "cramped": cramped, "put_back": put_back, "lock": lock, "peek": peek}
 
 if __name__ == "__main__":
     mode, store_path, argument = sys.argv[1:]

@@ -1,5 +1,6 @@
 """Every adapter of the store port, opened for a test."""
 
+from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -57,3 +58,13 @@ class LossyStore:
     async def close(self) -> None:
         """Pass on."""
         await self._store.close()
+
+
+async def sets_in(store: Store) -> Counter[str]:
+    """Return how many keys of each set that `hammer` of store_worker.py wrote are there."""
+    found: Counter[str] = Counter()
+    after = None
+    while page := await store.scan("set:", after=after, limit=1000):
+        found.update(entry.key.removeprefix("set:").rpartition(":")[0] for entry in page)
+        after = page[-1].key
+    return found

@@ -76,9 +76,19 @@ def _identity(path: Path) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
+def log_of(path: Path) -> Path:
+    """Return where SQLite keeps the commits that are not yet in the file at `path`."""
+    return path.with_name(f"{path.name}-wal")
+
+
 def _ensure_exists(path: Path) -> None:
+    orphaned = log_of(path).exists()  # asked first: a process that makes the store just now makes the file first
     if path.exists():
         return
+    if orphaned:  # it would be read into whatever takes the file's name
+        raise StoreUnavailable(
+            f"The store file {path.name} is gone, but {path.name}-wal is there: put the file back or `orrery restore`."
+        )
     with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as scratch:
         new = Path(scratch, "new")
         _build(new)

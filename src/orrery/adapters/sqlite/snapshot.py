@@ -11,6 +11,7 @@ from orrery.adapters.sqlite.database import Database, connect
 from orrery.adapters.sqlite.file import (
     BUSY_TIMEOUT,
     create_private,
+    log_of,
     make_durable,
     seize,
     share,
@@ -132,10 +133,6 @@ def _kept(path: Path) -> Path:
     return path.with_name(f"{path.name}.before-restore")
 
 
-def _log(path: Path) -> Path:
-    return path.with_name(f"{path.name}-wal")
-
-
 def _refuse_to_overwrite(kept: Path, path: Path) -> None:
     if kept.exists() and not (path.exists() and kept.samefile(path)):
         raise Invalid(f"The file {kept.name} of an earlier restore is still there: move it away first.")
@@ -143,10 +140,10 @@ def _refuse_to_overwrite(kept: Path, path: Path) -> None:
 
 def _set_aside(path: Path) -> None:
     """Give the old file a second name, and take away its log, which must not be read into the new file."""
-    for old, kept in ((path, _kept(path)), (_log(path), _log(_kept(path)))):
+    for old, kept in ((path, _kept(path)), (log_of(path), log_of(_kept(path)))):
         if old.exists() and not kept.exists():
             kept.hardlink_to(old)
-    _log(path).unlink(missing_ok=True)
+    log_of(path).unlink(missing_ok=True)
     path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
 
 
