@@ -4,6 +4,7 @@ import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
+from email.header import decode_header, make_header
 
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
@@ -64,6 +65,7 @@ class PushServer:
         return [
             Route("/push", self.show, methods=["GET"]),
             Route("/push", self.publish_json, methods=["POST", "PUT"]),
+            Route("/push/v1/health", _health, methods=["GET"]),
             Route("/push/{topic}", self.publish, methods=["POST", "PUT"]),
         ]
 
@@ -104,9 +106,14 @@ class PushServer:
             raise _Refused(413, 41301, "message too large")
 
 
+async def _health(_: Request) -> Response:
+    return JSONResponse({"healthy": True})
+
+
 def _from_headers(request: Request, body: bytes) -> Document:
     def said(*names: str) -> str:
-        return next((request.headers[name] for name in names if name in request.headers), "")
+        found = next((request.headers[name] for name in names if name in request.headers), "")
+        return str(make_header(decode_header(found)))
 
     try:
         text = body.decode()

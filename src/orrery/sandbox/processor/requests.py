@@ -25,8 +25,6 @@ _WALLETS_AND_BRANDS = {
     "google_pay",
     "jcb",
 }
-    ["apple_pay", "apple_pay_later", "cartes_bancaires", "fr_meal_voucher_conecs", "google_pay", "jcb"]
-)
 CONFIGURABLE_METHODS = tuple(sorted(_SLUGS | _WALLETS_AND_BRANDS))
 """What a payment method configuration switches on and off."""
 
