@@ -2,6 +2,8 @@
 
 OrreryError
 ├── Invalid                  the caller's input is wrong; nothing was written
+│   ├── NotFound             what the caller names does not exist
+│   └── KeyReused            an idempotency key came with another body
 ├── StoreError
 │   ├── StoreUnavailable     locked, full, corrupt or gone; nothing of this call was stored
 │   └── OutcomeUnknown       the answer of a commit was lost; repeat it with the same id
@@ -19,6 +21,14 @@ class OrreryError(Exception):
 
 class Invalid(OrreryError):
     """The caller's input is wrong; nothing was written."""
+
+
+class NotFound(Invalid):
+    """What the caller names does not exist."""
+
+
+class KeyReused(Invalid):
+    """An idempotency key came back with another body than the first time (decision 2)."""
 
 
 class StoreError(OrreryError):

@@ -27,3 +27,7 @@ class Notifier(Protocol):
     async def send(self, message: Message) -> None:
         """Return once the message was accepted; raise `DeliveryFailed` otherwise."""
         ...
+
+    async def check(self) -> None:
+        """Return if the receiver can be reached, sending nothing; raise `DeliveryFailed` otherwise."""
+        ...

@@ -1,0 +1,27 @@
+"""A sign of life by fetching an address, as most watchers of scheduled jobs take it."""
+
+import httpx2
+
+from orrery.errors import DeliveryFailed
+
+SECONDS = 10.0
+"""How long one request may take."""
+
+
+class HttpHeartbeat:
+    """Fetches one address."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    async def beat(self) -> None:
+        """Fetch the address once."""
+        try:
+            async with httpx2.AsyncClient(timeout=SECONDS) as client:
+                answer = await client.get(self._url)
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise DeliveryFailed(
+                f"The watcher can not be reached ({type(error).__name__}).", permanent=False
+            ) from None
+        if not answer.is_success:
+            raise DeliveryFailed(f"The watcher answered {answer.status_code}.", permanent=False)

@@ -1,0 +1,53 @@
+"""Push messages by ntfy's HTTP interface (issue item 6)."""
+
+from collections.abc import Mapping
+
+import httpx2
+
+from orrery.errors import DeliveryFailed
+from orrery.ports.notifier import Message
+
+SECONDS = 10.0
+"""How long one request may take."""
+
+TITLE_MAXIMUM, BODY_MAXIMUM = 250, 3500
+"""Longest title and message in characters: the service turns longer messages into attachments."""
+
+_PRIORITIES = {"low": 2, "default": 3, "high": 4, "urgent": 5}
+_TRY_AGAIN = frozenset({401, 403, 408, 413, 425, 429})
+"""Refusals that the owner can lift (a wrong token, a full quota); anything else below 500 is for good."""
+
+
+class NtfyNotifier:
+    """Publishes JSON messages to one topic."""
+
+    def __init__(self, base_url: str, topic: str, token: str | None = None) -> None:
+        self._base_url = base_url
+        self._topic = topic
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+
+    async def send(self, message: Message) -> None:
+        """Publish one message."""
+        body = {
+            "topic": self._topic,
+            "title": message.title[:TITLE_MAXIMUM],
+            "message": message.body[:BODY_MAXIMUM],
+            "priority": _PRIORITIES[message.priority],
+            "tags": list(message.tags),
+        }
+        await self._ask("POST", self._base_url, body)
+
+    async def check(self) -> None:
+        """Ask for the service's health."""
+        await self._ask("GET", f"{self._base_url.rstrip('/')}/v1/health")
+
+    async def _ask(self, method: str, url: str, body: Mapping[str, object] | None = None) -> None:
+        try:
+            async with httpx2.AsyncClient(timeout=SECONDS, headers=self._headers) as client:
+                answer = await client.request(method, url, json=body)
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            what = f"The push service can not be reached ({type(error).__name__})."
+            raise DeliveryFailed(what, permanent=False) from None
+        if not answer.is_success:
+            permanent = answer.is_client_error and answer.status_code not in _TRY_AGAIN
+            raise DeliveryFailed(f"The push service answered {answer.status_code}.", permanent=permanent)

@@ -1,0 +1,91 @@
+"""E-mail by SMTP (issue item 6)."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from email.message import EmailMessage
+from email.utils import format_datetime
+from typing import Literal
+
+import aiosmtplib
+
+from orrery.errors import DeliveryFailed
+from orrery.ports.clock import Clock
+from orrery.ports.notifier import Message
+
+SECONDS = 15.0
+"""How long one delivery may take."""
+
+_PERMANENT = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Relay:
+    """The mail server to hand messages to. `security` is `tls` (465), `starttls` (587) or `none` (loopback)."""
+
+    host: str
+    port: int
+    sender: str
+    security: Literal["tls", "starttls", "none"] = "tls"
+    username: str | None = None
+    password: str | None = None
+
+
+class SmtpNotifier:
+    """Sends plain-text mail. The message id repeats with the notification, so that receivers can drop a repeat."""
+
+    def __init__(self, relay: Relay, clock: Clock) -> None:
+        self._relay = relay
+        self._clock = clock
+
+    async def send(self, message: Message) -> None:
+        """Hand one message to the relay."""
+        letter = self._letter(message)
+        async with self._connected() as client:
+            await client.send_message(letter)
+
+    async def check(self) -> None:
+        """Greet the relay and log in."""
+        async with self._connected() as client:
+            await client.noop()
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncGenerator[aiosmtplib.SMTP]:
+        relay = self._relay
+        client = aiosmtplib.SMTP(
+            hostname=relay.host,
+            port=relay.port,
+            username=relay.username,
+            password=relay.password,
+            use_tls=relay.security == "tls",
+            start_tls=relay.security == "starttls",
+            timeout=SECONDS,
+        )
+        try:
+            async with client:
+                yield client
+        except aiosmtplib.SMTPRecipientsRefused as error:
+            raise _failed(min(refusal.code for refusal in error.recipients)) from None
+        except aiosmtplib.SMTPResponseException as error:
+            # A wrong password is the owner's to mend, and no reason to give a buyer's mail up.
+            raise _failed(0 if isinstance(error, aiosmtplib.SMTPAuthenticationError) else error.code) from None
+        except (aiosmtplib.SMTPException, OSError) as error:
+            what = f"The mail server can not be reached ({type(error).__name__})."
+            raise DeliveryFailed(what, permanent=False) from None
+
+    def _letter(self, message: Message) -> EmailMessage:
+        letter = EmailMessage()
+        letter["From"] = self._relay.sender
+        letter["To"] = message.to
+        letter["Subject"] = " ".join(message.title.split())
+        letter["Date"] = format_datetime(self._clock.now())
+        letter["Message-ID"] = f"<{message.id}@{self._relay.sender.rpartition('@')[2].rstrip('>')}>"
+        letter["Auto-Submitted"] = "auto-generated"
+        letter.set_content(message.body)
+        return letter
+
+
+def _failed(code: int) -> DeliveryFailed:
+    return DeliveryFailed(
+        f"The mail server answered {code or 'that the log-in is wrong'}.", permanent=code >= _PERMANENT
+    )

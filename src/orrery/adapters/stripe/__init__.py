@@ -1,0 +1,1 @@
+"""Stripe, the payment processor (decision 1)."""

@@ -1,0 +1,100 @@
+"""Who has access until when (decisions 9 and 10): pure."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from orrery.checkout.catalogue import ProductKey
+from orrery.checkout.keys import normal_email
+from orrery.checkout.records import AccessRecord, GrantedBy, Offer
+from orrery.ports.processor import CheckoutSession
+
+Action = Literal["grant", "wait", "refuse", "foreign"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What to do about a completed session. `notes` are sentences for the owner, without personal data."""
+
+    action: Action
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def judge(session: CheckoutSession, offer: Offer | None, *, livemode: bool) -> Verdict:
+    """Return whether a completed `session` opens access, by comparing it with its `offer` (decision 9)."""
+    product = bought(session)
+    if product is None:
+        return Verdict("foreign")
+    if session.livemode != livemode:
+        return Verdict("refuse", "other livemode")
+    if offer is None:
+        return Verdict("wait", "no offer")
+    if mismatch := _mismatch(session, product, offer):
+        return Verdict("refuse", mismatch)
+    if session.payment_status == "unpaid":
+        return Verdict("wait", "unpaid")
+    return Verdict("grant", notes=_differences(session, offer))
+
+
+def bought(session: CheckoutSession) -> ProductKey | None:
+    """Return the product that the session's metadata names, or None when the session is not ours."""
+    names = [session.metadata.get(name) for name in ("productType", "certCode", "vendorSlug")]
+    if not all(names):
+        return None
+    product_type, cert_code, vendor_slug = (name or "" for name in names)
+    return ProductKey(product_type, cert_code, vendor_slug)
+
+
+def grant(
+    session: CheckoutSession,
+    product: ProductKey,
+    *,
+    event_id: str | None,
+    granted_by: GrantedBy,
+    now: datetime,
+    running_until: datetime | None,
+) -> AccessRecord:
+    """Return the access record for a paid session; `running_until` is the end of access that it extends."""
+    start = running_until if running_until and running_until > now else now
+    return AccessRecord(
+        session_id=session.id,
+        product_type=product.product_type,
+        cert_code=product.cert_code,
+        vendor_slug=product.vendor_slug,
+        email=normal_email(session.email or ""),
+        granted_at=now,
+        expires_at=one_year_after(start),
+        amount_total=session.amount_total,
+        currency=session.currency,
+        livemode=session.livemode,
+        payment_intent=session.payment_intent,
+        event_id=event_id,
+        granted_by=granted_by,
+        marketing_consent=session.consent,
+    )
+
+
+def one_year_after(start: datetime) -> datetime:
+    """Return the same date and time next year; 28 February after a 29th (decision 10)."""
+    try:
+        return start.replace(year=start.year + 1)
+    except ValueError:
+        return start.replace(year=start.year + 1, day=28)
+
+
+def _mismatch(session: CheckoutSession, product: ProductKey, offer: Offer) -> str | None:
+    if product != offer.product:
+        return "another product"
+    if session.price_ids is not None and session.price_ids != (offer.price_id,):
+        return "another price"
+    return None
+
+
+def _differences(session: CheckoutSession, offer: Offer) -> tuple[str, ...]:
+    notes: list[str] = []
+    if offer.amount_total is not None and session.amount_total != offer.amount_total:
+        notes.append(f"The amount is {session.amount_total}; {offer.amount_total} was offered.")
+    if offer.currency is not None and session.currency != offer.currency:
+        notes.append(f"The currency is {session.currency}; {offer.currency} was offered.")
+    return tuple(notes)

@@ -1,0 +1,180 @@
+"""A completed session becomes access and notifications, in one commit, once (decision 9)."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+import structlog
+
+from orrery.checkout import keys
+from orrery.checkout.access import Action, Verdict, bought, grant, judge
+from orrery.checkout.catalogue import ProductKey
+from orrery.checkout.letters import Letters
+from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, Offer, Pending
+from orrery.errors import StoreUnavailable
+from orrery.owner import outbox
+from orrery.ports.clock import Clock
+from orrery.ports.processor import CheckoutSession
+from orrery.ports.store import Absent, Check, Committed, Delete, Put, Store, Unchanged, Write
+
+KEEP_EVENTS = timedelta(days=400)
+"""How long raw events are kept (decision 10)."""
+
+_ROUNDS = 20
+
+Result = Literal["granted", "already", "waiting", "refused", "foreign"]
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Why a session is looked at: a webhook event with its raw body, or another reason to grant."""
+
+    granted_by: GrantedBy
+    event_id: str | None = None
+    event_body: bytes = b""
+    silent: bool = False
+    """Notifications are enqueued as held: they may have gone out before a restore."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a session."""
+
+    result: Result
+    reason: str = ""
+    record: AccessRecord | None = None
+
+
+class Fulfilment:
+    """Turns completed sessions into access records."""
+
+    def __init__(self, store: Store, clock: Clock, letters: Letters, *, livemode: bool, index_key: bytes) -> None:
+        self._store = store
+        self._clock = clock
+        self._letters = letters
+        self._livemode = livemode
+        self._index_key = index_key
+
+    async def settle(self, session: CheckoutSession, source: Source, offer: Offer | None = None) -> Outcome:
+        """Grant, hold back or ignore a completed `session`; a repeat changes nothing.
+
+        `offer` stands in when none was stored. Raises `StoreUnavailable` or `OutcomeUnknown`.
+        """
+        verdict = await self.judge(session, offer)
+        product = bought(session)
+        if verdict.action == "grant" and product:
+            return await self._grant(session, product, source, verdict)
+        return await self._withhold(session, source, verdict)
+
+    async def judge(self, session: CheckoutSession, offer: Offer | None = None) -> Verdict:
+        """Return what `settle` would do, and write nothing."""
+        stored = await self._store.get(keys.offer(session.id))
+        known = Offer.model_validate_json(stored.value) if stored else offer
+        return judge(session, known, livemode=self._livemode)
+
+    async def store_event(self, event_id: str, body: bytes) -> bool:
+        """Store an event that asks for nothing; return whether it was new."""
+        outcome = await self._store.commit(*_receipt(Source("webhook", event_id, body)))
+        return isinstance(outcome, Committed)
+
+    async def _grant(
+        self, session: CheckoutSession, product: ProductKey, source: Source, verdict: Verdict
+    ) -> Outcome:
+        # Two purchases of one buyer at the same moment both extend the same end: the loser looks again.
+        for _ in range(_ROUNDS):
+            if existing := await self._store.get(keys.access(session.id)):
+                await self._keep_receipt(source)
+                return Outcome("already", record=AccessRecord.model_validate_json(existing.value))
+            record = await self._try_grant(session, product, source, verdict)
+            if record:
+                return Outcome("granted", record=record)
+        raise StoreUnavailable("The store is too busy to grant access; the event will come again.")
+
+    async def _try_grant(
+        self, session: CheckoutSession, product: ProductKey, source: Source, verdict: Verdict
+    ) -> AccessRecord | None:
+        now = self._clock.now()
+        end, end_check = await self._running_end(session.email or "", product)
+        record = grant(
+            session, product, event_id=source.event_id, granted_by=source.granted_by, now=now, running_until=end
+        )
+        letters = outbox.enqueue(self._letters.sold(record, verdict.notes), now, held=source.silent)
+        writes, checks = _receipt(source)
+        writes += [*stored_access(record, self._index_key), Delete(keys.pending(session.id)), *letters]
+        checks += [Absent(keys.access(session.id)), *end_check]
+        outcome = await self._store.commit(writes, checks)
+        if not isinstance(outcome, Committed):
+            return None
+        log.info("access granted", session=session.id, by=source.granted_by, event=source.event_id)
+        return record
+
+    async def _running_end(self, email: str, product: ProductKey) -> tuple[datetime | None, list[Check]]:
+        if not email:
+            return None, []
+        key = keys.access_end(keys.email_digest(email, self._index_key), product)
+        entry = await self._store.get(key)
+        if entry is None:
+            return None, [Absent(key)]
+        return AccessEnd.model_validate_json(entry.value).expires_at, [Unchanged(key, entry.version)]
+
+    async def _withhold(self, session: CheckoutSession, source: Source, verdict: Verdict) -> Outcome:
+        writes, checks = _receipt(source)
+        if verdict.action != "foreign":
+            writes += await self._note(session.id, source, verdict)
+        if writes:
+            await self._store.commit(writes, checks)
+        log.info("access withheld", session=session.id, action=verdict.action, reason=verdict.reason)
+        return outcome_of(verdict)
+
+    async def _note(self, session_id: str, source: Source, verdict: Verdict) -> list[Write]:
+        entry = await self._store.get(keys.pending(session_id))
+        if entry and Pending.model_validate_json(entry.value).reason == verdict.reason:
+            return []
+        now = self._clock.now()
+        state = "waiting" if verdict.action == "wait" else "refused"
+        pending = Pending(
+            session_id=session_id, state=state, reason=verdict.reason, event_id=source.event_id, noted_at=now
+        )
+        told = outbox.enqueue([self._letters.withheld(session_id, verdict.reason)], now)
+        return [Put(keys.pending(session_id), pending.to_bytes()), *told]
+
+    async def _keep_receipt(self, source: Source) -> None:
+        writes, checks = _receipt(source)
+        if writes:
+            await self._store.commit(writes, checks)
+
+
+def outcome_of(verdict: Verdict) -> Outcome:
+    """Return the outcome that a verdict leads to."""
+    results: dict[Action, Result] = {
+        "grant": "granted",
+        "wait": "waiting",
+        "refuse": "refused",
+        "foreign": "foreign",
+    }
+    return Outcome(results[verdict.action], verdict.reason)
+
+
+def stored_access(record: AccessRecord, index_key: bytes) -> list[Write]:
+    """Return the writes that store a new access record with its index keys."""
+    writes: list[Write] = [
+        Put(keys.access(record.session_id), record.to_bytes()),
+        Put(keys.access_by_time(record.granted_at, record.session_id), record.session_id.encode()),
+    ]
+    if record.email:
+        digest = keys.email_digest(record.email, index_key)
+        end = AccessEnd(expires_at=record.expires_at)
+        writes += [
+            Put(keys.access_by_email(digest, record.session_id), record.session_id.encode()),
+            Put(keys.access_end(digest, record.product), end.to_bytes()),
+        ]
+    return writes
+
+
+def _receipt(source: Source) -> tuple[list[Write], list[Check]]:
+    if source.event_id is None:
+        return [], []
+    key = keys.event(source.event_id)
+    return [Put(key, source.event_body, KEEP_EVENTS)], [Absent(key)]

@@ -1,0 +1,88 @@
+"""How the checkout is: what `readyz` may ask at any time, and what `doctor` asks the processor."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from orrery.checkout.catalogue import Catalogue
+from orrery.errors import OrreryError
+from orrery.ports.health import Finding
+from orrery.ports.processor import Processor
+
+RETIRING = "2026-09-30.endive"
+"""From this API version on, session creation takes no payment_method_types (decision 1)."""
+
+EVENT_TYPE = "checkout.session.completed"
+
+Check = Callable[[], Awaitable[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckoutHealth:
+    """What is configured, and the processor to ask."""
+
+    catalogue: Catalogue
+    processor: Processor
+    api_version: str
+    has_addresses: bool
+    has_api_key: bool
+    has_signing_secret: bool
+    has_service_token: bool
+
+    def local(self) -> list[Finding]:
+        """Return what can be told without asking anybody."""
+        if not list(self.catalogue):
+            return [Finding("checkout", "off", "No product is configured.")]
+        return [
+            _present(
+                "checkout addresses", self.has_addresses, "Set checkout.success_url and checkout.cancel_url."
+            ),
+            _present("processor key", self.has_api_key, "Put the key into the secret file processor_api_key."),
+            _present(
+                "webhook secret", self.has_signing_secret, "Put it into the secret file webhook_signing_secret."
+            ),
+            _present(
+                "access check", self.has_service_token, "Put a token into the secret file access_service_token."
+            ),
+        ]
+
+    def remote(self) -> list[tuple[str, Check]]:
+        """Return the checks that ask the processor."""
+        if not list(self.catalogue) or not self.has_api_key:
+            return []
+        return [("processor account", self._account), ("processor webhook", self._webhook)]
+
+    async def _account(self) -> Finding:
+        account = await self.processor.get_account()
+        currency = (account.default_currency or "?").upper()
+        return Finding("processor account", "ok", f"{account.id}, {account.country}, base currency {currency}")
+
+    async def _webhook(self) -> Finding:
+        part = "processor webhook"
+        endpoints = [one for one in await self.processor.list_webhook_endpoints() if _sends_completed(one.events)]
+        enabled = [one for one in endpoints if one.enabled]
+        if not enabled:
+            return Finding(part, "broken", f"No enabled endpoint sends {EVENT_TYPE}.", "Add one in the dashboard.")
+        others = sorted({one.api_version or "the account's default" for one in enabled} - {self.api_version})
+        if others:
+            why = f"It sends version {', '.join(others)}; this service reads {self.api_version}."
+            breaks = f" From {RETIRING} on, sessions lose payment_method_types." if max(others) >= RETIRING else ""
+            return Finding(
+                part, "broken", why + breaks, f"Re-create the endpoint with version {self.api_version}."
+            )
+        return Finding(part, "ok", f"version {self.api_version}")
+
+
+def _present(part: str, present: bool, todo: str) -> Finding:  # noqa: FBT001  a private shorthand
+    return Finding(part, "ok") if present else Finding(part, "broken", "It is missing.", todo)
+
+
+def _sends_completed(events: tuple[str, ...]) -> bool:
+    return EVENT_TYPE in events or "*" in events
+
+
+async def examined(part: str, check: Check) -> Finding:
+    """Return what the check finds, or that it failed."""
+    try:
+        return await check()
+    except OrreryError as error:
+        return Finding(part, "broken", str(error), "Check the address, the key and the network.")

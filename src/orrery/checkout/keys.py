@@ -1,0 +1,73 @@
+"""The keys under which checkout keeps its records."""
+
+import hmac
+from datetime import datetime
+
+from orrery.checkout.catalogue import ProductKey
+
+ACCESS = "access:"
+ACCESS_BY_TIME = "access-by-time:"
+EVENT = "event:"
+OFFER = "offer:"
+OFFER_ADDRESS = "offer-address:"
+PENDING = "pending:"
+
+
+def access(session_id: str) -> str:
+    """Return the key of an access record."""
+    return f"{ACCESS}{session_id}"
+
+
+def access_by_time(granted_at: datetime, session_id: str) -> str:
+    """Return the index key that orders access records by the time of granting."""
+    return f"{ACCESS_BY_TIME}{stamp(granted_at)}:{session_id}"
+
+
+def access_by_email(email_digest: str, session_id: str = "") -> str:
+    """Return the index key, or without a session its prefix, of one buyer's access records."""
+    return f"access-by-email:{email_digest}:{session_id}"
+
+
+def access_end(email_digest: str, product: ProductKey) -> str:
+    """Return the key of the latest end of one buyer's access to one product."""
+    return f"access-end:{email_digest}:{product.product_type}:{product.vendor_slug}:{product.cert_code}"
+
+
+def attempt(scope_digest: str) -> str:
+    """Return the key of a visitor's idempotency record."""
+    return f"attempt:{scope_digest}"
+
+
+def event(event_id: str) -> str:
+    """Return the key of a raw event."""
+    return f"{EVENT}{event_id}"
+
+
+def offer(session_id: str) -> str:
+    """Return the key of an offer."""
+    return f"{OFFER}{session_id}"
+
+
+def offer_address(created_at: datetime, session_id: str) -> str:
+    """Return the index key by which client addresses are found when they are due for erasure."""
+    return f"{OFFER_ADDRESS}{stamp(created_at)}:{session_id}"
+
+
+def pending(session_id: str) -> str:
+    """Return the key of a session that waits or was refused."""
+    return f"{PENDING}{session_id}"
+
+
+def stamp(moment: datetime) -> str:
+    """Return `moment` (UTC) as text that sorts by time."""
+    return moment.strftime("%Y%m%dT%H%M%S.%fZ")
+
+
+def email_digest(email: str, index_key: bytes) -> str:
+    """Return the keyed digest under which a buyer is indexed (decision 10)."""
+    return hmac.digest(index_key, normal_email(email).encode(), "sha256").hex()
+
+
+def normal_email(email: str) -> str:
+    """Return the address as it is stored and compared: trimmed and lower-cased."""
+    return email.strip().lower()

@@ -1,0 +1,82 @@
+"""What the owner and the buyer are told (decision 12): pure."""
+
+from dataclasses import dataclass, field
+
+from orrery.checkout.catalogue import Catalogue, ProductKey
+from orrery.checkout.records import AccessRecord
+from orrery.owner.outbox import Draft
+
+
+@dataclass(frozen=True, slots=True)
+class Letters:
+    """Writes the messages of checkout. `practice_url` may hold {vendorSlug} and {certCode}."""
+
+    seller: str
+    practice_url: str = ""
+    catalogue: Catalogue = field(default_factory=Catalogue)
+
+    def sold(self, record: AccessRecord, notes: tuple[str, ...]) -> list[Draft]:
+        """Return the owner's push and, where there is an address, the buyer's e-mail for a new access record."""
+        buyer = [self.to_buyer(record, f"buyer-{record.session_id}")] if record.email else []
+        return [self._to_owner(record, notes), *buyer]
+
+    def to_buyer(self, record: AccessRecord, letter_id: str) -> Draft:
+        """Return the buyer's e-mail."""
+        title = self.title(record.product)
+        lines = [
+            f"Thank you. Your access to the practice questions for {title} is open.",
+            f"It runs until {record.expires_at:%d %B %Y}. No subscription, no auto-renewal.",
+            *([f"Start here: {self._practice(record.product)}"] if self.practice_url else []),
+            f"Your order: {record.session_id}",
+            self.seller,
+        ]
+        return Draft(letter_id, "email", f"Your access to {title}", "\n\n".join(lines) + "\n", to=record.email)
+
+    def withheld(self, session_id: str, reason: str) -> Draft:
+        """Return the push that tells the owner of a completed session without access."""
+        return Draft(
+            id=f"withheld-{session_id}-{reason.replace(' ', '-')}",
+            channel="push",
+            title="Completed, but no access yet",
+            body=f"Session {session_id}: {reason}. See `orrery checkout reconcile`.",
+            priority="high",
+            tags=("warning",),
+        )
+
+    def title(self, product: ProductKey) -> str:
+        """Return the product's title, or its code when it is no longer in the catalogue."""
+        known = self.catalogue.find(product)
+        return known.title if known else product.cert_code.upper()
+
+    def _to_owner(self, record: AccessRecord, notes: tuple[str, ...]) -> Draft:
+        # No name and no e-mail address: a push passes through others' hands (decision 12).
+        title = self.title(record.product)
+        done = "Sold" if record.granted_by == "webhook" else f"Granted by {record.granted_by}"
+        body = f"{title}, {amount(record)}. Access until {record.expires_at:%d %B %Y}."
+        return Draft(
+            id=f"owner-{record.session_id}",
+            channel="push",
+            title=f"{done}: {title}",
+            body=" ".join([body, *notes]),
+            priority="high" if notes else "default",
+            tags=("tada",),
+        )
+
+    def _practice(self, product: ProductKey) -> str:
+        address = self.practice_url.replace("{vendorSlug}", product.vendor_slug)
+        return address.replace("{certCode}", product.cert_code)
+
+
+_WHOLE = frozenset(
+    {"bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv", "xaf", "xof", "xpf"}
+)
+"""Currencies without a smaller unit."""
+
+
+def amount(record: AccessRecord) -> str:
+    """Return what was paid, for people: `49.00 USD`, `free`."""
+    if record.amount_total is None or record.currency is None:
+        return "no payment"
+    if record.currency in _WHOLE:
+        return f"{record.amount_total} {record.currency.upper()}"
+    return f"{record.amount_total / 100:.2f} {record.currency.upper()}"

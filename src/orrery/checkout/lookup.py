@@ -1,0 +1,72 @@
+"""Who asks whether access is open (decision 11)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from orrery.checkout import keys
+from orrery.checkout.records import AccessRecord
+from orrery.errors import NotFound
+from orrery.ports.clock import Clock
+from orrery.ports.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """What the success page may know: nothing personal."""
+
+    state: Literal["pending", "granted", "ended"]
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the practice site is told."""
+
+    granted: bool
+    expires_at: datetime | None
+
+
+class Lookup:
+    """Reads access records."""
+
+    def __init__(self, store: Store, clock: Clock, *, index_key: bytes) -> None:
+        self._store = store
+        self._clock = clock
+        self._index_key = index_key
+
+    async def session(self, session_id: str) -> SessionState:
+        """Return the state of one session; raise `NotFound` for one that we never created."""
+        if record := await self.record(session_id):
+            state = "granted" if record.runs_at(self._clock.now()) else "ended"
+            return SessionState(state, record.revoked_at or record.expires_at)
+        for key in (keys.offer(session_id), keys.pending(session_id)):
+            if await self._store.get(key):
+                return SessionState("pending", None)
+        raise NotFound("There is no such session.")
+
+    async def check_session(self, session_id: str, cert_code: str) -> Answer:
+        """Return whether this session opens `cert_code` now."""
+        record = await self.record(session_id)
+        return self._answer([record] if record else [], cert_code)
+
+    async def check_email(self, email: str, cert_code: str) -> Answer:
+        """Return whether any purchase of this buyer opens `cert_code` now."""
+        return self._answer(await self.records_of(email), cert_code)
+
+    async def record(self, session_id: str) -> AccessRecord | None:
+        """Return one access record."""
+        entry = await self._store.get(keys.access(session_id))
+        return AccessRecord.model_validate_json(entry.value) if entry else None
+
+    async def records_of(self, email: str) -> list[AccessRecord]:
+        """Return one buyer's access records, by session id."""
+        digest = keys.email_digest(email, self._index_key)
+        index = await self._store.scan(keys.access_by_email(digest), limit=1000)
+        records = [await self.record(entry.value.decode()) for entry in index]
+        return [record for record in records if record]
+
+    def _answer(self, records: list[AccessRecord], cert_code: str) -> Answer:
+        now = self._clock.now()
+        ends = [record.expires_at for record in records if record.cert_code == cert_code and record.runs_at(now)]
+        return Answer(bool(ends), max(ends, default=None))

@@ -1,0 +1,115 @@
+"""A person's data: what is kept about an address, and its erasure (decisions 8 and 10)."""
+
+import json
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from orrery.checkout import keys
+from orrery.checkout.desk import JOURNAL, JournalEntry
+from orrery.checkout.fulfilment import KEEP_EVENTS
+from orrery.checkout.lookup import Lookup
+from orrery.checkout.records import AccessRecord, Offer
+from orrery.owner import outbox
+from orrery.ports.clock import Clock
+from orrery.ports.store import Delete, Entry, Put, Store, Unchanged, Write
+
+KEEP_ADDRESSES = timedelta(days=30)
+"""How long an offer keeps the client address (decision 8)."""
+
+
+@dataclass(slots=True)
+class PersonalData:
+    """Everything that the store holds about one address, ready for JSON."""
+
+    access: list[object] = field(default_factory=list[object])
+    offers: list[object] = field(default_factory=list[object])
+    events: list[object] = field(default_factory=list[object])
+    notifications: list[object] = field(default_factory=list[object])
+
+
+class Privacy:
+    """Exports and erases what is personal."""
+
+    def __init__(self, store: Store, clock: Clock, lookup: Lookup, *, index_key: bytes) -> None:
+        self._store = store
+        self._clock = clock
+        self._lookup = lookup
+        self._index_key = index_key
+
+    async def export(self, email: str) -> PersonalData:
+        """Return all that is kept about `email`."""
+        address, data = keys.normal_email(email), PersonalData()
+        for record in await self._lookup.records_of(address):
+            data.access.append(record.model_dump(mode="json"))
+            if offer := await self._store.get(keys.offer(record.session_id)):
+                data.offers.append(json.loads(offer.value))
+        async for entry in self._mentions(keys.EVENT, address):
+            data.events.append(json.loads(entry.value))
+        async for entry in self._mentions(outbox.ROW, address):
+            data.notifications.append(json.loads(entry.value))
+        return data
+
+    async def erase(self, email: str, reason: str) -> PersonalData:
+        """Erase `email` everywhere and return what there was; sales stay, without their buyer.
+
+        Access that runs goes on for who holds the session id. Raises the store's errors; a repeat finishes what an
+        interrupted erasure left.
+        """
+        address = keys.normal_email(email)
+        data = await self.export(address)
+        async for entry in self._mentions(keys.EVENT, address):
+            await self._replace(entry, [Put(entry.key, b'{"erased":true}', KEEP_EVENTS)])
+        async for entry in self._mentions(outbox.ROW, address):
+            await self._replace(entry, [Delete(entry.key)])
+        for record in await self._lookup.records_of(address):
+            await self._erase_record(record, reason)
+        return data
+
+    async def erase_old_addresses(self) -> int:
+        """Remove the client address from offers older than 30 days; return how many (decision 8)."""
+        limit, erased = keys.stamp(self._clock.now() - KEEP_ADDRESSES), 0
+        for index in await self._store.scan(keys.OFFER_ADDRESS, limit=1000):
+            if index.key[len(keys.OFFER_ADDRESS) :] > limit:
+                break
+            await self._store.commit([Delete(index.key), *await self._without_address(index.value.decode())])
+            erased += 1
+        return erased
+
+    async def _erase_record(self, record: AccessRecord, reason: str) -> None:
+        digest = keys.email_digest(record.email, self._index_key)
+        blank = record.model_copy(update={"email": "", "marketing_consent": None})
+        now = self._clock.now()
+        entry = JournalEntry(at=now, action="erase", session_id=record.session_id, reason=reason)
+        writes: list[Write] = [
+            Put(keys.access(record.session_id), blank.to_bytes()),
+            Delete(keys.access_by_email(digest, record.session_id)),
+            Delete(keys.access_end(digest, record.product)),
+            Put(f"{JOURNAL}{keys.stamp(now)}:{record.session_id}", entry.model_dump_json().encode()),
+        ]
+        await self._store.commit([*writes, *await self._without_address(record.session_id)])
+
+    async def _without_address(self, session_id: str) -> list[Write]:
+        entry = await self._store.get(keys.offer(session_id))
+        if entry is None:
+            return []
+        offer = Offer.model_validate_json(entry.value).model_copy(update={"client_address": None})
+        return [Put(entry.key, offer.to_bytes())]
+
+    async def _mentions(self, prefix: str, address: str) -> AsyncIterator[Entry]:
+        found_in, after = _whole(address).search, None
+        while page := await self._store.scan(prefix, after=after, limit=200):
+            after = page[-1].key
+            for entry in page:
+                if found_in(entry.value):
+                    yield entry
+
+    async def _replace(self, entry: Entry, writes: list[Write]) -> None:
+        await self._store.commit(writes, [Unchanged(entry.key, entry.version)])
+
+
+def _whole(address: str) -> re.Pattern[bytes]:
+    # As a whole word, so that erasing ann@example.org spares joann@example.org.
+    escaped = re.escape(json.dumps(address)[1:-1].encode())
+    return re.compile(rb"(?<![\w.+%-])" + escaped + rb"(?![\w-]|\.\w)", re.IGNORECASE)

@@ -1,0 +1,194 @@
+"""Reconciliation: what the webhook missed is granted, what does not add up is listed (decision 13)."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import structlog
+from pydantic import BaseModel
+
+from orrery.checkout import keys
+from orrery.checkout.access import bought
+from orrery.checkout.catalogue import Catalogue
+from orrery.checkout.fulfilment import Fulfilment, Outcome, Source, outcome_of
+from orrery.checkout.records import AccessRecord, Offer, Pending
+from orrery.errors import Invalid, ProcessorRefused
+from orrery.ports.clock import Clock
+from orrery.ports.processor import Charge, CheckoutSession, Processor
+from orrery.ports.store import Store
+
+WINDOW = timedelta(days=30)
+"""How far back completed sessions are looked at (decision 13)."""
+
+EVERY = timedelta(minutes=15)
+"""How often the workers reconcile (decision 13)."""
+
+RESTORED = "restored-at"
+"""The key of the moment of the last restore; what completed before it may have been told already."""
+
+Progress = Callable[[int], None]
+
+log = structlog.get_logger()
+
+
+class Restored(BaseModel):
+    """When the store was last restored from a backup."""
+
+    v: int = 1
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One session that does not add up, without personal data."""
+
+    session_id: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Report:
+    """What a reconciliation saw. In a dry run `granted` is what would have been granted."""
+
+    dry_run: bool
+    examined: int = 0
+    foreign: int = 0
+    with_access: int = 0
+    granted: list[str] = field(default_factory=list[str])
+    held_notifications: int = 0
+    paid_without_access: list[Finding] = field(default_factory=list[Finding])
+    unpaid: list[str] = field(default_factory=list[str])
+    access_without_payment: list[Finding] = field(default_factory=list[Finding])
+
+
+class Reconciliation:
+    """Compares the processor's completed sessions with the access records."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        processor: Processor,
+        fulfilment: Fulfilment,
+        catalogue: Catalogue,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._processor = processor
+        self._fulfilment = fulfilment
+        self._catalogue = catalogue
+
+    async def run(
+        self, since: timedelta = WINDOW, *, dry_run: bool = False, progress: Progress | None = None
+    ) -> Report:
+        """Grant what is paid without access; return what was seen. Raises the processor's and store's errors."""
+        report = Report(dry_run)
+        start = self._clock.now() - since
+        restored = await self._restored_at()
+        async for session in self._processor.list_completed_sessions(start):
+            await self._examine(session, report, restored)
+            if progress:
+                progress(report.examined)
+        await self._waiting_longer(start, report, restored)
+        await self._refunds(start, report)
+        log.info("reconciled", examined=report.examined, granted=len(report.granted), dry_run=dry_run)
+        return report
+
+    async def _examine(self, session: CheckoutSession, report: Report, restored: datetime | None) -> None:
+        report.examined += 1
+        if await self._store.get(keys.access(session.id)):
+            report.with_access += 1
+            return
+        source = Source("reconcile", silent=restored is not None and session.created <= restored)
+        stand_in = self._stand_in(session)
+        if report.dry_run:
+            outcome = outcome_of(await self._fulfilment.judge(session, stand_in))
+        else:
+            outcome = await self._fulfilment.settle(session, source, stand_in)
+        _note(session, outcome, source, report)
+
+    def _stand_in(self, session: CheckoutSession) -> Offer | None:
+        """Return today's catalogue as the offer of a session whose own was lost (a restore, a crash)."""
+        key = bought(session)
+        product = self._catalogue.find(key) if key else None
+        if product is None or session.price_ids is None:
+            return None
+        return Offer(
+            session_id=session.id,
+            product_type=product.key.product_type,
+            cert_code=product.cert_code,
+            vendor_slug=product.vendor_slug,
+            price_id=product.price_id,
+            amount_total=None,
+            currency=None,
+            client_address=None,
+            created_at=session.created,
+        )
+
+    async def _waiting_longer(self, start: datetime, report: Report, restored: datetime | None) -> None:
+        """Look again at sessions that wait and are older than the window."""
+        for entry in await self._store.scan(keys.PENDING, limit=1000):
+            pending = Pending.model_validate_json(entry.value)
+            if pending.state != "waiting":
+                continue
+            try:
+                session = await self._processor.get_session(pending.session_id)
+            except ProcessorRefused as error:
+                report.paid_without_access.append(Finding(pending.session_id, str(error)))
+                continue
+            if session.created < start:
+                await self._examine(session, report, restored)
+
+    async def _refunds(self, start: datetime, report: Report) -> None:
+        paid_by = await self._running_access()
+        async for charge in self._processor.list_charges(start):
+            record = paid_by.get(charge.payment_intent or "")
+            if record and (reason := _taken_back(charge)):
+                report.access_without_payment.append(Finding(record.session_id, reason))
+
+    async def _running_access(self) -> dict[str, AccessRecord]:
+        found: dict[str, AccessRecord] = {}
+        after, now = None, self._clock.now()
+        while page := await self._store.scan(keys.ACCESS, after=after, limit=500):
+            after = page[-1].key
+            records = [AccessRecord.model_validate_json(entry.value) for entry in page]
+            running = [record for record in records if record.runs_at(now)]
+            found |= {record.payment_intent: record for record in running if record.payment_intent}
+        return found
+
+    async def _restored_at(self) -> datetime | None:
+        entry = await self._store.get(RESTORED)
+        return Restored.model_validate_json(entry.value).at if entry else None
+
+
+def parse_window(text: str) -> timedelta:
+    """Return the duration that `30d`, `12h` or `90m` means; raise `Invalid` for anything else."""
+    units = {"d": "days", "h": "hours", "m": "minutes"}
+    number, unit = text[:-1], text[-1:]
+    if unit not in units or not re.fullmatch(r"[1-9][0-9]{0,3}", number):
+        raise Invalid(f"{text!r} is not a duration such as 30d, 12h or 90m.")
+    return timedelta(**{units[unit]: int(number)})
+
+
+def _note(session: CheckoutSession, outcome: Outcome, source: Source, report: Report) -> None:
+    match outcome.result:
+        case "granted":
+            report.granted.append(session.id)
+            report.held_notifications += source.silent
+        case "foreign":
+            report.foreign += 1
+        case "already":
+            report.with_access += 1
+        case _ if session.payment_status == "unpaid":
+            report.unpaid.append(session.id)
+        case _:
+            report.paid_without_access.append(Finding(session.id, outcome.reason))
+
+
+def _taken_back(charge: Charge) -> str | None:
+    if charge.disputed:
+        return f"charge {charge.id} is disputed"
+    if charge.amount_refunded >= charge.amount:
+        return f"charge {charge.id} was refunded"
+    return None

@@ -1,0 +1,107 @@
+"""What checkout keeps in the store. Every record carries its schema version `v`."""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from orrery.checkout.catalogue import ProductKey
+
+GrantedBy = Literal["webhook", "reconcile", "owner", "import"]
+
+
+class Record(BaseModel):
+    """A frozen value that is stored as JSON; unknown fields mean a newer schema and are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def to_bytes(self) -> bytes:
+        """Return the JSON that is stored."""
+        return self.model_dump_json().encode()
+
+
+class Offer(Record):
+    """What was offered when a session was created (decision 8). `client_address` is erased after 30 days."""
+
+    v: Literal[1] = 1
+    session_id: str
+    product_type: str
+    cert_code: str
+    vendor_slug: str
+    price_id: str
+    amount_total: int | None
+    currency: str | None
+    client_address: str | None
+    created_at: datetime
+
+    @property
+    def product(self) -> ProductKey:
+        """Return the product that was offered."""
+        return ProductKey(self.product_type, self.cert_code, self.vendor_slug)
+
+
+class AccessRecord(Record):
+    """One year of access, and the proof of its sale (decision 10).
+
+    `amount_total` is in the currency's smallest unit, None for what was not sold here. `email` is lower-cased
+    and empty after an erasure. `revoked_at` is set when the owner took the access back.
+    """
+
+    v: Literal[1] = 1
+    session_id: str
+    product_type: str
+    cert_code: str
+    vendor_slug: str
+    email: str
+    granted_at: datetime
+    expires_at: datetime
+    amount_total: int | None
+    currency: str | None
+    livemode: bool
+    payment_intent: str | None
+    event_id: str | None
+    granted_by: GrantedBy
+    marketing_consent: bool | None
+    revoked_at: datetime | None = None
+
+    @property
+    def product(self) -> ProductKey:
+        """Return the product that this opens."""
+        return ProductKey(self.product_type, self.cert_code, self.vendor_slug)
+
+    def runs_at(self, now: datetime) -> bool:
+        """Return whether access is open at `now`."""
+        return self.revoked_at is None and now < self.expires_at
+
+
+class Pending(Record):
+    """A completed session that may not be granted yet, or at all; `reason` says why in a few words."""
+
+    v: Literal[1] = 1
+    session_id: str
+    state: Literal["waiting", "refused"]
+    reason: str
+    event_id: str | None
+    noted_at: datetime
+
+
+class AccessEnd(Record):
+    """The latest end of access of one buyer to one product: what a further purchase extends."""
+
+    v: Literal[1] = 1
+    expires_at: datetime
+
+
+class Attempt(Record):
+    """One visitor's `Idempotency-Key`: the product it came with, and the session that it led to (decision 2).
+
+    `processor_key` is the processor's idempotency key for exactly the parameters of `parameters_digest`.
+    """
+
+    v: Literal[1] = 1
+    cert_code: str
+    vendor_slug: str
+    parameters_digest: str
+    processor_key: str
+    session_id: str | None = None
+    url: str | None = None

@@ -1,0 +1,219 @@
+"""The public operations of checkout over HTTP (spec 1, Endpoints; decisions 2, 3, 7, 11, 14)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Literal, TypeVar
+
+from fastapi import APIRouter, Header, Path, Request
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from orrery.checkout.catalogue import SLUG, SLUG_MAXIMUM, ProductKey
+from orrery.checkout.lookup import Lookup
+from orrery.checkout.service import Checkout, Purchase
+from orrery.checkout.webhook import Webhook
+from orrery.edge.auth import require_bearer
+from orrery.edge.body import read_body, read_object
+from orrery.edge.client_address import ClientAddresses, rate_scope
+from orrery.edge.problems import Problem
+from orrery.edge.ratelimit import RateLimit
+from orrery.errors import NotFound
+
+CHECKOUT_BODY = 4 * 1024
+"""Largest body of the checkout operation in bytes (decision 2)."""
+
+WEBHOOK_BODY = 1024 * 1024
+"""Largest webhook body in bytes; the processor's events are a hundredth of that."""
+
+_IDEMPOTENCY_KEY = r"^[\x21-\x7e]{1,255}$"
+_SESSION_ID = r"^[A-Za-z0-9_]{1,255}$"
+
+Slug = Annotated[str, Field(pattern=f"^{SLUG.pattern}$", max_length=SLUG_MAXIMUM)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class CheckoutRequest(_Body):
+    """What the visitor's browser sends (spec 1, Checkout request body)."""
+
+    productType: Literal["cert"]  # noqa: N815  the spec's name
+    certCode: Slug  # noqa: N815  the spec's name
+    vendorSlug: Slug  # noqa: N815  the spec's name
+
+
+class CheckoutAnswer(BaseModel):
+    """The processor's session and the address of its payment page (decision 3)."""
+
+    id: str
+    url: str
+
+
+class AccessState(BaseModel):
+    """What the success page may know (decision 11)."""
+
+    state: Literal["pending", "granted", "ended"]
+    expires_at: datetime | None
+
+
+class CheckRequest(_Body):
+    """Whose access to what (decision 11): exactly one of `email` and `sessionId`."""
+
+    email: str | None = Field(None, min_length=3, max_length=254)
+    sessionId: str | None = Field(None, pattern=_SESSION_ID)  # noqa: N815  as the other names of this interface
+    certCode: Slug  # noqa: N815  the spec's name
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> "CheckRequest":
+        if (self.email is None) == (self.sessionId is None):
+            raise ValueError("exactly one of email and sessionId is needed")
+        return self
+
+
+class CheckAnswer(BaseModel):
+    """Whether access is open, and until when."""
+
+    granted: bool
+    expires_at: datetime | None
+
+
+class Received(BaseModel):
+    """The webhook's acknowledgement: what became of the event."""
+
+    received: str
+
+
+class ProblemBody(BaseModel):
+    """Every error: a kebab-case tag and one sentence (decision 3)."""
+
+    error: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckoutRoutes:
+    """What the routes need."""
+
+    checkout: Checkout
+    webhook: Webhook
+    lookup: Lookup
+    addresses: ClientAddresses
+    limit: RateLimit
+    service_token: bytes | None
+
+    def router(self) -> APIRouter:
+        """Return the routes, documented."""
+        router = APIRouter(prefix="/guided/api", tags=["checkout"])
+        router.add_api_route(
+            "/checkout",
+            self.create,
+            methods=["POST"],
+            response_model=CheckoutAnswer,
+            responses=_problems(400, 404, 408, 409, 413, 415, 422, 429, 502, 503),
+            openapi_extra=_json_body(CheckoutRequest),
+            summary="Start a hosted payment session",
+        )
+        router.add_api_route(
+            "/webhook",
+            self.receive,
+            methods=["POST"],
+            response_model=Received,
+            responses=_problems(400, 408, 413, 503),
+            openapi_extra=_WEBHOOK,
+            summary="Receive an event of the payment processor",
+        )
+        router.add_api_route(
+            "/access/check",
+            self.check,
+            methods=["POST"],
+            response_model=CheckAnswer,
+            responses=_problems(400, 401, 408, 413, 415, 422, 503),
+            openapi_extra=_json_body(CheckRequest) | {"security": [{"serviceBearer": []}]},
+            summary="Ask whether access is open (practice sites)",
+        )
+        router.add_api_route(
+            "/access/{session_id}",
+            self.state,
+            methods=["GET"],
+            response_model=AccessState,
+            responses=_problems(404, 503),
+            summary="Ask what became of a session (success page)",
+        )
+        return router
+
+    async def create(
+        self,
+        request: Request,
+        idempotency_key: Annotated[
+            str | None,
+            Header(description="Makes a double click return the same session.", pattern=_IDEMPOTENCY_KEY),
+        ] = None,
+    ) -> CheckoutAnswer:
+        """Create a hosted payment session and return where the visitor pays."""
+        address = self.addresses.of(request)
+        if wait := self.limit.wait(rate_scope(address)):
+            raise Problem(429, "too-many-requests", f"Try again in {wait} s.", {"Retry-After": str(wait)})
+        asked = _validated(CheckoutRequest, await read_object(request, CHECKOUT_BODY))
+        product = ProductKey(asked.productType, asked.certCode, asked.vendorSlug)
+        try:
+            created = await self.checkout.create(Purchase(product, address, idempotency_key))
+        except NotFound as error:
+            raise Problem(404, "unknown-product", str(error)) from None
+        return CheckoutAnswer(id=created.id, url=created.url)
+
+    async def receive(self, request: Request) -> Received:
+        """Check and store one event."""
+        signatures = request.headers.getlist("stripe-signature")
+        body = await read_body(request, WEBHOOK_BODY)
+        result = await self.webhook.receive(body, signatures[0] if len(signatures) == 1 else "")
+        return Received(received=result)
+
+    async def state(self, session_id: Annotated[str, Path(max_length=255)]) -> AccessState:
+        """Return whether the session's access is pending, granted or ended; nothing personal."""
+        found = await self.lookup.session(session_id)
+        return AccessState(state=found.state, expires_at=found.expires_at)
+
+    async def check(self, request: Request) -> CheckAnswer:
+        """Return whether a buyer has access to a certification now."""
+        require_bearer(request, self.service_token)
+        asked = _validated(CheckRequest, await read_object(request, CHECKOUT_BODY))
+        if asked.sessionId is not None:
+            answer = await self.lookup.check_session(asked.sessionId, asked.certCode)
+        else:
+            answer = await self.lookup.check_email(asked.email or "", asked.certCode)
+        return CheckAnswer(granted=answer.granted, expires_at=answer.expires_at)
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def _validated(model: type[Model], found: dict[str, object]) -> Model:
+    try:
+        return model.model_validate(found)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "The request"
+        raise Problem(422, "invalid-field", f"{where}: {first['msg'].lower()}.") from None
+
+
+def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    return {status: {"model": ProblemBody} for status in statuses}
+
+
+def _json_body(model: type[BaseModel]) -> dict[str, Any]:
+    schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+_WEBHOOK: dict[str, Any] = {
+    "requestBody": {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}},
+    "parameters": [
+        {
+            "name": "Stripe-Signature",
+            "in": "header",
+            "required": True,
+            "description": "`t=<unix seconds>,v1=<hex HMAC-SHA256 of 't.body'>`, several v1 allowed.",
+            "schema": {"type": "string"},
+        }
+    ],
+}

@@ -1,0 +1,168 @@
+"""The checkout operation (spec 1, What the service does 1; decisions 2 to 8)."""
+
+import hashlib
+import json
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+
+import structlog
+
+from orrery.checkout import keys
+from orrery.checkout.catalogue import Catalogue, Product, ProductKey
+from orrery.checkout.params import Terms, session_parameters
+from orrery.checkout.records import Attempt, Offer
+from orrery.errors import KeyReused, NotConfigured, NotFound, ProcessorUnreachable
+from orrery.ports.clock import Clock
+from orrery.ports.processor import CheckoutSession, Parameters, Processor
+from orrery.ports.store import Absent, Conflict, Put, Store, Write
+
+TRIES = 2
+"""How often one request asks the processor for a session (issue: at most 2 tries and 10 s in all)."""
+
+DEADLINE = 10.0
+"""Seconds that all tries of one request may take."""
+
+PAUSE = 0.2
+"""Seconds between a 409 or 429 and the next try."""
+
+KEEP_ATTEMPTS = timedelta(hours=24)
+"""How long an `Idempotency-Key` is remembered (decision 2)."""
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Purchase:
+    """What one visitor asks for. `client_address` is kept with the offer for 30 days (decision 8)."""
+
+    product: ProductKey
+    client_address: str
+    idempotency_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """The session that the visitor is sent to."""
+
+    id: str
+    url: str
+
+
+class Checkout:
+    """Creates hosted payment sessions."""
+
+    def __init__(
+        self, store: Store, clock: Clock, processor: Processor, catalogue: Catalogue, terms: Terms | None
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._processor = processor
+        self._catalogue = catalogue
+        self._terms = terms
+
+    async def create(self, purchase: Purchase) -> Created:
+        """Return a new session for `purchase`, or the same one for the same idempotency key.
+
+        Raises `NotFound` (unknown product), `KeyReused`, `NotConfigured`, `ProcessorRefused`,
+        `ProcessorUnreachable` and the store's errors.
+        """
+        product = self._catalogue.find(purchase.product)
+        if product is None:
+            raise NotFound("There is no such product.")
+        if self._terms is None:
+            raise NotConfigured("The checkout has no success_url and cancel_url.")
+        parameters = session_parameters(product, self._terms)
+        attempt, key = _fresh_attempt(product, parameters), None
+        if purchase.idempotency_key is not None:
+            key = _scope(purchase)
+            attempt = await self._attempt(key, attempt)
+        if attempt.session_id and attempt.url:
+            return Created(attempt.session_id, attempt.url)
+        return await self._new_session(product, parameters, purchase, attempt, key)
+
+    async def _attempt(self, key: str, new: Attempt) -> Attempt:
+        outcome = await self._store.commit([Put(key, new.to_bytes(), KEEP_ATTEMPTS)], [Absent(key)])
+        if not isinstance(outcome, Conflict):
+            return new
+        entry = await self._store.get(key)
+        known = Attempt.model_validate_json(entry.value) if entry else new
+        if (known.cert_code, known.vendor_slug) != (new.cert_code, new.vendor_slug):
+            raise KeyReused("This Idempotency-Key was used for another product.")
+        changed = known.session_id is None and known.parameters_digest != new.parameters_digest
+        return new if changed else known
+
+    async def _new_session(
+        self, product: Product, parameters: Parameters, purchase: Purchase, attempt: Attempt, key: str | None
+    ) -> Created:
+        session = await self._ask(parameters, attempt, key)
+        if session.url is None:
+            raise ProcessorUnreachable("The processor returned a session without an address.", same_key=True)
+        writes = self._offer(session, product, purchase)
+        if key:
+            done = attempt.model_copy(update={"session_id": session.id, "url": session.url})
+            writes.append(Put(key, done.to_bytes(), KEEP_ATTEMPTS))
+        await self._store.commit(writes)
+        log.info("session created", session=session.id, cert=product.cert_code)
+        return Created(session.id, session.url)
+
+    async def _ask(self, parameters: Parameters, attempt: Attempt, key: str | None) -> CheckoutSession:
+        end = self._clock.monotonic() + DEADLINE
+        processor_key = attempt.processor_key
+        for tries_left in reversed(range(TRIES)):
+            remaining = end - self._clock.monotonic()
+            try:
+                return await self._processor.create_session(
+                    parameters, idempotency_key=processor_key, deadline=remaining / (tries_left + 1)
+                )
+            except ProcessorUnreachable as error:
+                log.warning("processor unreachable", status=error.status, tries_left=tries_left, why=str(error))
+                if not error.same_key:
+                    processor_key = await self._renew(attempt, key)
+                if not tries_left:
+                    raise
+                await self._clock.sleep(PAUSE if error.status else 0)
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    async def _renew(self, attempt: Attempt, key: str | None) -> str:
+        # The processor stores a 5xx under its key and would replay it, also to the visitor's next click.
+        fresh = _fresh_key()
+        if key:
+            renewed = attempt.model_copy(update={"processor_key": fresh})
+            await self._store.commit([Put(key, renewed.to_bytes(), KEEP_ATTEMPTS)])
+        return fresh
+
+    def _offer(self, session: CheckoutSession, product: Product, purchase: Purchase) -> list[Write]:
+        now = self._clock.now()
+        offer = Offer(
+            session_id=session.id,
+            product_type=product.key.product_type,
+            cert_code=product.cert_code,
+            vendor_slug=product.vendor_slug,
+            price_id=product.price_id,
+            amount_total=session.amount_total,
+            currency=session.currency,
+            client_address=purchase.client_address,
+            created_at=now,
+        )
+        address = keys.offer_address(now, session.id)
+        return [Put(keys.offer(session.id), offer.to_bytes()), Put(address, session.id.encode())]
+
+
+def _scope(purchase: Purchase) -> str:
+    scope = [purchase.product.product_type, purchase.client_address, purchase.idempotency_key]
+    return keys.attempt(hashlib.sha256(json.dumps(scope).encode()).hexdigest())
+
+
+def _fresh_attempt(product: Product, parameters: Parameters) -> Attempt:
+    digest = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()
+    return Attempt(
+        cert_code=product.cert_code,
+        vendor_slug=product.vendor_slug,
+        parameters_digest=digest,
+        processor_key=_fresh_key(),
+    )
+
+
+def _fresh_key() -> str:
+    return f"orrery-{secrets.token_hex(16)}"

@@ -1,0 +1,173 @@
+"""`orrery demo`: service, sandbox and shop in one process, with nothing to set up.
+
+It writes settings and secrets as an owner would, once, and then runs the service from them like any other.
+"""
+
+import json
+import secrets as random
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import uvloop
+from rich.console import Console
+from rich.table import Table
+
+from orrery.cli.sandbox import PRICE, SandboxPlan, SandboxThread, clock_file
+from orrery.cli.serve import serve
+from orrery.logs import Redaction, configure
+from orrery.sandbox.site import SiteConfig, SiteProduct, create_site
+from orrery.settings import DEMO_FILE, Secrets, Settings, load
+
+PRICE_TEXT = f"{PRICE.unit_amount / 100:.0f} {PRICE.currency.upper()}"
+
+_SECRETS = {
+    "processor_api_key": "sk_test_",
+    "webhook_signing_secret": "whsec_",
+    "access_service_token": "",
+}
+
+_SETTINGS = """\
+# Written by `orrery demo`, anew at each start.
+mode = "sandbox"
+
+[server]
+port = {port}
+private_port = {private_port}
+
+[store]
+path = {store}
+
+[secrets]
+directory = {secrets}
+
+[sandbox]
+clock_file = {clock}
+
+[checkout]
+processor_url = "{sandbox}"
+success_url = "{base}/success?session_id={{CHECKOUT_SESSION_ID}}"
+cancel_url = "{base}/cancelled"
+practice_url = "{base}/practice/{{vendorSlug}}/{{certCode}}"
+seller = "The Northwind practice team"
+
+[[checkout.products]]
+vendor_slug = "northwind"
+cert_code = "cloud-navigator"
+title = "Cloud Navigator"
+price_id = "{price}"
+
+[push]
+url = "{sandbox}/push"
+topic = "owner"
+
+[mail]
+host = "127.0.0.1"
+port = {smtp_port}
+security = "none"
+sender = "shop@northwind.example"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The demo's ports on 127.0.0.1."""
+
+    public: int
+    private: int
+    sandbox: int
+    smtp: int
+
+    @property
+    def base(self) -> str:
+        """Return the public address."""
+        return f"http://127.0.0.1:{self.public}"
+
+    @property
+    def sandbox_base(self) -> str:
+        """Return the sandbox's address."""
+        return f"http://127.0.0.1:{self.sandbox}"
+
+
+def command(
+    port: Annotated[int, typer.Option(help="The public port on 127.0.0.1.")] = 8080,
+    private_port: Annotated[int, typer.Option(help="The private port on 127.0.0.1.")] = 8081,
+    sandbox_port: Annotated[int, typer.Option(help="The sandbox's port on 127.0.0.1.")] = 8090,
+    smtp_port: Annotated[int, typer.Option(help="The sandbox's mail port on 127.0.0.1.")] = 8025,
+    data: Annotated[Path, typer.Option(help="Where everything is kept.")] = Path(".orrery"),
+) -> None:
+    """Run until Ctrl-C; a second run finds what the first one kept."""
+    ports = Ports(port, private_port, sandbox_port, smtp_port)
+    settings, secrets = load(_prepared(data.resolve(), ports))
+    configure("auto", "warning", Redaction(secrets.values()))
+    plan = SandboxPlan(
+        data=data,
+        port=ports.sandbox,
+        smtp_port=ports.smtp,
+        api_key=secrets.reveal("processor_api_key") or "",
+        webhook_url=f"{ports.base}/guided/api/webhook",
+        webhook_secret=secrets.reveal("webhook_signing_secret") or "",
+    )
+    _run(settings, secrets, SandboxThread(plan), ports)
+
+
+def _run(settings: Settings, secrets: Secrets, sandbox: SandboxThread, ports: Ports) -> None:
+    site = create_site(_site(settings, secrets, ports))
+    sandbox.start()
+    try:
+        with suppress(KeyboardInterrupt):
+            uvloop.run(serve(settings, secrets, site, lambda: _announce(ports)))
+    finally:
+        sandbox.stop()
+
+
+def _prepared(data: Path, ports: Ports) -> Path:
+    """Write the settings, and the secrets unless they are there; return the settings file."""
+    folder = data / "secrets"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name, prefix in _SECRETS.items():
+        file = folder / name
+        if not file.exists():
+            file.touch(mode=0o600)
+            file.write_text(f"{prefix}{random.token_hex(16)}\n", encoding="utf-8")
+    settings = data / DEMO_FILE.name
+    settings.write_text(_settings_text(data, folder, ports), encoding="utf-8")
+    return settings
+
+
+def _settings_text(data: Path, folder: Path, ports: Ports) -> str:
+    return _SETTINGS.format(
+        port=ports.public,
+        private_port=ports.private,
+        smtp_port=ports.smtp,
+        base=ports.base,
+        sandbox=ports.sandbox_base,
+        price=PRICE.id,
+        store=json.dumps(str(data / "orrery.db")),
+        secrets=json.dumps(str(folder)),
+        clock=json.dumps(str(clock_file(data))),
+    )
+
+
+def _site(settings: Settings, secrets: Secrets, ports: Ports) -> SiteConfig:
+    products = tuple(
+        SiteProduct(one.vendor_slug, one.cert_code, one.title, PRICE_TEXT, one.submit_message)
+        for one in settings.checkout.catalogue()
+    )
+    token = secrets.reveal("access_service_token") or ""
+    return SiteConfig(ports.base, token, products, payment_origin=ports.sandbox_base)
+
+
+def _announce(ports: Ports) -> None:
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 2))
+    table.add_row("Shop", f"{ports.base}/", "buy here; nothing is charged")
+    table.add_row("Sandbox", f"{ports.sandbox_base}/", "what the vendors see; faults; the clock")
+    table.add_row("", f"{ports.sandbox_base}/mail", "the buyer's e-mail")
+    table.add_row("", f"{ports.sandbox_base}/push", "the owner's push messages")
+    table.add_row("Private", f"http://127.0.0.1:{ports.private}/docs", "the operations; also /readyz, /metrics")
+    console = Console(highlight=False, soft_wrap=True)
+    console.print("\n[bold]Orrery demo[/bold]\n")
+    console.print(table)
+    console.print("\nThe records: [bold].venv/bin/orrery access list[/bold]. Ctrl-C ends everything.\n")

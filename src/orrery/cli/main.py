@@ -1,0 +1,70 @@
+"""The `orrery` command: a name and a sentence for each command; only the one that is used is imported."""
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+import typer
+from rich.console import Console
+
+from orrery.errors import Invalid, OrreryError
+
+_COMMANDS = {
+    "serve": "Run the service: both listeners and the workers.",
+    "demo": "Run service, sandbox and a shop on this machine, with nothing to set up.",
+    "sandbox": "Run the stand-ins for the vendors alone.",
+    "init": "Write orrery.toml with every key explained.",
+    "doctor": "Look at each configured part: ok or broken, why, and what to do.",
+    "access": "List, show, grant, revoke, change and import access; resend its e-mail.",
+    "checkout": "Reconcile with the payment processor.",
+    "notifications": "List, release or drop notifications.",
+    "privacy": "Export or erase a person's data.",
+    "backup": "Write a checked snapshot of the store while the service runs.",
+    "restore": "Put a snapshot in place of the store; the service must be stopped.",
+}
+
+USAGE = 2
+"""The exit code of bad input; 1 is for what went wrong or is broken."""
+
+
+def main() -> None:
+    """Run the command line."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code."""
+    try:
+        return _application(arguments)(list(arguments), standalone_mode=False) or 0
+    except OrreryError as error:
+        Console(stderr=True).print(str(error), style="red", markup=False, highlight=False, soft_wrap=True)
+        return USAGE if isinstance(error, Invalid) else 1
+
+
+def _application(arguments: Sequence[str]) -> typer.Typer:
+    root = typer.Typer(
+        name="orrery",
+        help="One person's checkout, live counter, gateway, cockpit and tenant rule.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    wanted = next((argument for argument in arguments if argument in _COMMANDS), None)
+    for name, summary in _COMMANDS.items():
+        _add(root, name, summary, imported=name == wanted)
+    return root
+
+
+def _add(root: typer.Typer, name: str, summary: str, *, imported: bool) -> None:
+    if not imported:
+        root.command(name, help=summary)(_only_listed)
+        return
+    module = importlib.import_module(f"orrery.cli.{name}")
+    if hasattr(module, "group"):
+        root.add_typer(module.group, name=name, help=summary)
+    else:
+        root.command(name, help=summary)(module.command)
+
+
+def _only_listed() -> None:
+    """Stand for a command that was not asked for."""

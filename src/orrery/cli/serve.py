@@ -1,0 +1,87 @@
+"""`orrery serve`: one process with both listeners and the workers (the design, Processes)."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+
+import structlog
+import uvicorn
+import uvloop
+from starlette.types import ASGIApp
+
+from orrery.app import opened
+from orrery.cli.services import Config, configured
+from orrery.edge.listeners import ImpatientProtocol, Listeners, bind
+from orrery.errors import OrreryError
+from orrery.settings import Secrets, Server, Settings
+
+GRACE = 10
+"""Seconds that requests under way may take to end after Ctrl-C."""
+
+log = structlog.get_logger()
+
+
+class AddressTakenError(OrreryError):
+    """Something else listens there already."""
+
+
+def command(config: Config = None) -> None:
+    """Run the service until Ctrl-C or a termination signal."""
+    settings, secrets = configured(config)
+    with suppress(KeyboardInterrupt):
+        uvloop.run(serve(settings, secrets))
+
+
+async def serve(
+    settings: Settings, secrets: Secrets, site: ASGIApp | None = None, ready: Callable[[], None] | None = None
+) -> None:
+    """Serve until told to stop; call `ready` once both listeners answer."""
+    public_socket, private_socket = _bind(settings.server)
+    async with opened(settings, secrets) as orrery:
+        public, private = orrery.apps(site)
+        private_address = private_socket.getsockname()[:2]
+        server = uvicorn.Server(_uvicorn(Listeners(public, private, private_address)))
+        workers = asyncio.create_task(orrery.workers.run())
+        announcement = asyncio.create_task(_announce(server, public_socket, ready))
+        try:
+            await server.serve(sockets=[public_socket, private_socket])
+        finally:
+            announcement.cancel()
+            workers.cancel()
+            with suppress(asyncio.CancelledError):
+                await workers
+            log.info("stopped")
+
+
+def _uvicorn(app: ASGIApp) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=ImpatientProtocol,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE,
+    )
+
+
+def _bind(server: Server) -> tuple[socket.socket, socket.socket]:
+    return _listen(server.host, server.port), _listen(server.private_host, server.private_port)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        return bind(host, port)
+    except OSError as error:
+        raise AddressTakenError(f"{host}:{port} can not be listened on: {error.strerror}.") from None
+
+
+async def _announce(server: uvicorn.Server, listener: socket.socket, ready: Callable[[], None] | None) -> None:
+    while not server.started:  # noqa: ASYNC110  uvicorn offers no event for it
+        await asyncio.sleep(0.01)
+    host, port = listener.getsockname()[:2]
+    log.info("serving", address=f"http://{host}:{port}")
+    if ready:
+        ready()

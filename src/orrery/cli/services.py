@@ -1,0 +1,40 @@
+"""What the owner's commands share: settings, logs, an open store, and the services over it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from orrery.app import Orrery, opened
+from orrery.logs import Redaction, configure
+from orrery.settings import Secrets, Settings, load
+
+Result = TypeVar("Result")
+
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", "-c", help="The settings file; default $ORRERY_CONFIG, then orrery.toml."),
+]
+Reason = Annotated[str, typer.Option("--reason", "-r", help="Why; it is kept in the journal.", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+def configured(config: Path | None, *, quiet: bool = False) -> tuple[Settings, Secrets]:
+    """Return settings and secrets, with logs set up so that neither can leak."""
+    settings, secrets = load(config)
+    level = "warning" if quiet else settings.log.level
+    configure(settings.log.format, level, Redaction(secrets.values()))
+    return settings, secrets
+
+
+def with_services(config: Path | None, action: Callable[[Orrery], Awaitable[Result]]) -> Result:
+    """Run `action` over the open store and return what it returns."""
+    settings, secrets = configured(config, quiet=True)
+
+    async def work() -> Result:
+        async with opened(settings, secrets) as orrery:
+            return await action(orrery)
+
+    return asyncio.run(work())

@@ -1,0 +1,58 @@
+"""Reading a request's body with a limit in size and time."""
+
+import asyncio
+import json
+
+from starlette.requests import ClientDisconnect, Request
+
+from orrery.edge.problems import Problem
+
+BODY_SECONDS = 10.0
+"""How long a client may take to send a body."""
+
+
+async def read_body(request: Request, limit: int) -> bytes:
+    """Return the body; raise 413 beyond `limit` bytes and 408 when it does not arrive in time."""
+    declared = request.headers.get("content-length", "0")
+    if declared.isdecimal() and int(declared) > limit:
+        raise _too_large(limit)
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            return await _read(request, limit)
+    except TimeoutError:
+        raise Problem(
+            408, "timeout", "The request's body did not arrive in time.", {"Connection": "close"}
+        ) from None
+    except ClientDisconnect:
+        raise Problem(400, "disconnected", "The request's body did not arrive.") from None
+
+
+async def read_object(request: Request, limit: int) -> dict[str, object]:
+    """Return the JSON object in the body; raise 415, 413, 408 or 400 (decision 3)."""
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json":
+        raise Problem(415, "unsupported-media-type", "Send the request as application/json.")
+    try:
+        found = json.loads(await read_body(request, limit))
+    except (ValueError, RecursionError):
+        raise _not_an_object() from None
+    if not isinstance(found, dict):
+        raise _not_an_object()
+    return found  # pyright: ignore[reportUnknownVariableType] JSON objects have string keys
+
+
+async def _read(request: Request, limit: int) -> bytes:
+    chunks = bytearray()
+    async for chunk in request.stream():
+        chunks += chunk
+        if len(chunks) > limit:
+            raise _too_large(limit)
+    return bytes(chunks)
+
+
+def _too_large(limit: int) -> Problem:
+    return Problem(413, "too-large", f"The request's body is larger than {limit} bytes.", {"Connection": "close"})
+
+
+def _not_an_object() -> Problem:
+    return Problem(400, "not-json", "The request's body is not a JSON object.")

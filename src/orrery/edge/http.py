@@ -1,0 +1,105 @@
+"""The two HTTP apps: what the public may ask, and what only the machine itself may see (decision 42)."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict
+
+from fastapi import APIRouter, FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Mount
+from starlette.types import ASGIApp
+
+from orrery.edge import problems
+from orrery.edge.headers import SecurityHeaders
+from orrery.edge.metrics import Measured, Metrics
+from orrery.edge.reference import reference_page
+from orrery.errors import OrreryError
+from orrery.ports.health import Finding
+
+Readiness = Callable[[], Awaitable[Sequence[Finding]]]
+
+
+def public_app(
+    routers: Sequence[APIRouter], readiness: Readiness, metrics: Metrics, site: ASGIApp | None = None
+) -> FastAPI:
+    """Return the public app; `site` answers what no operation does."""
+    app = FastAPI(title="Orrery", version="1", openapi_url=None, docs_url=None, redoc_url=None)
+    for router in routers:
+        app.include_router(router)
+
+    @app.get("/healthz", tags=["health"], summary="Is the process alive?")
+    async def healthz() -> dict[str, bool]:  # pyright: ignore[reportUnusedFunction] the decorator registers it
+        """Say that the process is alive."""
+        return {"alive": True}
+
+    @app.get(
+        "/readyz", tags=["health"], summary="Can it do its work?", responses={503: {"description": "Not ready"}}
+    )
+    async def readyz() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
+        """Say whether every configured part is well; which one is not is told on the private listener."""
+        ready = _is_ready(await readiness())
+        return JSONResponse({"ready": ready}, 200 if ready else 503, headers={"Cache-Control": "no-store"})
+
+    _handle_errors(app)
+    app.add_middleware(SecurityHeaders)
+    app.add_middleware(Measured, metrics=metrics)
+    if site is not None:
+        app.router.routes.append(Mount("/", app=site))
+    return app
+
+
+def private_app(public: FastAPI, readiness: Readiness, metrics: Metrics) -> FastAPI:
+    """Return the private app: metrics, readiness in detail, the reference of the public operations."""
+    app = FastAPI(title="Orrery, private", openapi_url=None, docs_url=None, redoc_url=None)
+
+    @app.get("/metrics")
+    async def figures() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
+        """Show the figures."""
+        return Response(metrics.text(), media_type="text/plain; version=0.0.4")
+
+    @app.get("/healthz")
+    async def healthz() -> dict[str, bool]:  # pyright: ignore[reportUnusedFunction] the decorator registers it
+        """Say that the process is alive."""
+        return {"alive": True}
+
+    @app.get("/readyz")
+    async def readyz() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
+        """Say which part is well, which is not, why, and what to do."""
+        parts = await readiness()
+        body = {"ready": _is_ready(parts), "parts": [asdict(part) for part in parts]}
+        return JSONResponse(body, 200 if _is_ready(parts) else 503)
+
+    @app.get("/openapi.json")
+    async def openapi() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
+        """Describe the public operations for machines."""
+        return JSONResponse(public.openapi())
+
+    @app.get("/docs")
+    async def docs() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
+        """Describe the public operations for people."""
+        return HTMLResponse(reference_page(public.openapi()))
+
+    _handle_errors(app)
+    app.add_middleware(SecurityHeaders)
+    return app
+
+
+def _is_ready(parts: Sequence[Finding]) -> bool:
+    return all(part.state != "broken" for part in parts)
+
+
+def _handle_errors(app: FastAPI) -> None:
+    app.add_exception_handler(problems.Problem, problems.show_problem)
+    app.add_exception_handler(OrreryError, problems.show_error)
+    app.add_exception_handler(HTTPException, problems.show_http_exception)
+    app.add_exception_handler(RequestValidationError, _show_invalid)
+
+
+async def _show_invalid(_request: Request, error: Exception) -> Response:
+    if not isinstance(error, RequestValidationError):
+        raise error
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return problems.Problem(422, "invalid-field", f"{where}: {str(first['msg']).lower()}.").response()

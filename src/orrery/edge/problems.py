@@ -1,0 +1,78 @@
+"""The one place where errors become responses (decision 3)."""
+
+from collections.abc import Mapping
+
+import structlog
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+from orrery import errors
+
+log = structlog.get_logger()
+
+_STATUS: tuple[tuple[type[errors.OrreryError], int, str], ...] = (
+    (errors.NotFound, 404, "not-found"),
+    (errors.KeyReused, 409, "idempotency-key-reused"),
+    (errors.Invalid, 400, "invalid-request"),
+    (errors.ProcessorRefused, 502, "processor-refused"),
+    (errors.ProcessorUnreachable, 503, "processor-unreachable"),
+    (errors.NotConfigured, 503, "not-configured"),
+    (errors.StoreError, 503, "store-unavailable"),
+)
+
+_SAYS = {
+    502: "The payment service refused the request; the owner has been told.",
+    503: "This part is not available at the moment; please try again in a minute.",
+}
+
+
+class Problem(Exception):
+    """A refusal at the edge: status, kebab-case tag and one sentence."""
+
+    def __init__(self, status: int, tag: str, message: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.tag = tag
+        self.message = message
+        self.headers = headers
+
+    def response(self) -> JSONResponse:
+        """Return `{"error": tag, "message": sentence}`."""
+        body = {"error": self.tag, "message": self.message}
+        return JSONResponse(body, self.status, headers=dict(self.headers or {}) | {"Cache-Control": "no-store"})
+
+
+def problem_of(error: errors.OrreryError) -> Problem:
+    """Return how `error` is shown; what is not the caller's doing is shown without its details."""
+    for kind, status, tag in _STATUS:
+        if isinstance(error, kind):
+            return Problem(status, tag, _SAYS.get(status, str(error)))
+    return Problem(500, "internal", "Something went wrong on our side; nothing was changed.")
+
+
+async def show_problem(_request: Request, error: Exception) -> JSONResponse:
+    """Answer a `Problem`."""
+    if not isinstance(error, Problem):
+        raise error
+    return error.response()
+
+
+async def show_error(request: Request, error: Exception) -> JSONResponse:
+    """Answer one of our own errors, and log it when it is not the caller's."""
+    if not isinstance(error, errors.OrreryError):
+        raise error
+    if not isinstance(error, errors.Invalid):
+        log.warning("request failed", path=request.url.path, kind=type(error).__name__, why=str(error))
+    return problem_of(error).response()
+
+
+async def show_http_exception(_request: Request, error: Exception) -> JSONResponse:
+    """Answer what the framework refuses by itself: unknown paths and methods."""
+    if not isinstance(error, HTTPException):
+        raise error
+    tags = {404: "not-found", 405: "method-not-allowed"}
+    says = {404: "There is nothing here.", 405: "This method is not allowed here."}
+    tag = tags.get(error.status_code, "refused")
+    message = says.get(error.status_code, "The request was refused.")
+    return Problem(error.status_code, tag, message, error.headers).response()

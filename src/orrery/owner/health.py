@@ -1,0 +1,60 @@
+"""How the store, the notifications and the workers are."""
+
+from collections.abc import Mapping
+
+from orrery.errors import OrreryError, StoreError
+from orrery.owner.outbox import Channel, Outbox
+from orrery.ports.health import Finding
+from orrery.ports.notifier import Notifier
+from orrery.ports.store import Store
+
+_CHANNELS: tuple[Channel, ...] = ("push", "email")
+
+
+class Health:
+    """Looks at what several domains need."""
+
+    def __init__(
+        self, store: Store, outbox: Outbox, failing: Mapping[str, str], notifiers: Mapping[Channel, Notifier]
+    ) -> None:
+        self._store = store
+        self._outbox = outbox
+        self._failing = failing
+        self._notifiers = notifiers
+
+    async def local(self) -> list[Finding]:
+        """Return what can be told without asking anybody outside."""
+        try:
+            await self._store.get("index-key")
+            notifications = await self._notifications()
+        except StoreError as error:
+            return [Finding("store", "broken", str(error), "Check the disk and the file's rights.")]
+        return [Finding("store", "ok"), *notifications, *self._jobs()]
+
+    async def remote(self) -> list[Finding]:
+        """Return whether push and mail service can be reached, sending nothing."""
+        return [await self._reach(channel) for channel in _CHANNELS]
+
+    async def _notifications(self) -> list[Finding]:
+        dead, held = await self._outbox.count("dead"), await self._outbox.count("held")
+        todo = "Look with `orrery notifications list`, then release or drop them."
+        if dead:
+            return [Finding("notifications", "broken", f"{dead} were refused for good.", todo)]
+        if held:
+            return [Finding("notifications", "ok", f"{held} are held back since a restore.", todo)]
+        return [Finding("notifications", "ok", f"{await self._outbox.count('waiting')} waiting")]
+
+    def _jobs(self) -> list[Finding]:
+        todo = "It is tried again by itself; see the log if it lasts."
+        return [Finding(f"job: {name}", "broken", why, todo) for name, why in self._failing.items()]
+
+    async def _reach(self, channel: Channel) -> Finding:
+        notifier = self._notifiers.get(channel)
+        if notifier is None:
+            todo = f"Set [{'push' if channel == 'push' else 'mail'}] in the settings; its messages wait."
+            return Finding(channel, "off", "It is not configured.", todo)
+        try:
+            await notifier.check()
+        except OrreryError as error:
+            return Finding(channel, "broken", str(error), "Check the address, the secret and the network.")
+        return Finding(channel, "ok")

@@ -1,0 +1,57 @@
+"""A fenced lease: one holder at a time among all processes that share the store."""
+
+from datetime import datetime, timedelta
+from typing import Literal
+
+from pydantic import BaseModel
+
+from orrery.ports.clock import Clock
+from orrery.ports.store import Absent, Check, Committed, Delete, Put, Store, Unchanged
+
+
+class _Holder(BaseModel):
+    v: Literal[1] = 1
+    holder: str
+    until: datetime
+
+
+class Lease:
+    """The right to do one job, for `term` at a time.
+
+    `take()` returns the fencing token (a store version) or None. A write that must not come from a holder who
+    has been overtaken carries `fence(token)` among its checks.
+    """
+
+    def __init__(self, store: Store, clock: Clock, name: str, holder: str, term: timedelta) -> None:
+        self._store = store
+        self._clock = clock
+        self._key = f"lease:{name}"
+        self._holder = holder
+        self._term = term
+
+    async def take(self) -> int | None:
+        """Take or renew the lease; return its fencing token, or None while another holds it."""
+        entry = await self._store.get(self._key)
+        holder = _Holder.model_validate_json(entry.value) if entry else None
+        if entry and holder and not self._is_free(holder):
+            return entry.version if self._is_fresh(holder) else None
+        held = _Holder(holder=self._holder, until=self._clock.now() + self._term)
+        check: Check = Unchanged(self._key, entry.version) if entry else Absent(self._key)
+        outcome = await self._store.commit([Put(self._key, held.model_dump_json().encode())], [check])
+        return outcome.version if isinstance(outcome, Committed) else None
+
+    def fence(self, token: int) -> Check:
+        """Return the check that the lease is still the one that `token` was given for."""
+        return Unchanged(self._key, token)
+
+    async def release(self, token: int) -> None:
+        """Let another take the lease at once; harmless when it has moved on."""
+        await self._store.commit([Delete(self._key)], [self.fence(token)])
+
+    def _is_free(self, held: _Holder) -> bool:
+        """Ours counts as free when half its term is over, so that taking it often costs few commits."""
+        left = held.until - self._clock.now()
+        return left <= timedelta(0) or (held.holder == self._holder and left < self._term / 2)
+
+    def _is_fresh(self, held: _Holder) -> bool:
+        return held.holder == self._holder

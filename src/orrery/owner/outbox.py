@@ -1,0 +1,248 @@
+"""Notifications that are never lost (decision 12).
+
+A message is enqueued in the same commit as what it tells about; a worker delivers it, with back-off, until it
+is accepted. A crash between sending and marking may repeat one, never lose one.
+
+    waiting ──accepted──▶ delivered (kept 30 days)
+       │ └───refused───▶ dead (kept until the owner looks)
+    held ──released──▶ waiting
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+import structlog
+from pydantic import BaseModel, ConfigDict
+
+from orrery.errors import DeliveryFailed
+from orrery.ports.clock import Clock
+from orrery.ports.notifier import Message, Notifier, Priority
+from orrery.ports.store import Absent, Check, Delete, Entry, Put, Store, Unchanged, Write
+
+Channel = Literal["push", "email"]
+State = Literal["waiting", "held", "delivered", "dead"]
+
+FIRST_RETRY = timedelta(seconds=5)
+LONGEST_RETRY = timedelta(hours=1)
+KEEP_DELIVERED = timedelta(days=30)
+SEND_DEADLINE = 20.0
+"""Seconds that one delivery may take."""
+BATCH = 16
+"""How many deliveries are under way at once."""
+
+ROW = "outbox:"
+_DUE = "outbox-due:"
+_DEAD = "outbox-dead:"
+_HELD = "outbox-held:"
+
+log = structlog.get_logger()
+
+
+class Row(BaseModel):
+    """One notification and what became of it. `due_at` is when it is tried next."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    v: Literal[1] = 1
+    id: str
+    channel: Channel
+    to: str
+    title: str
+    body: str
+    priority: Priority = "default"
+    tags: tuple[str, ...] = ()
+    state: State = "waiting"
+    attempts: int = 0
+    created_at: datetime
+    due_at: datetime
+    last_error: str | None = None
+
+    def message(self) -> Message:
+        """Return what the notifier is asked to deliver."""
+        return Message(self.id, self.title, self.body, self.to, self.priority, self.tags)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A notification to be enqueued. `id` is stable: the same id is never enqueued twice while it is kept."""
+
+    id: str
+    channel: Channel
+    title: str
+    body: str
+    to: str = ""
+    priority: Priority = "default"
+    tags: tuple[str, ...] = ()
+
+
+def enqueue(drafts: Sequence[Draft], now: datetime, *, held: bool = False) -> list[Write]:
+    """Return the writes that enqueue `drafts`, to be part of the commit that they tell about."""
+    rows = [_row(draft, now, "held" if held else "waiting") for draft in drafts]
+    return [write for row in rows for write in _stored(row)]
+
+
+def unseen(drafts: Sequence[Draft]) -> list[Check]:
+    """Return the checks that none of `drafts` was enqueued before."""
+    return [Absent(_row_key(draft.id)) for draft in drafts]
+
+
+class Outbox:
+    """Delivers what is due, and shows what is there."""
+
+    def __init__(self, store: Store, clock: Clock, notifiers: Mapping[Channel, Notifier]) -> None:
+        self._store = store
+        self._clock = clock
+        self._notifiers = notifiers
+
+    async def deliver_due(self) -> int:
+        """Try every row that is due once, oldest first; return how many were tried."""
+        tried = 0
+        while rows := await self._due(BATCH):
+            results = await asyncio.gather(*(self._deliver(entry, row) for entry, row in rows))
+            tried += len(results)
+        return tried
+
+    async def rows(self, state: State | None = None) -> AsyncIterator[Row]:
+        """Yield every row, or those in `state`, by id."""
+        after = None
+        while page := await self._store.scan(ROW, after=after):
+            after = page[-1].key
+            for entry in page:
+                row = Row.model_validate_json(entry.value)
+                if state in (None, row.state):
+                    yield row
+
+    async def count(self, state: Literal["waiting", "held", "dead"]) -> int:
+        """Return how many rows are in `state`, at most 1,000."""
+        prefix = {"waiting": _DUE, "held": _HELD, "dead": _DEAD}[state]
+        return len(await self._store.scan(prefix, limit=1000))
+
+    async def release(self, row_id: str) -> bool:
+        """Make a held or dead row due now; return whether there was one."""
+        return await self._change(row_id, "waiting")
+
+    async def drop(self, row_id: str) -> bool:
+        """Remove a held or dead row for good; return whether there was one."""
+        return await self._change(row_id, None)
+
+    async def hold_all(self) -> int:
+        """Hold back everything that waits (after a restore); return how many rows that were."""
+        waiting = [row async for row in self.rows("waiting")]
+        for row in waiting:
+            await self._store.commit(_replaced(row, _stored(row.model_copy(update={"state": "held"}))))
+        return len(waiting)
+
+    async def _due(self, limit: int) -> list[tuple[Entry, Row]]:
+        now = _stamp(self._clock.now())
+        indexed = await self._store.scan(_DUE, limit=limit)
+        return [
+            found for index in indexed if index.key[len(_DUE) :] <= now and (found := await self._indexed(index))
+        ]
+
+    async def _indexed(self, index: Entry) -> tuple[Entry, Row] | None:
+        entry = await self._store.get(_row_key(index.value.decode()))
+        row = Row.model_validate_json(entry.value) if entry else None
+        if entry is None or row is None or _index_key(row) != index.key:
+            await self._store.commit([Delete(index.key)], [Unchanged(index.key, index.version)])
+            return None
+        return entry, row
+
+    async def _deliver(self, entry: Entry, row: Row) -> None:
+        try:
+            async with asyncio.timeout(SEND_DEADLINE):
+                await self._notifier(row.channel).send(row.message())
+        except DeliveryFailed as error:
+            await self._failed(entry, row, str(error), permanent=error.permanent)
+        except TimeoutError:
+            await self._failed(entry, row, f"No answer within {SEND_DEADLINE:g} s.", permanent=False)
+        else:
+            done = row.model_copy(update={"state": "delivered", "attempts": row.attempts + 1, "last_error": None})
+            await self._replace(entry, row, [Put(_row_key(row.id), _json(done), KEEP_DELIVERED)])
+            log.info("notification delivered", id=row.id, channel=row.channel, attempts=done.attempts)
+
+    def _notifier(self, channel: Channel) -> Notifier:
+        notifier = self._notifiers.get(channel)
+        if notifier is None:
+            raise DeliveryFailed(f"No {channel} service is configured.", permanent=False)
+        return notifier
+
+    async def _failed(self, entry: Entry, row: Row, reason: str, *, permanent: bool) -> None:
+        attempts = row.attempts + 1
+        due = self._clock.now() + min(LONGEST_RETRY, FIRST_RETRY * 2 ** min(attempts - 1, 16))
+        state: State = "dead" if permanent else "waiting"
+        update = {"state": state, "attempts": attempts, "due_at": due, "last_error": reason}
+        writes = _stored(row.model_copy(update=update))
+        if permanent and row.channel != "push":
+            writes += enqueue([_dead_letter(row, reason)], self._clock.now())
+        await self._replace(entry, row, writes)
+        log.warning("notification not accepted", id=row.id, channel=row.channel, attempts=attempts, state=state)
+
+    async def _replace(self, entry: Entry, row: Row, writes: list[Write]) -> None:
+        await self._store.commit(_replaced(row, writes), [Unchanged(entry.key, entry.version)])
+
+    async def _change(self, row_id: str, state: State | None) -> bool:
+        entry = await self._store.get(_row_key(row_id))
+        row = Row.model_validate_json(entry.value) if entry else None
+        if entry is None or row is None or row.state not in ("held", "dead"):
+            return False
+        now = self._clock.now()
+        changed = _stored(row.model_copy(update={"state": state, "due_at": now})) if state else []
+        await self._replace(entry, row, changed)
+        return True
+
+
+def _row(draft: Draft, now: datetime, state: State) -> Row:
+    return Row(
+        id=draft.id,
+        channel=draft.channel,
+        to=draft.to,
+        title=draft.title,
+        body=draft.body,
+        priority=draft.priority,
+        tags=draft.tags,
+        state=state,
+        created_at=now,
+        due_at=now,
+    )
+
+
+def _stored(row: Row) -> list[Write]:
+    return [Put(_row_key(row.id), _json(row)), Put(_index_key(row), row.id.encode())]
+
+
+def _replaced(row: Row, writes: list[Write]) -> list[Write]:
+    written = {write.key for write in writes}
+    old = [key for key in (_row_key(row.id), _index_key(row)) if key not in written]
+    return [*(Delete(key) for key in old), *writes]
+
+
+def _row_key(row_id: str) -> str:
+    return f"{ROW}{row_id}"
+
+
+def _index_key(row: Row) -> str:
+    if row.state == "waiting":
+        return f"{_DUE}{_stamp(row.due_at)}:{row.id}"
+    return f"{_DEAD if row.state == 'dead' else _HELD}{row.id}"
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.strftime("%Y%m%dT%H%M%S.%fZ")
+
+
+def _json(row: Row) -> bytes:
+    return row.model_dump_json().encode()
+
+
+def _dead_letter(row: Row, reason: str) -> Draft:
+    return Draft(
+        id=f"dead-{row.id}",
+        channel="push",
+        title="A notification can not be delivered",
+        body=f"{row.channel} {row.id} was refused for good: {reason} See `orrery notifications list --dead`.",
+        priority="high",
+        tags=("warning",),
+    )
