@@ -4,11 +4,14 @@ A suite is a folder directly under tests/. Folders that mirror `src/orrery`, and
 are the suite `unit`, which opens no sockets; the suites in `LOOPBACK` may connect to this machine only.
 """
 
+import ctypes
 import os
 import shutil
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -38,9 +41,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip browser tests where there is no browser, but never in continuous integration."""
-    if suite_of(item.path) == "browser" and not IN_CI and not any(map(shutil.which, BROWSERS)):
-        pytest.skip("no chromium on this machine; to have it, type: sudo apt-get install -y chromium")
+    """Skip browser tests where no browser can start, but never in continuous integration."""
+    if suite_of(item.path) == "browser" and not IN_CI and not can_browse():
+        pytest.skip("no chromium on this machine; to have it, type: sudo apt-get install -y chromium libatomic1")
+
+
+@cache
+def can_browse() -> bool:
+    """Return whether a Chromium is there, and the library that Playwright's own driver needs."""
+    try:
+        ctypes.CDLL("libatomic.so.1" if sys.platform == "linux" else None)
+    except OSError:
+        return False
+    return any(map(shutil.which, BROWSERS))
 
 
 @dataclass(eq=False)  # pytest keeps its plugins in sets

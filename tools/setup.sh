@@ -99,12 +99,20 @@ apt() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -yq -o DPkg::Lock::Timeout=120 --no-install-recommends "$@"
 }
 
-# The browser tests want Debian's chromium; without it they skip, saying so, except in continuous integration.
+# The browser tests want Debian's chromium, and Playwright's driver one library that a small Debian lacks. Without
+# them these tests skip, saying so, except in continuous integration.
+readonly BROWSER=(chromium libatomic1)
+
 ensure_browser() {
-  command -v chromium >/dev/null && return
+  can_browse && return
   if ! may_apt; then
-    note "No chromium here, so the browser tests are skipped; to have them, type: sudo apt-get install -y chromium"
-  elif ! step "Debian's chromium" apt_install chromium; then
+    note "No chromium here, so the browser tests are skipped; to have them, type: sudo apt-get install -y ${BROWSER[*]}"
+  elif ! step "Debian's ${BROWSER[*]}" apt_install "${BROWSER[@]}"; then
     note "Debian's chromium could not be installed, so the browser tests are skipped."
   fi
+}
+
+can_browse() {
+  { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null &&
+    { [[ $OSTYPE != linux* ]] || .venv/bin/python -c 'import ctypes; ctypes.CDLL("libatomic.so.1")' 2>/dev/null; }
 }
