@@ -1,0 +1,175 @@
+"""The whole way through the running demo, clicked in a real browser: shop, payment, access, practice."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import stamina
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenPage, Watch
+from tests.support.demo import Demo, running_demo
+
+BUYER = "ada@example.test"
+UNTIL = re.compile(r"Access until \d{1,2} \w+ 20\d\d")
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    """Run one demo for these tests; it has logged no error when Ctrl-C ends it."""
+    with running_demo(tmp_path_factory.mktemp("demo") / "data") as demo:
+        yield demo
+        assert demo.press_ctrl_c() == 0
+        assert demo.errors() == []
+
+
+def go_and_buy(page: Page, demo: Demo) -> None:
+    """Go from the shop to the payment page."""
+    page.goto(demo.shop)
+    page.get_by_role("button", name="Buy").click()
+    expect(page.get_by_role("heading", name="Your order")).to_be_visible()
+
+
+def pay(page: Page, email: str = BUYER) -> None:
+    """Fill in the payment page and pay."""
+    page.get_by_label("E-mail").fill(email)
+    page.get_by_role("button", name="Pay").click()
+
+
+def buy(page: Page, demo: Demo, email: str = BUYER) -> None:
+    """Buy, and wait until the access is open."""
+    go_and_buy(page, demo)
+    pay(page, email)
+    expect(page.get_by_role("heading", level=1)).to_have_text(UNTIL)
+
+
+def test_from_the_shop_to_the_questions(demo: Demo, page: Page) -> None:
+    """Buy, pay, see the access open by itself, and practise."""
+    buy(page, demo)
+    page.get_by_role("link", name="Start practising").click()
+    first = page.get_by_role("group").first
+    first.get_by_label("The same idempotency key").check()
+    first.get_by_role("button", name="Check answer").click()
+    expect(first.get_by_role("status")).to_contain_text("Correct.")
+
+
+def test_the_same_way_without_javascript(demo: Demo, open_page: OpenPage) -> None:
+    """A browser without JavaScript gets all the way, too."""
+    page = open_page(java_script_enabled=False)
+    buy(page, demo)
+    page.get_by_role("link", name="Start practising").click()
+    expect(page.get_by_role("group").first).to_be_visible()
+
+
+def test_the_same_way_with_the_keyboard_only(demo: Demo, page: Page) -> None:
+    """Tab, typing and Enter are enough, and what has the focus shows it."""
+    page.goto(demo.shop)
+    tab_to(page, "Buy one year of access")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Your order").wait_for()
+    tab_to(page, "E-mail")
+    page.keyboard.type(BUYER)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text(UNTIL)
+    tab_to(page, "Start practising")
+    page.keyboard.press("Enter")
+    page.get_by_role("group").first.wait_for()
+    tab_to(page, "A longer timeout on the second attempt")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("group").first.get_by_role("status")).to_contain_text("Correct.")
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Press Tab until the element of that name has the focus."""
+    named = "document.activeElement.labels?.[0]?.innerText ?? document.activeElement.innerText"
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        if str(page.evaluate(named)).strip() == name:
+            return
+    pytest.fail(f"the keyboard does not reach {name}")
+
+
+def test_declined_card_buys_nothing(demo: Demo, page: Page, watch: Watch) -> None:
+    """A declined card keeps the buyer on the payment page with a reason; another try may succeed."""
+    go_and_buy(page, demo)
+    page.get_by_label("What the bank says").select_option("declined")
+    pay(page)
+    expect(page.get_by_role("alert")).to_contain_text("did not go through")
+    watch.forgive("402")
+    page.get_by_label("What the bank says").select_option("approved")
+    pay(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text(UNTIL)
+
+
+def test_turning_back_charges_nothing(demo: Demo, page: Page, watch: Watch) -> None:
+    """Back from the payment page says that nothing was charged, and the practice page stays closed."""
+    go_and_buy(page, demo)
+    page.get_by_role("link", name="Back to the shop").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Nothing was charged")
+    page.get_by_role("link", name="Practice").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("These questions come with a year of access")
+    watch.forgive("403")
+
+
+def test_unpaid_session_stays_pending(demo: Demo, page: Page, watch: Watch) -> None:
+    """Typing the success address of an unpaid session opens nothing."""
+    go_and_buy(page, demo)
+    session_id = page.url.rpartition("/")[2]
+    with page.expect_response("**/guided/api/access/*") as access:
+        page.goto(f"{demo.shop}/success?session_id={session_id}")
+    assert access.value.json() == {"state": "pending", "expires_at": None}
+    page.get_by_role("link", name="Practice").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("These questions come with a year of access")
+    watch.forgive("403")
+
+
+def test_owner_and_buyer_are_told(demo: Demo, page: Page) -> None:
+    """The sandbox shows the buyer's e-mail with the end of access, and the owner's push without an address."""
+    email = "grace@example.test"
+    buy(page, demo, email)
+    letter = page.get_by_role("article").filter(has_text=email)
+    reload_until(page, f"{demo.sandbox}/mail", email)
+    expect(letter).to_contain_text("Your access to")
+    expect(letter).to_contain_text("runs until")
+    reload_until(page, f"{demo.sandbox}/push", "Sold")
+    expect(page.locator("body")).not_to_contain_text("@")
+
+
+def reload_until(page: Page, url: str, words: str) -> None:
+    """Open a page again and again until the words are on it; the messages leave a moment after the sale."""
+    for attempt in stamina.retry_context(
+        on=AssertionError, attempts=None, timeout=20, wait_initial=0.1, wait_max=0.5
+    ):
+        with attempt:
+            page.goto(url)
+            assert page.get_by_role("article").filter(has_text=words).count()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_follows_the_colour_scheme(demo: Demo, open_page: OpenPage, scheme: str) -> None:
+    """Shop and payment page are dark in the dark and light in the light."""
+    page = open_page(color_scheme=scheme)
+    brightness = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number)"
+    page.goto(demo.shop)
+    assert (min(page.evaluate(brightness)) > 200) == (scheme == "light")
+    go_and_buy(page, demo)
+    assert (min(page.evaluate(brightness)) > 200) == (scheme == "light")
+
+
+def test_ctrl_c_ends_everything_and_the_records_stay(tmp_path: Path, page: Page) -> None:
+    """Ctrl-C leaves no process and no port, and a second demo still knows the buyer."""
+    with running_demo(tmp_path / "data") as first:
+        buy(page, first)
+        order = page.url.partition("session_id=")[2]
+        assert first.press_ctrl_c() == 0
+        assert not first.leaves_a_process()
+        assert not first.leaves_a_port()
+    with running_demo(tmp_path / "data") as second:
+        page.goto(f"{second.shop}/success?session_id={order}")
+        expect(page.get_by_role("heading", level=1)).to_have_text(UNTIL)
+        page.get_by_role("link", name="Start practising").click()
+        expect(page.get_by_role("group").first).to_be_visible()
+        assert second.press_ctrl_c() == 0

@@ -1,0 +1,99 @@
+"""`orrery demo` as a real process on free ports, ended the way a person ends it."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+import stamina
+
+STARTING = 30.0
+"""Real seconds that the demo may take until its shop answers."""
+
+ENDING = 15.0
+"""Real seconds that it may take to end after Ctrl-C."""
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A running demo: `process` leads a process group of its own, so that what it leaves behind is seen."""
+
+    process: subprocess.Popen[bytes]
+    ports: tuple[int, int, int, int]
+    output: Path
+
+    @property
+    def shop(self) -> str:
+        """Return the address of the shop."""
+        return f"http://127.0.0.1:{self.ports[0]}"
+
+    @property
+    def sandbox(self) -> str:
+        """Return the address of the sandbox."""
+        return f"http://127.0.0.1:{self.ports[2]}"
+
+    def press_ctrl_c(self) -> int:
+        """Interrupt the process group as a terminal does, and return the exit code."""
+        os.killpg(self.process.pid, signal.SIGINT)
+        return self.process.wait(ENDING)
+
+    def errors(self) -> list[str]:
+        """Return the ends of the lines that it logged as errors."""
+        lines = self.output.read_text(encoding="utf-8").splitlines()
+        return [line[-300:] for line in lines if '"level": "error"' in line or '"level": "critical"' in line]
+
+    def leaves_a_process(self) -> bool:
+        """Tell whether any process of the group is left."""
+        try:
+            os.killpg(self.process.pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
+
+    def leaves_a_port(self) -> bool:
+        """Tell whether anything still listens on one of the ports."""
+        return any(_is_taken(port) for port in self.ports)
+
+
+@contextmanager
+def running_demo(data: Path) -> Generator[Demo]:
+    """Start the demo on free ports over a data folder; afterwards nothing of it is left, whatever happened."""
+    ports = _free_ports()
+    options = zip(("--port", "--private-port", "--sandbox-port", "--smtp-port"), map(str, ports), strict=True)
+    command = [sys.executable, "-m", "orrery", "demo", "--data", str(data), *sum(options, ())]
+    output = data.with_suffix(".log")
+    with output.open("ab") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)  # noqa: S603 - our own command
+    demo = Demo(process, ports, output)
+    try:
+        _wait_for(demo)
+        yield demo
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(ENDING)
+
+
+@stamina.retry(on=httpx2.TransportError, attempts=None, timeout=STARTING, wait_initial=0.05, wait_max=0.2)
+def _wait_for(demo: Demo) -> None:
+    assert demo.process.poll() is None, demo.output.read_text(encoding="utf-8")
+    httpx2.get(demo.shop, trust_env=False)
+    httpx2.get(demo.sandbox, trust_env=False)
+
+
+def _free_ports() -> tuple[int, int, int, int]:
+    with ExitStack() as held:
+        listeners = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(4)]
+        first, second, third, fourth = (int(listener.getsockname()[1]) for listener in listeners)
+    return first, second, third, fourth
+
+
+def _is_taken(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
