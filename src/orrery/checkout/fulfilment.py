@@ -107,7 +107,7 @@ class Fulfilment:
         outcome = await self._store.commit(writes, checks)
         if not isinstance(outcome, Committed):
             return None
-        log.info("access granted", session=session.id, by=source.granted_by, event=source.event_id)
+        log.info("access granted", session=session.id, by=source.granted_by, event_id=source.event_id)
         return record
 
     async def _running_end(self, email: str, product: ProductKey) -> tuple[datetime | None, list[Check]]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import structlog
-from pydantic import BaseModel
 
 from orrery.checkout import keys
 from orrery.checkout.access import bought
@@ -14,6 +13,7 @@ from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.fulfilment import Fulfilment, Outcome, Source, outcome_of
 from orrery.checkout.records import AccessRecord, Offer, Pending
 from orrery.errors import Invalid, ProcessorRefused
+from orrery.owner.restored import restored_at
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Charge, CheckoutSession, Processor
 from orrery.ports.store import Store
@@ -24,19 +24,9 @@ WINDOW = timedelta(days=30)
 EVERY = timedelta(minutes=15)
 """How often the workers reconcile (decision 13)."""
 
-RESTORED = "restored-at"
-"""The key of the moment of the last restore; what completed before it may have been told already."""
-
 Progress = Callable[[int], None]
 
 log = structlog.get_logger()
-
-
-class Restored(BaseModel):
-    """When the store was last restored from a backup."""
-
-    v: int = 1
-    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +75,7 @@ class Reconciliation:
         """Grant what is paid without access; return what was seen. Raises the processor's and store's errors."""
         report = Report(dry_run)
         start = self._clock.now() - since
-        restored = await self._restored_at()
+        restored = await restored_at(self._store)
         async for session in self._processor.list_completed_sessions(start):
             await self._examine(session, report, restored)
             if progress:
@@ -156,10 +146,6 @@ class Reconciliation:
             running = [record for record in records if record.runs_at(now)]
             found |= {record.payment_intent: record for record in running if record.payment_intent}
         return found
-
-    async def _restored_at(self) -> datetime | None:
-        entry = await self._store.get(RESTORED)
-        return Restored.model_validate_json(entry.value).at if entry else None
 
 
 def parse_window(text: str) -> timedelta:

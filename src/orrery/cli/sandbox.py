@@ -16,7 +16,7 @@ from orrery.sandbox.app import EVERYTHING, PriceSeed, SandboxConfig, create_app
 PRICE = PriceSeed(id="price_cloud_navigator", product="Cloud Navigator practice questions", unit_amount=4900)
 """What the demo sells."""
 
-API_KEY, SIGNING_SECRET = API_KEY, "whsec_orrery_sandbox"
+API_KEY, SIGNING_SECRET = "sk_test_orrery_sandbox", "whsec_orrery_sandbox"
 """What the sandbox accepts and signs with when nothing else is said: no real processor knows them."""
 
 

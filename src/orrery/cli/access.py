@@ -1,0 +1,168 @@
+"""`orrery access`: the owner's view of who bought what, and the owner's changes (issue item 6)."""
+
+import csv
+import hashlib
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orrery.app import Orrery
+from orrery.checkout.catalogue import ProductKey, is_slug
+from orrery.checkout.desk import Gift, checked_email
+from orrery.checkout.letters import amount
+from orrery.checkout.records import AccessRecord
+from orrery.cli.services import AsJson, Config, Reason, with_services
+from orrery.cli.tables import Row, note, show, show_json
+from orrery.errors import Invalid
+
+group = typer.Typer(no_args_is_help=True)
+
+Session = Annotated[str, typer.Argument(help="The session id of the record.")]
+
+_COLUMNS = ("email", "product", "state", "expires", "paid", "granted_by", "session_id")
+
+
+@group.command("list")
+def list_records(
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="How many, the newest first.")] = 50,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    config: Config = None,
+) -> None:
+    """List access records, the newest first."""
+
+    async def read(orrery: Orrery) -> list[Row]:
+        return [_row(record, orrery.clock.now()) async for record in orrery.desk.newest(limit)]
+
+    show(with_services(config, read), _COLUMNS, as_json=as_json, empty="No access record yet.")
+
+
+@group.command("show")
+def show_record(
+    who: Annotated[str, typer.Argument(help="A session id or an e-mail address.", metavar="SESSION|EMAIL")],
+    config: Config = None,
+) -> None:
+    """Show everything about one session's or one buyer's access, as JSON."""
+
+    async def read(orrery: Orrery) -> list[AccessRecord]:
+        return await orrery.desk.find(who)
+
+    show_json([record.model_dump() for record in with_services(config, read)])
+
+
+@group.command()
+def resend(session: Session, reason: Reason, config: Config = None) -> None:
+    """Send the buyer's e-mail once more."""
+    with_services(config, lambda orrery: orrery.desk.resend(session, reason))
+    note("The e-mail is queued; the running service delivers it.")
+
+
+@group.command("change-email")
+def change_email(
+    session: Session,
+    email: Annotated[str, typer.Argument(help="The new address.")],
+    reason: Reason,
+    config: Config = None,
+) -> None:
+    """Hand a record to another address of its buyer."""
+    with_services(config, lambda orrery: orrery.desk.change_email(session, email, reason))
+    note("The record has the new address.")
+
+
+@group.command()
+def revoke(session: Session, reason: Reason, config: Config = None) -> None:
+    """Take access back from now on."""
+    with_services(config, lambda orrery: orrery.desk.revoke(session, reason))
+    note("The access is revoked.")
+
+
+@group.command()
+def grant(
+    email: Annotated[str, typer.Argument(help="The buyer's address.")],
+    vendor: Annotated[str, typer.Option(help="The vendor slug.", show_default=False)],
+    cert: Annotated[str, typer.Option(help="The certification code.", show_default=False)],
+    reason: Reason,
+    session: Annotated[str | None, typer.Option(help="A session that was paid but refused.")] = None,
+    config: Config = None,
+) -> None:
+    """Open one year of access by your word, and tell the buyer."""
+    gift = Gift(email, _product(vendor, cert), "owner", session_id=session)
+    record = with_services(config, lambda orrery: orrery.desk.grant(gift, reason))
+    note(f"Access until {record.expires_at:%d %B %Y}: {record.session_id}")
+
+
+@group.command("import")
+def import_records(
+    file: Annotated[
+        Path, typer.Argument(help="A CSV file with the columns email, vendor_slug, cert_code, expires_at.")
+    ],
+    reason: Reason,
+    config: Config = None,
+) -> None:
+    """Bring access along from elsewhere; a second import of the same lines changes nothing."""
+    gifts = list(_gifts(file))
+
+    async def write(orrery: Orrery) -> tuple[int, int]:
+        new = 0
+        for gift in gifts:
+            if await orrery.lookup.record(gift.session_id or "") is None:
+                await orrery.desk.grant(gift, reason)
+                new += 1
+        return new, len(gifts) - new
+
+    new, known = with_services(config, write)
+    note(f"{new} imported, {known} were there already.")
+
+
+@group.command()
+def journal(
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many, the newest first.")] = 50,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    config: Config = None,
+) -> None:
+    """List what was changed by hand, and why."""
+    entries = with_services(config, lambda orrery: orrery.desk.journal(limit))
+    rows: list[Row] = [entry.model_dump() | {"at": f"{entry.at:%Y-%m-%d %H:%M:%S}"} for entry in entries]
+    show(rows, ("at", "action", "session_id", "reason"), as_json=as_json, empty="Nothing was changed by hand.")
+
+
+def _row(record: AccessRecord, now: datetime) -> Row:
+    state = "revoked" if record.revoked_at else "open" if record.runs_at(now) else "ended"
+    return record.model_dump() | {
+        "product": f"{record.vendor_slug}/{record.cert_code}",
+        "state": state,
+        "expires": f"{record.expires_at:%Y-%m-%d}",
+        "paid": amount(record),
+        "email": record.email or "erased",
+    }
+
+
+def _product(vendor: str, cert: str) -> ProductKey:
+    if not is_slug(vendor) or not is_slug(cert):
+        raise Invalid("The vendor slug and the certification code are lower-case words joined by hyphens.")
+    return ProductKey("cert", cert, vendor)
+
+
+def _gifts(file: Path) -> Iterator[Gift]:
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            for number, line in enumerate(csv.DictReader(lines), 2):
+                yield _gift(line, number)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise Invalid(f"{file.name} can not be read ({type(error).__name__}).") from None
+
+
+def _gift(line: dict[str, str], number: int) -> Gift:
+    try:
+        email, product = checked_email(line["email"]), _product(line["vendor_slug"], line["cert_code"])
+        expires_at = datetime.fromisoformat(line["expires_at"])
+    except (KeyError, TypeError, ValueError, AttributeError, Invalid):
+        what = "email, vendor_slug, cert_code and expires_at (like 2027-03-31)"
+        raise Invalid(f"Line {number} needs a usable {what}; nothing was imported.") from None
+    if expires_at.tzinfo is None:
+        expires_at = expires_at.replace(tzinfo=UTC)
+    identity = f"{email}\n{product.vendor_slug}\n{product.cert_code}\n{expires_at.isoformat()}"
+    session_id = f"import_{hashlib.sha256(identity.encode()).hexdigest()[:24]}"
+    return Gift(email, product, "import", expires_at, session_id)

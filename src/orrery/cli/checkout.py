@@ -1,0 +1,75 @@
+"""`orrery checkout`: what the owner asks of the paid checkout."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from orrery.app import Orrery
+from orrery.checkout.reconcile import Report, parse_window
+from orrery.cli.services import AsJson, Config, with_services
+from orrery.cli.tables import show_json
+
+group = typer.Typer(no_args_is_help=True)
+
+
+@group.callback()
+def checkout() -> None:
+    """Look after the paid checkout."""
+
+
+@group.command()
+def reconcile(
+    since: Annotated[str, typer.Option(help="How far back, such as 30d, 12h or 90m.")] = "30d",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell; change nothing.")] = False,  # noqa: FBT002  a flag of the command line
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    config: Config = None,
+) -> None:
+    """Grant what is paid without access, and list what does not add up (decision 13)."""
+    window = parse_window(since)
+
+    async def run(orrery: Orrery) -> Report:
+        with _progress() as progress:
+            task = progress.add_task("sessions", total=None)
+            return await orrery.reconciliation.run(
+                window, dry_run=dry_run, progress=lambda seen: progress.update(task, completed=seen)
+            )
+
+    report = with_services(config, run)
+    if as_json:
+        show_json(asdict(report))
+    else:
+        _show(report)
+
+
+def _progress() -> Progress:
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.completed} {task.description}"),
+        BarColumn(20),
+        TimeElapsedColumn(),
+    )
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+def _show(report: Report) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    would = "would be granted" if report.dry_run else "granted"
+    console.print(f"{report.examined} completed sessions: {report.with_access} have access, ", end="")
+    console.print(f"{len(report.granted)} {would}, {report.foreign} are not ours.")
+    for session in report.granted:
+        console.print(f"  [green]{would}[/green]  {session}")
+    for session in report.unpaid:
+        console.print(f"  [yellow]not paid yet[/yellow]  {session}")
+    for finding in report.paid_without_access:
+        console.print(f"  [red]paid without access[/red]  {finding.session_id}: {finding.reason}")
+    for finding in report.access_without_payment:
+        console.print(f"  [red]access without payment[/red]  {finding.session_id}: {finding.reason}")
+    if report.held_notifications:
+        console.print(
+            f"{report.held_notifications} were sold before the restore: their notifications are held back; "
+            "see [bold]orrery notifications list --held[/bold]."
+        )

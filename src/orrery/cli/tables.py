@@ -1,0 +1,49 @@
+"""How the commands print: a table for people, JSON for machines."""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+
+from pydantic import TypeAdapter
+from rich.console import Console
+from rich.table import Table
+
+Row = Mapping[str, object]
+
+_ANYTHING: TypeAdapter[object] = TypeAdapter(object)
+
+
+def show(rows: Iterable[Row], columns: Sequence[str], *, as_json: bool, empty: str) -> None:
+    """Print rows as a table of `columns`, or as one JSON list with every field."""
+    found = list(rows)
+    if as_json:
+        show_json(found)
+        return
+    if not found:
+        note(empty)
+        return
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column in columns:
+        # A terminal may fold; a pipe gets each row on one line.
+        table.add_column(column.replace("_", " "), overflow="fold", no_wrap=not sys.stdout.isatty())
+    for row in found:
+        table.add_row(*(_text(row.get(column)) for column in columns))
+    Console(highlight=False, width=None if sys.stdout.isatty() else 400).print(table)
+
+
+def show_json(value: object) -> None:
+    """Print one JSON document."""
+    sys.stdout.write(json.dumps(_ANYTHING.dump_python(value, mode="json"), indent=2, ensure_ascii=False) + "\n")
+
+
+def note(sentence: str) -> None:
+    """Print one sentence for the person at the terminal, apart from the output."""
+    Console(stderr=True, highlight=False).print(sentence, markup=False, soft_wrap=True)
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
