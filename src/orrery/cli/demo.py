@@ -13,7 +13,6 @@ from typing import Annotated
 import typer
 import uvloop
 from rich.console import Console
-from rich.table import Table
 
 from orrery.cli.sandbox import PRICE, SandboxPlan, SandboxThread, clock_file
 from orrery.cli.serve import serve
@@ -161,13 +160,14 @@ def _site(settings: Settings, secrets: Secrets, ports: Ports) -> SiteConfig:
 
 
 def _announce(ports: Ports) -> None:
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 2))
-    table.add_row("Shop", f"{ports.base}/", "buy here; nothing is charged")
-    table.add_row("Sandbox", f"{ports.sandbox_base}/", "what the vendors see; faults; the clock")
-    table.add_row("", f"{ports.sandbox_base}/mail", "the buyer's e-mail")
-    table.add_row("", f"{ports.sandbox_base}/push", "the owner's push messages")
-    table.add_row("Private", f"http://127.0.0.1:{ports.private}/docs", "the operations; also /readyz, /metrics")
     console = Console(highlight=False, soft_wrap=True)
     console.print("\n[bold]Orrery demo[/bold]\n")
-    console.print(table)
+    for name, address, what in (
+        ("Shop", f"{ports.base}/", "buy here; nothing is charged"),
+        ("Sandbox", f"{ports.sandbox_base}/", "what the vendors see; faults; the clock"),
+        ("", f"{ports.sandbox_base}/mail", "the buyer's e-mail"),
+        ("", f"{ports.sandbox_base}/push", "the owner's push messages"),
+        ("Private", f"http://127.0.0.1:{ports.private}/docs", "the operations; also /readyz, /metrics"),
+    ):
+        console.print(f"  [bold]{name:8}[/bold] {address:28}  [dim]{what}[/dim]")
     console.print("\nThe records: [bold].venv/bin/orrery access list[/bold]. Ctrl-C ends everything.\n")

@@ -29,16 +29,11 @@ USAGE = 2
 
 def main() -> None:
     """Run the command line."""
-    sys.exit(run(sys.argv[1:]))
-
-
-def run(arguments: Sequence[str]) -> int:
-    """Run one command and return its exit code."""
     try:
-        return _application(arguments)(list(arguments), standalone_mode=False) or 0
+        _application(sys.argv[1:])()
     except OrreryError as error:
         Console(stderr=True).print(str(error), style="red", markup=False, highlight=False, soft_wrap=True)
-        return USAGE if isinstance(error, Invalid) else 1
+        sys.exit(USAGE if isinstance(error, Invalid) else 1)
 
 
 def _application(arguments: Sequence[str]) -> typer.Typer:
@@ -46,6 +41,7 @@ def _application(arguments: Sequence[str]) -> typer.Typer:
         name="orrery",
         help="One person's checkout, live counter, gateway, cockpit and tenant rule.",
         no_args_is_help=True,
+        add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
