@@ -167,6 +167,20 @@ async def test_a_locked_file_is_told_after_the_timeout(path: Path, workers: Work
     await store.close()
 
 
+async def test_a_file_held_by_another_alone_cannot_be_opened(path: Path, workers: Workers) -> None:
+    """A program that holds the whole file gives one sentence, soon, and an opening works once it lets go."""
+    async with Opened(path) as store:
+        await store.commit([Put("a", b"")])
+    holder = workers.start("lock", path, "alone")
+    holder.await_ready()
+    with pytest.raises(StoreUnavailable, match=r"store\.db is locked by another process"):
+        await SqliteStore.open(path, SystemClock(), busy_timeout=timedelta(milliseconds=200))
+    holder.go()
+    assert holder.rest() == ["released"]
+    async with Opened(path) as store:
+        assert await store.get("a") is not None
+
+
 async def test_a_commit_waits_for_a_lock_that_is_released_in_time(path: Path, workers: Workers) -> None:
     """A lock that goes away within the timeout only delays a commit."""
     async with Opened(path) as store:

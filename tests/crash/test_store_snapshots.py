@@ -329,6 +329,7 @@ def test_a_killed_restore_leaves_the_old_store_or_the_new(tmp_path: Path, worker
         if found == new:
             restore(target.with_name("snapshot.db"), target, SystemClock())
             assert entries_of(target) == old
+            assert leftovers(target) == set()
         assert entries_of(target.with_name("store.db.before-restore")) == new
 
 

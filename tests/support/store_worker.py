@@ -81,9 +81,11 @@ async def put_back(path: Path, snapshot: str) -> None:
     say("restored")
 
 
-async def lock(path: Path, _: str) -> None:
-    """Hold the lock of a writer, as another program might, until told to let go."""
+async def lock(path: Path, argument: str) -> None:
+    """Hold the lock of a writer, or `alone` the whole file, as another program might, until told to let go."""
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        if argument == "alone":
+            database.execute("PRAGMA locking_mode = exclusive")
         database.execute("BEGIN EXCLUSIVE")
         await_go()
     say("released")

@@ -42,6 +42,10 @@ class Database(Protocol):
         """Return the number of the row inserted last."""
         ...
 
+    def set_busy_timeout(self, milliseconds: int) -> None:
+        """Wait so long for a lock."""
+        ...
+
     def close(self) -> None:
         """Let go of the file, and of an open transaction."""
         ...
@@ -49,6 +53,11 @@ class Database(Protocol):
 
 def connect(path: Path, busy_timeout: timedelta) -> Database:
     """Open an existing file, and never make one."""
-    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-    connection.set_busy_timeout(busy_timeout // timedelta(milliseconds=1))
-    return cast("Database", connection)
+    database = cast("Database", apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE))
+    set_busy_timeout(database, busy_timeout)
+    return database
+
+
+def set_busy_timeout(database: Database, busy_timeout: timedelta) -> None:
+    """Have `database` wait so long for the locks of others."""
+    database.set_busy_timeout(busy_timeout // timedelta(milliseconds=1))

@@ -41,9 +41,8 @@ PRAGMA user_version = {SCHEMA_VERSION};
 class StoreFile:
     """A store file that this process has in use: nobody can restore over it until `close`."""
 
-    def __init__(self, path: Path, busy_timeout: timedelta = BUSY_TIMEOUT) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._busy_timeout = busy_timeout
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with ExitStack() as undo:
             self._hold = undo.enter_context(share(path))
@@ -51,10 +50,10 @@ class StoreFile:
             self._identity = _identity(path)
             undo.pop_all()
 
-    def connect(self) -> Database:
+    def connect(self, busy_timeout: timedelta) -> Database:
         """Open another connection whose commits are on the disk when they return."""
         self.verify_in_place()
-        database = connect(self.path, self._busy_timeout)
+        database = connect(self.path, busy_timeout)
         verify_ours(self.path, database)
         make_durable(database)
         return database
@@ -87,7 +86,8 @@ def _ensure_exists(path: Path) -> None:
         return
     if orphaned:  # it would be read into whatever takes the file's name
         raise StoreUnavailable(
-            f"The store file {path.name} is gone, but {path.name}-wal is there: put the file back or `orrery restore`."
+            f"The store file {path.name} is gone, but {path.name}-wal is there: "
+            "put the file back, or run `orrery restore`."
         )
     with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as scratch:
         new = Path(scratch, "new")

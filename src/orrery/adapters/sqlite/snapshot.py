@@ -1,9 +1,9 @@
 """Snapshots of a store in use, and putting one back: what is found afterwards is the old file or the new one."""
 
+import shutil
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import apsw
 
@@ -36,7 +36,7 @@ def backup(source: Path, target: Path) -> None:
     _require(source)
     if target.exists():
         raise Invalid(f"The file {target.name} exists already: choose another name for the snapshot.")
-    with _scratch(target) as new, share(source):
+    with _on_disk_of(target), share(source), _scratch(target) as new:
         _copy(source, new)
         _publish(new, target)
 
@@ -50,7 +50,7 @@ def restore(snapshot: Path, target: Path, clock: Clock) -> None:
     the disk does not play along.
     """
     _require(snapshot)
-    with _scratch(target) as new, seize(target):
+    with _on_disk_of(target), seize(target), _scratch(target) as new:
         _refuse_to_overwrite(_kept(target), target)
         _copy_sound(snapshot, new)
         _count_on(new, beyond=_fold_log(target), clock=clock)
@@ -64,14 +64,25 @@ def _require(path: Path) -> None:
 
 
 @contextmanager
-def _scratch(target: Path) -> Generator[Path, None, None]:
-    """Yield a name to build a file under, on the disk of `target`; translate what goes wrong there."""
+def _on_disk_of(target: Path) -> Generator[None, None, None]:
+    """Have a directory for `target`, and translate what goes wrong in it."""
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as directory:
-            yield Path(directory, "new")
+        yield
     except (apsw.Error, OSError) as error:
         raise unavailable(target, error) from error
+
+
+@contextmanager
+def _scratch(target: Path) -> Generator[Path, None, None]:
+    """Yield a name to build a file under, on the disk of `target`; what a killed run left there goes first."""
+    directory = target.with_name(f".{target.name}.unfinished")
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(mode=0o700)
+    try:
+        yield directory / "new"
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _copy(source: Path, new: Path) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Self, cast
@@ -10,7 +11,7 @@ from uuid import uuid4
 
 import apsw
 
-from orrery.adapters.sqlite.database import Database
+from orrery.adapters.sqlite.database import Database, set_busy_timeout
 from orrery.adapters.sqlite.file import BUSY_TIMEOUT, StoreFile
 from orrery.adapters.sqlite.transaction import Request, microseconds, moment
 from orrery.adapters.sqlite.trouble import unavailable
@@ -18,6 +19,9 @@ from orrery.adapters.sqlite.writer import Writer
 from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Check, Committed, Conflict, Entry, Write, encode_key, refuse_invalid
+
+_READ_TIMEOUT = timedelta(milliseconds=100)
+"""How long a read may hold up the event loop while another program has the whole file to itself."""
 
 _BEYOND = b"\xff"
 """Orders after every UTF-8 text: no encoded character begins with this byte."""
@@ -37,11 +41,14 @@ class SqliteStore:
     Reads run where they are called: they take microseconds, which a hop to a thread would multiply.
     """
 
-    def __init__(self, file: StoreFile, clock: Clock, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, file: StoreFile, clock: Clock, loop: asyncio.AbstractEventLoop, busy_timeout: timedelta
+    ) -> None:
         self._file = file
         self._clock = clock
-        self._reader: Database | None = file.connect()
-        self._writer = Writer(file, clock, loop)
+        self._reader: Database | None = file.connect(busy_timeout)
+        set_busy_timeout(self._reader, _READ_TIMEOUT)
+        self._writer = Writer(file, clock, loop, busy_timeout)
         self._closed = False
         self._ids = (f"{uuid4().hex}-{number:012d}" for number in itertools.count())
 
@@ -57,13 +64,12 @@ class SqliteStore:
     @classmethod
     def _open(cls, path: Path, clock: Clock, busy_timeout: timedelta, loop: asyncio.AbstractEventLoop) -> Self:
         try:
-            file = StoreFile(path, busy_timeout)
+            with ExitStack() as undo:
+                file = undo.enter_context(closing(StoreFile(path)))
+                store = cls(file, clock, loop, busy_timeout)
+                undo.pop_all()
+                return store
         except (apsw.Error, OSError) as error:
-            raise unavailable(path, error) from error
-        try:
-            return cls(file, clock, loop)
-        except (apsw.Error, OSError, StoreUnavailable) as error:
-            file.close()
             raise unavailable(path, error) from error
 
     async def get(self, key: str) -> Entry | None:
@@ -106,7 +112,7 @@ class SqliteStore:
         self._refuse_when_closed()
         try:
             if self._reader is None:
-                self._reader = self._file.connect()
+                self._reader = self._file.connect(_READ_TIMEOUT)
             rows = self._reader.execute(query, parameters).fetchall()
             return cast("list[_Row]", rows)  # the columns of _COLUMNS, which the STRICT schema vouches for
         except (apsw.Error, OSError) as error:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from queue import SimpleQueue
 from threading import Thread
 
@@ -40,8 +41,11 @@ class _Job:
 class Writer:
     """Group commit over one connection, which is replaced after any error."""
 
-    def __init__(self, file: StoreFile, clock: Clock, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, file: StoreFile, clock: Clock, loop: asyncio.AbstractEventLoop, busy_timeout: timedelta
+    ) -> None:
         self._file = file
+        self._busy_timeout = busy_timeout
         self._clock = clock
         self._loop = loop
         self._database: Database | None = None
@@ -103,7 +107,7 @@ class Writer:
     def _connection(self) -> Database:
         self._file.verify_in_place()
         if self._database is None:
-            self._database = self._file.connect()
+            self._database = self._file.connect(self._busy_timeout)
         return self._database
 
     def _drop(self) -> None:
