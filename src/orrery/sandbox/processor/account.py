@@ -9,6 +9,10 @@ from orrery.sandbox.processor.world import World
 from orrery.sandbox.state import Document
 
 ACCOUNT_ID = "acct_orrery_sandbox"
+ACCOUNT_CURRENCY = "nzd"
+ACCOUNT_UNITS_PER = {"usd": 1.7, "eur": 1.95, "nzd": 1.0}
+"""What a unit of a price's currency becomes in the account's own: the sandbox's fixed rates."""
+
 _OWNER = "owner@orrery.test"
 _CONFIGURATION_NAME = "Orrery Sandbox"
 
@@ -77,7 +81,7 @@ def _account(now: int) -> Document:
         "charges_enabled": True,
         "country": "NZ",
         "created": now,
-        "default_currency": "nzd",
+        "default_currency": ACCOUNT_CURRENCY,
         "details_submitted": True,
         "email": _OWNER,
         "metadata": {},

@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from orrery.sandbox.faults import CutConnection, LateAnswer, never
 from orrery.sandbox.processor.call import Operation, Pending
 from orrery.sandbox.processor.errors import ApiError, invalid, unrecognized_url
+from orrery.sandbox.processor.expand import expand
 from orrery.sandbox.processor.forms import Form, parse_form
 from orrery.sandbox.processor.idempotency import IdempotencyKeys, fingerprint
 from orrery.sandbox.processor.operations import OPERATIONS
@@ -111,7 +112,8 @@ class Api:
         call = pending.read(self._world)
         if self._world.faults.take("server_error", pending.path):
             raise ApiError(500, "An unknown error occurred.", "api_error")
-        return 200, pending.operation.run(call)
+        answer = pending.operation.run(call)
+        return 200, expand(self._world, answer, call.params.get("expand", []))
 
     def _permissions(self, request: Request) -> frozenset[str]:
         key = _api_key(request)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator
+from copy import deepcopy
 
 import httpx2
 
@@ -33,6 +34,7 @@ class Courier:
         self._world = world
         self._wake = asyncio.Event()
         self._pending: dict[str, Document] = {}
+        self._underway: set[str] = set()
         world.deliveries_of = self.deliveries_of
         world.on_change = self._wake.set
 
@@ -49,24 +51,38 @@ class Courier:
     async def run(self) -> None:
         """Deliver what is due and expire sessions, for ever."""
         self._pending = {one["id"]: one for one in self._stored() if one["state"] == "pending"}
-        async with httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False) as client:
+        async with httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False) as client, asyncio.TaskGroup() as tasks:
             while True:
                 self._wake.clear()
                 self._world.expire_due()
-                due = [one for one in self._pending.values() if one["next_at"] <= self._now()]
-                await asyncio.gather(*(self._deliver(client, delivery) for delivery in due))
-                if not due:
-                    await self._rest()
+                for delivery in self._due():
+                    self._underway.add(delivery["id"])
+                    tasks.create_task(self._bring(client, delivery))
+                await self._rest()
+
+    def _due(self) -> list[Document]:
+        now = self._now()
+        return [one for one in self._waiting() if one["next_at"] <= now]
+
+    def _waiting(self) -> list[Document]:
+        return [one for key, one in self._pending.items() if key not in self._underway]
+
+    async def _bring(self, client: httpx2.AsyncClient, delivery: Document) -> None:
+        try:
+            await self._deliver(client, delivery)
+        finally:
+            self._underway.discard(delivery["id"])
+            self._wake.set()
 
     def _stored(self) -> Iterator[Document]:
         for stored in self._world.state.newest_first(_KIND):
-            yield dict(stored)
+            yield deepcopy(stored)
 
     def _now(self) -> float:
         return self._world.clock.now().timestamp()
 
     async def _rest(self) -> None:
-        times: list[float] = [delivery["next_at"] for delivery in self._pending.values()]
+        times: list[float] = [delivery["next_at"] for delivery in self._waiting()]
         deadline = self._world.next_deadline()
         if deadline is not None:
             times.append(deadline)
@@ -124,7 +140,7 @@ class Courier:
         headers = {"Stripe-Signature": signature, "Content-Type": "application/json; charset=utf-8"}
         try:
             answer = await client.post(endpoint_view(endpoint)["url"], content=body, headers=headers)
-        except httpx2.HTTPError as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             return type(error).__name__
         return str(answer.status_code)
 

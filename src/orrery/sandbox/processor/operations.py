@@ -72,6 +72,7 @@ OPERATIONS: tuple[Operation, ...] = tuple(
         ("GET", "/v1/reviews", "review_read", requests.LIST_REVIEWS, resources.list_reviews),
         ("GET", "/v1/balance", "balance_read", requests.ONLY_EXPAND, resources.get_balance),
         ("GET", "/v1/account", "account_read", requests.ONLY_EXPAND, resources.get_account),
+        ("GET", "/v1/accounts/{account}", "account_read", requests.ONLY_EXPAND, resources.get_account_by_id),
         ("PATCH", "/v1/account", "account_write", requests.UPDATE_ACCOUNT, resources.patch_account),
         ("GET", "/v1/events", "event_read", requests.LIST_EVENTS, resources.list_events),
         ("GET", "/v1/events/{id}", "event_read", requests.ONLY_EXPAND, resources.get_event),

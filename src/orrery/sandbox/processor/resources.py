@@ -1,8 +1,9 @@
 """The processor's other objects: prices, charges, configurations, fraud lists, events, endpoints, account."""
 
+from fnmatch import fnmatchcase
 from typing import cast
 
-from orrery.sandbox.processor.account import ACCOUNT_ID, new_configuration
+from orrery.sandbox.processor.account import ACCOUNT_CURRENCY, ACCOUNT_ID, ACCOUNT_UNITS_PER, new_configuration
 from orrery.sandbox.processor.call import Call
 from orrery.sandbox.processor.endpoints import endpoint_view, new_endpoint, read_endpoint_changes
 from orrery.sandbox.processor.errors import invalid
@@ -131,20 +132,26 @@ def delete_value_list_item(call: Call) -> Document:
 
 
 def get_balance(call: Call) -> Document:
-    """GET /v1/balance: what succeeded and was not refunded, by currency, beside the account's own."""
-    totals: dict[str, int] = {"nzd": 0}
-    for charge in call.world.state.newest_first("charge"):
-        if charge["status"] == "succeeded":
-            kept = charge["amount"] - charge["amount_refunded"]
-            totals[charge["currency"]] = totals.get(charge["currency"], 0) + kept
-    amounts = [{"amount": total, "currency": currency} for currency, total in sorted(totals.items())]
-    nothing = [{"amount": 0, "currency": currency} for currency in sorted(totals)]
-    return {"object": "balance", "available": amounts, "livemode": False, "pending": nothing}
+    """GET /v1/balance: what succeeded and was not refunded, in the account's own currency."""
+    settled = sum(_settled(charge) for charge in call.world.state.newest_first("charge"))
+    available = [{"amount": settled, "currency": ACCOUNT_CURRENCY, "source_types": {"card": settled}}]
+    pending = [{"amount": 0, "currency": ACCOUNT_CURRENCY, "source_types": {"card": 0}}]
+    return {"object": "balance", "available": available, "livemode": False, "pending": pending}
+
+
+def _settled(charge: Document) -> int:
+    kept = charge["amount"] - charge["amount_refunded"] if charge["status"] == "succeeded" else 0
+    return round(kept * ACCOUNT_UNITS_PER.get(charge["currency"], 1.0))
 
 
 def get_account(call: Call) -> Document:
     """GET /v1/account."""
     return call.world.find("account", ACCOUNT_ID, "account")
+
+
+def get_account_by_id(call: Call) -> Document:
+    """GET /v1/accounts/{account}: one's own."""
+    return call.world.find("account", call.ids["account"], "account")
 
 
 def patch_account(call: Call) -> Document:
@@ -169,10 +176,12 @@ def list_events(call: Call) -> Document:
     params = dict(call.params)
     types = params.pop("types", None)
     delivered = params.pop("delivery_success", None)
+    pattern: str = params.pop("type", "*")
     events = (
         event
         for event in call.world.state.newest_first("event")
         if (types is None or event["type"] in types)
+        and fnmatchcase(event["type"], pattern)
         and (delivered is None or (event["pending_webhooks"] == 0) == delivered)
     )
     return page(events, params, call.path)
@@ -214,7 +223,7 @@ def delete_endpoint(call: Call) -> Document:
     """DELETE /v1/webhook_endpoints/{webhook_endpoint}."""
     endpoint = _endpoint(call)
     call.world.state.remove(_ENDPOINT, endpoint["id"])
-    return {"id": endpoint["id"], "object": _ENDPOINT, "deleted": True}
+    return endpoint_view(endpoint) | {"deleted": True}
 
 
 def _endpoint(call: Call) -> Document:

@@ -2,6 +2,7 @@
 
 from orrery.sandbox.processor.call import Call
 from orrery.sandbox.processor.errors import ApiError
+from orrery.sandbox.processor.expand import line_items
 from orrery.sandbox.processor.lists import page
 from orrery.sandbox.processor.session_rules import MAX_LIFETIME, check_session, total_of
 from orrery.sandbox.processor.world import expire, new_id
@@ -18,12 +19,12 @@ def create(call: Call) -> Document:
     session = _new_session(call, prices)
     call.world.state.save(session, _line_items(session, call.params, prices))
     call.world.watch(session)
-    return render(call, session)
+    return session
 
 
 def retrieve(call: Call) -> Document:
     """GET /v1/checkout/sessions/{session}."""
-    return render(call, call.world.find(_KIND, call.ids["session"], "session"))
+    return call.world.find(_KIND, call.ids["session"], "session")
 
 
 def list_all(call: Call) -> Document:
@@ -42,7 +43,7 @@ def _email(session: Document) -> str | None:
 def list_line_items(call: Call) -> Document:
     """GET /v1/checkout/sessions/{session}/line_items."""
     session = call.world.find(_KIND, call.ids["session"], "session")
-    return page(_items_of(call, session), call.params, call.path)
+    return line_items(call.world, session, call.params)
 
 
 def expire_one(call: Call) -> Document:
@@ -51,20 +52,7 @@ def expire_one(call: Call) -> Document:
     if session["status"] != "open":
         message = f"Only Checkout Sessions with a status of open can be expired; this one is {session['status']}."
         raise ApiError(400, message)
-    return render(call, expire(call.world, session))
-
-
-def render(call: Call, session: Document) -> Document:
-    """Return the session as the caller asked for it: with its line items only when expanded."""
-    if "line_items" in call.params.get("expand", []):
-        url = f"/v1/checkout/sessions/{session['id']}/line_items"
-        return session | {"line_items": page(_items_of(call, session), {}, url)}
-    return session
-
-
-def _items_of(call: Call, session: Document) -> list[Document]:
-    stored = call.world.state.get("_line_items", session["id"])
-    return stored["items"] if stored else []
+    return expire(call.world, session)
 
 
 def _line_items(session: Document, params: Document, prices: list[Document]) -> Document:

@@ -1,0 +1,204 @@
+"""Every operation, driven by the vendor's own library, answers what the published contract says."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import stripe
+from stripe._v1_services import V1Services
+
+from tests.sandbox.conftest import EUR_PRICE, PRICE, SESSION, Running
+from tests.sandbox.contract import check_answer, check_object, needs_contract
+
+pytestmark = needs_contract
+SALE: Any = {
+    "mode": "payment",
+    "line_items": [{"price": PRICE, "quantity": 1}],
+    "payment_method_types": ["card", "link"],
+    "payment_method_options": {"card": {"request_three_d_secure": "automatic"}},
+    "custom_text": {"submit": {"message": "One year of practice questions."}},
+    "success_url": "http://127.0.0.1:1/thanks?session={CHECKOUT_SESSION_ID}",
+    "metadata": {"certCode": "cissp"},
+}
+
+
+def body_of(answer: Any) -> Any:
+    """Return the JSON that the library received for this object."""
+    return json.loads(answer.last_response.body)
+
+
+@pytest.fixture
+def sold(box: Running) -> Running:
+    """A sandbox in which every kind of object exists."""
+    for verdict in ("approved", "declined", "review", "delayed"):
+        box.pay(box.session(), verdict=verdict, field_marketing_consent="yes")
+    box.pay(box.session(), verdict="approved", confirmed="yes", method="google_pay")
+    box.pay(box.session(), method="link")
+    box.session(**{"consent_collection[terms_of_service]": "required"})
+    box.post(f"/v1/checkout/sessions/{box.session()['id']}/expire", {})
+    lists = box.get("/v1/radar/value_lists?alias=email_blocklist").json()["data"]
+    box.post("/v1/radar/value_list_items", {"value": "thief@example.org", "value_list": lists[0]["id"]})
+    return box
+
+
+def lists(client: V1Services) -> dict[str, Callable[[], Any]]:
+    """Return a call for each list of the API."""
+    v1 = client
+    blocklist = next(one for one in v1.radar.value_lists.list().data if one.alias == "email_blocklist")
+    return {
+        "/v1/checkout/sessions": lambda: v1.checkout.sessions.list({"limit": 100, "expand": ["data.line_items"]}),
+        "/v1/prices": lambda: v1.prices.list({"limit": 1, "active": True}),
+        "/v1/charges": lambda: v1.charges.list({"limit": 100}),
+        "/v1/customers": lambda: v1.customers.list({"limit": 100}),
+        "/v1/payment_method_configurations": lambda: v1.payment_method_configurations.list(),
+        "/v1/radar/value_lists": lambda: v1.radar.value_lists.list(),
+        "/v1/radar/value_list_items": lambda: v1.radar.value_list_items.list({"value_list": blocklist.id}),
+        "/v1/reviews": lambda: v1.reviews.list(),
+        "/v1/events": lambda: v1.events.list({"limit": 100}),
+        "/v1/webhook_endpoints": lambda: v1.webhook_endpoints.list(),
+    }
+
+
+def test_lists(sold: Running) -> None:
+    """Each list has elements, and answers as the contract says."""
+    for path, call in lists(sold.client()).items():
+        answer = body_of(call())
+        assert answer["data"], path
+        check_answer("GET", path, answer)
+
+
+def test_events_carry_their_object(sold: Running) -> None:
+    """The object in each event is one of the contract's, as it was when it happened."""
+    events = body_of(sold.client().events.list({"limit": 100}))["data"]
+    assert len({event["type"] for event in events}) >= 8
+    for event in events:
+        check_object(event["data"]["object"]["object"], event["data"]["object"])
+
+
+def test_session_operations(box: Running) -> None:
+    """Creating, reading, expanding, listing line items and expiring a session answer as the contract says."""
+    sessions = box.client().checkout.sessions
+    created = sessions.create(SALE)
+    check_answer("POST", "/v1/checkout/sessions", body_of(created))
+    check_answer("GET", "/v1/checkout/sessions/{session}", body_of(sessions.retrieve(created.id)))
+    expanded = body_of(sessions.retrieve(created.id, {"expand": ["line_items"]}))
+    check_answer("GET", "/v1/checkout/sessions/{session}", expanded)
+    assert [item["price"]["id"] for item in expanded["line_items"]["data"]] == [PRICE]
+    items = body_of(sessions.line_items.list(created.id))
+    check_answer("GET", "/v1/checkout/sessions/{session}/line_items", items)
+    expired = body_of(sessions.expire(created.id))
+    check_answer("POST", "/v1/checkout/sessions/{session}/expire", expired)
+    assert (expired["status"], expired["url"]) == ("expired", None)
+
+
+def test_a_session_shows_what_was_sent(box: Running) -> None:
+    """The three things that change rule 2 asks for, and the metadata, come back as they were sent."""
+    session = box.session()
+    assert session["payment_method_types"] == ["card", "link"]
+    assert session["payment_method_options"]["card"] == {"request_three_d_secure": "automatic"}
+    assert session["custom_text"]["submit"]["message"] == SESSION["custom_text[submit][message]"]
+    assert session["metadata"] == {"productType": "cert", "certCode": "cissp", "vendorSlug": "isc2"}
+    assert (session["status"], session["payment_status"]) == ("open", "unpaid")
+    assert (session["amount_total"], session["currency"], session["livemode"]) == (4900, "usd", False)
+
+
+def test_the_marked_exception_for_3ds(box: Running) -> None:
+    """The spec's own 3-D Secure value is taken and shown, beyond the contract."""
+    session = box.session(**{"payment_method_options[card][request_three_d_secure]": "any_3ds_required"})
+    assert session["payment_method_options"]["card"]["request_three_d_secure"] == "any_3ds_required"
+    for published in ("any", "automatic", "challenge"):
+        box.session(**{"payment_method_options[card][request_three_d_secure]": published})
+
+
+def test_configuration_operations(box: Running) -> None:
+    """Configurations can be read, created and changed, as the contract says."""
+    configurations = box.client().payment_method_configurations
+    path = "/v1/payment_method_configurations"
+    created = configurations.create({"name": "Try", "card": {"display_preference": {"preference": "off"}}})
+    check_answer("POST", path, body_of(created))
+    check_answer("GET", f"{path}/{{configuration}}", body_of(configurations.retrieve(created.id)))
+    changed = body_of(
+        configurations.update(created.id, {"active": False, "card": {"display_preference": {"preference": "on"}}})
+    )
+    check_answer("POST", f"{path}/{{configuration}}", changed)
+    assert (changed["active"], changed["card"]["display_preference"]["value"]) == (False, "on")
+
+
+def test_the_four_configurations(box: Running) -> None:
+    """Four configurations exist; two have one name and both claim to be the default (spec 1)."""
+    every = box.client().payment_method_configurations.list().data
+    found = [one for one in every if one.id.startswith("pmc_sandbox_")]
+    defaults = [one for one in found if one.is_default]
+    assert len(found) == 4
+    assert len(defaults) == 2
+    assert len({one.name for one in defaults}) == 1
+
+
+def test_value_list_item_operations(box: Running) -> None:
+    """Entries can be added to a fraud list once, and removed."""
+    client = box.client()
+    by_alias = {one.alias: one for one in client.radar.value_lists.list().data}
+    assert {"email_blocklist", "card_fingerprint_blocklist", "client_ip_address_blocklist"} < set(by_alias)
+    wanted: Any = {"value": "203.0.113.9", "value_list": by_alias["client_ip_address_blocklist"].id}
+    created = client.radar.value_list_items.create(wanted)
+    check_answer("POST", "/v1/radar/value_list_items", body_of(created))
+    with pytest.raises(stripe.InvalidRequestError, match="already"):
+        client.radar.value_list_items.create(wanted)
+    gone = body_of(client.radar.value_list_items.delete(created.id))
+    check_answer("DELETE", "/v1/radar/value_list_items/{item}", gone)
+    assert client.radar.value_list_items.list({"value_list": wanted["value_list"]}).data == []
+
+
+def test_webhook_endpoint_operations(box: Running) -> None:
+    """Endpoints can be created (the one answer with a secret), read, changed and removed."""
+    endpoints = box.client().webhook_endpoints
+    path = "/v1/webhook_endpoints"
+    made = endpoints.create({"url": "https://shop.example/hook", "enabled_events": ["checkout.session.completed"]})
+    check_answer("POST", path, body_of(made))
+    assert body_of(made)["secret"].startswith("whsec_")
+    read = body_of(endpoints.retrieve(made.id))
+    check_answer("GET", f"{path}/{{webhook_endpoint}}", read)
+    assert "secret" not in read
+    changed = body_of(endpoints.update(made.id, {"disabled": True}))
+    check_answer("POST", f"{path}/{{webhook_endpoint}}", changed)
+    assert changed["status"] == "disabled"
+    check_answer("DELETE", f"{path}/{{webhook_endpoint}}", body_of(endpoints.delete(made.id)))
+
+
+def test_the_account(box: Running) -> None:
+    """The account is at home in New Zealand, in NZD, while its prices are in USD."""
+    account = body_of(box.client().accounts.retrieve_current())
+    check_answer("GET", "/v1/account", account)
+    assert (account["country"], account["default_currency"]) == ("NZ", "nzd")
+    check_answer("GET", "/v1/accounts/{account}", body_of(box.client().accounts.retrieve(account["id"])))
+    prices = {price.id: price.currency for price in box.client().prices.list({"active": True}).data}
+    assert prices == {PRICE: "usd", EUR_PRICE: "eur"}
+
+
+def test_account_branding(box: Running) -> None:
+    """PATCH /v1/account changes the branding and nothing beside it: the marked exception of decision 17."""
+    answer = box.web.patch(
+        "/v1/account",
+        data={"settings[branding][primary_color]": "#112233"},
+        headers={"Authorization": "Bearer sk_test_orrery_sandbox"},
+    )
+    check_object("account", answer.json())
+    branding = box.client().accounts.retrieve_current().settings
+    assert branding is not None
+    assert branding.branding.primary_color == "#112233"
+    assert branding.branding.secondary_color == "#f59e0b"
+
+
+def test_the_balance(sold: Running) -> None:
+    """The balance is in the account's own currency."""
+    balance = body_of(sold.client().balance.retrieve())
+    check_answer("GET", "/v1/balance", balance)
+    assert [one["currency"] for one in balance["available"]] == ["nzd"]
+    assert balance["available"][0]["amount"] > 0
+
+
+def test_one_event(sold: Running) -> None:
+    """An event can be read by its id."""
+    newest = sold.client().events.list({"limit": 1}).data[0]
+    check_answer("GET", "/v1/events/{id}", body_of(sold.client().events.retrieve(newest.id)))

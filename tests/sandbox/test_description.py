@@ -1,0 +1,117 @@
+"""The sandbox's own description of the requests agrees with the published contract, name by name."""
+
+from typing import Any
+
+import pytest
+
+from orrery.sandbox.processor.operations import OPERATIONS
+from orrery.sandbox.processor.schema import Choice, Flag, Kind, Labels, Many, NotSimulated, Shape, Text, Whole
+from tests.sandbox.contract import EXCEPTIONS, document, needs_contract, query_schema, request_schema
+
+pytestmark = needs_contract
+WITH_BODY = [one for one in OPERATIONS if one.method == "POST"]
+WITH_QUERY = [one for one in OPERATIONS if one.method == "GET"]
+MARKED = {"PATCH /v1/account"}
+
+
+def disagreements(kind: Kind, published: Any, name: str) -> list[str]:
+    """Return where the description and the contract differ, as sentences."""
+    published = simplest(published, kind)
+    match kind:
+        case NotSimulated():
+            return []
+        case Shape():
+            return differing_fields(kind, published, name)
+        case Many():
+            return differing_type(published, "array", name) or disagreements(
+                kind.item, published["items"], f"{name}[]"
+            )
+        case Labels():
+            return [] if "additionalProperties" in published else [f"{name} has no free names"]
+        case Choice():
+            return differing_values(kind, published, name)
+        case Text():
+            return differing_text(kind, published, name)
+        case Whole():
+            return differing_type(published, "integer", name)
+        case Flag():
+            return differing_type(published, "boolean", name)
+
+
+def simplest(published: Any, kind: Kind) -> Any:
+    """Return the alternative of an `anyOf` that is not the empty string: a map for a map, else the first."""
+    while "anyOf" in published:
+        choices = [one for one in published["anyOf"] if one.get("enum") != [""]]
+        maps = [one for one in choices if one.get("type") == "object"]
+        published = maps[0] if maps and isinstance(kind, Shape | Labels) else choices[0]
+    return published
+
+
+def differing_type(published: Any, wanted: str, name: str) -> list[str]:
+    """Compare the type."""
+    return [] if published.get("type") == wanted else [f"{name} is {published}, not {wanted}"]
+
+
+def differing_text(kind: Text, published: Any, name: str) -> list[str]:
+    """Compare a string: its type, its limit where one is published, and that it has no list of values."""
+    wrong = differing_type(published, "string", name)
+    limit = published.get("maxLength")
+    if limit is not None and limit != kind.limit:
+        wrong.append(f"{name} has at most {limit} characters, not {kind.limit}")
+    if "enum" in published and name.removesuffix("[]") not in EXCEPTIONS:
+        wrong.append(f"{name} has a list of values")
+    return wrong
+
+
+def differing_values(kind: Choice, published: Any, name: str) -> list[str]:
+    """Compare a set of values; those beyond the contract must be marked exceptions."""
+    unmarked = set(kind.beyond) - set(EXCEPTIONS)
+    difference = (set(kind.values) ^ set(published.get("enum", ()))) | unmarked
+    return [f"{name}: {sorted(difference)}"] if difference else []
+
+
+def differing_fields(kind: Shape, published: Any, name: str) -> list[str]:
+    """Compare a map: its names, which of them are required, and each below."""
+    fields = published.get("properties", {})
+    wrong = [f"{name}[{key}] is in one only" for key in set(fields) ^ set(kind.fields)]
+    if kind.required != set(published.get("required", ())):
+        wrong.append(f"{name} requires {published.get('required')}, not {sorted(kind.required)}")
+    for key in set(fields) & set(kind.fields):
+        wrong += disagreements(kind.fields[key], fields[key], f"{name}[{key}]" if name else key)
+    return wrong
+
+
+@pytest.mark.parametrize("operation", WITH_BODY, ids=lambda one: f"{one.method} {one.path}")
+def test_bodies(operation: Any) -> None:
+    """Names, types, values, limits and required parameters of the body are the contract's."""
+    assert disagreements(operation.parameters, request_schema(operation.path), "") == []
+
+
+@pytest.mark.parametrize("operation", WITH_QUERY, ids=lambda one: f"{one.method} {one.path}")
+def test_queries(operation: Any) -> None:
+    """Names, types, values and required parameters of the query are the contract's."""
+    assert disagreements(operation.parameters, query_schema(operation.path), "") == []
+
+
+def test_every_operation_is_published() -> None:
+    """The sandbox has no operation beyond the contract but the marked one."""
+    published = {f"{method.upper()} {path}" for path, methods in document()["paths"].items() for method in methods}
+    assert {f"{one.method} {one.path}" for one in OPERATIONS} - published == MARKED
+    assert set(EXCEPTIONS) >= MARKED
+
+
+def test_the_one_that_is_left_out() -> None:
+    """Of the contract, only changing another account is missing: the account has no others."""
+    published = {f"{method.upper()} {path}" for path, methods in document()["paths"].items() for method in methods}
+    assert published - {f"{one.method} {one.path}" for one in OPERATIONS} == {"POST /v1/accounts/{account}"}
+
+
+def test_the_comparison_sees_a_difference() -> None:
+    """A name too many, another type, a missing value and another limit are each seen."""
+    kind = Shape({"a": Text(5), "b": Whole(), "c": Choice(("x",)), "d": Flag()}, frozenset({"a"}))
+    properties = {
+        "a": {"type": "string", "maxLength": 6},
+        "b": {"type": "string"},
+        "c": {"type": "string", "enum": ["x", "y"]},
+    }
+    assert len(disagreements(kind, {"type": "object", "properties": properties}, "")) == 5
