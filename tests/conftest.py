@@ -33,7 +33,12 @@ def suite_of(path: Path) -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Close the sockets of every test, but for loopback in the suites that need it."""
+    """Close the sockets of every test, but for loopback in the suites that need it; let the browser come last.
+
+    Playwright's synchronous interface keeps an event loop running in this thread until the run ends, and beside it
+    no other test could run one.
+    """
+    items.sort(key=lambda item: suite_of(item.path) == "browser")
     for item in items:
         in_loopback = suite_of(item.path) in LOOPBACK
         item.add_marker(pytest.mark.allow_hosts(LOOPBACK_HOSTS) if in_loopback else pytest.mark.disable_socket)

@@ -67,6 +67,19 @@ def test_a_suite_may_have_a_conftest_of_its_own(tmp_path: Path) -> None:
     assert {"crash", "docs"} <= {line.split()[0] for line in result.stdout.splitlines() if line.strip()}
 
 
+def test_the_browser_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop that the browser suite leaves running disturbs no other suite, whatever its name."""
+    monkeypatch.setenv("CI", "true")
+    leaves_a_loop = "import asyncio\n\ndef test_x(): asyncio._set_running_loop(asyncio.new_event_loop())"
+    runs_a_loop = "import asyncio\n\ndef test_x(): asyncio.run(asyncio.sleep(0))"
+    files = {"browser/test_x.py": leaves_a_loop, "crash/test_x.py": runs_a_loop, "test_x.py": runs_a_loop}
+    result = run_tests(tmp_path, files)
+    failures = [
+        line for line in result.stdout.splitlines() if "cannot be called from a running event loop" in line
+    ]
+    assert failures == []
+
+
 def test_a_warning_fails_the_run(tmp_path: Path) -> None:
     """A warning that nobody expected is an error."""
     result = run_tests(
