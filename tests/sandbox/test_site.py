@@ -20,6 +20,9 @@ NAVIGATOR = SiteProduct(
 PILOT = SiteProduct("northwind", "cloud-pilot", "Cloud Pilot <beta>", "US$59", "One year.")
 PRACTICE = "/practice/northwind/cloud-navigator"
 BUYER = "cs_test_buyer"
+PATIENCE = 4.0
+"""Real seconds that any page may take: less than the site's own deadlines."""
+
 FORM = {"vendorSlug": "northwind", "certCode": "cloud-navigator", "intent": "one-intent"}
 
 
@@ -61,7 +64,8 @@ class Visitor:
         async with httpx2.AsyncClient(
             transport=transport, base_url="http://planet.test", cookies=self.cookies
         ) as client:
-            answer = await client.request(method, path, content=body)
+            with anyio.fail_after(PATIENCE):
+                answer = await client.request(method, path, content=body)
             self.cookies = client.cookies
             return answer
 
