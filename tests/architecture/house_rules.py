@@ -17,6 +17,7 @@ REGISTRY = re.compile(
 )
 EXCEPTION = re.compile(r"#\s*(?:ruff:\s*)?(noqa|pyright: ignore|type: ignore)(.*)")
 NAMED_WITH_REASON = re.compile(r"(?:: ?[A-Z]+\d+(?:, ?[A-Z]+\d+)*|\[[\w, ]+\])\W+\w+\W+\w+.*")
+REASON = re.compile(r"#(?: noqa: \w+)?\W+(?:\w+\W+){2,}\w+")
 
 type_of_function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -104,7 +105,7 @@ def swallowed_exceptions(text: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(text)):
         if not (isinstance(node, ast.ExceptHandler) and _catches_all(node)):
             continue
-        if not (_raises(node) or "noqa: BLE001" in lines[node.lineno - 1]):
+        if not (_raises(node) or REASON.search(lines[node.lineno - 1])):
             yield f"{node.lineno}: catches everything and goes on"
 
 

@@ -48,6 +48,7 @@ PLANTED: dict[Rule, list[str]] = {
     rules.swallowed_exceptions: [
         "try:\n    x()\nexcept Exception:\n    log()",
         "try:\n    x()\nexcept:\n    pass",
+        "try:\n    x()\nexcept Exception:  # no" + "qa: BLE001\n    pass",
         "try:\n    x()\nexcept (ValueError, BaseException) as error:\n    log(error)",
     ],
 }
@@ -61,7 +62,8 @@ INNOCENT: dict[Rule, str] = {
     rules.machine_paths: "GET /workers/1, https://example.test/home/page, ~/work/x",
     rules.registry_hosts: "https://pypi.example.test/simple",
     rules.unexplained_exceptions: "x = 1  # no" + "qa: S105 - it opens nothing",
-    rules.swallowed_exceptions: "try:\n    x()\nexcept Exception as error:\n    raise Invalid('no') from error",
+    rules.swallowed_exceptions: "try:\n    x()\nexcept Exception as error:\n    raise Invalid('no') from error\n"
+    "try:\n    x()\nexcept Exception:  # the next caller is served all the same\n    log()",
 }
 
 
