@@ -3,7 +3,7 @@
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import jsonschema
 import pytest
@@ -55,7 +55,9 @@ def check_object(name: str, answer: object) -> None:
 
 def check(schema: Schema, answer: object) -> None:
     """Fail unless the answer fits the schema, strictly."""
-    jsonschema.Draft202012Validator(_strict(schema) | {"components": _components()}).validate(answer)
+    validator = jsonschema.Draft202012Validator(_strict(schema) | {"components": _components()})
+    found = validator.iter_errors(cast("Any", answer))  # pyright: ignore[reportUnknownMemberType] - its stub is partial
+    assert [f"{error.json_path}: {error.message}"[:500] for error in found] == []
 
 
 @cache
@@ -64,13 +66,16 @@ def _components() -> Schema:
     return {"schemas": {name: _strict(schema) for name, schema in schemas.items()}}
 
 
-def _strict(schema: Any) -> Any:
+def _strict(schema: Schema) -> Schema:
     """Return the OpenAPI 3.0 schema as JSON Schema: nullable spelt out, fields beyond the named ones refused."""
-    if isinstance(schema, list):
-        return [_strict(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    strict = {key: _strict(value) for key, value in schema.items() if key != "nullable"}
-    if set(strict.get("properties", ())) - {"id"} and isinstance(schema["properties"], dict):
+    strict: Schema = {key: _strict_inside(value) for key, value in schema.items() if key != "nullable"}
+    named: object = strict.get("properties")
+    if isinstance(named, dict) and set(cast("Schema", named)) - {"id"}:
         strict.setdefault("additionalProperties", False)
     return {"anyOf": [strict, {"type": "null"}]} if schema.get("nullable") is True else strict
+
+
+def _strict_inside(value: object) -> object:
+    if isinstance(value, list):
+        return [_strict_inside(one) for one in cast("list[object]", value)]
+    return _strict(cast("Schema", value)) if isinstance(value, dict) else value

@@ -8,6 +8,7 @@ import pytest
 import stripe
 from stripe._v1_services import V1Services
 
+from orrery.sandbox.state import Document
 from tests.sandbox.conftest import EUR_PRICE, PRICE, SESSION, Running
 from tests.sandbox.contract import check_answer, check_object, needs_contract
 
@@ -23,8 +24,9 @@ SALE: Any = {
 }
 
 
-def body_of(answer: Any) -> Any:
+def body_of(answer: stripe.StripeObject) -> Document:
     """Return the JSON that the library received for this object."""
+    assert answer.last_response is not None
     return json.loads(answer.last_response.body)
 
 
@@ -51,12 +53,12 @@ def lists(client: V1Services) -> dict[str, Callable[[], Any]]:
         "/v1/prices": lambda: v1.prices.list({"limit": 1, "active": True}),
         "/v1/charges": lambda: v1.charges.list({"limit": 100}),
         "/v1/customers": lambda: v1.customers.list({"limit": 100}),
-        "/v1/payment_method_configurations": lambda: v1.payment_method_configurations.list(),
-        "/v1/radar/value_lists": lambda: v1.radar.value_lists.list(),
+        "/v1/payment_method_configurations": v1.payment_method_configurations.list,
+        "/v1/radar/value_lists": v1.radar.value_lists.list,
         "/v1/radar/value_list_items": lambda: v1.radar.value_list_items.list({"value_list": blocklist.id}),
-        "/v1/reviews": lambda: v1.reviews.list(),
+        "/v1/reviews": v1.reviews.list,
         "/v1/events": lambda: v1.events.list({"limit": 100}),
-        "/v1/webhook_endpoints": lambda: v1.webhook_endpoints.list(),
+        "/v1/webhook_endpoints": v1.webhook_endpoints.list,
     }
 
 

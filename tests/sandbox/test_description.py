@@ -1,12 +1,22 @@
 """The sandbox's own description of the requests agrees with the published contract, name by name."""
 
-from typing import Any
-
 import pytest
 
+from orrery.sandbox.processor.call import Operation
 from orrery.sandbox.processor.operations import OPERATIONS
-from orrery.sandbox.processor.schema import Choice, Flag, Kind, Labels, Many, NotSimulated, Shape, Text, Whole
-from tests.sandbox.contract import EXCEPTIONS, document, needs_contract, query_schema, request_schema
+from orrery.sandbox.processor.schema import (
+    Choice,
+    Flag,
+    Kind,
+    Labels,
+    Many,
+    NotAllowed,
+    NotSimulated,
+    Shape,
+    Text,
+    Whole,
+)
+from tests.sandbox.contract import EXCEPTIONS, Schema, document, needs_contract, query_schema, request_schema
 
 pytestmark = needs_contract
 WITH_BODY = [one for one in OPERATIONS if one.method == "POST"]
@@ -14,18 +24,17 @@ WITH_QUERY = [one for one in OPERATIONS if one.method == "GET"]
 MARKED = {"PATCH /v1/account"}
 
 
-def disagreements(kind: Kind, published: Any, name: str) -> list[str]:
+def disagreements(kind: Kind, published: Schema, name: str) -> list[str]:  # noqa: PLR0911 - one return a kind
     """Return where the description and the contract differ, as sentences."""
     published = simplest(published, kind)
     match kind:
-        case NotSimulated():
+        case NotSimulated() | NotAllowed():
             return []
         case Shape():
             return differing_fields(kind, published, name)
         case Many():
-            return differing_type(published, "array", name) or disagreements(
-                kind.item, published["items"], f"{name}[]"
-            )
+            wrong = differing_type(published, "array", name)
+            return wrong or disagreements(kind.item, published["items"], f"{name}[]")
         case Labels():
             return [] if "additionalProperties" in published else [f"{name} has no free names"]
         case Choice():
@@ -38,7 +47,7 @@ def disagreements(kind: Kind, published: Any, name: str) -> list[str]:
             return differing_type(published, "boolean", name)
 
 
-def simplest(published: Any, kind: Kind) -> Any:
+def simplest(published: Schema, kind: Kind) -> Schema:
     """Return the alternative of an `anyOf` that is not the empty string: a map for a map, else the first."""
     while "anyOf" in published:
         choices = [one for one in published["anyOf"] if one.get("enum") != [""]]
@@ -47,12 +56,12 @@ def simplest(published: Any, kind: Kind) -> Any:
     return published
 
 
-def differing_type(published: Any, wanted: str, name: str) -> list[str]:
+def differing_type(published: Schema, wanted: str, name: str) -> list[str]:
     """Compare the type."""
     return [] if published.get("type") == wanted else [f"{name} is {published}, not {wanted}"]
 
 
-def differing_text(kind: Text, published: Any, name: str) -> list[str]:
+def differing_text(kind: Text, published: Schema, name: str) -> list[str]:
     """Compare a string: its type, its limit where one is published, and that it has no list of values."""
     wrong = differing_type(published, "string", name)
     limit = published.get("maxLength")
@@ -63,32 +72,33 @@ def differing_text(kind: Text, published: Any, name: str) -> list[str]:
     return wrong
 
 
-def differing_values(kind: Choice, published: Any, name: str) -> list[str]:
+def differing_values(kind: Choice, published: Schema, name: str) -> list[str]:
     """Compare a set of values; those beyond the contract must be marked exceptions."""
     unmarked = set(kind.beyond) - set(EXCEPTIONS)
     difference = (set(kind.values) ^ set(published.get("enum", ()))) | unmarked
     return [f"{name}: {sorted(difference)}"] if difference else []
 
 
-def differing_fields(kind: Shape, published: Any, name: str) -> list[str]:
+def differing_fields(kind: Shape, published: Schema, name: str) -> list[str]:
     """Compare a map: its names, which of them are required, and each below."""
     fields = published.get("properties", {})
     wrong = [f"{name}[{key}] is in one only" for key in set(fields) ^ set(kind.fields)]
-    if kind.required != set(published.get("required", ())):
-        wrong.append(f"{name} requires {published.get('required')}, not {sorted(kind.required)}")
+    required = frozenset[str](published.get("required", ()))
+    if kind.required != required:
+        wrong.append(f"{name} requires {sorted(required)}, not {sorted(kind.required)}")
     for key in set(fields) & set(kind.fields):
         wrong += disagreements(kind.fields[key], fields[key], f"{name}[{key}]" if name else key)
     return wrong
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=lambda one: f"{one.method} {one.path}")
-def test_bodies(operation: Any) -> None:
+def test_bodies(operation: Operation) -> None:
     """Names, types, values, limits and required parameters of the body are the contract's."""
     assert disagreements(operation.parameters, request_schema(operation.path), "") == []
 
 
 @pytest.mark.parametrize("operation", WITH_QUERY, ids=lambda one: f"{one.method} {one.path}")
-def test_queries(operation: Any) -> None:
+def test_queries(operation: Operation) -> None:
     """Names, types, values and required parameters of the query are the contract's."""
     assert disagreements(operation.parameters, query_schema(operation.path), "") == []
 

@@ -1,6 +1,6 @@
 """The parameters of every simulated operation, described compactly (the tests hold them against the contract)."""
 
-from orrery.sandbox.processor.schema import Flag, Labels, Many, Shape, Text, Whole, choice, shape
+from orrery.sandbox.processor.schema import Flag, Labels, Many, NotAllowed, Shape, Text, Whole, choice, shape
 
 CUSTOM_TEXT_LIMIT = 1200
 """Code points of each custom_text message (spec 1, Limits)."""
@@ -59,7 +59,7 @@ _CUSTOM_FIELD = shape(
     text=shape(not_simulated=_BOUNDS),
 )
 _MESSAGE = Shape({"message": Text(CUSTOM_TEXT_LIMIT)}, frozenset({"message"}), clearable=True)
-_BRANDING_NAMES = "background_color border_style button_color display_name font_family icon logo"
+_BRANDING = "This account cannot set branding per session: it is set in the account's settings."
 
 CREATE_SESSION = shape(
     mode=choice("payment setup subscription"),
@@ -82,7 +82,7 @@ CREATE_SESSION = shape(
         terms_of_service=choice("none required"),
         not_simulated="payment_method_reuse_agreement",
     ),
-    branding_settings=shape(not_simulated=_BRANDING_NAMES),
+    branding_settings=NotAllowed(_BRANDING),
     success_url=Text(5000),
     cancel_url=Text(5000),
     client_reference_id=Text(200),

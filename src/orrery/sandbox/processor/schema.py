@@ -54,6 +54,13 @@ class NotSimulated:
 
 
 @dataclass(frozen=True, slots=True)
+class NotAllowed:
+    """A parameter that this account may not send, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Shape:
     """A map of named parameters.
 
@@ -67,7 +74,7 @@ class Shape:
     or_whole: str | None = None
 
 
-Kind = Text | Whole | Flag | Choice | Many | Labels | NotSimulated | Shape
+Kind = Text | Whole | Flag | Choice | Many | Labels | NotSimulated | NotAllowed | Shape
 
 
 def shape(required: str = "", *, not_simulated: str = "", **fields: Kind) -> Shape:
@@ -102,6 +109,8 @@ def _read(kind: Kind, value: Form, name: str) -> object:  # noqa: PLR0911  one r
             return _read_flag(_scalar(value, name), name)
         case Choice():
             return _read_choice(kind, _scalar(value, name), name)
+        case NotAllowed():
+            raise invalid(kind.reason, name)
         case NotSimulated():
             raise invalid(f"The sandbox knows {name} but does not simulate it.", name, "sandbox_not_simulated")
 

@@ -47,7 +47,6 @@ _URL = re.compile(
 def check_session(world: World, params: Document, version: str) -> list[Document]:
     """Return the prices of the line items, or raise the refusal of the first parameter that is wrong."""
     _check_version(params, version)
-    _check_branding(params)
     _check_mode(params)
     prices = _check_line_items(world, params)
     _check_addresses(params)
@@ -63,12 +62,6 @@ def check_session(world: World, params: Document, version: str) -> list[Document
 def _check_version(params: Document, version: str) -> None:
     if version >= METHODS_GONE_FROM and "payment_method_types" in params:
         raise unknown_parameter("payment_method_types")
-
-
-def _check_branding(params: Document) -> None:
-    if "branding_settings" in params:
-        message = "This account cannot set branding per session; branding is set in the account's settings."
-        raise invalid(message, "branding_settings")
 
 
 def _check_mode(params: Document) -> None:

@@ -1,0 +1,295 @@
+"""The hosted payment page, and what a payment leaves behind."""
+
+from html.parser import HTMLParser
+
+import httpx2
+import pytest
+import stripe
+
+from orrery.sandbox.state import Document
+from tests.sandbox.conftest import EUR_PRICE, SECRET, SESSION, Running, until
+
+
+class Page(HTMLParser):
+    """The form controls, links and text of a page."""
+
+    def __init__(self, answer: httpx2.Response) -> None:
+        super().__init__()
+        self.controls: dict[str, list[dict[str, str | None]]] = {}
+        self.labelled: set[str | None] = set()
+        self.addresses: list[str] = []
+        self.text = ""
+        self.feed(answer.text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note controls, labels and addresses."""
+        named = dict(attrs)
+        if tag in ("input", "select", "button") and named.get("name"):
+            self.controls.setdefault(named["name"] or "", []).append(named)
+        if tag == "label":
+            self.labelled.add(named.get("for"))
+        self.addresses += [value for key, value in attrs if key in ("href", "src", "action") and value]
+
+    def handle_data(self, data: str) -> None:
+        """Collect the text."""
+        self.text += " " + " ".join(data.split())
+
+
+def read(box: Running, session: Document) -> Document:
+    """Return a session as it is now."""
+    return box.get(f"/v1/checkout/sessions/{session['id']}").json()
+
+
+def charges(box: Running, email: str) -> list[Document]:
+    """Return the charges of one buyer, newest first."""
+    found = box.get("/v1/charges?limit=100").json()["data"]
+    return [charge for charge in found if charge["billing_details"]["email"] == email]
+
+
+def test_the_page(box: Running) -> None:
+    """The page shows product, amount, the message above the button, the methods, the field and the way back."""
+    answer = box.web.get(box.session()["url"])
+    page = Page(answer)
+    assert "CISSP practice questions" in page.text
+    assert page.text.index(SESSION["custom_text[submit][message]"]) < page.text.rindex("Pay 49.00 USD")
+    methods = [one["value"] for one in page.controls["method"]]
+    assert methods == ["card", "apple_pay", "google_pay", "link"]
+    assert "field_marketing_consent" in page.controls
+    assert SESSION["cancel_url"] in page.addresses
+
+
+def test_the_page_stands_alone(box: Running) -> None:
+    """The page loads nothing from elsewhere and runs no script."""
+    answer = box.web.get(box.session()["url"])
+    outside = [one for one in Page(answer).addresses if "//" in one and not one.startswith("http://127.0.0.1:1/")]
+    assert outside == []
+    assert "<script" not in answer.text
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert box.web.get("/assets/sandbox.css").status_code == 200
+
+
+def test_every_control_has_a_label(box: Running) -> None:
+    """Each field of the page has a label, or stands inside one."""
+    page = Page(box.web.get(box.session()["url"]))
+    alone = [one for name in ("email", "verdict", "field_marketing_consent") for one in page.controls[name]]
+    assert {one["id"] for one in alone} <= page.labelled
+
+
+def test_a_payment(box: Running) -> None:
+    """A payment completes the session and makes intent, charge and buyer that name each other."""
+    session = box.session()
+    answer = box.pay(session, email="paying@example.org", field_marketing_consent="yes", method="google_pay")
+    assert answer.status_code == 303
+    assert answer.headers["location"] == f"http://127.0.0.1:1/thanks?session={session['id']}"
+    paid = read(box, session)
+    assert (paid["status"], paid["payment_status"], paid["url"]) == ("complete", "paid", None)
+    assert paid["customer_details"]["email"] == "paying@example.org"
+    assert paid["custom_fields"][0]["dropdown"]["value"] == "yes"
+    [charge] = charges(box, "paying@example.org")
+    assert (charge["status"], charge["paid"], charge["amount"]) == ("succeeded", True, 4900)
+    assert charge["payment_intent"] == paid["payment_intent"]
+    assert charge["customer"] == paid["customer"]
+    assert charge["outcome"]["network_status"] == "approved_by_network"
+    assert charge["payment_method_details"]["card"]["wallet"]["type"] == "google_pay"
+
+
+def test_the_webhook_of_a_payment(box: Running) -> None:
+    """The payment's webhook is signed so that the vendor's own check accepts it, and carries the metadata."""
+    session = box.session()
+    box.pay(session)
+    until(lambda: "checkout.session.completed" in box.receiver.types())
+    events = [stripe.Webhook.construct_event(*one, SECRET) for one in box.receiver.arrived]
+    [completed] = [one for one in events if one.type == "checkout.session.completed"]
+    assert completed.data.object["id"] == session["id"]
+    assert completed.data.object["metadata"]["certCode"] == "cissp"
+    assert "line_items" not in completed.data.object
+    assert completed.api_version == "2026-08-26.dahlia"
+
+
+def test_expanding_a_payment(box: Running) -> None:
+    """Whole objects can be asked for in place of ids, some levels deep."""
+    session = box.session()
+    box.pay(session)
+    path = f"/v1/checkout/sessions/{session['id']}?expand[]=customer&expand[]=payment_intent.latest_charge"
+    answer = box.get(path).json()
+    assert answer["customer"]["object"] == "customer"
+    assert answer["payment_intent"]["latest_charge"]["status"] == "succeeded"
+
+
+def test_a_declined_card(box: Running) -> None:
+    """A declined card leaves a failed charge with its reasons; the session stays open and can be paid then."""
+    session = box.session()
+    answer = box.pay(session, email="declined@example.org", verdict="declined")
+    assert answer.status_code == 402
+    assert "declined" in Page(answer).text
+    [charge] = charges(box, "declined@example.org")
+    assert (charge["status"], charge["failure_code"]) == ("failed", "card_declined")
+    assert charge["outcome"]["network_status"] == "declined_by_network"
+    assert read(box, session)["status"] == "open"
+    assert box.pay(session, email="declined@example.org").status_code == 303
+
+
+def test_a_blocked_buyer(box: Running) -> None:
+    """A buyer on a block list is refused before the network is asked."""
+    blocklist = box.get("/v1/radar/value_lists?alias=email_blocklist").json()["data"][0]
+    box.post("/v1/radar/value_list_items", {"value": "thief@example.org", "value_list": blocklist["id"]})
+    assert box.pay(box.session(), email="Thief@example.org").status_code == 402
+    [charge] = charges(box, "Thief@example.org")
+    assert (charge["outcome"]["type"], charge["outcome"]["network_status"]) == ("blocked", "not_sent_to_network")
+
+
+def test_a_challenge(box: Running) -> None:
+    """With 3-D Secure the bank asks first; after yes the charge says that it was authenticated."""
+    session = box.session()
+    asked = box.pay(session, email="asked@example.org", verdict="challenge", field_marketing_consent="no")
+    page = Page(asked)
+    assert "is this you?" in page.text
+    assert read(box, session)["status"] == "open"
+    carried = {name: one[0].get("value") or "" for name, one in page.controls.items() if name != "confirmed"}
+    assert box.pay(session, **carried, confirmed="yes").status_code == 303
+    [charge] = charges(box, "asked@example.org")
+    assert charge["payment_method_details"]["card"]["three_d_secure"]["result"] == "authenticated"
+    assert read(box, session)["custom_fields"][0]["dropdown"]["value"] == "no"
+
+
+def test_a_refused_challenge(box: Running) -> None:
+    """Saying no to the bank declines the payment."""
+    assert box.pay(box.session(), verdict="approved", confirmed="no").status_code == 402
+
+
+@pytest.mark.parametrize("asked", ["any", "challenge"])
+def test_always_challenged(box: Running, asked: str) -> None:
+    """A session that asks for 3-D Secure always gets the bank's question."""
+    session = box.session(**{"payment_method_options[card][request_three_d_secure]": asked})
+    assert "is this you?" in box.pay(session).text
+
+
+def test_a_delayed_payment(box: Running) -> None:
+    """A delayed payment completes unpaid; settling it pays and announces it; it settles once."""
+    session = box.session()
+    box.pay(session, email="later@example.org", verdict="delayed")
+    assert (read(box, session)["status"], read(box, session)["payment_status"]) == ("complete", "unpaid")
+    assert charges(box, "later@example.org")[0]["status"] == "pending"
+    assert box.web.post(f"/_settle/{session['id']}").status_code == 200
+    assert read(box, session)["payment_status"] == "paid"
+    assert charges(box, "later@example.org")[0]["status"] == "succeeded"
+    until(lambda: "checkout.session.async_payment_succeeded" in box.receiver.types())
+    assert box.web.post(f"/_settle/{session['id']}").status_code == 400
+
+
+def test_a_delayed_payment_that_fails(box: Running) -> None:
+    """A delayed payment can fail for good."""
+    session = box.session()
+    box.pay(session, verdict="delayed")
+    box.web.post(f"/_settle/{session['id']}", json={"paid": False})
+    until(lambda: "checkout.session.async_payment_failed" in box.receiver.types())
+    assert read(box, session)["payment_status"] == "unpaid"
+
+
+def test_the_unpaid_fault(box: Running) -> None:
+    """With the fault on, the next payment stays unpaid although the bank approved it."""
+    box.fault("unpaid")
+    first, second = box.session(), box.session()
+    box.pay(first)
+    box.pay(second)
+    assert [read(box, one)["payment_status"] for one in (first, second)] == ["unpaid", "paid"]
+
+
+def test_a_review(box: Running) -> None:
+    """A payment can be held for review, with the address that it came from."""
+    session = box.session()
+    box.pay(session, verdict="review")
+    newest = box.get("/v1/reviews").json()["data"][0]
+    assert newest["payment_intent"] == read(box, session)["payment_intent"]
+    assert newest["ip_address"] == "127.0.0.1"
+
+
+@pytest.mark.parametrize("fields", [{"email": "nobody"}, {"email": ""}, {"method": "gold"}, {"verdict": "maybe"}])
+def test_wrong_fields(box: Running, fields: dict[str, str]) -> None:
+    """A wrong field is named beside it, and nothing is charged."""
+    session = box.session()
+    answer = box.pay(session, **fields)
+    assert answer.status_code == 422
+    assert f'id="{next(iter(fields))}-problem"' in answer.text
+    assert read(box, session)["status"] == "open"
+
+
+def test_terms_of_service(box: Running) -> None:
+    """Required terms must be accepted, and the session says that they were."""
+    session = box.session(**{"consent_collection[terms_of_service]": "required"})
+    assert box.pay(session).status_code == 422
+    assert box.pay(session, terms="yes").status_code == 303
+    assert read(box, session)["consent"]["terms_of_service"] == "accepted"
+
+
+def test_paying_twice(box: Running) -> None:
+    """A complete session cannot be paid again: its page says so."""
+    session = box.session()
+    box.pay(session, email="twice@example.org")
+    again = box.pay(session, email="twice@example.org")
+    assert (again.status_code, "is complete" in Page(again).text) == (200, True)
+    assert len(charges(box, "twice@example.org")) == 1
+
+
+def test_paying_too_late(box: Running) -> None:
+    """An expired session cannot be paid: its page says so and leads back to the shop."""
+    session = box.session()
+    box.post(f"/v1/checkout/sessions/{session['id']}/expire", {})
+    answer = box.pay(session)
+    assert (answer.status_code, "has expired" in Page(answer).text) == (410, True)
+    assert SESSION["cancel_url"] in Page(answer).addresses
+
+
+def test_no_such_page(box: Running) -> None:
+    """An unknown session has no page."""
+    assert box.web.get("/pay/cs_test_none").status_code == 404
+
+
+def test_markup_in_texts(box: Running) -> None:
+    """What the service sends is shown as text, never as markup."""
+    session = box.session(**{"custom_text[submit][message]": "<b>Instant</b> & safe"})
+    assert "&lt;b&gt;Instant&lt;/b&gt; &amp; safe" in box.web.get(session["url"]).text
+
+
+def test_a_free_product(box: Running) -> None:
+    """A total of zero needs no payment."""
+    box.web.post("/_price", json={"id": "price_free", "unit_amount": 0, "product": "Gift"})
+    session = box.session(**{"line_items[0][price]": "price_free"})
+    box.pay(session)
+    done = read(box, session)
+    assert (done["status"], done["payment_status"], done["payment_intent"]) == (
+        "complete",
+        "no_payment_required",
+        None,
+    )
+
+
+def test_a_changed_price(box: Running) -> None:
+    """A price that changes later leaves the sessions before it as they were."""
+    before = box.session(**{"line_items[0][price]": EUR_PRICE})
+    box.web.post("/_price", json={"id": EUR_PRICE, "unit_amount": 5500})
+    after = box.session(**{"line_items[0][price]": EUR_PRICE})
+    assert (read(box, before)["amount_total"], after["amount_total"]) == (4500, 5500)
+    assert "45.00 EUR" in box.web.get(before["url"]).text
+
+
+def test_refunds(box: Running) -> None:
+    """The owner refunds a part, then the rest, and no more."""
+    box.pay(box.session(), email="refund@example.org")
+    [charge] = charges(box, "refund@example.org")
+    path = f"/_charges/{charge['id']}/refund"
+    assert box.web.post(path, json={"amount": 900}).json()["refunded"] is False
+    assert box.web.post(path).json()["refunded"] is True
+    assert charges(box, "refund@example.org")[0]["amount_refunded"] == 4900
+    assert box.web.post(path).status_code == 400
+    until(lambda: box.receiver.types().count("charge.refunded") == 2)
+
+
+def test_disputes(box: Running) -> None:
+    """A bank disputes a charge once."""
+    box.pay(box.session(), email="dispute@example.org")
+    [charge] = charges(box, "dispute@example.org")
+    assert box.web.post(f"/_charges/{charge['id']}/dispute").json()["disputed"] is True
+    assert box.web.post(f"/_charges/{charge['id']}/dispute").status_code == 400
+    until(lambda: "charge.dispute.created" in box.receiver.types())
+    assert box.web.post("/_charges/ch_none/refund").status_code == 404

@@ -1,0 +1,236 @@
+"""How the API speaks: lists and their pages, idempotency keys, headers."""
+
+import asyncio
+
+import httpx2
+import pytest
+import stripe
+
+from tests.sandbox.conftest import KEY, PRICE, SESSION, Running, until
+
+PATH = "/v1/checkout/sessions"
+DAY = 24 * 3600
+
+
+def test_paging_forwards(box: Running) -> None:
+    """Pages follow each other newest first, without gap or repeat, until `has_more` is false."""
+    made = [box.session()["id"] for _ in range(5)]
+    sessions = box.client().checkout.sessions
+    first = sessions.list({"limit": 2})
+    second = sessions.list({"limit": 2, "starting_after": first.data[-1].id})
+    assert [one.id for one in [*first.data, *second.data]] == made[:0:-1]
+    assert first.has_more
+    walked = [one.id for one in sessions.list({"limit": 2}).auto_paging_iter()]
+    assert walked[:5] == made[::-1]
+    assert len(walked) == len(set(walked))
+
+
+def test_paging_backwards(box: Running) -> None:
+    """`ending_before` gives the page that is just newer, in the same order."""
+    made = [box.session()["id"] for _ in range(4)]
+    page = box.client().checkout.sessions.list({"limit": 2, "ending_before": made[0]})
+    assert [one.id for one in page.data] == [made[2], made[1]]
+    assert page.has_more
+
+
+def test_the_default_limit(box: Running) -> None:
+    """A page has ten elements when nothing is said."""
+    for _ in range(11):
+        box.session()
+    page = box.client().checkout.sessions.list()
+    assert (len(page.data), page.has_more) == (10, True)
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=101", "limit=x", "starting_after=cs_none", "colour=red"])
+def test_wrong_queries(box: Running, query: str) -> None:
+    """A wrong limit, cursor or name is refused and names the parameter."""
+    answer = box.get(f"{PATH}?{query}")
+    assert answer.status_code == 400
+    assert answer.json()["error"]["param"] == query.partition("=")[0]
+
+
+def test_two_cursors(box: Running) -> None:
+    """A page has one cursor at most."""
+    key = box.session()["id"]
+    answer = box.get(f"{PATH}?starting_after={key}&ending_before={key}")
+    assert answer.json()["error"]["code"] == "parameters_exclusive"
+
+
+def test_the_created_filter(box: Running) -> None:
+    """`created[gte]`, `created[lt]` and a plain time choose by creation."""
+    old = box.session()
+    box.advance(60)
+    new = box.session()
+    sessions = box.client().checkout.sessions
+
+    def chosen(**bounds: int) -> set[str]:
+        page = sessions.list({"created": bounds, "limit": 100})  # pyright: ignore[reportArgumentType] - a plain map
+        return {one.id for one in page.data}
+
+    assert new["id"] in chosen(gte=new["created"])
+    assert old["id"] not in chosen(gte=new["created"])
+    assert old["id"] in chosen(lt=new["created"])
+    assert new["id"] in chosen(gt=old["created"], lte=new["created"])
+    exact = {one.id for one in sessions.list({"created": old["created"], "limit": 100}).data}
+    assert old["id"] in exact
+    assert new["id"] not in exact
+
+
+def test_the_other_filters(box: Running) -> None:
+    """Sessions are chosen by status, intent and buyer, charges by intent, customers by address."""
+    box.session()
+    sold = box.session()
+    box.pay(sold, email="only.one@example.org")
+    client = box.client()
+    done = client.checkout.sessions.list({"status": "complete", "limit": 100}).data
+    assert {one.status for one in done} == {"complete"}
+    intent = next(one for one in done if one.id == sold["id"]).payment_intent
+    assert isinstance(intent, str)
+    assert [one.id for one in client.checkout.sessions.list({"payment_intent": intent}).data] == [sold["id"]]
+    buyer = client.checkout.sessions.list({"customer_details": {"email": "only.one@example.org"}})
+    assert [one.id for one in buyer.data] == [sold["id"]]
+    assert [one.payment_intent for one in client.charges.list({"payment_intent": intent}).data] == [intent]
+    assert len(client.customers.list({"email": "only.one@example.org"}).data) == 1
+
+
+def test_events_by_type(box: Running) -> None:
+    """Events are chosen by one type, a wildcard or several."""
+    box.pay(box.session())
+    events = box.client().events
+    assert {one.type for one in events.list({"type": "charge.*"}).data} >= {"charge.succeeded"}
+    several = events.list({"types": ["charge.succeeded", "customer.created"]}).data
+    assert {one.type for one in several} == {"charge.succeeded", "customer.created"}
+
+
+def test_one_active_price(box: Running) -> None:
+    """`limit=1&active=true` finds one active price, as preflight asks."""
+    page = box.get("/v1/prices?limit=1&active=true").json()
+    assert [price["active"] for price in page["data"]] == [True]
+    assert [one.id for one in box.client().prices.list({"currency": "usd", "active": True}).data] == [PRICE]
+
+
+def test_same_key_same_answer(box: Running) -> None:
+    """A key that was used returns the first answer, marked as a repeat, and makes nothing new."""
+    first = box.post(PATH, SESSION, Idempotency_Key="twice")
+    again = box.post(PATH, SESSION, Idempotency_Key="twice")
+    assert again.json() == first.json()
+    assert first.headers["idempotency-key"] == "twice"
+    assert "idempotent-replayed" not in first.headers
+    assert again.headers["idempotent-replayed"] == "true"
+    assert again.headers["original-request"] == first.headers["request-id"]
+    other = box.post(PATH, SESSION, Idempotency_Key="another")
+    assert other.json()["id"] != first.json()["id"]
+
+
+def test_same_key_other_parameters(box: Running) -> None:
+    """Other parameters under a used key are an idempotency error."""
+    box.post(PATH, SESSION, Idempotency_Key="changed")
+    with pytest.raises(stripe.IdempotencyError):
+        box.client().checkout.sessions.create({"mode": "payment"}, {"idempotency_key": "changed"})
+
+
+def test_failures_are_kept(box: Running) -> None:
+    """A 500 is kept under its key and repeated; a new key works."""
+    box.fault("server_error")
+    first = box.post(PATH, SESSION, Idempotency_Key="failed")
+    again = box.post(PATH, SESSION, Idempotency_Key="failed")
+    assert (first.status_code, again.status_code) == (500, 500)
+    assert again.json() == first.json()
+    assert again.headers["idempotent-replayed"] == "true"
+    assert box.post(PATH, SESSION, Idempotency_Key="fresh").status_code == 200
+
+
+def test_refusals_of_execution_are_kept(box: Running) -> None:
+    """A refusal that came after validation is kept: expiring under the same key stays refused."""
+    expire = f"{PATH}/{box.session()['id']}/expire"
+    box.post(expire, {})
+    first = box.post(expire, {}, Idempotency_Key="expire")
+    assert first.status_code == 400
+    assert box.post(expire, {}, Idempotency_Key="expire").headers["idempotent-replayed"] == "true"
+
+
+@pytest.mark.parametrize("fault", ["rate_limit", None])
+def test_what_is_not_kept(box: Running, fault: str | None) -> None:
+    """A rate limit or a failed validation leaves the key unused."""
+    key = f"unused-{fault}"
+    if fault:
+        box.fault(fault)
+        assert box.post(PATH, SESSION, Idempotency_Key=key).status_code == 429
+    else:
+        assert box.post(PATH, {"mode": "payment"}, Idempotency_Key=key).status_code == 400
+    answer = box.post(PATH, SESSION, Idempotency_Key=key)
+    assert answer.status_code == 200
+    assert "idempotent-replayed" not in answer.headers
+
+
+def test_keys_in_use(box: Running) -> None:
+    """While a request is carried out, a second one under its key is a conflict."""
+    box.fault("latency", value=0.3)
+
+    async def both() -> list[httpx2.Response]:
+        headers = {"Authorization": f"Bearer {KEY}", "Idempotency-Key": "busy"}
+        async with httpx2.AsyncClient(base_url=box.url, headers=headers, trust_env=False) as web:
+            return await asyncio.gather(web.post(PATH, data=SESSION), web.post(PATH, data=SESSION))
+
+    answers = sorted(asyncio.run(both()), key=lambda answer: answer.status_code)
+    assert [answer.status_code for answer in answers] == [200, 409]
+    assert answers[1].json()["error"]["code"] == "idempotency_key_in_use"
+    assert answers[1].headers["stripe-should-retry"] == "true"
+
+
+def test_keys_are_forgotten(box: Running) -> None:
+    """After 24 hours a key is as good as new."""
+    first = box.post(PATH, SESSION, Idempotency_Key="daily").json()
+    box.advance(DAY - 60)
+    assert box.post(PATH, SESSION, Idempotency_Key="daily").json() == first
+    box.advance(120)
+    assert box.post(PATH, SESSION, Idempotency_Key="daily").json()["id"] != first["id"]
+
+
+def test_the_length_of_keys(box: Running) -> None:
+    """A key has at most 255 characters."""
+    assert box.post(PATH, SESSION, Idempotency_Key="k" * 255).status_code == 200
+    assert box.post(PATH, SESSION, Idempotency_Key="k" * 256).status_code == 400
+
+
+def test_keys_survive_a_lost_answer(box: Running) -> None:
+    """When the answer was lost after the session was made, the same key returns that session."""
+    before = {one.id for one in box.client().checkout.sessions.list({"limit": 100}).data}
+    box.fault("lost_answer", path=PATH)
+    with pytest.raises(httpx2.ReadTimeout):
+        box.web.post(
+            PATH,
+            data=SESSION,
+            headers={"Authorization": f"Bearer {KEY}", "Idempotency-Key": "lost"},
+            timeout=0.2,
+        )
+    answer = box.post(PATH, SESSION, Idempotency_Key="lost")
+    assert answer.headers["idempotent-replayed"] == "true"
+    after = {one.id for one in box.client().checkout.sessions.list({"limit": 100}).data}
+    assert after - before == {answer.json()["id"]}
+
+
+def test_request_ids(box: Running) -> None:
+    """Every answer has its own request id and says which version it speaks."""
+    answers = [box.get("/v1/balance"), box.get("/v1/balance"), box.get("/v1/nothing")]
+    assert len({answer.headers["request-id"] for answer in answers}) == 3
+    assert {answer.headers["stripe-version"] for answer in answers} == {"2026-08-26.dahlia"}
+
+
+def test_a_session_expires_by_itself(box: Running) -> None:
+    """At `expires_at` an open session becomes expired and the event goes out, without anybody asking."""
+    session = box.session()
+    assert session["expires_at"] == session["created"] + DAY
+    box.advance(DAY - 60)
+    assert box.get(f"{PATH}/{session['id']}").json()["status"] == "open"
+    box.receiver.arrived.clear()
+    box.clock.advance(61)
+    until(lambda: session["id"] in [event["data"]["object"]["id"] for event in box.receiver.events()])
+    assert box.get(f"{PATH}/{session['id']}").json()["status"] == "expired"
+
+
+def test_expires_at(box: Running) -> None:
+    """A session may live from 30 minutes to 24 hours."""
+    now = box.session()["created"]
+    for lifetime in (1801, DAY):
+        assert box.session(expires_at=str(now + lifetime))["expires_at"] == now + lifetime
