@@ -1,5 +1,6 @@
 """The keys under which checkout keeps its records."""
 
+import hashlib
 import hmac
 from datetime import datetime
 
@@ -65,7 +66,7 @@ def stamp(moment: datetime) -> str:
 
 def email_digest(email: str, index_key: bytes) -> str:
     """Return the keyed digest under which a buyer is indexed (decision 10)."""
-    return hmac.digest(index_key, normal_email(email).encode(), "sha256").hex()
+    return hmac.new(index_key, normal_email(email).encode(), hashlib.sha256).hexdigest()
 
 
 def normal_email(email: str) -> str:

@@ -23,6 +23,7 @@ from orrery.ports.notifier import Message, Notifier, Priority
 from orrery.ports.store import Absent, Check, Delete, Entry, Put, Store, Unchanged, Write
 
 Channel = Literal["push", "email"]
+_CHANNELS: tuple[Channel, ...] = ("push", "email")
 State = Literal["waiting", "held", "delivered", "dead"]
 
 FIRST_RETRY = timedelta(seconds=5)
@@ -98,10 +99,18 @@ class Outbox:
         self._notifiers = notifiers
 
     async def deliver_due(self) -> int:
-        """Try every row that is due once, oldest first; return how many were tried."""
-        tried = 0
-        while rows := await self._due(BATCH):
-            results = await asyncio.gather(*(self._deliver(entry, row) for entry, row in rows))
+        """Try what is due, oldest first, and return how many were tried.
+
+        A channel that failed is left alone until the next call, so that a mail server that is down is asked once
+        a second and not once a message.
+        """
+        tried, after, down = 0, None, set[Channel]()
+        while down != set(_CHANNELS) and (indexed := await self._due(after)):
+            after = indexed[-1].key
+            found = [await self._indexed(entry) for entry in indexed]
+            up = [pair for pair in found if pair and pair[1].channel not in down]
+            results = await asyncio.gather(*(self._deliver(entry, row) for entry, row in up))
+            down |= {row.channel for (_, row), well in zip(up, results, strict=True) if not well}
             tried += len(results)
         return tried
 
@@ -135,12 +144,10 @@ class Outbox:
             await self._store.commit(_replaced(row, _stored(row.model_copy(update={"state": "held"}))))
         return len(waiting)
 
-    async def _due(self, limit: int) -> list[tuple[Entry, Row]]:
+    async def _due(self, after: str | None) -> list[Entry]:
         now = _stamp(self._clock.now())
-        indexed = await self._store.scan(_DUE, limit=limit)
-        return [
-            found for index in indexed if index.key[len(_DUE) :] <= now and (found := await self._indexed(index))
-        ]
+        indexed = await self._store.scan(_DUE, after=after, limit=BATCH)
+        return [entry for entry in indexed if entry.key[len(_DUE) :] <= now]
 
     async def _indexed(self, index: Entry) -> tuple[Entry, Row] | None:
         entry = await self._store.get(_row_key(index.value.decode()))
@@ -150,18 +157,21 @@ class Outbox:
             return None
         return entry, row
 
-    async def _deliver(self, entry: Entry, row: Row) -> None:
+    async def _deliver(self, entry: Entry, row: Row) -> bool:
+        """Try one row; return whether its channel works."""
         try:
             async with asyncio.timeout(SEND_DEADLINE):
                 await self._notifier(row.channel).send(row.message())
         except DeliveryFailed as error:
             await self._failed(entry, row, str(error), permanent=error.permanent)
+            return error.permanent
         except TimeoutError:
             await self._failed(entry, row, f"No answer within {SEND_DEADLINE:g} s.", permanent=False)
-        else:
-            done = row.model_copy(update={"state": "delivered", "attempts": row.attempts + 1, "last_error": None})
-            await self._replace(entry, row, [Put(_row_key(row.id), _json(done), KEEP_DELIVERED)])
-            log.info("notification delivered", id=row.id, channel=row.channel, attempts=done.attempts)
+            return False
+        done = row.model_copy(update={"state": "delivered", "attempts": row.attempts + 1, "last_error": None})
+        await self._replace(entry, row, [Put(_row_key(row.id), _json(done), KEEP_DELIVERED)])
+        log.info("notification delivered", id=row.id, channel=row.channel, attempts=done.attempts)
+        return True
 
     def _notifier(self, channel: Channel) -> Notifier:
         notifier = self._notifiers.get(channel)

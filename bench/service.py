@@ -1,0 +1,108 @@
+"""A real `orrery serve` for the measurements, on a core of its own."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+SECRET = "whsec_orrery_bench"  # noqa: S105  nobody's secret: the measurement signs its own events with it
+SERVER_CORE, LOAD_CORE = 0, -1
+"""Which of the machine's cores the service and the load are bound to."""
+
+_SETTINGS = """\
+mode = "sandbox"
+[server]
+port = {port}
+private_port = {private_port}
+[store]
+path = "{store}"
+[secrets]
+directory = "{secrets}"
+[log]
+level = "error"
+[checkout]
+processor_url = "{processor}"
+success_url = "http://127.0.0.1/success?session_id={{CHECKOUT_SESSION_ID}}"
+cancel_url = "http://127.0.0.1/cancelled"
+sessions_per_minute = 1000000
+sessions_per_hour = 1000000
+[[checkout.products]]
+vendor_slug = "northwind"
+cert_code = "cloud-navigator"
+title = "Cloud Navigator"
+price_id = "price_cloud_navigator"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A running service: its public port, its process, and how long it took to the first 200, in seconds."""
+
+    port: int
+    process: subprocess.Popen[bytes]
+    started_in: float
+
+
+def prepare(folder: Path, processor: str = "http://127.0.0.1:9") -> Path:
+    """Write settings and secrets as an owner would; return the settings file."""
+    secrets = folder / "secrets"
+    secrets.mkdir(parents=True)
+    (secrets / "webhook_signing_secret").write_text(SECRET)
+    (secrets / "processor_api_key").write_text("sk_test_orrery_sandbox")
+    settings = folder / "orrery.toml"
+    text = _SETTINGS.format(
+        port=free_port(),
+        private_port=free_port(),
+        store=folder / "orrery.db",
+        secrets=secrets,
+        processor=processor,
+    )
+    settings.write_text(text)
+    return settings
+
+
+@contextmanager
+def serving(settings: Path) -> Generator[Service]:
+    """Run `orrery serve` until the end of the block."""
+    port = int(next(line for line in settings.read_text().splitlines() if line.startswith("port")).split("=")[1])
+    begin = time.perf_counter()
+    command = [sys.executable, "-m", "orrery", "serve", "--config", str(settings)]
+    process = subprocess.Popen(command, preexec_fn=lambda: bind_to(SERVER_CORE))  # noqa: PLW1509, S603  our own command; no threads here yet
+    try:
+        yield Service(port, process, wait_for(f"http://127.0.0.1:{port}/healthz", begin))
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def bind_to(core: int) -> None:
+    """Keep this process on one core, where the machine has several."""
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {cores[core]})
+
+
+def free_port() -> int:
+    """Return a port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+_PATIENCE = 20
+
+
+def wait_for(url: str, begin: float) -> float:
+    """Return the seconds from `begin` to the first 200 of `url`."""
+    while time.perf_counter() - begin < _PATIENCE:
+        try:
+            with urllib.request.urlopen(url, timeout=1):  # noqa: S310  our own address
+                return time.perf_counter() - begin
+        except OSError:
+            continue
+    raise RuntimeError(f"{url} did not answer.")
