@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 
 from orrery.adapters.memory import MemoryStore
 from orrery.adapters.sqlite import SqliteStore
 from orrery.errors import OutcomeUnknown
 from orrery.ports.clock import Clock
-from orrery.ports.store import Check, Committed, Conflict, Entry, Store, Write
+from orrery.ports.store import Check, Committed, Conflict, Entry, Put, Store, Write
 
 ADAPTERS = ("memory", "sqlite")
 
@@ -68,3 +69,15 @@ async def sets_in(store: Store) -> Counter[str]:
         found.update(entry.key.removeprefix("set:").rpartition(":")[0] for entry in page)
         after = page[-1].key
     return found
+
+
+async def put(store: Store, *keys: str, ttl: timedelta | None = None) -> int:
+    """Write `keys` in one commit and return its version."""
+    outcome = await store.commit([Put(key, key.encode(), ttl) for key in keys])
+    assert isinstance(outcome, Committed)
+    return outcome.version
+
+
+async def keys_of(store: Store, prefix: str = "", **options: object) -> list[str]:
+    """Return the keys of a scan."""
+    return [entry.key for entry in await store.scan(prefix, **options)]  # pyright: ignore[reportArgumentType]

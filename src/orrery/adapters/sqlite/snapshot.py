@@ -30,7 +30,7 @@ have given out, though nobody can read it any more, and below 2**53 for two cent
 def backup(source: Path, target: Path) -> None:
     """Write a consistent, checked snapshot of the store at `source`, in use or not, to `target` (0600).
 
-    Expired and erased data is not in it. Raises `Invalid` when `source` is missing or `target` exists, and
+    What was erased is not in it. Raises `Invalid` when `source` is missing or `target` exists, and
     `StoreUnavailable` when the store is damaged or the snapshot can not be written; no target is left then.
     """
     _require(source)

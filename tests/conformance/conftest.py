@@ -1,0 +1,32 @@
+"""Stores for the conformance suites: one of each adapter, empty, with a clock that the test moves."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from orrery.ports.store import Store
+from tests.support.clock import ManualClock
+from tests.support.stores import ADAPTERS, opened
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Run on asyncio."""
+    return "asyncio"
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    """Return a clock that the test moves."""
+    return ManualClock()
+
+
+@pytest.fixture(params=ADAPTERS)
+async def store(
+    request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock, anyio_backend: str
+) -> AsyncGenerator[Store]:
+    """Yield an empty store of each adapter."""
+    assert anyio_backend == "asyncio"
+    async with opened(request.param, tmp_path, clock) as store:
+        yield store
