@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from unicodedata import category, normalize
 
 from orrery.errors import Invalid
 
@@ -75,8 +76,13 @@ def check_custom_text(text: str, what: str) -> None:
         raise Invalid(f"{what} is empty; change rule 2 wants it shown.")
     if len(text) > CUSTOM_TEXT_MAXIMUM:
         raise Invalid(f"{what} has {len(text)} characters; at most {CUSTOM_TEXT_MAXIMUM} are allowed.")
-    if found := _LINK.search(text):
+    if found := _LINK.search(_unmarked(text)):
         raise Invalid(f"{what} contains {found.group()!r}, which looks like a web address; use plain text.")
+
+
+def _unmarked(text: str) -> str:
+    # Vowel signs are no letters to `re`, and would hide the domains of several scripts; a full-width dot is a dot.
+    return "".join(one for one in normalize("NFKC", text) if not category(one).startswith("M"))
 
 
 class Catalogue:
