@@ -1,0 +1,232 @@
+"""One small shop over a store: the services of checkout, composed for a test, and what they are given."""
+
+import hmac
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from orrery.adapters.memory import MemoryStore
+from orrery.adapters.stripe.objects import read_event
+from orrery.checkout.access import one_year_after
+from orrery.checkout.catalogue import Catalogue, Product
+from orrery.checkout.desk import Desk
+from orrery.checkout.fulfilment import Fulfilment
+from orrery.checkout.letters import Letters
+from orrery.checkout.lookup import Lookup
+from orrery.checkout.params import Terms
+from orrery.checkout.privacy import Privacy
+from orrery.checkout.reconcile import Reconciliation
+from orrery.checkout.records import AccessRecord, Offer
+from orrery.checkout.service import Checkout
+from orrery.checkout.webhook import Webhook
+from orrery.owner.outbox import Outbox, Row
+from orrery.ports.processor import CheckoutSession
+from orrery.ports.store import Entry, Put, Store
+from tests.support.clock import START, ManualClock
+from tests.support.processor import ScriptedProcessor
+
+SIGNING_SECRET = b"whsec_of_the_tests"
+INDEX_KEY = b"the tests' own index key"
+BUYER = "ann@example.org"
+
+PRODUCT = Product("isc2", "cissp", "CISSP", "price_cissp")
+OTHER = Product("isc2", "ccsp", "CCSP", "price_ccsp")
+TERMS = Terms("https://shop.example/done?s={CHECKOUT_SESSION_ID}", "https://shop.example/{vendorSlug}/{certCode}")
+
+
+def metadata_of(product: Product) -> dict[str, str]:
+    """Return the metadata that a session for `product` carries."""
+    return {"productType": "cert", "certCode": product.cert_code, "vendorSlug": product.vendor_slug}
+
+
+def session(session_id: str = "cs_1", **other: Any) -> CheckoutSession:  # noqa: ANN401  any field of a session
+    """Return a paid session for `PRODUCT`, as a webhook reports it, with other fields where given."""
+    fields: dict[str, Any] = {
+        "status": "complete",
+        "payment_status": "paid",
+        "created": START,
+        "livemode": False,
+        "amount_total": 4900,
+        "currency": "usd",
+        "email": BUYER,
+        "payment_intent": f"pi_{session_id}",
+        "metadata": metadata_of(PRODUCT),
+    }
+    return CheckoutSession(session_id, **(fields | other))
+
+
+def offer(session_id: str = "cs_1", **other: Any) -> Offer:  # noqa: ANN401  any field of an offer
+    """Return the offer that `session()` answers, with other fields where given."""
+    fields: dict[str, Any] = {
+        "product_type": "cert",
+        "cert_code": "cissp",
+        "vendor_slug": "isc2",
+        "price_id": "price_cissp",
+        "amount_total": 4900,
+        "currency": "usd",
+        "client_address": "203.0.113.7",
+        "created_at": START,
+    }
+    return Offer(session_id=session_id, **(fields | other))
+
+
+def record(session_id: str = "cs_1", **other: Any) -> AccessRecord:  # noqa: ANN401  any field of a record
+    """Return an access record for `PRODUCT`, with other fields where given."""
+    fields: dict[str, Any] = {
+        "product_type": "cert",
+        "cert_code": "cissp",
+        "vendor_slug": "isc2",
+        "email": BUYER,
+        "granted_at": START,
+        "expires_at": one_year_after(START),
+        "amount_total": 4900,
+        "currency": "usd",
+        "livemode": False,
+        "payment_intent": f"pi_{session_id}",
+        "event_id": None,
+        "granted_by": "webhook",
+        "marketing_consent": None,
+    }
+    return AccessRecord(session_id=session_id, **(fields | other))
+
+
+def session_json(session_id: str = "cs_1", **other: Any) -> dict[str, Any]:  # noqa: ANN401  any field of the object
+    """Return a session as the processor writes it."""
+    fields: dict[str, Any] = {
+        "id": session_id,
+        "object": "checkout.session",
+        "status": "complete",
+        "payment_status": "paid",
+        "created": int(START.timestamp()),
+        "livemode": False,
+        "amount_total": 4900,
+        "currency": "usd",
+        "customer_details": {"email": BUYER},
+        "payment_intent": f"pi_{session_id}",
+        "metadata": metadata_of(PRODUCT),
+    }
+    return fields | other
+
+
+def event_body(event_id: str, completed: dict[str, Any], kind: str = "checkout.session.completed") -> bytes:
+    """Return the body of a webhook."""
+    event = {
+        "id": event_id,
+        "object": "event",
+        "type": kind,
+        "created": int(START.timestamp()),
+        "livemode": False,
+        "api_version": "2026-08-26.dahlia",
+        "data": {"object": completed},
+    }
+    return json.dumps(event).encode()
+
+
+def signed(body: bytes, now: datetime, secret: bytes = SIGNING_SECRET) -> str:
+    """Return the signature header of a webhook sent now."""
+    at = int(now.timestamp())
+    return f"t={at},v1={hmac.digest(secret, b'%d.' % at + body, 'sha256').hex()}"
+
+
+@dataclass(frozen=True)
+class Shop:
+    """The services of checkout over one store, with a clock and a processor that the test steers."""
+
+    clock: ManualClock = field(default_factory=ManualClock)
+    over: Store | None = None
+    livemode: bool = False
+    terms: Terms | None = TERMS
+    products: tuple[Product, ...] = (PRODUCT, OTHER)
+    secrets: tuple[bytes, ...] = (SIGNING_SECRET,)
+
+    @cached_property
+    def store(self) -> Store:
+        """The store."""
+        return self.over or MemoryStore(self.clock)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """The products on sale."""
+        return Catalogue(self.products)
+
+    @cached_property
+    def processor(self) -> ScriptedProcessor:
+        """The processor."""
+        return ScriptedProcessor(self.clock)
+
+    @cached_property
+    def letters(self) -> Letters:
+        """What is told."""
+        return Letters("The sellers", "https://practise.example/{vendorSlug}/{certCode}", self.catalogue)
+
+    @cached_property
+    def fulfilment(self) -> Fulfilment:
+        """Sessions become access."""
+        return Fulfilment(self.store, self.clock, self.letters, livemode=self.livemode, index_key=INDEX_KEY)
+
+    @cached_property
+    def webhook(self) -> Webhook:
+        """Events come in."""
+        return Webhook(self.store, self.clock, self.fulfilment, read_event, self.secrets)
+
+    @cached_property
+    def checkout(self) -> Checkout:
+        """Sessions are created."""
+        return Checkout(self.store, self.clock, self.processor, self.catalogue, self.terms)
+
+    @cached_property
+    def reconciliation(self) -> Reconciliation:
+        """What was missed is granted."""
+        return Reconciliation(self.store, self.clock, self.processor, self.fulfilment, self.catalogue)
+
+    @cached_property
+    def lookup(self) -> Lookup:
+        """Who asks."""
+        return Lookup(self.store, self.clock, index_key=INDEX_KEY)
+
+    @cached_property
+    def desk(self) -> Desk:
+        """The owner's changes."""
+        return Desk(self.store, self.clock, self.lookup, self.letters, index_key=INDEX_KEY)
+
+    @cached_property
+    def privacy(self) -> Privacy:
+        """Export and erasure."""
+        return Privacy(self.store, self.clock, self.lookup, index_key=INDEX_KEY)
+
+    @cached_property
+    def outbox(self) -> Outbox:
+        """The notifications, of which none is delivered here."""
+        return Outbox(self.store, self.clock, {})
+
+    async def offered(self, *session_ids: str, **other: Any) -> None:  # noqa: ANN401  any field of an offer
+        """Store the offers of these sessions, as their creation did."""
+        for session_id in session_ids:
+            await self.store.commit([Put(f"offer:{session_id}", offer(session_id, **other).to_bytes())])
+
+    async def receive(self, event_id: str, completed: dict[str, Any], kind: str = "") -> str:
+        """Deliver a well-signed event."""
+        body = event_body(event_id, completed, kind or "checkout.session.completed")
+        return await self.webhook.receive(body, signed(body, self.clock.now()))
+
+    async def access(self, session_id: str = "cs_1") -> AccessRecord:
+        """Return an access record that must be there."""
+        found = await self.lookup.record(session_id)
+        assert found is not None
+        return found
+
+    async def told(self) -> list[Row]:
+        """Return every notification that was enqueued."""
+        return [row async for row in self.outbox.rows()]
+
+    async def entries(self, prefix: str = "") -> list[Entry]:
+        """Return everything that is stored."""
+        return await self.store.scan(prefix, limit=100_000)
+
+
+def ids(rows: Iterable[Row]) -> list[str]:
+    """Return the ids of notifications."""
+    return [row.id for row in rows]

@@ -1,0 +1,99 @@
+"""A processor that answers as a test tells it to: an adapter of the port."""
+
+from collections.abc import AsyncIterator
+from copy import deepcopy
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from orrery.errors import OrreryError, ProcessorRefused
+from orrery.ports.processor import Account, Charge, CheckoutSession, Parameters, WebhookEndpoint
+from tests.support.clock import ManualClock
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request for a session."""
+
+    parameters: Parameters
+    idempotency_key: str
+    deadline: float
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """An error that comes after `seconds`."""
+
+    error: OrreryError
+    seconds: float = 0
+
+
+@dataclass(slots=True)
+class ScriptedProcessor:
+    """Keeps what it is asked; `troubles` come first, one a request, then sessions, one for each key."""
+
+    clock: ManualClock
+    troubles: list[Trouble] = field(default_factory=list[Trouble])
+    calls: list[Call] = field(default_factory=list[Call])
+    created: dict[str, CheckoutSession] = field(default_factory=dict[str, CheckoutSession])
+    sessions: list[CheckoutSession] = field(default_factory=list[CheckoutSession])
+    charges: list[Charge] = field(default_factory=list[Charge])
+    asked_for: list[str] = field(default_factory=list[str])
+    account: Account = field(default_factory=lambda: Account("acct_tests", "nzd", "NZ"))
+    endpoints: list[WebhookEndpoint] = field(default_factory=list[WebhookEndpoint])
+    url: str | None = "https://pay.example/1"
+
+    async def create_session(
+        self, parameters: Parameters, *, idempotency_key: str, deadline: float
+    ) -> CheckoutSession:
+        """Return the session of that key, or the trouble that is next."""
+        self.calls.append(Call(deepcopy(parameters), idempotency_key, deadline))
+        if self.troubles:
+            trouble = self.troubles.pop(0)
+            self.clock.advance(trouble.seconds)
+            raise trouble.error
+        return self.created.setdefault(idempotency_key, self._new(parameters))
+
+    async def get_session(self, session_id: str) -> CheckoutSession:
+        """Return one of the sessions."""
+        self.asked_for.append(session_id)
+        for session in self.sessions:
+            if session.id == session_id:
+                return session
+        raise ProcessorRefused("No such session.", status=404)
+
+    async def list_completed_sessions(self, since: datetime) -> AsyncIterator[CheckoutSession]:
+        """Yield the completed sessions created since."""
+        for session in self.sessions:
+            if session.status == "complete" and session.created >= since:
+                yield session
+
+    async def list_charges(self, since: datetime) -> AsyncIterator[Charge]:
+        """Yield the charges created since."""
+        for charge in self.charges:
+            if charge.created >= since:
+                yield charge
+
+    async def get_account(self) -> Account:
+        """Return the account, or the trouble that is next."""
+        if self.troubles:
+            raise self.troubles.pop(0).error
+        return self.account
+
+    async def list_webhook_endpoints(self) -> list[WebhookEndpoint]:
+        """Return the endpoints."""
+        return self.endpoints
+
+    def _new(self, parameters: Parameters) -> CheckoutSession:
+        metadata = parameters["metadata"]
+        assert isinstance(metadata, dict)
+        return CheckoutSession(
+            id=f"cs_{len(self.created) + 1}",
+            status="open",
+            payment_status="unpaid",
+            created=self.clock.now(),
+            livemode=False,
+            url=self.url,
+            amount_total=4900,
+            currency="usd",
+            metadata={name: str(value) for name, value in metadata.items()},
+        )

@@ -1,0 +1,54 @@
+"""A store that fails, is overtaken and lets others in between, as a test tells it to: an adapter of the port."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+from anyio.lowlevel import checkpoint
+
+from orrery.errors import StoreError
+from orrery.ports.store import Check, Committed, Conflict, Entry, Store, Write
+
+
+@dataclass(slots=True)
+class UnreliableStore:
+    """Passes on; every call lets other tasks run first.
+
+    `get_errors` and `commit_errors` are raised one a call. `overtaken_by` runs before each commit, as another
+    process might. `commits` counts those that were asked for.
+    """
+
+    inside: Store
+    get_errors: list[StoreError] = field(default_factory=list[StoreError])
+    commit_errors: list[StoreError] = field(default_factory=list[StoreError])
+    overtaken_by: Callable[[], Awaitable[object]] | None = None
+    commits: int = 0
+
+    async def get(self, key: str) -> Entry | None:
+        """Pass on, or fail."""
+        await checkpoint()
+        if self.get_errors:
+            raise self.get_errors.pop(0)
+        return await self.inside.get(key)
+
+    async def scan(
+        self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
+    ) -> list[Entry]:
+        """Pass on."""
+        await checkpoint()
+        return await self.inside.scan(prefix, after=after, limit=limit, reverse=reverse)
+
+    async def commit(
+        self, writes: Sequence[Write], checks: Sequence[Check] = (), *, commit_id: str | None = None
+    ) -> Committed | Conflict:
+        """Pass on, or fail, after others had their turn."""
+        self.commits += 1
+        await checkpoint()
+        if self.overtaken_by is not None:
+            await self.overtaken_by()
+        if self.commit_errors:
+            raise self.commit_errors.pop(0)
+        return await self.inside.commit(writes, checks, commit_id=commit_id)
+
+    async def close(self) -> None:
+        """Pass on."""
+        await self.inside.close()
