@@ -11,10 +11,7 @@ from starlette.types import ASGIApp
 
 from orrery import settings as configured
 from orrery.adapters.clock import SystemClock
-from orrery.adapters.heartbeat import HttpHeartbeat
 from orrery.adapters.movable_clock import MovableClock
-from orrery.adapters.ntfy import NtfyNotifier
-from orrery.adapters.smtp import Relay, SmtpNotifier
 from orrery.adapters.sqlite import SqliteStore
 from orrery.adapters.stripe.client import StripeProcessor
 from orrery.adapters.stripe.objects import read_event
@@ -35,6 +32,7 @@ from orrery.edge.metrics import Metrics
 from orrery.edge.ratelimit import Limit, RateLimit
 from orrery.owner.health import Health
 from orrery.owner.outbox import Channel, Outbox
+from orrery.owner.watch import Watch
 from orrery.owner.workers import Job, Workers
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
@@ -157,18 +155,25 @@ class Orrery:
             service_token=token.encode() if token else None,
         )
         public = public_app([routes.router()], self.findings, metrics, site)
-        return public, private_app(public, self.findings, metrics)
+        return public, private_app(public, self.findings, metrics, self.health.undelivered)
 
     def _jobs(self) -> list[Job]:
         jobs = [
             Job("deliver notifications", timedelta(seconds=1), self.outbox.deliver_due),
             Job("erase old addresses", timedelta(hours=1), self.privacy.erase_old_addresses),
+            Job("watch", timedelta(minutes=5), Watch(self.store, self.clock, self.findings).tell),
         ]
         if list(self.catalogue) and self.secrets.reveal("processor_api_key"):
             jobs.append(Job("reconcile", EVERY, self.reconciliation.run))
-        if url := self.settings.heartbeat.url:
-            jobs.append(Job("heartbeat", timedelta(minutes=1), HttpHeartbeat(url).beat))
+        if self.settings.heartbeat.url:
+            jobs.append(Job("heartbeat", timedelta(minutes=1), self._beat))
         return jobs
+
+    async def _beat(self) -> None:
+        from orrery.adapters.heartbeat import HttpHeartbeat  # noqa: PLC0415  imported when first needed
+
+        if not self.workers.failing.keys() - {"heartbeat"}:
+            await HttpHeartbeat(self.settings.heartbeat.url or "").beat()
 
 
 @asynccontextmanager
@@ -198,8 +203,12 @@ def notifiers(settings: configured.Settings, secrets: configured.Secrets, clock:
     found: dict[Channel, Notifier] = {}
     push, mail = settings.push, settings.mail
     if push.url and push.topic:
+        from orrery.adapters.ntfy import NtfyNotifier  # noqa: PLC0415  imported when first needed
+
         found["push"] = NtfyNotifier(push.url, push.topic, secrets.reveal("push_token"))
     if mail.host and mail.sender:
+        from orrery.adapters.smtp import Relay, SmtpNotifier  # noqa: PLC0415  imported when first needed
+
         password = secrets.reveal("mail_password")
         relay = Relay(mail.host, mail.port, mail.sender, mail.security, mail.username, password)
         found["email"] = SmtpNotifier(relay, clock)

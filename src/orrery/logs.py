@@ -27,8 +27,7 @@ class Redaction:
     """Hides secrets by value, by shape and by field name."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
-        # A short value would hide innocent words; secrets of that length are refused elsewhere.
-        self._values = sorted({value for value in values if len(value) >= _SHORTEST}, key=len, reverse=True)
+        self._values = sorted(set(values), key=len, reverse=True)
 
     def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
         """Return the event with everything secret or personal hidden: a structlog processor."""
@@ -49,9 +48,6 @@ class Redaction:
         for value in self._values:
             text = text.replace(value, HIDDEN)
         return _PATTERNS.sub(HIDDEN, text)
-
-
-_SHORTEST = 6
 
 
 def configure(form: Literal["auto", "json", "console"], level: str, redaction: Redaction) -> None:

@@ -8,10 +8,22 @@ Unknown keys, variables and secret files are fatal (decision 41); a missing secr
 import os
 import tomllib
 from collections.abc import Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from orrery.checkout.catalogue import TRUST_COPY, Catalogue, Product
@@ -22,6 +34,9 @@ PREFIX = "ORRERY_"
 CONFIG_VARIABLE = "ORRERY_CONFIG"
 """The variable that names the settings file; the only one that is not a setting or a secret."""
 
+SHORTEST_SECRET = 8
+"""Characters: a shorter one is guessed, and can not be hidden in a log without hiding innocent words."""
+
 DEFAULT_FILE = Path("orrery.toml")
 DEMO_FILE = Path(".orrery/orrery.toml")
 """Where the demo leaves its settings, so that the owner's commands find its records."""
@@ -31,6 +46,22 @@ Mode = Literal["live", "test", "sandbox"]
 
 class SettingsError(OrreryError):
     """The settings can not be used; nothing was started. The message holds no values."""
+
+
+_THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
+
+
+def _https_or_here(address: str) -> str:
+    parts = urlsplit(address)
+    if not parts.hostname or (parts.scheme, parts.hostname in _THIS_MACHINE) not in _ENCRYPTED_OR_HERE:
+        raise ValueError("the address must begin with https:// (http:// only for this machine)")
+    return address
+
+
+_ENCRYPTED_OR_HERE = {("https", False), ("https", True), ("http", True)}
+
+Address = Annotated[str, AfterValidator(_https_or_here)]
+"""A web address that a secret may be sent to."""
 
 
 class _Section(BaseModel):
@@ -45,6 +76,13 @@ class Server(_Section):
     private_host: str = "127.0.0.1"
     private_port: int = Field(8081, ge=0, le=65535)
     trusted_proxies: tuple[str, ...] = ()
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _are_networks(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
+        for network in networks:
+            ip_network(network)
+        return networks
 
 
 class StoreSettings(_Section):
@@ -83,7 +121,7 @@ class ProductSettings(_Section):
 class CheckoutSettings(_Section):
     """The paid checkout (spec 1)."""
 
-    processor_url: str = "https://api.stripe.com"
+    processor_url: Address = "https://api.stripe.com"
     api_version: str = "2026-08-26.dahlia"
     success_url: str | None = None
     cancel_url: str | None = None
@@ -128,7 +166,7 @@ class CheckoutSettings(_Section):
 class Push(_Section):
     """The owner's push messages, by ntfy."""
 
-    url: str | None = None
+    url: Address | None = None
     topic: str | None = None
 
 
@@ -141,11 +179,17 @@ class Mail(_Section):
     sender: str | None = None
     username: str | None = None
 
+    @model_validator(mode="after")
+    def _in_clear_only_here(self) -> Self:
+        if self.security == "none" and self.host not in (None, *_THIS_MACHINE):
+            raise ValueError("security may be none only for a mail server on this machine")
+        return self
+
 
 class Heartbeat(_Section):
     """An address that the workers fetch each minute while all is well, so that silence is noticed elsewhere."""
 
-    url: str | None = None
+    url: Address | None = None
 
 
 class SandboxSettings(_Section):
@@ -225,6 +269,7 @@ def load(path: Path | None = None) -> tuple[Settings, Secrets]:
     file = named or next((file for file in (DEFAULT_FILE, DEMO_FILE) if file.exists()), None)
     settings = _settings(_read_toml(file) if file else {})
     secrets = _secrets(settings.secrets.directory, os.environ)  # noqa: TID251  the same
+    _refuse_short_secrets(secrets)
     _refuse_wrong_keys(settings.mode, secrets)
     return settings, secrets
 
@@ -305,6 +350,12 @@ def _read_secret(file: Path) -> str:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"The secret file {file.name} can not be read ({type(error).__name__}).") from None
+
+
+def _refuse_short_secrets(secrets: Secrets) -> None:
+    for name in Secrets.model_fields:
+        if any(len(line) < SHORTEST_SECRET for line in (secrets.reveal(name) or "").split()):
+            raise SettingsError(f"The secret {name} is shorter than {SHORTEST_SECRET} characters.")
 
 
 def _refuse_wrong_keys(mode: Mode, secrets: Secrets) -> None:

@@ -55,9 +55,9 @@ class MovableClock:
     def advance(self, seconds: float) -> float:
         """Move the clock forward for every process that shares the file; return the new offset.
 
-        Raises `ValueError` when `seconds` is negative.
+        Raises `ValueError` when `seconds` is negative or no finite number.
         """
-        if seconds < 0:
+        if not 0 <= seconds < float("inf"):
             raise ValueError("A clock is only moved forward.")
         with self._lock:
             self._reread()

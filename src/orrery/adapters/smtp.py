@@ -76,7 +76,10 @@ class SmtpNotifier:
     def _letter(self, message: Message) -> EmailMessage:
         letter = EmailMessage()
         letter["From"] = self._relay.sender
-        letter["To"] = message.to
+        try:
+            letter["To"] = message.to
+        except ValueError:
+            raise DeliveryFailed("The address can not be written to.", permanent=True) from None
         letter["Subject"] = " ".join(message.title.split())
         letter["Date"] = format_datetime(self._clock.now())
         letter["Message-ID"] = f"<{message.id}@{self._relay.sender.rpartition('@')[2].rstrip('>')}>"

@@ -20,6 +20,9 @@ from orrery.ports.store import Absent, Check, Committed, Delete, Put, Store, Unc
 KEEP_EVENTS = timedelta(days=400)
 """How long raw events are kept (decision 10)."""
 
+KEEP_PENDING = timedelta(days=90)
+"""How long a session without access is remembered: far longer than the slowest payment method takes."""
+
 _ROUNDS = 20
 
 Result = Literal["granted", "already", "waiting", "refused", "foreign"]
@@ -64,9 +67,18 @@ class Fulfilment:
         """
         verdict = await self.judge(session, offer)
         product = bought(session)
-        if verdict.action == "grant" and product:
-            return await self._grant(session, product, source, verdict)
-        return await self._withhold(session, source, verdict)
+        # Another writer may be first (two purchases of one buyer, a webhook beside a reconciliation): look again.
+        for _ in range(_ROUNDS):
+            if existing := await self._store.get(keys.access(session.id)):
+                await self._keep_receipt(source)
+                return Outcome("already", record=AccessRecord.model_validate_json(existing.value))
+            if verdict.action == "grant" and product:
+                outcome = await self._grant(session, product, source, verdict)
+            else:
+                outcome = await self._withhold(session, source, verdict)
+            if outcome:
+                return outcome
+        raise StoreUnavailable("The store is too busy to settle the session; the event will come again.")
 
     async def judge(self, session: CheckoutSession, offer: Offer | None = None) -> Verdict:
         """Return what `settle` would do, and write nothing."""
@@ -81,20 +93,7 @@ class Fulfilment:
 
     async def _grant(
         self, session: CheckoutSession, product: ProductKey, source: Source, verdict: Verdict
-    ) -> Outcome:
-        # Two purchases of one buyer at the same moment both extend the same end: the loser looks again.
-        for _ in range(_ROUNDS):
-            if existing := await self._store.get(keys.access(session.id)):
-                await self._keep_receipt(source)
-                return Outcome("already", record=AccessRecord.model_validate_json(existing.value))
-            record = await self._try_grant(session, product, source, verdict)
-            if record:
-                return Outcome("granted", record=record)
-        raise StoreUnavailable("The store is too busy to grant access; the event will come again.")
-
-    async def _try_grant(
-        self, session: CheckoutSession, product: ProductKey, source: Source, verdict: Verdict
-    ) -> AccessRecord | None:
+    ) -> Outcome | None:
         now = self._clock.now()
         end, end_check = await self._running_end(session.email or "", product)
         record = grant(
@@ -108,7 +107,7 @@ class Fulfilment:
         if not isinstance(outcome, Committed):
             return None
         log.info("access granted", session=session.id, by=source.granted_by, event_id=source.event_id)
-        return record
+        return Outcome("granted", record=record)
 
     async def _running_end(self, email: str, product: ProductKey) -> tuple[datetime | None, list[Check]]:
         if not email:
@@ -119,14 +118,20 @@ class Fulfilment:
             return None, [Absent(key)]
         return AccessEnd.model_validate_json(entry.value).expires_at, [Unchanged(key, entry.version)]
 
-    async def _withhold(self, session: CheckoutSession, source: Source, verdict: Verdict) -> Outcome:
+    async def _withhold(self, session: CheckoutSession, source: Source, verdict: Verdict) -> Outcome | None:
         writes, checks = _receipt(source)
         if verdict.action != "foreign":
             writes += await self._note(session.id, source, verdict)
-        if writes:
-            await self._store.commit(writes, checks)
+            checks.append(Absent(keys.access(session.id)))
+        if writes and not await self._stored(writes, checks, source):
+            return None
         log.info("access withheld", session=session.id, action=verdict.action, reason=verdict.reason)
         return outcome_of(verdict)
+
+    async def _stored(self, writes: list[Write], checks: list[Check], source: Source) -> bool:
+        outcome = await self._store.commit(writes, checks)
+        # The same event twice at once is no reason to look again: the other one has said it all.
+        return isinstance(outcome, Committed) or outcome.keys == (keys.event(source.event_id or ""),)
 
     async def _note(self, session_id: str, source: Source, verdict: Verdict) -> list[Write]:
         entry = await self._store.get(keys.pending(session_id))
@@ -138,7 +143,7 @@ class Fulfilment:
             session_id=session_id, state=state, reason=verdict.reason, event_id=source.event_id, noted_at=now
         )
         told = outbox.enqueue([self._letters.withheld(session_id, verdict.reason)], now)
-        return [Put(keys.pending(session_id), pending.to_bytes()), *told]
+        return [Put(keys.pending(session_id), pending.to_bytes(), KEEP_PENDING), *told]
 
     async def _keep_receipt(self, source: Source) -> None:
         writes, checks = _receipt(source)

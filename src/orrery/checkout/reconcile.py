@@ -24,6 +24,9 @@ WINDOW = timedelta(days=30)
 EVERY = timedelta(minutes=15)
 """How often the workers reconcile (decision 13)."""
 
+_LONGEST_SESSION = timedelta(days=2)
+"""A session is completed within a day of its creation; what was noted later is in the listing."""
+
 Progress = Callable[[int], None]
 
 log = structlog.get_logger()
@@ -120,7 +123,7 @@ class Reconciliation:
         """Look again at sessions that wait and are older than the window."""
         for entry in await self._store.scan(keys.PENDING, limit=1000):
             pending = Pending.model_validate_json(entry.value)
-            if pending.state != "waiting":
+            if pending.state != "waiting" or pending.noted_at > start + _LONGEST_SESSION:
                 continue
             try:
                 session = await self._processor.get_session(pending.session_id)

@@ -12,7 +12,8 @@ from orrery.checkout import keys
 from orrery.checkout.catalogue import Catalogue, Product, ProductKey
 from orrery.checkout.params import Terms, session_parameters
 from orrery.checkout.records import Attempt, Offer
-from orrery.errors import KeyReused, NotConfigured, NotFound, ProcessorUnreachable
+from orrery.errors import KeyReused, NotConfigured, NotFound, ProcessorRefused, ProcessorUnreachable
+from orrery.owner import outbox
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Parameters, Processor
 from orrery.ports.store import Absent, Conflict, Put, Store, Write
@@ -115,6 +116,9 @@ class Checkout:
                 return await self._processor.create_session(
                     parameters, idempotency_key=processor_key, deadline=remaining / (tries_left + 1)
                 )
+            except ProcessorRefused as error:
+                await self._tell_owner(error)
+                raise
             except ProcessorUnreachable as error:
                 log.warning("processor unreachable", status=error.status, tries_left=tries_left, why=str(error))
                 if not error.same_key:
@@ -123,6 +127,20 @@ class Checkout:
                     raise
                 await self._clock.sleep(PAUSE if error.status else 0)
         raise AssertionError("unreachable: the last try returns or raises")
+
+    async def _tell_owner(self, error: ProcessorRefused) -> None:
+        """Tell the owner at most once an hour: every visitor meets the same refusal."""
+        now = self._clock.now()
+        log.warning("processor refused", status=error.status, kind=error.kind, code=error.code, param=error.param)
+        draft = outbox.Draft(
+            id=f"checkout-refused-{now:%Y%m%dT%H}",
+            channel="push",
+            title="The checkout is broken",
+            body=f"The processor refuses new sessions: {error} ({error.param or error.code or error.kind})",
+            priority="urgent",
+            tags=("rotating_light",),
+        )
+        await self._store.commit(outbox.enqueue([draft], now), outbox.unseen([draft]))
 
     async def _renew(self, attempt: Attempt, key: str | None) -> str:
         # The processor stores a 5xx under its key and would replay it, also to the visitor's next click.

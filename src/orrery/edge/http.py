@@ -1,20 +1,19 @@
 """The two HTTP apps: what the public may ask, and what only the machine itself may see (decision 42)."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 
 from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.routing import Mount
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from orrery.edge import problems
 from orrery.edge.headers import SecurityHeaders
 from orrery.edge.metrics import Measured, Metrics
-from orrery.edge.reference import reference_page
 from orrery.errors import OrreryError
 from orrery.ports.health import Finding
 
@@ -46,17 +45,24 @@ def public_app(
     app.add_middleware(SecurityHeaders)
     app.add_middleware(Measured, metrics=metrics)
     if site is not None:
-        app.router.routes.append(Mount("/", app=site))
+        app.router.default = _Behind(site)
     return app
 
 
-def private_app(public: FastAPI, readiness: Readiness, metrics: Metrics) -> FastAPI:
+def private_app(
+    public: FastAPI,
+    readiness: Readiness,
+    metrics: Metrics,
+    undelivered: Callable[[], Awaitable[Mapping[str, int]]],
+) -> FastAPI:
     """Return the private app: metrics, readiness in detail, the reference of the public operations."""
     app = FastAPI(title="Orrery, private", openapi_url=None, docs_url=None, redoc_url=None)
 
     @app.get("/metrics")
     async def figures() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
         """Show the figures."""
+        for state, count in (await undelivered()).items():
+            metrics.notifications.labels(state).set(count)
         return Response(metrics.text(), media_type="text/plain; version=0.0.4")
 
     @app.get("/healthz")
@@ -79,15 +85,32 @@ def private_app(public: FastAPI, readiness: Readiness, metrics: Metrics) -> Fast
     @app.get("/docs")
     async def docs() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
         """Describe the public operations for people."""
+        from orrery.edge.reference import reference_page  # noqa: PLC0415  the template engine is needed here only
+
         return HTMLResponse(reference_page(public.openapi()))
 
     _handle_errors(app)
     app.add_middleware(SecurityHeaders)
+    # A page elsewhere must not reach this listener by a name of its own that points here.
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", "[::1]"])
     return app
 
 
+class _Behind:
+    """The site answers what no operation does, but for the operations' own paths."""
+
+    def __init__(self, site: ASGIApp) -> None:
+        self._site = site
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["path"].startswith("/guided/"):
+            raise HTTPException(404)
+        await self._site(scope, receive, send)
+
+
 def _is_ready(parts: Sequence[Finding]) -> bool:
-    return all(part.state != "broken" for part in parts)
+    return not any(part.state == "broken" and part.essential for part in parts)
 
 
 def _handle_errors(app: FastAPI) -> None:

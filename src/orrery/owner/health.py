@@ -31,6 +31,10 @@ class Health:
             return [Finding("store", "broken", str(error), "Check the disk and the file's rights.")]
         return [Finding("store", "ok"), *notifications, *self._jobs()]
 
+    async def undelivered(self) -> dict[str, int]:
+        """Return how many notifications wait, are held back, and are dead."""
+        return {state: await self._outbox.count(state) for state in ("waiting", "held", "dead")}
+
     async def remote(self) -> list[Finding]:
         """Return whether push and mail service can be reached, sending nothing."""
         return [await self._reach(channel) for channel in _CHANNELS]
@@ -39,14 +43,15 @@ class Health:
         dead, held = await self._outbox.count("dead"), await self._outbox.count("held")
         todo = "Look with `orrery notifications list`, then release or drop them."
         if dead:
-            return [Finding("notifications", "broken", f"{dead} were refused for good.", todo)]
+            return [Finding("notifications", "broken", f"{dead} were refused for good.", todo, essential=False)]
         if held:
             return [Finding("notifications", "ok", f"{held} are held back since a restore.", todo)]
         return [Finding("notifications", "ok", f"{await self._outbox.count('waiting')} waiting")]
 
     def _jobs(self) -> list[Finding]:
         todo = "It is tried again by itself; see the log if it lasts."
-        return [Finding(f"job: {name}", "broken", why, todo) for name, why in self._failing.items()]
+        failing = self._failing.items()
+        return [Finding(f"job: {name}", "broken", why, todo, essential=False) for name, why in failing]
 
     async def _reach(self, channel: Channel) -> Finding:
         notifier = self._notifiers.get(channel)

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
 import structlog
 
-from orrery.errors import OrreryError
+from orrery.errors import OrreryError, StoreError
 from orrery.owner.lease import Lease
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
@@ -47,9 +48,13 @@ class Workers:
 
     async def _repeat(self, job: Job) -> None:
         lease = Lease(self._store, self._clock, job.name, self._holder, LEASE)
-        while True:
-            await self._once(job, lease)
-            await self._clock.sleep(job.every.total_seconds())
+        try:
+            while True:
+                await self._once(job, lease)
+                await self._clock.sleep(job.every.total_seconds())
+        finally:
+            with suppress(StoreError):
+                await lease.give_up()
 
     async def _once(self, job: Job, lease: Lease) -> None:
         try:
@@ -59,7 +64,7 @@ class Workers:
         except OrreryError as error:
             self.failing[job.name] = str(error)
             log.warning("job failed", job=job.name, kind=type(error).__name__, why=str(error))
-        except Exception as error:
+        except Exception as error:  # a bug in one job must not stop the checkout beside it
             self.failing[job.name] = f"unexpected {type(error).__name__}"
             log.exception("job crashed", job=job.name)
 

@@ -8,9 +8,13 @@ State = Literal["ok", "broken", "off"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One part: how it is, why, and what to do. `off` is a part that nobody configured."""
+    """One part: how it is, why, and what to do. `off` is a part that nobody configured.
+
+    `essential` parts are those without which the service must not be asked: they decide about `readyz`.
+    """
 
     part: str
     state: State
     why: str = ""
     todo: str = ""
+    essential: bool = True

@@ -124,7 +124,7 @@ class Courier:
         event = self._world.state.get("event", delivery["event"])
         endpoint = self._world.state.get("webhook_endpoint", delivery["endpoint"])
         if event is None or endpoint is None or endpoint["status"] != "enabled":
-            self._finish(delivery, "dropped")
+            self._finish(delivery, "dropped", event)
             return
         for _ in range(delivery["copies"]):
             outcome = await self._post(client, event, endpoint)
