@@ -1,0 +1,256 @@
+"""A whole deployment as an owner has it: settings, a folder of secrets, service and sandbox as processes."""
+
+import json
+import signal
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import httpx2
+
+from tests.support.ports import free_ports, is_taken
+from tests.support.program import Program, run_orrery
+from tests.support.records import Records
+from tests.support.sandbox import Sandbox
+from tests.support.waiting import eventually
+
+PRICE = "price_cloud_navigator"
+"""The price that `orrery sandbox` knows from the start: 49.00 USD."""
+
+MARK = "orrery_marked"
+"""Is in every secret and every buyer's address, and in nothing that a process may print."""
+
+SECRETS = {
+    "processor_api_key": f"sk_test_{MARK}_key",
+    "webhook_signing_secret": f"whsec_{MARK}_old\nwhsec_{MARK}_new",
+    "access_service_token": f"{MARK}-service-token",
+    "push_token": f"{MARK}-push-token",
+    "mail_password": f"{MARK}-mail-password",
+    "admin_password_hash": f"{MARK}-admin-hash",
+}
+SIGNING_SECRET = SECRETS["webhook_signing_secret"].splitlines()[1]
+PRODUCTS = 60
+
+_SETTINGS = """\
+mode = "sandbox"
+
+[server]
+port = {public}
+private_port = {private}
+trusted_proxies = ["127.0.0.1"]
+
+[store]
+path = {store}
+
+[log]
+format = "json"
+
+[secrets]
+directory = {secrets}
+
+[sandbox]
+clock_file = {clock}
+
+[checkout]
+processor_url = "http://127.0.0.1:{sandbox}"
+success_url = "http://127.0.0.1:{public}/success?session_id={{CHECKOUT_SESSION_ID}}"
+cancel_url = "http://127.0.0.1:{public}/cancelled"
+practice_url = "https://practice.example.test/{{vendorSlug}}/{{certCode}}"
+{more_checkout}
+
+[push]
+url = "http://127.0.0.1:{sandbox}/push"
+topic = "owner"
+
+[mail]
+host = "127.0.0.1"
+port = {smtp}
+security = "none"
+sender = "shop@northwind.example"
+
+{products}
+"""
+
+
+@dataclass
+class Product:
+    """One product of the catalogue."""
+
+    cert_code: str
+    price_id: str = PRICE
+    trust_copy: str | None = None
+
+    def toml(self) -> str:
+        """Return its table of the settings."""
+        lines = ["[[checkout.products]]", 'vendor_slug = "northwind"', f'cert_code = "{self.cert_code}"']
+        lines += [f'title = "{self.cert_code} exam"', f'price_id = "{self.price_id}"']
+        lines += [f"trust_copy = {json.dumps(self.trust_copy, ensure_ascii=False)}"] if self.trust_copy else []
+        return "\n".join(lines)
+
+
+@dataclass
+class Deployment:
+    """One deployment in a folder of its own, on ports of its own. Nothing runs until it is started.
+
+    `products` are sold beside the plain ones (`cert-1` and so on) that `fresh_product` hands out; `more_checkout`
+    are further lines of the settings' section [checkout]; `store` is the store's file.
+    """
+
+    folder: Path
+    products: list[Product] = field(default_factory=list[Product])
+    more_checkout: str = ""
+    secrets: dict[str, str] = field(default_factory=lambda: dict(SECRETS))
+    store: Path = field(init=False)
+    ports: tuple[int, int, int, int] = field(init=False)
+    answers: list[str] = field(default_factory=list[str])
+
+    def __post_init__(self) -> None:
+        public, private, sandbox, smtp = free_ports(4)
+        self.ports = (public, private, sandbox, smtp)
+        self.store = self.folder / "store" / "orrery.db"
+        self._programs: list[Program] = []
+        self._numbers = count(1)
+        self.client = httpx2.Client(trust_env=False, timeout=20, event_hooks={"response": [self._remember]})
+        self.configure()
+
+    @property
+    def public(self) -> str:
+        """The address of the public listener."""
+        return f"http://127.0.0.1:{self.ports[0]}"
+
+    @property
+    def private(self) -> str:
+        """The address of the private listener."""
+        return f"http://127.0.0.1:{self.ports[1]}"
+
+    @property
+    def config(self) -> Path:
+        """The settings file."""
+        return self.folder / "orrery.toml"
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The switches and the pages of the sandbox."""
+        return Sandbox(f"http://127.0.0.1:{self.ports[2]}", SECRETS["processor_api_key"])
+
+    @property
+    def records(self) -> Records:
+        """What is in the store, whether the service runs or not."""
+        return Records(self.store, self.folder / "sandbox" / "clock")
+
+    def configure(self) -> None:
+        """Write settings and secrets as an owner would."""
+        secrets = self.folder / "secrets"
+        secrets.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name, value in self.secrets.items():
+            (secrets / name).write_text(f"{value}\n", encoding="utf-8")
+        self.config.write_text(self._settings(secrets), encoding="utf-8")
+
+    def _settings(self, secrets: Path) -> str:
+        public, private, sandbox, smtp = self.ports
+        products = [*(Product(f"cert-{number}") for number in range(1, PRODUCTS + 1)), *self.products]
+        return _SETTINGS.format(
+            public=public,
+            private=private,
+            sandbox=sandbox,
+            smtp=smtp,
+            store=json.dumps(str(self.store)),
+            secrets=json.dumps(str(secrets)),
+            clock=json.dumps(str(self.folder / "sandbox" / "clock")),
+            more_checkout=self.more_checkout,
+            products="\n".join(product.toml() for product in products),
+        )
+
+    def start_sandbox(self) -> Program:
+        """Start the sandbox; it takes requests when this returns."""
+        options = {
+            "--webhook-url": f"{self.public}/guided/api/webhook",
+            "--api-key": self.secrets["processor_api_key"],
+            "--webhook-secret": SIGNING_SECRET,
+            "--port": str(self.ports[2]),
+            "--smtp-port": str(self.ports[3]),
+            "--data": str(self.folder / "sandbox"),
+        }
+        program = self._start("sandbox", *(word for option in options.items() for word in option))
+        self._wait(program, f"{self.sandbox.base_url}/_clock")
+        return program
+
+    def start_service(self) -> Program:
+        """Start the service; it takes requests when this returns."""
+        program = self.launch_service()
+        self._wait(program, f"{self.public}/healthz")
+        return program
+
+    def launch_service(self) -> Program:
+        """Start the service without waiting for it."""
+        return self._start("serve", "--config", str(self.config))
+
+    def orrery(self, *words: str) -> CompletedProcess[str]:
+        """Run one of the owner's commands to its end."""
+        return run_orrery(*words, "--config", str(self.config))
+
+    def printed(self) -> str:
+        """Return everything that the processes of this deployment have printed."""
+        return "\n".join(program.printed() for program in {one.output: one for one in self._programs}.values())
+
+    def leaves_a_listener(self) -> bool:
+        """Tell whether anything listens on a port of the service."""
+        return any(map(is_taken, self.ports[:2]))
+
+    def fresh_product(self) -> str:
+        """Return the code of a product that no other test of this deployment has bought."""
+        number = next(self._numbers)
+        assert number <= PRODUCTS
+        return f"cert-{number}"
+
+    def fresh_address(self) -> str:
+        """Return a client address that no other visitor of this deployment has."""
+        high, low = divmod(next(_ADDRESSES), 250)
+        return f"198.18.{high}.{low + 1}"
+
+    def clear_away(self) -> None:
+        """Leave no process behind."""
+        self.client.close()
+        for program in self._programs:
+            program.clear_away()
+
+    def _start(self, *words: str) -> Program:
+        program = Program(words, self.folder / f"{words[0]}.log")
+        self._programs.append(program)
+        return program
+
+    def _wait(self, program: Program, address: str) -> None:
+        def answers() -> None:
+            program.require_alive()
+            self.client.get(address)
+
+        eventually(answers)
+
+    def _remember(self, response: httpx2.Response) -> None:
+        """Keep what the service answered, for a look at what it gives away."""
+        if response.url.port in self.ports[:2]:
+            self.answers.append(f"{response.headers} {response.read().decode(errors='replace')}")
+
+
+_ADDRESSES = count()
+
+
+@contextmanager
+def running(deployment: Deployment) -> Generator[Deployment]:
+    """Start sandbox and service; afterwards end them, and see that they printed no secret and no address."""
+    try:
+        deployment.start_sandbox()
+        deployment.start_service()
+        yield deployment
+    finally:
+        deployment.clear_away()
+    assert MARK not in deployment.printed()
+
+
+def stop(program: Program) -> None:
+    """End a program as a service manager does, and see that it went."""
+    assert program.end(signal.SIGTERM) == 0
+    assert not program.leaves_a_process()

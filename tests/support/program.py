@@ -1,0 +1,71 @@
+"""One of our own commands as a real process, ended or killed on purpose and never left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+ENDING = 15.0
+"""Real seconds that a process may take to end."""
+
+
+class Program:
+    """`orrery <arguments>`: it leads a process group of its own, so that what it leaves behind is seen.
+
+    What it prints is added to the file `output`.
+    """
+
+    def __init__(self, arguments: Sequence[str], output: Path) -> None:
+        self.output = output
+        with output.open("ab") as log:
+            self.process = subprocess.Popen(  # noqa: S603  our own command
+                [sys.executable, "-m", "orrery", *arguments], stdout=log, stderr=log, start_new_session=True
+            )
+
+    def require_alive(self) -> None:
+        """Fail with what it printed unless it runs."""
+        if self.process.poll() is not None:
+            raise RuntimeError(f"it ended with {self.process.returncode}: {self.printed()[-3000:]}")
+
+    def printed(self) -> str:
+        """Return everything that is in the output file."""
+        return self.output.read_text(encoding="utf-8", errors="replace")
+
+    def kill(self) -> None:
+        """End it as a power cut would (`kill -9`): this one process, so that an orphan would show."""
+        self.process.kill()
+        self.process.wait(ENDING)
+
+    def kill_within(self, seconds: float) -> None:
+        """Kill it after `seconds`, unless it ends by itself before."""
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(seconds)
+        self.kill()
+
+    def end(self, how: signal.Signals = signal.SIGTERM) -> int:
+        """Ask it to end, and return its exit code."""
+        self.process.send_signal(how)
+        return self.process.wait(ENDING)
+
+    def leaves_a_process(self) -> bool:
+        """Tell whether any process of the group is left."""
+        try:
+            os.killpg(self.process.pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
+
+    def clear_away(self) -> None:
+        """Leave nothing behind, whatever happened."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait(ENDING)
+
+
+def run_orrery(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `orrery <arguments>` to its end and return what came of it."""
+    command = [sys.executable, "-m", "orrery", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)  # noqa: S603  our own command
