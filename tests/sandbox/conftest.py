@@ -1,5 +1,6 @@
 """The sandbox over real sockets: uvicorn on a free port of 127.0.0.1, in a thread."""
 
+import asyncio
 import json
 import socket
 import threading
@@ -70,10 +71,13 @@ class Receiver:
         self.arrived: list[tuple[bytes, str]] = []
         self.statuses: list[int] = []
         self.url = ""
+        self.hold = threading.Event()
+        self.hold.set()
 
     async def take(self, request: Request) -> Response:
-        """Keep one delivery."""
+        """Keep one delivery; answer once nothing holds."""
         self.arrived.append((await request.body(), request.headers["stripe-signature"]))
+        await asyncio.to_thread(self.hold.wait, PATIENCE)
         return Response(status_code=self.statuses.pop(0) if self.statuses else 200)
 
     def app(self) -> Starlette:
@@ -115,10 +119,6 @@ class Running:
             http_client=self.transport,
         ).v1
 
-    def undelivered(self) -> list[Document]:
-        """Return the events that some endpoint has not accepted yet."""
-        return self.get("/v1/events?delivery_success=false&limit=100").json()["data"]
-
     def post(self, path: str, data: dict[str, str], **headers: str) -> httpx2.Response:
         """Post a form to the API."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -128,6 +128,14 @@ class Running:
         """Get from the API."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return self.web.get(path, headers={"Authorization": f"Bearer {KEY}"} | named)
+
+    def deliveries(self, state: str) -> list[Document]:
+        """Return the sandbox's own notes on deliveries in that state."""
+        return [one for one in self.sandbox.state.newest_first("_delivery") if one["state"] == state]
+
+    def now(self) -> float:
+        """Return the sandbox's time."""
+        return self.clock.now().timestamp()
 
     def session(self, **more: str) -> Document:
         """Create a session as the service does, with more parameters or other ones."""
@@ -181,7 +189,7 @@ PRICES = (
 
 
 @contextmanager
-def running(folder: Path, receiver: Receiver) -> Generator[Running]:
+def running(folder: Path, receiver: Receiver, secrets: tuple[str, ...] = (SECRET,)) -> Generator[Running]:
     """Run a sandbox whose state and clock live in `folder`."""
     clock = MovableClock(folder / "clock")
     listener = socket.create_server(("127.0.0.1", 0))
@@ -191,7 +199,7 @@ def running(folder: Path, receiver: Receiver) -> Generator[Running]:
         api_keys={KEY: EVERYTHING_PERMITTED, READER_KEY: frozenset({"charge_read", "checkout_session_read"})},
         prices=PRICES,
         state_path=folder / "sandbox.sqlite3",
-        webhook_endpoints=((receiver.url, (SECRET,)),),
+        webhook_endpoints=((receiver.url, secrets),),
         push_token=PUSH_TOKEN,
     )
     app = create_app(config, clock, clock.advance)
@@ -226,6 +234,6 @@ def box(module_box: Running) -> Running:
     """The module's sandbox with every fault off and nothing on its way: what tests left in it stays."""
     assert module_box.web.delete("/_faults").status_code == 200
     module_box.receiver.statuses.clear()
-    until(lambda: not module_box.undelivered())
+    until(lambda: not module_box.deliveries("pending"))
     module_box.receiver.arrived.clear()
     return module_box

@@ -170,7 +170,7 @@ def test_keys_in_use(box: Running) -> None:
     async def both() -> list[httpx2.Response]:
         headers = {"Authorization": f"Bearer {KEY}", "Idempotency-Key": "busy"}
         async with httpx2.AsyncClient(base_url=box.url, headers=headers, trust_env=False) as web:
-            return await asyncio.gather(web.post(PATH, data=SESSION), web.post(PATH, data=SESSION))
+            return list(await asyncio.gather(web.post(PATH, data=SESSION), web.post(PATH, data=SESSION)))
 
     answers = sorted(asyncio.run(both()), key=lambda answer: answer.status_code)
     assert [answer.status_code for answer in answers] == [200, 409]

@@ -224,13 +224,11 @@ def test_a_restricted_key(box: Running) -> None:
 
 def test_an_unknown_id(box: Running) -> None:
     """An id that names nothing is a 404 that names the parameter."""
-    with pytest.raises(stripe.InvalidRequestError) as refused:
+    with pytest.raises(stripe.InvalidRequestError, match=r"No such checkout\.session") as refused:
         box.client().checkout.sessions.retrieve("cs_test_none")
-    assert (refused.value.http_status, refused.value.code, refused.value.param) == (
-        404,
-        "resource_missing",
-        "session",
-    )
+    assert refused.value.http_status == 404
+    assert refused.value.error is not None
+    assert (refused.value.error.code, refused.value.error.param) == ("resource_missing", "session")
 
 
 def test_expiring_what_is_not_open(box: Running) -> None:

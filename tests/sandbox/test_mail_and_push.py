@@ -1,0 +1,151 @@
+"""The mail server over real SMTP, and the push server by ntfy's HTTP interface."""
+
+import asyncio
+from email.message import EmailMessage
+
+import aiosmtplib
+import httpx2
+import pytest
+
+from tests.sandbox.conftest import PUSH_TOKEN, Running
+
+JSON = {"Accept": "application/json"}
+TOKEN = {"Authorization": f"Bearer {PUSH_TOKEN}"}
+
+
+def send(box: Running, subject: str, timeout: float = 5) -> None:
+    """Send a mail to the sandbox."""
+    message = EmailMessage()
+    message["From"], message["To"], message["Subject"] = "shop@orrery.test", "buyer@example.org", subject
+    message["Message-ID"] = "<access-1@orrery.test>"
+    message.set_content("Your access runs until 1 March. Kia ora! <b>🪐</b>")
+    port = box.app.state.smtp_port
+    asyncio.run(aiosmtplib.send(message, hostname="127.0.0.1", port=port, timeout=timeout, start_tls=False))
+
+
+def mails(box: Running) -> list[dict[str, object]]:
+    """Return what the mail page knows."""
+    return box.web.get("/mail", headers=JSON).json()
+
+
+def pushes(box: Running) -> list[dict[str, object]]:
+    """Return what the push page knows."""
+    return box.web.get("/push", headers=JSON).json()
+
+
+def test_mail(box: Running) -> None:
+    """A mail is kept with its addresses, subject, id and text, newest first."""
+    send(box, "First")
+    send(box, "Second, ünïcode")
+    newest, older = mails(box)[:2]
+    assert (newest["subject"], older["subject"]) == ("Second, ünïcode", "First")
+    assert newest["to"] == ["buyer@example.org"]
+    assert newest["from"] == "shop@orrery.test"
+    assert older["message_id"] == "<access-1@orrery.test>"
+    assert str(newest["body"]).strip() == "Your access runs until 1 March. Kia ora! <b>🪐</b>"
+
+
+def test_the_mail_page(box: Running) -> None:
+    """People read mails as text: markup in them is not markup of the page."""
+    send(box, "<i>Shown</i>")
+    page = box.web.get("/mail", headers={"Accept": "text/html"})
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert "&lt;i&gt;Shown&lt;/i&gt;" in page.text
+    assert "Kia ora! &lt;b&gt;🪐&lt;/b&gt;" in page.text
+
+
+@pytest.mark.parametrize("code", [451, 550])
+def test_refused_mail(box: Running, code: int) -> None:
+    """A refused mail is told so with the code of the fault, and not kept."""
+    box.fault(f"mail_{code}")
+    before = len(mails(box))
+    with pytest.raises(aiosmtplib.SMTPDataError) as refused:
+        send(box, "Refused")
+    assert refused.value.code == code
+    assert len(mails(box)) == before
+    send(box, "Taken")
+    assert len(mails(box)) == before + 1
+
+
+def test_mail_without_an_answer(box: Running) -> None:
+    """With the fault on, a mail is kept while its sender waits in vain."""
+    box.fault("mail_timeout", value=600)
+    before = len(mails(box))
+    with pytest.raises(aiosmtplib.SMTPTimeoutError):
+        send(box, "No answer", timeout=0.2)
+    assert len(mails(box)) == before + 1
+
+
+def test_push_as_json(box: Running) -> None:
+    """A message published as JSON is answered and kept as ntfy does."""
+    sent = {"topic": "owner", "title": "Sold", "message": "One more 🪐", "priority": 4, "tags": ["tada"]}
+    answer = box.web.post("/push", json=sent, headers=TOKEN)
+    assert answer.status_code == 200
+    assert answer.json() | sent == answer.json()
+    assert answer.json()["event"] == "message"
+    assert answer.json()["id"]
+    assert pushes(box)[0] == answer.json()
+
+
+def test_push_to_a_topic(box: Running) -> None:
+    """A message published to a topic takes title, priority and tags from headers."""
+    headers = TOKEN | {"Title": "=?UTF-8?B?wqFIb2xhIQ==?=", "Priority": "urgent", "Tags": "warning,skull"}
+    answer = box.web.post("/push/owner", content=b"Something broke", headers=headers).json()
+    assert (answer["topic"], answer["message"], answer["title"]) == ("owner", "Something broke", "¡Hola!")
+    assert (answer["priority"], answer["tags"]) == (5, ["warning", "skull"])
+
+
+def test_the_push_page(box: Running) -> None:
+    """People read pushes as text."""
+    box.web.post("/push", json={"topic": "owner", "message": "<b>bold</b>"}, headers=TOKEN)
+    assert "&lt;b&gt;bold&lt;/b&gt;" in box.web.get("/push").text
+
+
+def test_push_health(box: Running) -> None:
+    """The push server tells that it is well."""
+    assert box.web.get("/push/v1/health").json() == {"healthy": True}
+
+
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer wrong"}])
+def test_push_without_the_token(box: Running, headers: dict[str, str]) -> None:
+    """A publisher without the token is refused and nothing is kept."""
+    before = len(pushes(box))
+    assert box.web.post("/push/owner", content="x", headers=headers).status_code == 401
+    assert len(pushes(box)) == before
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [
+        (b"{}", 400),
+        (b"not json", 400),
+        (b"[]", 400),
+        (b'{"topic": "no spaces", "message": "x"}', 400),
+        (b'{"topic": "owner", "priority": 6}', 400),
+        (b'{"topic": "owner", "message": 1}', 400),
+        (b'{"topic": "owner", "message": "' + b"x" * 4096 + b'"}', 413),
+    ],
+)
+def test_wrong_pushes(box: Running, content: bytes, status: int) -> None:
+    """A message that ntfy would not take is refused in ntfy's shape."""
+    answer = box.web.post("/push", content=content, headers=TOKEN)
+    assert answer.status_code == status
+    assert answer.json()["http"] == status
+    assert answer.json()["error"]
+
+
+@pytest.mark.parametrize("status", [500, 403, 413, 429])
+def test_push_faults(box: Running, status: int) -> None:
+    """Each push fault answers with its status once, and keeps nothing."""
+    box.fault(f"push_{status}")
+    before = len(pushes(box))
+    assert box.web.post("/push/owner", content="x", headers=TOKEN).status_code == status
+    assert len(pushes(box)) == before
+    assert box.web.post("/push/owner", content="x", headers=TOKEN).status_code == 200
+
+
+def test_push_without_an_answer(box: Running) -> None:
+    """With the fault on, a publisher waits in vain."""
+    box.fault("push_timeout")
+    with pytest.raises(httpx2.ReadTimeout):
+        box.web.post("/push/owner", content="x", headers=TOKEN, timeout=0.2)
