@@ -20,7 +20,7 @@ MARKER = "hostile"
 """Is in every body that must not be stored."""
 
 MOST_CHUNKS = 256
-"""How many chunks of 64 KiB are pushed at most: what the kernel takes into its own buffers is not the service's."""
+"""How many chunks of 64 KiB are pushed at most: some megabytes of them stay in the kernel's own buffers."""
 
 LIMIT = 13.0
 """Real seconds within which a request that stops half-way is closed or answered: 10 s and some leeway."""
