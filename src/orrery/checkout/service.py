@@ -1,5 +1,6 @@
 """The checkout operation (spec 1, What the service does 1; decisions 2 to 8)."""
 
+import asyncio
 import hashlib
 import json
 import secrets
@@ -61,6 +62,7 @@ class Checkout:
         self._processor = processor
         self._catalogue = catalogue
         self._terms = terms
+        self._under_way: dict[tuple[str, ProductKey], asyncio.Task[Created]] = {}
 
     async def create(self, purchase: Purchase) -> Created:
         """Return a new session for `purchase`, or the same one for the same idempotency key.
@@ -68,15 +70,25 @@ class Checkout:
         Raises `NotFound` (unknown product), `KeyReused`, `NotConfigured`, `ProcessorRefused`,
         `ProcessorUnreachable` and the store's errors.
         """
+        if purchase.idempotency_key is None:
+            return await self._create(purchase, None)
+        # The second of two clicks waits for the first one's session: the processor would answer it 409 meanwhile.
+        key = _scope(purchase)
+        same = (key, purchase.product)
+        if same not in self._under_way:
+            task = self._under_way[same] = asyncio.create_task(self._create(purchase, key))
+            task.add_done_callback(lambda _: self._under_way.pop(same))
+        return await asyncio.shield(self._under_way[same])
+
+    async def _create(self, purchase: Purchase, key: str | None) -> Created:
         product = self._catalogue.find(purchase.product)
         if product is None:
             raise NotFound("There is no such product.")
         if self._terms is None:
             raise NotConfigured("The checkout has no success_url and cancel_url.")
         parameters = session_parameters(product, self._terms)
-        attempt, key = _fresh_attempt(product, parameters), None
-        if purchase.idempotency_key is not None:
-            key = _scope(purchase)
+        attempt = _fresh_attempt(product, parameters)
+        if key is not None:
             attempt = await self._attempt(key, attempt)
         if attempt.session_id and attempt.url:
             return Created(attempt.session_id, attempt.url)
