@@ -6,8 +6,8 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
-from starlette.routing import Mount
+from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 WEB = Path(__file__).parent.parent / "web" / "sandbox"
@@ -51,8 +51,9 @@ def wants_json(request: Request) -> bool:
 
 
 def assets() -> Mount:
-    """Serve the styles."""
-    return Mount("/assets", StaticFiles(directory=WEB / "assets"))
+    """Serve the styles: the house's tokens and the sandbox's own."""
+    tokens = Route("/tokens.css", lambda _: FileResponse(WEB.parent / "tokens.css"))
+    return Mount("/assets", routes=[tokens, Mount("/", StaticFiles(directory=WEB / "assets"))])
 
 
 Fields = Mapping[str, str]

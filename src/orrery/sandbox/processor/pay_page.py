@@ -8,6 +8,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from orrery.sandbox.pages import Fields, money, render
+from orrery.sandbox.processor.account import ACCOUNT_ID
 from orrery.sandbox.processor.payments import Payment, Verdict, pay
 from orrery.sandbox.processor.session_rules import is_email
 from orrery.sandbox.processor.world import World
@@ -77,6 +78,7 @@ class PayPage:
             session=session,
             items=[(item["description"], item["quantity"], _money_of(item)) for item in items["items"]],
             amount=_amount(session),
+            seller=self._seller(),
             message=_message(session),
             methods=[(slug, _METHOD_NAMES.get(slug, slug)) for slug in _methods(session)],
             verdicts=_VERDICTS,
@@ -84,6 +86,10 @@ class PayPage:
             problems=problems or {},
             terms=_terms_required(session),
         )
+
+    def _seller(self) -> str:
+        account = self._world.find("account", ACCOUNT_ID, "account")
+        return account["business_profile"]["name"]
 
 
 def _money_of(item: Document) -> str:
