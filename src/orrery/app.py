@@ -82,7 +82,7 @@ class Orrery:
     def webhook(self) -> Webhook:
         """The processor's events."""
         lines = (self.secrets.reveal("webhook_signing_secret") or "").split()
-        return Webhook(self.store, self.clock, self.fulfilment, read_event, [line.encode() for line in lines])
+        return Webhook(self.clock, self.fulfilment, read_event, [line.encode() for line in lines])
 
     @cached_property
     def lookup(self) -> Lookup:

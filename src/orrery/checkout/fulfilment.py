@@ -67,16 +67,14 @@ class Fulfilment:
         """
         verdict = await self.judge(session, offer)
         product = bought(session)
-        # Another writer may be first (two purchases of one buyer, a webhook beside a reconciliation): look again.
+        # The commit's own checks tell whether another was first: an earlier event, a reconciliation, or a second
+        # purchase of the same buyer. Only then is it worth looking who.
         for _ in range(_ROUNDS):
-            if existing := await self._store.get(keys.access(session.id)):
-                await self._keep_receipt(source)
-                return Outcome("already", record=AccessRecord.model_validate_json(existing.value))
             if verdict.action == "grant" and product:
                 outcome = await self._grant(session, product, source, verdict)
             else:
                 outcome = await self._withhold(session, source, verdict)
-            if outcome:
+            if outcome := outcome or await self._already(session, source):
                 return outcome
         raise StoreUnavailable("The store is too busy to settle the session; the event will come again.")
 
@@ -145,10 +143,14 @@ class Fulfilment:
         told = outbox.enqueue([self._letters.withheld(session_id, verdict.reason)], now)
         return [Put(keys.pending(session_id), pending.to_bytes(), KEEP_PENDING), *told]
 
-    async def _keep_receipt(self, source: Source) -> None:
+    async def _already(self, session: CheckoutSession, source: Source) -> Outcome | None:
+        existing = await self._store.get(keys.access(session.id))
+        if existing is None:
+            return None
         writes, checks = _receipt(source)
         if writes:
             await self._store.commit(writes, checks)
+        return Outcome("already", record=AccessRecord.model_validate_json(existing.value))
 
 
 def outcome_of(verdict: Verdict) -> Outcome:

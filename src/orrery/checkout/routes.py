@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Header, Path, Request
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from orrery.checkout.catalogue import SLUG, SLUG_MAXIMUM, ProductKey
@@ -161,12 +162,12 @@ class CheckoutRoutes:
             raise Problem(404, "unknown-product", str(error)) from None
         return CheckoutAnswer(id=created.id, url=created.url)
 
-    async def receive(self, request: Request) -> Received:
+    async def receive(self, request: Request) -> Response:
         """Check and store one event."""
         signatures = request.headers.getlist("stripe-signature")
         body = await read_body(request, WEBHOOK_BODY)
         result = await self.webhook.receive(body, signatures[0] if len(signatures) == 1 else "")
-        return Received(received=result)
+        return JSONResponse({"received": result})
 
     async def state(self, session_id: Annotated[str, Path(max_length=255)]) -> AccessState:
         """Return whether the session's access is pending, granted or ended; nothing personal."""

@@ -6,13 +6,11 @@ Change rule 5: before another event type is added to the switch, this module and
 from collections.abc import Sequence
 from typing import Literal
 
-from orrery.checkout import keys
 from orrery.checkout.fulfilment import Fulfilment, Outcome, Source
 from orrery.checkout.signature import verify
 from orrery.errors import Invalid, NotConfigured
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Event, EventReader
-from orrery.ports.store import Store
 
 Result = Literal["granted", "already", "waiting", "refused", "foreign", "ignored", "duplicate"]
 
@@ -21,9 +19,8 @@ class Webhook:
     """Receives the processor's events."""
 
     def __init__(
-        self, store: Store, clock: Clock, fulfilment: Fulfilment, read_event: EventReader, secrets: Sequence[bytes]
+        self, clock: Clock, fulfilment: Fulfilment, read_event: EventReader, secrets: Sequence[bytes]
     ) -> None:
-        self._store = store
         self._clock = clock
         self._fulfilment = fulfilment
         self._read_event = read_event
@@ -38,18 +35,15 @@ class Webhook:
         if not self._secrets:
             raise NotConfigured("The webhook has no signing secret.")
         verify(body, signature, self._secrets, self._clock.now())
-        event = self._read_event(body)
-        if await self._store.get(keys.event(event.id)):
-            return "duplicate"
-        return await self._dispatch(event, body)
+        return await self._dispatch(self._read_event(body), body)
 
     async def _dispatch(self, event: Event, body: bytes) -> Result:
         match event.type:
             case "checkout.session.completed":
                 return (await self._completed(event, body)).result
             case _:
-                await self._fulfilment.store_event(event.id, body)
-                return "ignored"
+                new = await self._fulfilment.store_event(event.id, body)
+                return "ignored" if new else "duplicate"
 
     async def _completed(self, event: Event, body: bytes) -> Outcome:
         if event.session is None:

@@ -1,6 +1,7 @@
 """`orrery serve`: one process with both listeners and the workers (the design, Processes)."""
 
 import asyncio
+import gc
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -44,6 +45,9 @@ async def serve(
         server = uvicorn.Server(_uvicorn(Listeners(public, private, private_address)))
         workers = asyncio.create_task(orrery.workers.run())
         announcement = asyncio.create_task(_announce(server, public_socket, ready))
+        # What was imported stays for ever: looking through it again and again costs tens of milliseconds a time.
+        gc.collect()
+        gc.freeze()
         try:
             await server.serve(sockets=[public_socket, private_socket])
         finally:
