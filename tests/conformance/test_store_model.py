@@ -1,7 +1,6 @@
 """Every store adapter against a model: a plain dict, with expiry, re-creation and lost answers."""
 
 import asyncio
-import os
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -18,9 +17,10 @@ from hypothesis.stateful import Bundle, MultipleResults, RuleBasedStateMachine, 
 from orrery.errors import OutcomeUnknown
 from orrery.ports.store import Absent, Check, Committed, Conflict, Delete, Put, Unchanged, Write
 from tests.support.clock import ManualClock
+from tests.support.soak import rounds
 from tests.support.stores import LossyStore, opened
 
-EXAMPLES = int(os.environ.get("ORRERY_SOAK_EXAMPLES", "50"))  # noqa: TID251  a knob of the test run
+EXAMPLES = rounds(50)
 KEYS = st.sampled_from(["a", "a:", "a:1", "a:\uffff", "a:🦄", "b", "b\x00", "\U0010ffff"])
 PREFIXES = st.sampled_from(["", "a", "a:", "b", "\U0010ffff", "zz"])
 TTLS = st.sampled_from([None, timedelta(seconds=60), timedelta(seconds=90)])

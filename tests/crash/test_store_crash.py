@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import os
 import random
 import subprocess
 from collections.abc import Generator
@@ -16,13 +15,14 @@ from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore
 from orrery.errors import StoreUnavailable
 from orrery.ports.store import Absent, Committed, Put
+from tests.support.soak import rounds
 from tests.support.store_worker import CALLERS, PARTS, RACED_KEYS, Opened
 from tests.support.stores import sets_in
 from tests.support.workers import Workers
 
 pytestmark = pytest.mark.anyio
 
-ROUNDS = int(os.environ.get("ORRERY_SOAK_ROUNDS", "4"))  # noqa: TID251  a knob of the test run
+ROUNDS = rounds(4)
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Snapshots of a store in use, and restores that are refused, cut short, or done."""
 
 import asyncio
-import os
 import select
 import shutil
 import time
@@ -17,11 +16,12 @@ from orrery.adapters.sqlite import SqliteStore, backup, restore
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.ports.store import Conflict, Entry, Put, Unchanged
 from tests.support.clock import ManualClock
+from tests.support.soak import rounds
 from tests.support.store_worker import PARTS, Opened
 from tests.support.stores import sets_in
 from tests.support.workers import Worker, Workers
 
-ROUNDS = int(os.environ.get("ORRERY_SOAK_ROUNDS", "8"))  # noqa: TID251  a knob of the test run
+ROUNDS = rounds(8)
 ROWS = 1000
 T = TypeVar("T")
 
