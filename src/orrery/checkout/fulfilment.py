@@ -98,10 +98,10 @@ class Fulfilment:
             session, product, event_id=source.event_id, granted_by=source.granted_by, now=now, running_until=end
         )
         letters = outbox.enqueue(self._letters.sold(record, verdict.notes), now, held=source.silent)
-        writes, checks = _receipt(source)
+        # No check on the receipt: an event that had to wait may grant when it comes again, and once is once.
+        writes, _ = _receipt(source)
         writes += [*stored_access(record, self._index_key), Delete(keys.pending(session.id)), *letters]
-        checks += [Absent(keys.access(session.id)), *end_check]
-        outcome = await self._store.commit(writes, checks)
+        outcome = await self._store.commit(writes, [Absent(keys.access(session.id)), *end_check])
         if not isinstance(outcome, Committed):
             return None
         log.info("access granted", session=session.id, by=source.granted_by, event_id=source.event_id)
@@ -119,8 +119,8 @@ class Fulfilment:
     async def _withhold(self, session: CheckoutSession, source: Source, verdict: Verdict) -> Outcome | None:
         writes, checks = _receipt(source)
         if verdict.action != "foreign":
-            writes += await self._note(session.id, source, verdict)
-            checks.append(Absent(keys.access(session.id)))
+            noted, unchanged = await self._note(session.id, source, verdict)
+            writes, checks = [*writes, *noted], [*checks, *unchanged, Absent(keys.access(session.id))]
         if writes and not await self._stored(writes, checks, source):
             return None
         log.info("access withheld", session=session.id, action=verdict.action, reason=verdict.reason)
@@ -131,17 +131,19 @@ class Fulfilment:
         # The same event twice at once is no reason to look again: the other one has said it all.
         return isinstance(outcome, Committed) or outcome.keys == (keys.event(source.event_id or ""),)
 
-    async def _note(self, session_id: str, source: Source, verdict: Verdict) -> list[Write]:
-        entry = await self._store.get(keys.pending(session_id))
+    async def _note(self, session_id: str, source: Source, verdict: Verdict) -> tuple[list[Write], list[Check]]:
+        key = keys.pending(session_id)
+        entry = await self._store.get(key)
         if entry and Pending.model_validate_json(entry.value).reason == verdict.reason:
-            return []
+            return [], []
         now = self._clock.now()
         state = "waiting" if verdict.action == "wait" else "refused"
         pending = Pending(
             session_id=session_id, state=state, reason=verdict.reason, event_id=source.event_id, noted_at=now
         )
-        told = outbox.enqueue([self._letters.withheld(session_id, verdict.reason)], now)
-        return [Put(keys.pending(session_id), pending.to_bytes(), KEEP_PENDING), *told]
+        told = outbox.enqueue([self._letters.withheld(session_id, verdict.reason)], now, held=source.silent)
+        unchanged: Check = Unchanged(key, entry.version) if entry else Absent(key)
+        return [Put(key, pending.to_bytes(), KEEP_PENDING), *told], [unchanged]
 
     async def _already(self, session: CheckoutSession, source: Source) -> Outcome | None:
         existing = await self._store.get(keys.access(session.id))
