@@ -170,7 +170,7 @@ class Shop:
     @cached_property
     def webhook(self) -> Webhook:
         """Events come in."""
-        return Webhook(self.store, self.clock, self.fulfilment, read_event, self.secrets)
+        return Webhook(self.clock, self.fulfilment, read_event, self.secrets)
 
     @cached_property
     def checkout(self) -> Checkout:
