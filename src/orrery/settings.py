@@ -28,7 +28,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from orrery.checkout.catalogue import TRUST_COPY, Catalogue, Product
 from orrery.checkout.params import Terms
-from orrery.errors import Invalid, OrreryError
+from orrery.errors import Invalid
 
 PREFIX = "ORRERY_"
 CONFIG_VARIABLE = "ORRERY_CONFIG"
@@ -44,7 +44,7 @@ DEMO_FILE = Path(".orrery/orrery.toml")
 Mode = Literal["live", "test", "sandbox"]
 
 
-class SettingsError(OrreryError):
+class SettingsError(Invalid):
     """The settings can not be used; nothing was started. The message holds no values."""
 
 
@@ -285,8 +285,12 @@ def _settings(found: dict[str, Any]) -> Settings:
 
 def _explain(error: ValidationError) -> str:
     problems = error.errors(include_url=False, include_context=False, include_input=False)
-    said = [f"{'.'.join(str(part) for part in one['loc'])}: {one['msg'].lower()}" for one in problems]
+    said = [f"{'.'.join(str(part) for part in one['loc'])}: {_sentence(one['msg'])}" for one in problems]
     return "; ".join(said) + "."
+
+
+def _sentence(message: str) -> str:
+    return message.removeprefix("Value error, ").rstrip(".")
 
 
 def _path_of(text: str | None) -> Path | None:

@@ -1,6 +1,10 @@
-"""A sign of life by fetching an address, as most watchers of scheduled jobs take it."""
+"""A sign of life by fetching an address, as most watchers of scheduled jobs take it.
+
+A lost packet must not raise a false alarm: it is tried three times within the minute.
+"""
 
 import httpx2
+import stamina
 
 from orrery.errors import DeliveryFailed
 
@@ -17,11 +21,15 @@ class HttpHeartbeat:
     async def beat(self) -> None:
         """Fetch the address once."""
         try:
-            async with httpx2.AsyncClient(timeout=SECONDS) as client:
-                answer = await client.get(self._url)
+            answer = await self._fetch()
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise DeliveryFailed(
                 f"The watcher can not be reached ({type(error).__name__}).", permanent=False
             ) from None
         if not answer.is_success:
             raise DeliveryFailed(f"The watcher answered {answer.status_code}.", permanent=False)
+
+    @stamina.retry(on=httpx2.TransportError, attempts=3, timeout=2 * SECONDS)
+    async def _fetch(self) -> httpx2.Response:
+        async with httpx2.AsyncClient(timeout=SECONDS) as client:
+            return await client.get(self._url)

@@ -4,6 +4,7 @@ from dataclasses import asdict
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from orrery.app import Orrery
@@ -36,5 +37,5 @@ def _table(findings: list[Finding]) -> Table:
     for column in ("part", "", "why", "what to do"):
         table.add_column(column, overflow="fold")
     for finding in findings:
-        table.add_row(finding.part, _SIGNS[finding.state], finding.why, finding.todo)
+        table.add_row(finding.part, _SIGNS[finding.state], escape(finding.why), escape(finding.todo))
     return table

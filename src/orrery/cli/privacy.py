@@ -27,5 +27,5 @@ def erase(email: Email, reason: Reason, config: Config = None) -> None:
     address = checked_email(email)
     data = with_services(config, lambda orrery: orrery.privacy.erase(address, reason))
     counts = {name: len(found) for name, found in asdict(data).items()}
-    note(f"Erased from {counts['access']} access records, {counts['events']} events, ")
-    note(f"{counts['notifications']} notifications and {counts['offers']} offers.")
+    told = ", ".join(f"{count} {name}" for name, count in counts.items())
+    note(f"Erased: {told}.")

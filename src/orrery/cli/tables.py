@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import TypeAdapter
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 Row = Mapping[str, object]
@@ -27,7 +28,7 @@ def show(rows: Iterable[Row], columns: Sequence[str], *, as_json: bool, empty: s
         # A terminal may fold; a pipe gets each row on one line.
         table.add_column(column.replace("_", " "), overflow="fold", no_wrap=not sys.stdout.isatty())
     for row in found:
-        table.add_row(*(_text(row.get(column)) for column in columns))
+        table.add_row(*(escape(_text(row.get(column))) for column in columns))
     Console(highlight=False, width=None if sys.stdout.isatty() else 400).print(table)
 
 

@@ -50,9 +50,13 @@ def wants_json(request: Request) -> bool:
     return "application/json" in request.headers.get("accept", "")
 
 
+async def _tokens(_: Request) -> Response:
+    return FileResponse(WEB.parent / "tokens.css")
+
+
 def assets() -> Mount:
     """Serve the styles: the house's tokens and the sandbox's own."""
-    tokens = Route("/tokens.css", lambda _: FileResponse(WEB.parent / "tokens.css"))
+    tokens = Route("/tokens.css", _tokens)
     return Mount("/assets", routes=[tokens, Mount("/", StaticFiles(directory=WEB / "assets"))])
 
 

@@ -16,7 +16,6 @@ from orrery.sandbox.state import Document
 
 _ALWAYS_CHALLENGED = ("any", "challenge")
 _WALLETS = ("apple_pay", "google_pay")
-_METHOD_NAMES = {"card": "Card", "apple_pay": "Apple Pay", "google_pay": "Google Pay", "link": "Link"}
 _VERDICTS = (
     ("approved", "Approves the payment"),
     ("declined", "Declines the card"),
@@ -80,7 +79,7 @@ class PayPage:
             amount=_amount(session),
             seller=self._seller(),
             message=_message(session),
-            methods=[(slug, _METHOD_NAMES.get(slug, slug)) for slug in _methods(session)],
+            methods=[(slug, slug.replace("_", " ").title()) for slug in _methods(session)],
             verdicts=_VERDICTS,
             fields=fields,
             problems=problems or {},

@@ -215,8 +215,8 @@ def _charge(world: World, session: Document, payment: Payment) -> Document:
 
 
 def _method_details(payment: Payment) -> Document:
-    if payment.method == "link":
-        return {"type": "link", "link": {"country": "NZ"}}
+    if payment.method != "card":
+        return {"type": payment.method, payment.method: {}}
     result = "authenticated" if payment.challenged else None
     three_d_secure = {"authentication_flow": "challenge", "result": result, "version": "2.2.0"} if result else None
     card: Document = {

@@ -8,8 +8,13 @@ from orrery.sandbox.processor.call import Call
 from orrery.sandbox.processor.endpoints import endpoint_view, new_endpoint, read_endpoint_changes
 from orrery.sandbox.processor.errors import invalid
 from orrery.sandbox.processor.lists import page
+from orrery.sandbox.processor.session_rules import is_email, is_ip_address
 from orrery.sandbox.processor.world import new_id
 from orrery.sandbox.state import Document
+
+CARD_BIN_LENGTHS = range(6, 10)
+EVENTS_KEPT_SECONDS = 30 * 24 * 3600
+"""How long the vendor shows an event."""
 
 _CONFIGURATION = "payment_method_configuration"
 _ITEM = "radar.value_list_item"
@@ -109,6 +114,8 @@ def list_value_list_items(call: Call) -> Document:
 def create_value_list_item(call: Call) -> Document:
     """POST /v1/radar/value_list_items."""
     value_list = call.world.find(_LIST, call.params["value_list"], "value_list", status=400)
+    if not _fits(value_list["item_type"], call.params["value"]):
+        raise invalid(f"Invalid value for a list of {value_list['item_type']}.", "value")
     item = {
         "id": new_id("rsli_"),
         "object": _ITEM,
@@ -122,6 +129,14 @@ def create_value_list_item(call: Call) -> Document:
         raise invalid("This value is already in the list.", "value", "resource_already_exists")
     call.world.state.save(item)
     return item
+
+
+def _fits(kind: str, value: str) -> bool:
+    if kind == "ip_address":
+        return is_ip_address(value)
+    if kind == "email":
+        return is_email(value)
+    return kind != "card_bin" or (value.isascii() and value.isdigit() and len(value) in CARD_BIN_LENGTHS)
 
 
 def delete_value_list_item(call: Call) -> Document:
@@ -177,10 +192,12 @@ def list_events(call: Call) -> Document:
     types = params.pop("types", None)
     delivered = params.pop("delivery_success", None)
     pattern: str = params.pop("type", "*")
+    oldest = call.world.now() - EVENTS_KEPT_SECONDS
     events = (
         event
         for event in call.world.state.newest_first("event")
-        if (types is None or event["type"] in types)
+        if event["created"] > oldest
+        and (types is None or event["type"] in types)
         and fnmatchcase(event["type"], pattern)
         and (delivered is None or (event["pending_webhooks"] == 0) == delivered)
     )

@@ -1,6 +1,7 @@
 """What the processor refuses when a session is created: spec 1's Errors table and the vendor's own limits."""
 
 import re
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from orrery.sandbox.processor.errors import ApiError, invalid, missing_parameter, no_such, unknown_parameter
@@ -117,6 +118,15 @@ def _is_url(text: str) -> bool:
 def is_email(text: str) -> bool:
     """Tell whether the text has the form of an e-mail address."""
     return re.fullmatch(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)*", text) is not None
+
+
+def is_ip_address(text: str) -> bool:
+    """Tell whether the text is an IPv4 or IPv6 address."""
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _check_texts(params: Document) -> None:
