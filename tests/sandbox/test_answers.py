@@ -204,3 +204,52 @@ def test_one_event(sold: Running) -> None:
     """An event can be read by its id."""
     newest = sold.client().events.list({"limit": 1}).data[0]
     check_answer("GET", "/v1/events/{id}", body_of(sold.client().events.retrieve(newest.id)))
+
+
+@pytest.mark.parametrize("method", ["ideal", "bancontact", "eps", "giropay", "p24"])
+def test_charges_by_eu_methods(box: Running, method: str) -> None:
+    """A charge by a method that works in EUR is the contract's as well."""
+    more = {
+        "line_items[0][price]": EUR_PRICE,
+        "payment_method_types[0]": method,
+        "payment_method_types[1]": "card",
+    }
+    session = box.session(**more)
+    assert box.pay(session, method=method).status_code == 303
+    charges = body_of(box.client().charges.list({"limit": 1}))
+    check_answer("GET", "/v1/charges", charges)
+    assert charges["data"][0]["payment_method_details"]["type"] == method
+
+
+def test_old_events(box: Running) -> None:
+    """Events are listed for 30 days."""
+    box.pay(box.session())
+    assert box.client().events.list().data
+    box.advance(31 * 24 * 3600)
+    types = {event.type for event in box.client().events.list().data}
+    assert types <= {"checkout.session.expired"}
+
+
+@pytest.mark.parametrize(
+    ("alias", "value"),
+    [
+        ("client_ip_address_blocklist", "300.1.1.1"),
+        ("email_blocklist", "nobody"),
+        ("card_bin_blocklist", "4242"),
+    ],
+)
+def test_wrong_entries(box: Running, alias: str, value: str) -> None:
+    """A fraud list takes values of its own kind only."""
+    blocklist = box.get(f"/v1/radar/value_lists?alias={alias}").json()["data"][0]["id"]
+    answer = box.post("/v1/radar/value_list_items", {"value": value, "value_list": blocklist})
+    assert (answer.status_code, answer.json()["error"]["param"]) == (400, "value")
+
+
+@pytest.mark.parametrize("wrong", [{"colour": "red"}, {"amount": "4900"}, {"status": "gone"}, {"id": None}])
+def test_the_comparison_is_strict(box: Running, wrong: Document) -> None:
+    """A field beyond the contract, another type, an unknown value or a null where none may be is seen."""
+    box.pay(box.session())
+    charge = body_of(box.client().charges.list({"limit": 1}))["data"][0]
+    check_object("charge", charge)
+    with pytest.raises(AssertionError):
+        check_object("charge", charge | wrong)
