@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import signal
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -38,6 +39,8 @@ async def serve(
     settings: Settings, secrets: Secrets, site: ASGIApp | None = None, ready: Callable[[], None] | None = None
 ) -> None:
     """Serve until told to stop; call `ready` once both listeners answer."""
+    # uvicorn raises the signal anew once it has stopped; by default SIGTERM would end the process before our `finally`.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     public_socket, private_socket = _bind(settings.server)
     async with opened(settings, secrets) as orrery:
         public, private = orrery.apps(site)

@@ -87,7 +87,8 @@ def private_app(
         """Describe the public operations for people."""
         from orrery.edge.reference import reference_page  # noqa: PLC0415  the template engine is needed here only
 
-        return HTMLResponse(reference_page(public.openapi()))
+        policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
+        return HTMLResponse(reference_page(public.openapi()), headers={"Content-Security-Policy": policy})
 
     _handle_errors(app)
     app.add_middleware(SecurityHeaders)

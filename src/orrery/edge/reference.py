@@ -1,6 +1,7 @@
 """The operations' reference as one page without scripts or outside resources."""
 
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, select_autoescape
@@ -15,4 +16,6 @@ def reference_page(openapi: Mapping[str, Any]) -> str:
         for path, methods in openapi["paths"].items()
         for method, operation in methods.items()
     ]
-    return _PAGES.get_template("reference.html").render(title=openapi["info"]["title"], operations=operations)
+    tokens = files("orrery").joinpath("web/tokens.css").read_text(encoding="utf-8")
+    page = _PAGES.get_template("reference.html")
+    return page.render(title=openapi["info"]["title"], operations=operations, tokens=tokens)
