@@ -39,7 +39,7 @@ async def serve(
     settings: Settings, secrets: Secrets, site: ASGIApp | None = None, ready: Callable[[], None] | None = None
 ) -> None:
     """Serve until told to stop; call `ready` once both listeners answer."""
-    # uvicorn raises the signal anew once it has stopped; by default SIGTERM would end the process before our `finally`.
+    # uvicorn raises the signal anew once it has stopped: by default SIGTERM would end us ahead of our `finally`.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     public_socket, private_socket = _bind(settings.server)
     async with opened(settings, secrets) as orrery:
