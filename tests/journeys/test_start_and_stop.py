@@ -1,0 +1,138 @@
+"""How the service and the demo start, what they refuse to start with, and how they end."""
+
+import json
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.journeys.conftest import WHOLE_TEXT
+from tests.support.demo import Demo, running_demo
+from tests.support.deployment import Deployment, Product
+from tests.support.program import run_orrery
+from tests.support.sandbox import SESSIONS, Sandbox
+from tests.support.visiting import Visitor, expect_equal
+from tests.support.waiting import eventually
+
+
+def test_twelve_hundred_characters_are_shown(shop: Deployment) -> None:
+    """A text of 1200 code points reaches the payment page whole."""
+    assert len(WHOLE_TEXT) == 1200
+    session = Visitor(shop, "wordy").start()
+    found = next(one for one in shop.sandbox.sessions("wordy") if one["id"] == session)
+    assert found["custom_text"]["submit"]["message"] == WHOLE_TEXT
+
+
+REFUSED_TEXTS = {
+    "too long": ("x" * 1201, "1201 characters; at most 1200 are allowed"),
+    "too long beyond the basic plane": ("🎓" * 1201, "1201 characters; at most 1200 are allowed"),
+    "address": ("Read https://shop.example/terms first.", "looks like a web address"),
+    "bare domain": ("Questions by shop.example are best.", "looks like a web address"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED_TEXTS)
+def test_texts_that_the_processor_would_refuse(tmp_path: Path, case: str) -> None:
+    """A longer text or an address in it stops the start with one sentence and exit code 2."""
+    text, reason = REFUSED_TEXTS[case]
+    deployment = Deployment(tmp_path, [Product("refused", trust_copy=text)])
+    see_refused(deployment, reason)
+
+
+FORBIDDEN = {
+    "any": ('three_d_secure = "any"', "Change rule 3"),
+    "challenge": ('three_d_secure = "challenge"', "Change rule 3"),
+    "empty": ('three_d_secure = ""', "Change rule 3"),
+    "unknown key": ('three_d_sekure = "automatic"', "three_d_sekure"),
+}
+
+
+@pytest.mark.parametrize("case", FORBIDDEN)
+def test_settings_that_are_forbidden(tmp_path: Path, case: str) -> None:
+    """A forbidden value or an unknown key stops the start with one sentence and exit code 2."""
+    line, reason = FORBIDDEN[case]
+    see_refused(Deployment(tmp_path, more_checkout=line), reason)
+
+
+@pytest.mark.parametrize("name", ["processor_api_kee", "webhook_signing_secret.bak"])
+def test_unknown_secret_files(tmp_path: Path, name: str) -> None:
+    """A secret file of another name stops the start, and its content is not said."""
+    see_refused(Deployment(tmp_path, secrets={name: "sk_test_orrery_sandbox"}), name)
+
+
+def see_refused(deployment: Deployment, reason: str) -> None:
+    """See that `orrery serve` says why in one sentence, ends with 2 and makes no store."""
+    came = run_orrery("serve", "--config", str(deployment.config))
+    assert (came.returncode, came.stdout) == (2, "")
+    assert reason in came.stderr
+    assert len(came.stderr.strip().splitlines()) == 1
+    assert "sk_test" not in came.stderr
+    assert not deployment.store.exists()
+
+
+def test_address_in_use(shop: Deployment) -> None:
+    """A port that is taken is said in one sentence, and the service that has it goes on."""
+    came = run_orrery("serve", "--config", str(shop.config))
+    assert came.returncode == 1
+    assert "can not be listened on" in came.stderr.strip().splitlines()[-1]
+    assert "Traceback" not in came.stderr
+    assert shop.client.get(f"{shop.public}/healthz").status_code == 200
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_told_to_end(tmp_path: Path, how: signal.Signals) -> None:
+    """Told to end, the service finishes the request that is under way, ends with 0 and leaves nothing."""
+    shop = Deployment(tmp_path)
+    try:
+        shop.start_sandbox()
+        service, visitor = shop.start_service(), Visitor(shop)
+        shop.sandbox.fault("latency", value=0.7, path=SESSIONS)
+        with ThreadPoolExecutor(1) as pool:
+            answer = pool.submit(visitor.check_out)
+            eventually(lambda: expect_equal(shop.sandbox.faults(), []))
+            assert service.end(how) == 0
+            assert answer.result().status_code == 200
+        assert not service.leaves_a_process()
+        assert not shop.leaves_a_listener()
+        assert '"stopped"' in service.printed()
+        assert f"offer:{answer.result().json()['id']}" in shop.records.keys("offer:")
+    finally:
+        shop.clear_away()
+
+
+def test_ctrl_c_of_the_demo(tmp_path: Path) -> None:
+    """Ctrl-C of the demo leaves no process and no port, and a second demo finds the same records."""
+    data = tmp_path / "data"
+    with running_demo(data) as demo:
+        buy(demo)
+        assert demo.press_ctrl_c() == 0
+        assert not demo.leaves_a_process()
+        assert not demo.leaves_a_port()
+        assert demo.errors() == []
+    before = records(data)
+    with running_demo(data) as demo:
+        assert [one["email"] for one in records(data)] == ["ada@example.test"]
+        assert records(data) == before
+        assert demo.press_ctrl_c() == 0
+
+
+def buy(demo: Demo) -> None:
+    """Buy through the operation, as the shop page does, and wait for the access."""
+    body = {"productType": "cert", "certCode": "cloud-navigator", "vendorSlug": "northwind"}
+    session = httpx2.post(f"{demo.shop}/guided/api/checkout", json=body, trust_env=False).json()["id"]
+    Sandbox(demo.sandbox, "").pay(session, "ada@example.test")
+    eventually(partial(expect_open, demo, session))
+
+
+def expect_open(demo: Demo, session: str) -> None:
+    """Fail, for now, unless the access is open."""
+    answer = httpx2.get(f"{demo.shop}/guided/api/access/{session}", trust_env=False).json()
+    assert answer["state"] == "granted"
+
+
+def records(data: Path) -> list[dict[str, object]]:
+    """Return what `orrery access list` shows of the demo's records."""
+    return json.loads(run_orrery("access", "list", "--json", "--config", str(data / "orrery.toml")).stdout)
