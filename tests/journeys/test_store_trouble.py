@@ -1,0 +1,160 @@
+"""The store is locked, full or damaged while the service runs: a clear 503, and later nothing is missing."""
+
+import sqlite3
+import subprocess
+from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.support.deployment import MARK, Deployment, stop
+from tests.support.program import Program
+from tests.support.visiting import Visitor, expect_equal
+from tests.support.waiting import eventually
+from tests.support.webhooks import send, signed
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Deployment]:
+    """Run a sandbox; the service is the test's to start."""
+    deployment = Deployment(tmp_path)
+    try:
+        deployment.start_sandbox()
+        yield deployment
+    finally:
+        deployment.clear_away()
+    assert MARK not in deployment.printed()
+
+
+def paid_in_silence(visitor: Visitor) -> tuple[str, bytes, str]:
+    """Buy while no webhook comes; return the session and its webhook, body and header."""
+    sandbox = visitor.shop.sandbox
+    session = visitor.start()
+    sandbox.fault("webhook_down", path="checkout.session.completed")
+    visitor.pay(session)
+    eventually(lambda: expect_equal(sandbox.faults(), []))
+    return session, *signed(visitor.shop, sandbox.completed(session))
+
+
+def see_unavailable(answer: httpx2.Response) -> None:
+    """See a 503 that has the documented shape and says nothing of what lies behind."""
+    assert (answer.status_code, answer.json()["error"]) == (503, "store-unavailable")
+    assert set(answer.json()) == {"error", "message"}
+    assert "orrery.db" not in answer.text
+
+
+def see_made_good(visitor: Visitor, session: str) -> None:
+    """Let the processor repeat its webhook, and see the sale complete."""
+    visitor.shop.sandbox.advance(60)
+    visitor.await_access(session)
+    visitor.await_told(session)
+    assert (len(visitor.letters()), len(visitor.pushes())) == (1, 1)
+
+
+def test_locked(shop: Deployment) -> None:
+    """While another program holds the write lock, webhook and checkout are a 503; later all is well."""
+    shop.start_service()
+    visitor, other = Visitor(shop), Visitor(shop)
+    session, body, header = paid_in_silence(visitor)
+    with locked(shop.store), ThreadPoolExecutor(2) as pool:
+        webhook, click = pool.submit(send, shop, body, header), pool.submit(other.check_out, "a-key-of-its-own")
+        see_unavailable(webhook.result())
+        see_unavailable(click.result())
+    see_made_good(visitor, session)
+    assert other.check_out("a-key-of-its-own").status_code == 200
+    assert len(shop.sandbox.sessions(other.product)) == 1
+
+
+@contextmanager
+def locked(store: Path) -> Generator[None]:
+    """Hold the store's write lock."""
+    with closing(sqlite3.connect(store, isolation_level=None)) as database:
+        database.execute("BEGIN IMMEDIATE")
+        yield
+        database.execute("ROLLBACK")
+
+
+def test_full(small_disk: Path, shop: Deployment) -> None:
+    """While the disk is full, webhook and checkout are a 503 and readyz says so; with room again all is well."""
+    shop.store = small_disk / "orrery.db"
+    shop.configure()
+    service = shop.start_service()
+    visitor, filler = Visitor(shop), small_disk / "filler"
+    session, body, header = paid_in_silence(visitor)
+    fill(filler)
+    see_unavailable(send(shop, body, header))
+    see_unavailable(Visitor(shop).check_out("a-key-of-its-own"))
+    assert shop.records.access(session) is None
+    filler.unlink()
+    see_made_good(visitor, session)
+    stop(service)
+
+
+def fill(filler: Path) -> None:
+    """Write to the disk until nothing more goes onto it."""
+    with filler.open("wb", buffering=0) as file:
+        try:
+            while file.write(b"\0" * 512):
+                pass
+        except OSError:
+            return
+
+
+@pytest.fixture
+def small_disk(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
+    """Yield a directory on a disk of 2 MB, or skip where none may be mounted."""
+    disk = tmp_path_factory.mktemp("disk")
+    if not ran("mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)):
+        pytest.skip("a full disk needs a small one, and mounting it needs root")
+    yield disk
+    assert ran("umount", "--lazy", str(disk))
+
+
+def ran(*command: str) -> bool:
+    """Run a command, and tell whether it succeeded."""
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0  # noqa: S603  fixed commands
+
+
+def test_damaged(shop: Deployment, tmp_path: Path) -> None:
+    """A damaged file is a 503 and named by readyz; with a snapshot in its place every sale is there again."""
+    service, snapshot = shop.start_service(), tmp_path / "snapshot.db"
+    before = Visitor(shop).buy()
+    Visitor(shop).await_access(before)
+    assert shop.orrery("backup", str(snapshot)).returncode == 0
+    after = Visitor(shop).buy()
+    Visitor(shop).await_access(after)
+    stop(service)
+    service = shop.start_service()
+    damage(shop.store)
+    visitor = Visitor(shop)
+    answer = visitor.check_out("a-key-of-its-own")
+    see_unavailable(answer)
+    ready = shop.client.get(f"{shop.private}/readyz")
+    assert ready.status_code == 503
+    assert "damaged" in ready.text
+    stop(service)
+    see_damage_named(shop.launch_service())
+    assert shop.orrery("restore", str(snapshot)).returncode == 0
+    shop.start_service()
+    see_made_good(visitor, visitor.buy())
+    assert [visitor.state(session) for session in (before, after)] == ["granted", "granted"]
+
+
+def damage(store: Path) -> None:
+    """Overwrite the file in place, its log and the log's index with what is no database."""
+    for suffix in ("", "-wal", "-shm"):
+        file = store.with_name(store.name + suffix)
+        size = file.stat().st_size
+        with file.open("r+b") as damaged:
+            damaged.write(b"\xa5" * size)
+
+
+def see_damage_named(program: Program) -> None:
+    """See that the service does not start on a damaged file, and says so in one sentence."""
+    assert program.process.wait(15) == 1
+    last = program.printed().strip().splitlines()[-1]
+    assert "damaged or no store at all" in last
+    assert "Traceback" not in program.printed()
