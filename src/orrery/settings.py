@@ -27,7 +27,10 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from orrery.checkout.catalogue import TRUST_COPY, Catalogue, Product
+from orrery.checkout.domain import CheckoutPlan
+from orrery.checkout.letters import Letters
 from orrery.checkout.params import Terms
+from orrery.edge.ratelimit import Limit
 from orrery.errors import Invalid
 
 PREFIX = "ORRERY_"
@@ -228,6 +231,23 @@ class Settings(BaseSettings):
         """Put the environment before the file; read no .env and no secret here."""
         del settings_cls, dotenv_settings, file_secret_settings
         return env_settings, init_settings
+
+    def checkout_plan(self, secrets: "Secrets") -> CheckoutPlan:
+        """Return what this deployment says about its checkout."""
+        checkout = self.checkout
+        catalogue, token = checkout.catalogue(), secrets.reveal("access_service_token")
+        return CheckoutPlan(
+            catalogue=catalogue,
+            terms=checkout.terms(),
+            letters=Letters(checkout.seller, checkout.practice_url, catalogue),
+            livemode=self.mode == "live",
+            api_version=checkout.api_version,
+            has_api_key=secrets.reveal("processor_api_key") is not None,
+            signing_secrets=[line.encode() for line in (secrets.reveal("webhook_signing_secret") or "").split()],
+            service_token=token.encode() if token else None,
+            limits=(Limit(checkout.sessions_per_minute, 60), Limit(checkout.sessions_per_hour, 3600)),
+            trusted_proxies=self.server.trusted_proxies,
+        )
 
 
 def _none_when_blank(value: object) -> object:

@@ -9,6 +9,7 @@ from orrery.checkout.catalogue import ProductKey
 ACCESS = "access:"
 ACCESS_BY_TIME = "access-by-time:"
 EVENT = "event:"
+INDEX_KEY = "index-key"
 OFFER = "offer:"
 OFFER_ADDRESS = "offer-address:"
 PENDING = "pending:"

@@ -1,5 +1,6 @@
 """Who asks whether access is open (decision 11)."""
 
+import secrets
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -8,7 +9,7 @@ from orrery.checkout import keys
 from orrery.checkout.records import AccessRecord
 from orrery.errors import NotFound
 from orrery.ports.clock import Clock
-from orrery.ports.store import Store
+from orrery.ports.store import Absent, Put, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +71,10 @@ class Lookup:
         now = self._clock.now()
         ends = [record.expires_at for record in records if record.cert_code == cert_code and record.runs_at(now)]
         return Answer(bool(ends), max(ends, default=None))
+
+
+async def index_key(store: Store) -> bytes:
+    """Return the store's own key for digests of e-mail addresses, made when the store is new (decision 10)."""
+    while (entry := await store.get(keys.INDEX_KEY)) is None:
+        await store.commit([Put(keys.INDEX_KEY, secrets.token_bytes(32))], [Absent(keys.INDEX_KEY)])
+    return entry.value

@@ -34,7 +34,7 @@ def list_records(
     """List access records, the newest first."""
 
     async def read(orrery: Orrery) -> list[Row]:
-        return [_row(record, orrery.clock.now()) async for record in orrery.desk.newest(limit)]
+        return [_row(record, orrery.clock.now()) async for record in orrery.checkout.desk.newest(limit)]
 
     show(with_services(config, read), _COLUMNS, as_json=as_json, empty="No access record yet.")
 
@@ -47,7 +47,7 @@ def show_record(
     """Show everything about one session's or one buyer's access, as JSON."""
 
     async def read(orrery: Orrery) -> list[AccessRecord]:
-        return await orrery.desk.find(who)
+        return await orrery.checkout.desk.find(who)
 
     show_json([record.model_dump() for record in with_services(config, read)])
 
@@ -55,7 +55,7 @@ def show_record(
 @group.command()
 def resend(session: Session, reason: Reason, config: Config = None) -> None:
     """Send the buyer's e-mail once more."""
-    with_services(config, lambda orrery: orrery.desk.resend(session, reason))
+    with_services(config, lambda orrery: orrery.checkout.desk.resend(session, reason))
     note("The e-mail is queued; the running service delivers it.")
 
 
@@ -67,14 +67,14 @@ def change_email(
     config: Config = None,
 ) -> None:
     """Hand a record to another address of its buyer."""
-    with_services(config, lambda orrery: orrery.desk.change_email(session, email, reason))
+    with_services(config, lambda orrery: orrery.checkout.desk.change_email(session, email, reason))
     note("The record has the new address.")
 
 
 @group.command()
 def revoke(session: Session, reason: Reason, config: Config = None) -> None:
     """Take access back from now on."""
-    with_services(config, lambda orrery: orrery.desk.revoke(session, reason))
+    with_services(config, lambda orrery: orrery.checkout.desk.revoke(session, reason))
     note("The access is revoked.")
 
 
@@ -89,7 +89,7 @@ def grant(
 ) -> None:
     """Open one year of access by your word, and tell the buyer."""
     gift = Gift(email, _product(vendor, cert), "owner", session_id=session)
-    record = with_services(config, lambda orrery: orrery.desk.grant(gift, reason))
+    record = with_services(config, lambda orrery: orrery.checkout.desk.grant(gift, reason))
     note(f"Access until {record.expires_at:%d %B %Y}: {record.session_id}")
 
 
@@ -107,8 +107,8 @@ def import_records(
     async def write(orrery: Orrery) -> tuple[int, int]:
         new = 0
         for gift in gifts:
-            if await orrery.lookup.record(gift.session_id or "") is None:
-                await orrery.desk.grant(gift, reason)
+            if await orrery.checkout.lookup.record(gift.session_id or "") is None:
+                await orrery.checkout.desk.grant(gift, reason)
                 new += 1
         return new, len(gifts) - new
 
@@ -123,7 +123,7 @@ def journal(
     config: Config = None,
 ) -> None:
     """List what was changed by hand, and why."""
-    entries = with_services(config, lambda orrery: orrery.desk.journal(limit))
+    entries = with_services(config, lambda orrery: orrery.checkout.desk.journal(limit))
     rows: list[Row] = [entry.model_dump() | {"at": f"{entry.at:%Y-%m-%d %H:%M:%S}"} for entry in entries]
     show(rows, ("at", "action", "session_id", "reason"), as_json=as_json, empty="Nothing was changed by hand.")
 

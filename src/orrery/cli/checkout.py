@@ -33,7 +33,7 @@ def reconcile(
     async def run(orrery: Orrery) -> Report:
         with _progress() as progress:
             task = progress.add_task("sessions", total=None)
-            return await orrery.reconciliation.run(
+            return await orrery.checkout.reconciliation.run(
                 window, dry_run=dry_run, progress=lambda seen: progress.update(task, completed=seen)
             )
 

@@ -29,7 +29,7 @@ async def _after(settings: Settings, secrets: Secrets) -> None:
         done = await Restoration(orrery.store, orrery.clock, orrery.outbox).settle()
         note(f"Restored. {done.held} notifications are held back, {done.voided} approvals are void.")
         try:
-            report = await orrery.reconciliation.run()
+            report = await orrery.checkout.reconciliation.run()
         except OrreryError as error:
             note(f"Not reconciled: {error} Run `orrery checkout reconcile` when that is mended.")
             return

@@ -32,13 +32,17 @@ class Job:
 class Workers:
     """Runs jobs side by side until cancelled; a job that fails is logged, shown, and comes round again."""
 
-    def __init__(self, store: Store, clock: Clock, holder: str, jobs: Sequence[Job]) -> None:
+    def __init__(self, store: Store, clock: Clock, holder: str, jobs: Sequence[Job] = ()) -> None:
         self._store = store
         self._clock = clock
         self._holder = holder
-        self._jobs = jobs
+        self._jobs = list(jobs)
         self.failing: dict[str, str] = {}
         """The jobs whose last run failed, and why."""
+
+    def add(self, *jobs: Job) -> None:
+        """Add jobs; those that are there when `run` begins are done."""
+        self._jobs += jobs
 
     async def run(self) -> None:
         """Run every job for ever."""

@@ -1,0 +1,85 @@
+"""The checkout as one piece: its services over the ports that it is given, its routes and its jobs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from orrery.checkout.catalogue import Catalogue
+from orrery.checkout.desk import Desk
+from orrery.checkout.fulfilment import Fulfilment
+from orrery.checkout.health import CheckoutHealth
+from orrery.checkout.letters import Letters
+from orrery.checkout.lookup import Lookup
+from orrery.checkout.params import Terms
+from orrery.checkout.privacy import Privacy
+from orrery.checkout.reconcile import EVERY, Reconciliation
+from orrery.checkout.routes import CheckoutRoutes
+from orrery.checkout.service import Checkout
+from orrery.checkout.webhook import Webhook
+from orrery.edge.client_address import ClientAddresses
+from orrery.edge.ratelimit import Limit, RateLimit
+from orrery.owner.workers import Job
+from orrery.ports.clock import Clock
+from orrery.ports.processor import EventReader, Processor
+from orrery.ports.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class CheckoutPlan:
+    """What a deployment says about its checkout. A secret that is missing is empty here (decision 41)."""
+
+    catalogue: Catalogue
+    terms: Terms | None
+    letters: Letters
+    livemode: bool
+    api_version: str
+    has_api_key: bool
+    signing_secrets: Sequence[bytes]
+    service_token: bytes | None
+    limits: tuple[Limit, ...]
+    trusted_proxies: Sequence[str]
+
+
+class CheckoutDomain:
+    """Every service of the checkout, wired."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        processor: Processor,
+        read_event: EventReader,
+        plan: CheckoutPlan,
+        *,
+        index_key: bytes,
+    ) -> None:
+        self._plan = plan
+        self.lookup = Lookup(store, clock, index_key=index_key)
+        self.desk = Desk(store, clock, self.lookup, plan.letters, index_key=index_key)
+        self.privacy = Privacy(store, clock, self.lookup, index_key=index_key)
+        fulfilment = Fulfilment(store, clock, plan.letters, livemode=plan.livemode, index_key=index_key)
+        self.reconciliation = Reconciliation(store, clock, processor, fulfilment, plan.catalogue)
+        self.health = CheckoutHealth(
+            catalogue=plan.catalogue,
+            processor=processor,
+            api_version=plan.api_version,
+            has_addresses=plan.terms is not None,
+            has_api_key=plan.has_api_key,
+            has_signing_secret=bool(plan.signing_secrets),
+            has_service_token=plan.service_token is not None,
+        )
+        self.routes = CheckoutRoutes(
+            checkout=Checkout(store, clock, processor, plan.catalogue, plan.terms),
+            webhook=Webhook(clock, fulfilment, read_event, plan.signing_secrets),
+            lookup=self.lookup,
+            addresses=ClientAddresses(plan.trusted_proxies),
+            limit=RateLimit(clock, *plan.limits),
+            service_token=plan.service_token,
+        )
+
+    def jobs(self) -> list[Job]:
+        """Return what repeats."""
+        jobs = [Job("erase old addresses", timedelta(hours=1), self.privacy.erase_old_addresses)]
+        if list(self._plan.catalogue) and self._plan.has_api_key:
+            jobs.append(Job("reconcile", EVERY, self.reconciliation.run))
+        return jobs
