@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import cast
 
 from orrery.checkout import keys
 from orrery.checkout.desk import JOURNAL, JournalEntry
@@ -62,7 +63,7 @@ class Privacy:
         async for entry in self._mentions(keys.EVENT, address):
             await self._replace(entry, [Put(entry.key, b'{"erased":true}', KEEP_EVENTS)])
         async for entry in self._mentions(outbox.ROW, address):
-            await self._replace(entry, [Delete(entry.key)])
+            await self._replace(entry, outbox.removed(entry))
         for record in await self._lookup.records_of(address):
             await self._erase_record(record, reason)
         return data
@@ -98,18 +99,30 @@ class Privacy:
         return [Put(entry.key, offer.to_bytes())]
 
     async def _mentions(self, prefix: str, address: str) -> AsyncIterator[Entry]:
-        found_in, after = _whole(address).search, None
+        mentions, after = _whole(address).search, None
         while page := await self._store.scan(prefix, after=after, limit=200):
             after = page[-1].key
             for entry in page:
-                if found_in(entry.value):
+                if any(map(mentions, _strings(json.loads(entry.value)))):
                     yield entry
 
     async def _replace(self, entry: Entry, writes: list[Write]) -> None:
         await self._store.commit(writes, [Unchanged(entry.key, entry.version)])
 
 
-def _whole(address: str) -> re.Pattern[bytes]:
-    # As a whole word, so that erasing ann@example.org spares joann@example.org.
-    escaped = re.escape(json.dumps(address)[1:-1].encode())
-    return re.compile(rb"(?<![\w.+%-])" + escaped + rb"(?![\w-]|\.\w)", re.IGNORECASE)
+def _whole(address: str) -> re.Pattern[str]:
+    # As a whole word, so that erasing ann@example.org spares joann@example.org and o'ann@example.org.
+    return re.compile(rf"(?<![\w.!#$%&'*+^`{{|}}~-]){re.escape(address)}(?![\w-]|\.\w)", re.IGNORECASE)
+
+
+def _strings(value: object) -> Iterator[str]:
+    """Yield every text in a JSON value: as such, letters are no longer escaped."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, one in cast("dict[str, object]", value).items():
+            yield name
+            yield from _strings(one)
+    elif isinstance(value, list):
+        for one in cast("list[object]", value):
+            yield from _strings(one)

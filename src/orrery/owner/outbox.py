@@ -90,6 +90,11 @@ def unseen(drafts: Sequence[Draft]) -> list[Check]:
     return [Absent(_row_key(draft.id)) for draft in drafts]
 
 
+def removed(entry: Entry) -> list[Write]:
+    """Return the writes that remove a stored notification with its index, whatever became of it."""
+    return _replaced(Row.model_validate_json(entry.value), [])
+
+
 class Outbox:
     """Delivers what is due, and shows what is there."""
 
@@ -147,7 +152,7 @@ class Outbox:
     async def _due(self, after: str | None) -> list[Entry]:
         now = _stamp(self._clock.now())
         indexed = await self._store.scan(_DUE, after=after, limit=BATCH)
-        return [entry for entry in indexed if entry.key[len(_DUE) :] <= now]
+        return [entry for entry in indexed if _due_at(entry) <= now]
 
     async def _indexed(self, index: Entry) -> tuple[Entry, Row] | None:
         entry = await self._store.get(_row_key(index.value.decode()))
@@ -237,6 +242,10 @@ def _index_key(row: Row) -> str:
     if row.state == "waiting":
         return f"{_DUE}{_stamp(row.due_at)}:{row.id}"
     return f"{_DEAD if row.state == 'dead' else _HELD}{row.id}"
+
+
+def _due_at(index: Entry) -> str:
+    return index.key.removeprefix(_DUE).partition(":")[0]
 
 
 def _stamp(moment: datetime) -> str:
