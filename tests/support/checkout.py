@@ -20,7 +20,7 @@ from orrery.checkout.params import Terms
 from orrery.checkout.privacy import Privacy
 from orrery.checkout.reconcile import Reconciliation
 from orrery.checkout.records import AccessRecord, Offer
-from orrery.checkout.service import Checkout
+from orrery.checkout.service import Checkout, Purchase
 from orrery.checkout.webhook import Webhook
 from orrery.owner.outbox import Outbox, Row
 from orrery.ports.processor import CheckoutSession
@@ -206,6 +206,11 @@ class Shop:
         """Store the offers of these sessions, as their creation did."""
         for session_id in session_ids:
             await self.store.commit([Put(f"offer:{session_id}", offer(session_id, **other).to_bytes())])
+
+    async def checkout_session(self) -> str:
+        """Create a session as a visitor does; return its id."""
+        created = await self.checkout.create(Purchase(PRODUCT.key, "203.0.113.7"))
+        return created.id
 
     async def receive(self, event_id: str, completed: dict[str, Any], kind: str = "") -> str:
         """Deliver a well-signed event."""

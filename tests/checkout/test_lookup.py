@@ -1,0 +1,100 @@
+"""Who asks whether access is open (decision 11)."""
+
+import json
+from dataclasses import asdict
+from datetime import timedelta
+
+import pytest
+
+from orrery.errors import NotFound
+from tests.support.checkout import BUYER, Shop, session_json
+from tests.support.clock import START
+
+pytestmark = pytest.mark.anyio
+
+YEAR = timedelta(days=365)
+
+
+async def sold() -> Shop:
+    """Return a shop that sold one session."""
+    shop = Shop()
+    await shop.offered("cs_1")
+    await shop.receive("evt_1", session_json())
+    return shop
+
+
+async def test_an_offered_session_is_pending() -> None:
+    """Between its creation and its payment a session is pending."""
+    shop = Shop()
+    await shop.offered("cs_1")
+    state = await shop.lookup.session("cs_1")
+    assert (state.state, state.expires_at) == ("pending", None)
+
+
+async def test_a_withheld_session_is_pending() -> None:
+    """A session that waits without an offer is pending too."""
+    shop = Shop()
+    await shop.receive("evt_1", session_json())
+    assert (await shop.lookup.session("cs_1")).state == "pending"
+
+
+async def test_a_granted_session() -> None:
+    """A granted session says until when."""
+    state = await (await sold()).lookup.session("cs_1")
+    assert (state.state, state.expires_at) == ("granted", START + YEAR)
+
+
+async def test_an_ended_session() -> None:
+    """From the moment of its end on a session is ended."""
+    shop = await sold()
+    shop.clock.advance(YEAR.total_seconds() - 1)
+    assert (await shop.lookup.session("cs_1")).state == "granted"
+    shop.clock.advance(1)
+    assert (await shop.lookup.session("cs_1")).state == "ended"
+
+
+@pytest.mark.parametrize("unknown", ["cs_9", "", "x" * 400, "../x", "cs_1\x00", "é"])
+async def test_an_unknown_session(unknown: str) -> None:
+    """A session that we never created is not found."""
+    with pytest.raises(NotFound):
+        await (await sold()).lookup.session(unknown)
+
+
+async def test_nothing_personal_is_told() -> None:
+    """The success page learns a state and a date, and neither who bought nor what."""
+    state = await (await sold()).lookup.session("cs_1")
+    assert set(asdict(state)) == {"state", "expires_at"}
+    told = json.dumps(asdict(state), default=str)
+    for private in (BUYER, "203.0.113.7", "pi_", "cissp", "4900"):
+        assert private not in told
+
+
+@pytest.mark.parametrize(("code", "granted"), [("cissp", True), ("ccsp", False), ("", False)])
+async def test_access_is_to_one_certification(code: str, granted: bool) -> None:  # noqa: FBT001  pytest passes parameters by position
+    """A purchase opens the certification that was bought, by session and by address."""
+    shop = await sold()
+    for answer in (await shop.lookup.check_session("cs_1", code), await shop.lookup.check_email(BUYER, code)):
+        assert (answer.granted, answer.expires_at) == (granted, START + YEAR if granted else None)
+
+
+async def test_the_longest_of_several() -> None:
+    """Of a buyer's purchases the one that runs longest is told."""
+    shop = await sold()
+    await shop.offered("cs_2")
+    await shop.receive("evt_2", session_json("cs_2"))
+    answer = await shop.lookup.check_email(f" {BUYER.upper()} ", "cissp")
+    assert answer.expires_at == START.replace(year=2028)
+
+
+async def test_nobody_has_access() -> None:
+    """An unknown address or session has no access, and that is no error."""
+    shop = await sold()
+    assert not (await shop.lookup.check_email("nobody@example.org", "cissp")).granted
+    assert not (await shop.lookup.check_email("", "cissp")).granted
+    assert not (await shop.lookup.check_session("cs_9", "cissp")).granted
+
+
+async def test_a_buyer_is_indexed_by_a_keyed_digest() -> None:
+    """No key of the store holds an address, so that a look at the keys tells no buyer."""
+    for entry in await (await sold()).entries():
+        assert "@" not in entry.key
