@@ -1,0 +1,164 @@
+"""The tests that guard money: taking any one of these checks out of the code turns a test red (change rule 5)."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "orrery"
+GUARDS = {
+    "checkout/signature.py": "tests/checkout/test_signature.py",
+    "checkout/access.py": "tests/checkout/test_access.py",
+    "checkout/webhook.py": "tests/checkout/test_webhook.py",
+    "checkout/fulfilment.py": "tests/checkout/test_webhook.py",
+}
+"""Which tests guard which file."""
+
+RUN = """
+import sys, orrery, pytest
+if not orrery.__file__.startswith(sys.argv[1]):
+    sys.exit("another copy is imported: " + orrery.__file__)
+sys.exit(pytest.main(["-x", "-p", "no:cacheprovider", "-p", "no:schemathesis", *sys.argv[2:]]))
+"""
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One check taken out: `old` stands exactly once in `file`, and `new` takes its place."""
+
+    what: str
+    file: str
+    old: str
+    new: str
+
+
+MUTATIONS = [
+    Mutation(
+        "the webhook checks no signature",
+        "checkout/webhook.py",
+        "        verify(body, signature, self._secrets, self._clock.now())\n",
+        "",
+    ),
+    Mutation(
+        "any signature matches",
+        "checkout/signature.py",
+        "    return any(matches)\n",
+        "    return any(matches) or True\n",
+    ),
+    Mutation(
+        "the signing time may lie anywhere",
+        "checkout/signature.py",
+        "    if abs(int(now.timestamp()) - int(signed_at)) > TOLERANCE.total_seconds():\n",
+        "    if False:\n",
+    ),
+    Mutation(
+        "the signing time may lie in the future",
+        "checkout/signature.py",
+        "abs(int(now.timestamp()) - int(signed_at))",
+        "int(now.timestamp()) - int(signed_at)",
+    ),
+    Mutation(
+        "an empty secret checks",
+        "checkout/signature.py",
+        "    if not secrets or not all(secrets):\n",
+        "    if not secrets:\n",
+    ),
+    Mutation(
+        "the offer is not compared",
+        "checkout/access.py",
+        "    if mismatch := _mismatch(session, product, offer):\n",
+        '    if mismatch := "":\n',
+    ),
+    Mutation(
+        "the offered product is not compared",
+        "checkout/access.py",
+        "    if product != offer.product:\n",
+        "    if False:\n",
+    ),
+    Mutation(
+        "the offered price is not compared",
+        "checkout/access.py",
+        "    if session.price_ids is not None and session.price_ids != (offer.price_id,):\n",
+        "    if False:\n",
+    ),
+    Mutation(
+        "live and test are not told apart",
+        "checkout/access.py",
+        "    if session.livemode != livemode:\n",
+        "    if False:\n",
+    ),
+    Mutation(
+        "unpaid is granted",
+        "checkout/access.py",
+        '    if session.payment_status == "unpaid":\n',
+        "    if False:\n",
+    ),
+    Mutation(
+        "a session is granted again",
+        "checkout/fulfilment.py",
+        "[Absent(keys.access(session.id)), *end_check]",
+        "[*end_check]",
+    ),
+    Mutation(
+        "two purchases at once extend the same end",
+        "checkout/fulfilment.py",
+        "[Absent(keys.access(session.id)), *end_check]",
+        "[Absent(keys.access(session.id))]",
+    ),
+]
+
+
+def copied(folder: Path) -> Path:
+    """Copy the source, and return where the package lies."""
+    return Path(shutil.copytree(SOURCE, folder / "orrery", ignore=shutil.ignore_patterns("__pycache__", "web")))
+
+
+def guarded(package: Path, *tests: str) -> subprocess.CompletedProcess[str]:
+    """Run tests against the copy of the package."""
+    environment = {**os.environ, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}  # noqa: TID251  for a child
+    command = [sys.executable, "-c", RUN, str(package), *tests]
+    return subprocess.run(  # noqa: S603  our own tests
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def mutated(folder: Path, mutation: Mutation) -> subprocess.CompletedProcess[str]:
+    """Take the check out of a copy, and run the tests that guard it."""
+    package = copied(folder)
+    file = package / mutation.file
+    text = file.read_text(encoding="utf-8")
+    assert text.count(mutation.old) == 1, "the code has changed: say here what the check looks like now"
+    file.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
+    return guarded(package, GUARDS[mutation.file])
+
+
+@pytest.fixture(scope="module")
+def runs(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[dict[str, Future[subprocess.CompletedProcess[str]]]]:
+    """Run all mutations side by side, a process for each core."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield {one.what: pool.submit(mutated, tmp_path_factory.mktemp("mutated"), one) for one in MUTATIONS}
+
+
+def test_the_copy_as_it_is_passes(tmp_path: Path) -> None:
+    """With every check in its place the guarding tests pass: what follows is the mutations' doing."""
+    came = guarded(copied(tmp_path), *sorted(set(GUARDS.values())))
+    assert came.returncode == pytest.ExitCode.OK, came.stdout + came.stderr
+
+
+@pytest.mark.parametrize("what", [mutation.what for mutation in MUTATIONS])
+def test_a_missing_check_turns_a_test_red(
+    runs: dict[str, Future[subprocess.CompletedProcess[str]]], what: str
+) -> None:
+    """Taking the check out makes a guarding test fail, and not for another reason."""
+    came = runs[what].result()
+    assert came.returncode == pytest.ExitCode.TESTS_FAILED, came.stdout + came.stderr
+    assert "1 failed" in came.stdout
