@@ -48,7 +48,8 @@ class Orrery:
     def apps(self, site: ASGIApp | None = None) -> tuple[ASGIApp, ASGIApp]:
         """Return the public app, with `site` behind its operations, and the private one."""
         metrics = Metrics()
-        public = public_app([self.checkout.routes.router()], self.findings, metrics, site)
+        routes = self.checkout.routes
+        public = public_app([routes.router()], routes.direct(), self.findings, metrics, site)
         return public, private_app(public, self.findings, metrics, self.health.undelivered)
 
 

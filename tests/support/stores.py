@@ -80,4 +80,4 @@ async def put(store: Store, *keys: str, ttl: timedelta | None = None) -> int:
 
 async def keys_of(store: Store, prefix: str = "", **options: object) -> list[str]:
     """Return the keys of a scan."""
-    return [entry.key for entry in await store.scan(prefix, **options)]  # pyright: ignore[reportArgumentType]
+    return [entry.key for entry in await store.scan(prefix, **options)]  # pyright: ignore[reportArgumentType] each option is checked by the store

@@ -1,15 +1,14 @@
 """Security headers on every response."""
 
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-_DEFAULTS = {
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
-}
+_DEFAULTS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'"),
+)
 
 
 class SecurityHeaders:
@@ -23,9 +22,8 @@ class SecurityHeaders:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in _DEFAULTS.items():
-                    headers.setdefault(name, value)
+                present = {name for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(one for one in _DEFAULTS if one[0] not in present)]
             await send(message)
 
         await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)

@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from orrery.edge import problems
+from orrery.edge.direct import DirectRoute
 from orrery.edge.headers import SecurityHeaders
 from orrery.edge.metrics import Measured, Metrics
 from orrery.errors import OrreryError
@@ -21,10 +22,14 @@ Readiness = Callable[[], Awaitable[Sequence[Finding]]]
 
 
 def public_app(
-    routers: Sequence[APIRouter], readiness: Readiness, metrics: Metrics, site: ASGIApp | None = None
+    routers: Sequence[APIRouter],
+    direct: Sequence[DirectRoute],
+    readiness: Readiness,
+    metrics: Metrics,
+    site: ASGIApp | None = None,
 ) -> FastAPI:
-    """Return the public app; `site` answers what no operation does."""
-    app = FastAPI(title="Orrery", version="1", openapi_url=None, docs_url=None, redoc_url=None)
+    """Return the public app; `direct` routes come first, and `site` answers what no operation does."""
+    app = FastAPI(title="Orrery", version="1", openapi_url=None, docs_url=None, redoc_url=None, routes=[*direct])
     for router in routers:
         app.include_router(router)
 

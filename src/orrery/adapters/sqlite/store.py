@@ -50,7 +50,8 @@ class SqliteStore:
         set_busy_timeout(self._reader, _READ_TIMEOUT)
         self._writer = Writer(file, clock, loop, busy_timeout)
         self._closed = False
-        self._ids = (f"{uuid4().hex}-{number:012d}" for number in itertools.count())
+        opened = uuid4().hex
+        self._ids = (f"{opened}-{number:012d}" for number in itertools.count())
 
     @classmethod
     async def open(cls, path: Path, clock: Clock, *, busy_timeout: timedelta = BUSY_TIMEOUT) -> Self:
