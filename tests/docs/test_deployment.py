@@ -1,0 +1,49 @@
+"""The units in deploy/ are ones that a service manager takes, and fit the settings."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from orrery.settings import Secrets
+from tests.docs.documents import ROOT
+
+UNIT = ROOT / "deploy/systemd/orrery.service"
+PROGRAM = "/opt/orrery/.venv/bin/orrery"
+EXPOSURE = 20
+"""The most that systemd may find wanting, in tenths: 0 is shut, 100 is open."""
+
+
+def analyze(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run systemd-analyze, or skip where there is none."""
+    program = shutil.which("systemd-analyze")
+    if program is None:
+        pytest.skip("systemd-analyze is not installed")
+    return subprocess.run(  # noqa: S603 - our own arguments
+        [program, *arguments], capture_output=True, text=True, check=False, timeout=30
+    )
+
+
+def test_the_unit_is_one_that_systemd_takes(tmp_path: Path) -> None:
+    """systemd-analyze has nothing to say about the unit, once its program is one that is there."""
+    unit = tmp_path / UNIT.name
+    unit.write_text(UNIT.read_text().replace(PROGRAM, "/bin/true"))
+    result = analyze("verify", unit)
+    assert (result.returncode, result.stdout + result.stderr) == (0, "")
+
+
+def test_the_unit_leaves_the_service_little(tmp_path: Path) -> None:
+    """systemd's own measure of what a taken-over service could reach stays low."""
+    unit = tmp_path / UNIT.name
+    unit.write_text(UNIT.read_text())
+    result = analyze("security", "--offline=yes", f"--threshold={EXPOSURE}", "--no-pager", unit)
+    assert result.returncode == 0, result.stdout
+
+
+def test_the_unit_hands_over_secrets_that_exist() -> None:
+    """Each credential of the unit is a secret of the settings, under its own name."""
+    found = re.findall(r"^#?LoadCredential=(\w+):/etc/orrery/secrets/(\w+)$", UNIT.read_text(), re.MULTILINE)
+    assert {name for pair in found for name in pair} == set(Secrets.model_fields) - {"admin_password_hash"}
+    assert all(name == file for name, file in found)

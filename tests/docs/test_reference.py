@@ -1,0 +1,193 @@
+"""The reference names everything that there is, and nothing else."""
+
+import asyncio
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+from orrery.app import opened
+from orrery.checkout.desk import JournalEntry
+from orrery.checkout.records import AccessEnd, AccessRecord, Attempt, Offer, Pending
+from orrery.owner import outbox
+from orrery.sandbox.faults import KINDS
+from orrery.settings import ProductSettings, Secrets, Settings, StoreSettings
+from tests.docs.documents import ROOT
+from tests.docs.tables import REFERENCE, code, names, rows, sections
+from tests.support.commands import Parameter, commands
+
+SETTINGS = sections("settings.md")
+COMMANDS = sections("commands.md")
+OPERATIONS = sections("operations.md")
+RECORDS = sections("events-and-records.md")
+
+TABLES: dict[str, type[BaseModel]] = {
+    name: field.annotation
+    for name, field in Settings.model_fields.items()
+    if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
+}
+PROBLEM = re.compile(r'(?:Problem\(\s*|Error, |errors\.\w+, )(?P<status>\d{3}), "(?P<tag>[a-z-]+)"')
+
+
+async def openapi(folder: Path) -> dict[str, Any]:
+    """Return the description of the public operations, as the private listener gives it."""
+    settings = Settings(store=StoreSettings(path=folder / "orrery.db"))
+    async with opened(settings, Secrets()) as orrery:
+        _, private = orrery.apps()
+        transport = httpx2.ASGITransport(app=private)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            return (await client.get("/openapi.json")).raise_for_status().json()
+
+
+def described(folder: Path) -> dict[str, set[str]]:
+    """Return the statuses of each public operation, by method and path."""
+    return {
+        f"{method.upper()} {path}": set(operation["responses"])
+        for path, methods in asyncio.run(openapi(folder))["paths"].items()
+        for method, operation in methods.items()
+    }
+
+
+def documented_problems() -> set[tuple[str, str]]:
+    """Return every pair of status and tag that the operations' page names."""
+    return {
+        (code(row[0])[0], tag)
+        for section in OPERATIONS.values()
+        for row in rows(section)
+        if re.fullmatch(r"`\d{3}`", row[0]) and len(row) == 3
+        for tag in code(row[1])
+    }
+
+
+def raised_problems() -> set[tuple[str, str]]:
+    """Return every pair of status and tag in the product's source."""
+    folders = (ROOT / "src/orrery/edge", ROOT / "src/orrery/checkout")
+    sources = [path.read_text() for folder in folders for path in folder.glob("*.py")]
+    found = {(match["status"], match["tag"]) for text in sources for match in PROBLEM.finditer(text)}
+    return found | {("404", "not-found"), ("405", "method-not-allowed")}
+
+
+def test_every_command_is_documented() -> None:
+    """The commands' page has a section for each command and for no other."""
+    assert {title for title in COMMANDS if title.startswith("orrery ")} == set(commands())
+
+
+@pytest.mark.parametrize("command", commands())
+def test_every_option_is_documented(command: str) -> None:
+    """A command's section names each of its options and arguments, and no other."""
+    expected = {name for parameter in commands()[command] for name in parameter.names}
+    assert names(COMMANDS[command]) == expected
+
+
+@pytest.mark.parametrize("command", commands())
+def test_the_defaults_of_options_are_documented(command: str) -> None:
+    """A command's section tells the default of each option, or that it is required."""
+    told = {code(row[0])[0]: row[1].replace("`", "") for row in rows(COMMANDS[command])}
+    assert told == {parameter.names[0]: _default(parameter) for parameter in commands()[command]}
+
+
+def _default(parameter: Parameter) -> str:
+    return "required" if parameter.required else parameter.default
+
+
+def test_every_section_of_the_settings_is_documented() -> None:
+    """The settings' page has a section for each table of the file, the products and the secrets."""
+    named = {title.strip("[]") for title in SETTINGS if title.startswith("[")}
+    assert named == {*TABLES, "checkout.products"}
+
+
+@pytest.mark.parametrize(
+    ("title", "model"),
+    [
+        *((f"[{name}]", model) for name, model in TABLES.items()),
+        ("[[checkout.products]]", ProductSettings),
+        ("Secret files", Secrets),
+    ],
+)
+def test_every_setting_is_documented(title: str, model: type[BaseModel]) -> None:
+    """A section names each key of its table, and no other."""
+    assert names(SETTINGS[title]) == set(model.model_fields) - {"products"}
+
+
+@pytest.mark.parametrize(
+    ("title", "model"),
+    [*((f"[{name}]", model) for name, model in TABLES.items()), ("[[checkout.products]]", ProductSettings)],
+)
+def test_the_defaults_of_settings_are_documented(title: str, model: type[BaseModel]) -> None:
+    """Each default on the settings' page is the key's own; a key without one has an empty cell or is required."""
+    for key, default in ((code(row[0])[0], row[1]) for row in rows(SETTINGS[title])):
+        field = model.model_fields[key]
+        assert _read(default) == (PydanticUndefined if field.is_required() else _plain(field.default)), key
+
+
+def _read(cell: str) -> object:
+    if cell == "required":
+        return PydanticUndefined
+    return tomllib.loads(f"value = {cell.strip('`')}")["value"] if cell else None
+
+
+def _plain(default: object) -> object:
+    if isinstance(default, tuple):
+        return list(default)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  any tuple
+    return default if isinstance(default, (str, int, bool, type(None))) else str(default)
+
+
+def test_the_top_of_the_settings_is_documented() -> None:
+    """The keys outside all tables are documented, and they are all."""
+    assert names(SETTINGS["The top of the file"]) == set(Settings.model_fields) - set(TABLES)
+
+
+def test_every_operation_and_status_is_documented(tmp_path: Path) -> None:
+    """Each public operation of the OpenAPI document has a section with exactly its statuses."""
+    told = {
+        title: {name for name in names(section) if name.isdecimal()}
+        for title, section in OPERATIONS.items()
+        if title.split()[0] in {"GET", "POST"}
+    }
+    assert told == described(tmp_path)
+
+
+def test_every_error_tag_is_documented() -> None:
+    """Each status with its tag that the source can answer stands on the operations' page, and no other."""
+    assert documented_problems() == raised_problems()
+
+
+@pytest.mark.parametrize(
+    ("title", "model"),
+    [
+        ("Access record", AccessRecord),
+        ("Offer", Offer),
+        ("Completed session without access", Pending),
+        ("End of access", AccessEnd),
+        ("Idempotency record", Attempt),
+        ("Notification", outbox.Row),
+        ("Change by hand", JournalEntry),
+    ],
+)
+def test_every_field_of_a_record_is_documented(title: str, model: type[BaseModel]) -> None:
+    """A record's section names each of its fields, and no other."""
+    assert {code(row[0])[0] for row in rows(RECORDS[title])} == set(model.model_fields)
+
+
+def test_every_fault_is_documented() -> None:
+    """The sandbox's page names each fault switch, and no other."""
+    assert names(sections("sandbox.md")["Faults"]) - {"kind", "count", "path", "value"} == set(KINDS)
+
+
+def test_a_row_is_told_from_a_head() -> None:
+    """The head of a table and the rule under it are no rows; a bar behind a backslash divides no cells."""
+    table = "| `a` | b |\n|---|---|\n| `c` | d \\| e |\n\ntext\n\n| | |\n|---|---|\n| `f`, `-g` | |\n"
+    assert list(rows(table)) == [["`c`", "d \\| e"], ["`f`, `-g`", ""]]
+    assert names(table) == {"c", "f", "-g"}
+
+
+def test_the_index_leads_to_every_page() -> None:
+    """Each page of the documentation is linked from its index."""
+    index = (REFERENCE.parent / "index.md").read_text()
+    pages = {str(path.relative_to(REFERENCE.parent)) for path in REFERENCE.parent.glob("*/*.md")}
+    assert {page for page in pages if f"]({page})" not in index} == set()
