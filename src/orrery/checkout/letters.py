@@ -67,15 +67,18 @@ class Letters:
         return address.replace("{certCode}", product.cert_code)
 
 
-_WHOLE = ("bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv", "xaf", "xof", "xpf")
-_THOUSANDTHS = ("bhd", "jod", "kwd", "omr", "tnd")
-_DIGITS: dict[str, int] = dict.fromkeys(_WHOLE, 0) | dict.fromkeys(_THOUSANDTHS, 3)
-"""Currencies whose smallest unit is not a hundredth, and its digits."""
+_WHOLE = frozenset(
+    {"bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv", "xaf", "xof", "xpf"}
+)
+"""Currencies without a smaller unit."""
+
+_THOUSANDTHS = frozenset({"bhd", "jod", "kwd", "omr", "tnd"})
+"""Currencies whose smallest unit is a thousandth."""
 
 
 def amount(record: AccessRecord) -> str:
     """Return what was paid, for people: `49.00 USD`, `4900 JPY`, `no payment`."""
     if record.amount_total is None or record.currency is None:
         return "no payment"
-    digits = _DIGITS.get(record.currency, 2)
+    digits = 0 if record.currency in _WHOLE else 3 if record.currency in _THOUSANDTHS else 2
     return f"{record.amount_total / 10**digits:.{digits}f} {record.currency.upper()}"

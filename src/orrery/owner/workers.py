@@ -80,5 +80,13 @@ class Workers:
             renewal.cancel()
 
     async def _renew(self, lease: Lease) -> None:
-        while await lease.take() is not None:
+        while await self._keeps(lease):
             await self._clock.sleep(LEASE.total_seconds() / 3)
+
+    async def _keeps(self, lease: Lease) -> bool:
+        try:
+            return await lease.take() is not None
+        except StoreError as error:
+            # Half of the term is left: the next renewal still comes in time.
+            log.warning("lease not renewed", why=str(error))
+            return True
