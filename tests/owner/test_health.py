@@ -1,0 +1,147 @@
+"""How the store, the notifications and the workers are (issue item 8)."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from orrery.adapters.memory import MemoryStore
+from orrery.errors import DeliveryFailed, NotConfigured, StoreUnavailable
+from orrery.owner import outbox
+from orrery.owner.health import Health
+from orrery.owner.outbox import Channel, Draft, Outbox
+from orrery.owner.watch import Watch
+from orrery.ports.health import Finding
+from orrery.ports.notifier import Notifier
+from tests.support.clock import ManualClock
+from tests.support.notifiers import ScriptedNotifier
+from tests.support.unreliable_store import UnreliableStore
+
+pytestmark = pytest.mark.anyio
+
+REFUSED = DeliveryFailed("The mail server answered 550.", permanent=True)
+
+
+@dataclass
+class Clinic:
+    """A health over a store, with a push service and perhaps a mail server."""
+
+    notifiers: dict[Channel, Notifier] = field(default_factory=dict[Channel, Notifier])
+    failing: dict[str, str] = field(default_factory=dict[str, str])
+
+    def __post_init__(self) -> None:
+        self.clock = ManualClock()
+        self.store = UnreliableStore(MemoryStore(self.clock))
+        self.outbox = Outbox(self.store, self.clock, self.notifiers)
+        self.health = Health(self.store, self.outbox, self.failing, self.notifiers)
+
+    async def enqueue(self, *ids: str, held: bool = False) -> None:
+        """Enqueue mails with these ids."""
+        drafts = [Draft(one, "email", "t", "b", to="ann@example.org") for one in ids]
+        await self.store.commit(outbox.enqueue(drafts, self.clock.now(), held=held))
+
+    async def states(self) -> dict[str, str]:
+        """Return part and state of what can be told without asking anybody."""
+        return {finding.part: finding.state for finding in await self.health.local()}
+
+    async def why(self, part: str) -> str:
+        """Return why a part is as it is."""
+        return next(finding.why for finding in await self.health.local() if finding.part == part)
+
+
+async def test_all_is_well() -> None:
+    """A store that can be read and notifications that merely wait are well."""
+    clinic = Clinic()
+    await clinic.enqueue("a", "b")
+    assert await clinic.states() == {"store": "ok", "notifications": "ok"}
+    assert await clinic.why("notifications") == "2 waiting"
+
+
+async def test_the_dead_are_shown() -> None:
+    """Notifications that were refused for good are broken, and no reason not to serve."""
+    clinic = Clinic({"email": ScriptedNotifier([REFUSED])})
+    await clinic.enqueue("a")
+    await clinic.outbox.deliver_due()
+    (finding,) = [one for one in await clinic.health.local() if one.part == "notifications"]
+    assert (finding.state, finding.essential, finding.why) == ("broken", False, "1 were refused for good.")
+    assert "orrery notifications" in finding.todo
+
+
+async def test_the_held_are_shown() -> None:
+    """Notifications that a restore held back are shown, and nothing is broken."""
+    clinic = Clinic()
+    await clinic.enqueue("a", held=True)
+    assert (await clinic.states())["notifications"] == "ok"
+    assert await clinic.why("notifications") == "1 are held back since a restore."
+
+
+async def test_undelivered_in_figures() -> None:
+    """What waits, is held and is dead is counted for the metrics."""
+    clinic = Clinic({"email": ScriptedNotifier([REFUSED])})
+    await clinic.enqueue("a")
+    await clinic.outbox.deliver_due()
+    await clinic.enqueue("b", "c", held=True)
+    assert await clinic.health.undelivered() == {"waiting": 1, "held": 2, "dead": 1}
+
+
+async def test_failing_jobs_are_shown() -> None:
+    """Each failing job is a broken part with its reason."""
+    clinic = Clinic(failing={"reconcile": "The processor answered 500."})
+    assert await clinic.states() == {"store": "ok", "notifications": "ok", "job: reconcile": "broken"}
+    assert await clinic.why("job: reconcile") == "The processor answered 500."
+
+
+async def test_a_store_that_can_not_be_read() -> None:
+    """Without the store nothing else can be told, and the service must not be asked."""
+    clinic = Clinic()
+    clinic.store.get_errors = [StoreUnavailable("The file is locked.")]
+    (finding,) = await clinic.health.local()
+    assert (finding.part, finding.state, finding.why, finding.essential) == (
+        "store",
+        "broken",
+        "The file is locked.",
+        True,
+    )
+
+
+async def test_the_services_are_asked() -> None:
+    """What is configured is asked: well, or broken with the reason; what is not is off."""
+    unwell = ScriptedNotifier(unwell=DeliveryFailed("The push service answered 401.", permanent=False))
+    clinic = Clinic({"push": unwell})
+    push, mail = await clinic.health.remote()
+    assert (push.part, push.state, push.why) == ("push", "broken", "The push service answered 401.")
+    assert (mail.part, mail.state) == ("email", "off")
+    assert "[mail]" in mail.todo
+    assert unwell.tried == 0
+
+
+async def test_any_error_of_ours_is_a_finding() -> None:
+    """A check that fails with another of our errors is a broken part, not a crash."""
+    clinic = Clinic({"email": ScriptedNotifier(unwell=NotConfigured("no password"))})
+    assert [finding.state for finding in await clinic.health.remote()] == ["off", "broken"]
+
+
+BROKEN = Finding("webhook secret", "broken", "It is missing.", "Put it into its file.")
+
+
+async def told(clinic: Clinic) -> list[str]:
+    """Return the ids of what the owner was told."""
+    return [row.id async for row in clinic.outbox.rows()]
+
+
+async def test_the_owner_is_told_once_a_day() -> None:
+    """A broken part is told once a day for as long as it lasts, and one that is well never."""
+    clinic = Clinic()
+
+    async def findings() -> list[Finding]:
+        return [BROKEN, Finding("store", "ok"), Finding("push", "off")]
+
+    watch = Watch(clinic.store, clinic.clock, findings)
+    for _ in range(3):
+        await watch.tell()
+        clinic.clock.advance(3600)
+    assert await told(clinic) == ["broken-webhook-secret-20260301"]
+    clinic.clock.advance(24 * 3600)
+    await watch.tell()
+    assert await told(clinic) == ["broken-webhook-secret-20260301", "broken-webhook-secret-20260302"]
+    (row, _) = [row async for row in clinic.outbox.rows()]
+    assert (row.channel, row.priority, row.body) == ("push", "urgent", "It is missing. Put it into its file.")
