@@ -69,11 +69,14 @@ def configure(form: Literal["auto", "json", "console"], level: str, redaction: R
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
         )
     )
-    logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
+    chosen = logging.getLevelNamesMapping()[level.upper()]
+    # Libraries speak from warnings on: below, the processor's quotes a part of a refused key, and whole bodies.
+    logging.basicConfig(handlers=[handler], level=max(chosen, logging.WARNING), force=True)
+    logging.getLogger("orrery").setLevel(chosen)
     logging.captureWarnings(capture=True)
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
+        wrapper_class=structlog.make_filtering_bound_logger(chosen),
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.message import EmailMessage
 from email.utils import format_datetime
 from typing import Literal
@@ -28,7 +28,7 @@ class Relay:
     sender: str
     security: Literal["tls", "starttls", "none"] = "tls"
     username: str | None = None
-    password: str | None = None
+    password: str | None = field(default=None, repr=False)
 
 
 class SmtpNotifier:

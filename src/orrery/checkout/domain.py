@@ -1,7 +1,7 @@
 """The checkout as one piece: its services over the ports that it is given, its routes and its jobs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from orrery.checkout.catalogue import Catalogue
@@ -34,8 +34,8 @@ class CheckoutPlan:
     livemode: bool
     api_version: str
     has_api_key: bool
-    signing_secrets: Sequence[bytes]
-    service_token: bytes | None
+    signing_secrets: Sequence[bytes] = field(repr=False)
+    service_token: bytes | None = field(repr=False)
     limits: tuple[Limit, ...]
     trusted_proxies: Sequence[str]
 

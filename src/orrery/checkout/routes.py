@@ -1,6 +1,6 @@
 """The public operations of checkout over HTTP (spec 1, Endpoints; decisions 2, 3, 7, 11, 14)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -103,7 +103,7 @@ class CheckoutRoutes:
     lookup: Lookup
     addresses: ClientAddresses
     limit: RateLimit
-    service_token: bytes | None
+    service_token: bytes | None = field(repr=False)
 
     def router(self) -> APIRouter:
         """Return the routes, documented."""

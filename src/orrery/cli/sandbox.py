@@ -2,7 +2,7 @@
 
 import socket
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -27,9 +27,9 @@ class SandboxPlan:
     data: Path
     port: int
     smtp_port: int
-    api_key: str
+    api_key: str = field(repr=False)
     webhook_url: str
-    webhook_secret: str
+    webhook_secret: str = field(repr=False)
 
 
 def command(
