@@ -19,7 +19,7 @@ from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy
 from orrery.errors import Invalid, NotFound, StoreUnavailable
 from orrery.owner import outbox
 from orrery.ports.clock import Clock
-from orrery.ports.store import Absent, Committed, Delete, Put, Store, Unchanged, Write
+from orrery.ports.store import Absent, Check, Committed, Delete, Put, Store, Unchanged, Write
 
 JOURNAL = "journal:"
 
@@ -81,38 +81,39 @@ class Desk:
         return found
 
     async def resend(self, session_id: str, reason: str) -> None:
-        """Enqueue the buyer's e-mail once more."""
-        record, version = await self._read(session_id)
+        """Enqueue the buyer's e-mail, which says that access is open, once more."""
+        record, unchanged = await self._read(session_id)
         if not record.email:
             raise Invalid("This record has no e-mail address.")
+        if not record.runs_at(self._clock.now()):
+            raise Invalid("This access has ended.")
         letter = self._letters.to_buyer(record, f"buyer-{session_id}-{secrets.token_hex(4)}")
         writes = outbox.enqueue([letter], self._clock.now())
-        await self._commit(writes, record, version, "resend", reason)
+        await self._commit([*writes, self._journal(session_id, "resend", reason)], [unchanged])
 
     async def revoke(self, session_id: str, reason: str) -> AccessRecord:
         """Take access back from now on."""
-        record, version = await self._read(session_id)
+        record, unchanged = await self._read(session_id)
         if record.revoked_at:
             raise Invalid("This access is revoked already.")
         revoked = record.model_copy(update={"revoked_at": self._clock.now()})
         writes: list[Write] = [Put(keys.access(session_id), revoked.to_bytes())]
-        await self._commit([*writes, *await self._end_without(record)], record, version, "revoke", reason)
+        end, checks = await self._end_without(record)
+        await self._commit([*writes, *end, self._journal(session_id, "revoke", reason)], [unchanged, *checks])
         return revoked
 
     async def change_email(self, session_id: str, email: str, reason: str) -> AccessRecord:
         """Hand a record to another address of its buyer."""
-        record, version = await self._read(session_id)
+        record, unchanged = await self._read(session_id)
         changed = record.model_copy(update={"email": checked_email(email)})
         if changed.email == record.email:
             raise Invalid("The record has this address already.")
         stored = [write for write in stored_access(changed, self._index_key) if not _is_end(write)]
-        writes = [
-            *self._unindexed(record),
-            *stored,
-            *await self._end_without(record),
-            *await self._end_with(changed),
-        ]
-        await self._commit(writes, record, version, "change-email", reason)
+        old_end, old_checks = await self._end_without(record)
+        new_end, new_checks = await self._end_with(changed)
+        writes = [*self._unindexed(record), *stored, *old_end, *new_end]
+        journal = self._journal(session_id, "change-email", reason)
+        await self._commit([*writes, journal], [unchanged, *old_checks, *new_checks])
         return changed
 
     async def grant(self, gift: Gift, reason: str) -> AccessRecord:
@@ -121,14 +122,15 @@ class Desk:
         record = self._given(gift, now)
         if not record.expires_at > now:
             raise Invalid("The access would have ended already.")
+        if await self._lookup.record(record.session_id):
+            raise Invalid(f"{record.session_id} has an access record already.")
         writes = [write for write in stored_access(record, self._index_key) if not _is_end(write)]
         if gift.granted_by == "owner":
             writes += outbox.enqueue([self._letters.to_buyer(record, f"buyer-{record.session_id}")], now)
-        writes += [*await self._end_with(record), Delete(keys.pending(record.session_id))]
+        end, checks = await self._end_with(record)
         journal = self._journal(record.session_id, "grant" if gift.granted_by == "owner" else "import", reason)
-        outcome = await self._store.commit([*writes, journal], [Absent(keys.access(record.session_id))])
-        if not isinstance(outcome, Committed):
-            raise Invalid(f"{record.session_id} has an access record already.")
+        writes += [*end, Delete(keys.pending(record.session_id)), journal]
+        await self._commit(writes, [Absent(keys.access(record.session_id)), *checks])
         return record
 
     async def journal(self, limit: int) -> list[JournalEntry]:
@@ -154,19 +156,15 @@ class Desk:
             marketing_consent=None,
         )
 
-    async def _read(self, session_id: str) -> tuple[AccessRecord, int]:
+    async def _read(self, session_id: str) -> tuple[AccessRecord, Check]:
         entry = await self._store.get(keys.access(session_id))
         if entry is None:
             raise NotFound("There is no access record of that session.")
-        return AccessRecord.model_validate_json(entry.value), entry.version
+        return AccessRecord.model_validate_json(entry.value), Unchanged(entry.key, entry.version)
 
-    async def _commit(
-        self, writes: list[Write], record: AccessRecord, version: int, action: Action, reason: str
-    ) -> None:
-        journal = self._journal(record.session_id, action, reason)
-        check = Unchanged(keys.access(record.session_id), version)
-        if not isinstance(await self._store.commit([*writes, journal], [check]), Committed):
-            raise StoreUnavailable("The record changed meanwhile; nothing was written, try again.")
+    async def _commit(self, writes: list[Write], checks: list[Check]) -> None:
+        if not isinstance(await self._store.commit(writes, checks), Committed):
+            raise StoreUnavailable("The buyer's access changed meanwhile; nothing was written, try again.")
 
     def _journal(self, session_id: str, action: Action, reason: str) -> Put:
         if not reason.strip():
@@ -180,19 +178,32 @@ class Desk:
             return []
         return [Delete(keys.access_by_email(keys.email_digest(record.email, self._index_key), record.session_id))]
 
-    async def _end_without(self, record: AccessRecord) -> list[Write]:
-        others = [
-            other for other in await self._lookup.records_of(record.email) if other.session_id != record.session_id
-        ]
-        return self._end(record, others) if record.email else []
+    async def _end_without(self, record: AccessRecord) -> tuple[list[Write], list[Check]]:
+        if not record.email:
+            return [], []
+        unchanged = await self._end_unchanged(record)
+        others = [one for one in await self._records_beside(record) if one.session_id != record.session_id]
+        return [self._end(record, others)], [unchanged]
 
-    async def _end_with(self, record: AccessRecord) -> list[Write]:
-        return self._end(record, [record, *await self._lookup.records_of(record.email)])
+    async def _end_with(self, record: AccessRecord) -> tuple[list[Write], list[Check]]:
+        unchanged = await self._end_unchanged(record)
+        return [self._end(record, [record, *await self._records_beside(record)])], [unchanged]
 
-    def _end(self, record: AccessRecord, records: list[AccessRecord]) -> list[Write]:
-        key = keys.access_end(keys.email_digest(record.email, self._index_key), record.product)
-        ends = [one.expires_at for one in records if one.product == record.product and not one.revoked_at]
-        return [Put(key, AccessEnd(expires_at=max(ends)).to_bytes())] if ends else [Delete(key)]
+    async def _end_unchanged(self, record: AccessRecord) -> Check:
+        """Return the check that no sale changes the end meanwhile; ask before the records are read."""
+        entry = await self._store.get(self._end_key(record))
+        return Unchanged(entry.key, entry.version) if entry else Absent(self._end_key(record))
+
+    async def _records_beside(self, record: AccessRecord) -> list[AccessRecord]:
+        return [one for one in await self._lookup.records_of(record.email) if one.product == record.product]
+
+    def _end(self, record: AccessRecord, records: list[AccessRecord]) -> Write:
+        ends = [one.expires_at for one in records if not one.revoked_at]
+        key = self._end_key(record)
+        return Put(key, AccessEnd(expires_at=max(ends)).to_bytes()) if ends else Delete(key)
+
+    def _end_key(self, record: AccessRecord) -> str:
+        return keys.access_end(keys.email_digest(record.email, self._index_key), record.product)
 
 
 _EMAIL = re.compile(r"[^\s@]+@[^\s@.]+(\.[^\s@.]+)+")
