@@ -1,0 +1,156 @@
+"""The running service against its own OpenAPI document, by Schemathesis: nothing undocumented, no 5xx but 503."""
+
+# Schemathesis leaves its type parameters open, and so they are unknown here:
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false, reportMissingTypeArgument=false
+
+from collections import Counter
+from collections.abc import Iterator
+
+import httpx2
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import Case, GenerationMode
+from schemathesis.core.failures import FailureGroup
+from schemathesis.core.result import Ok
+from schemathesis.schemas import APIOperation, BaseSchema
+from schemathesis.specs.openapi import checks
+
+from tests.support.deployment import SECRETS, Deployment, running
+from tests.support.soak import rounds
+from tests.support.visiting import CHECKOUT, Visitor
+from tests.support.webhooks import WEBHOOK, send, signed
+
+EXAMPLES = rounds(40)
+"""Requests to each operation in each mode."""
+
+CONFORMANCE = [
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_headers_conformance,
+    checks.response_schema_conformance,
+]
+MODES = {"as described": GenerationMode.POSITIVE, "other than described": GenerationMode.NEGATIVE}
+
+TAKE_SOMETHING = [
+    "POST /guided/api/checkout",
+    "POST /guided/api/webhook",
+    "POST /guided/api/access/check",
+    "GET /guided/api/access/{session_id}",
+]
+TAKE_NOTHING = ["GET /healthz", "GET /readyz"]
+CASES = [
+    *((name, mode) for name in TAKE_SOMETHING for mode in MODES),
+    *((name, "as described") for name in TAKE_NOTHING),
+]
+
+explored = settings(
+    max_examples=EXAMPLES,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    """Run a deployment whose rate limits are out of the way."""
+    limits = "sessions_per_minute = 1000000\nsessions_per_hour = 1000000"
+    with running(Deployment(tmp_path_factory.mktemp("described"), more_checkout=limits)) as deployment:
+        yield deployment
+
+
+@pytest.fixture(scope="module")
+def document(shop: Deployment) -> BaseSchema:
+    """Load the document from the private listener."""
+    return schemathesis.openapi.from_url(f"{shop.private}/openapi.json")
+
+
+@pytest.fixture
+def session() -> Iterator[requests.Session]:
+    """Return a session with the practice site's token, and no proxy of this machine in between."""
+    with requests.Session() as session:
+        session.trust_env = False
+        session.headers["Authorization"] = f"Bearer {SECRETS['access_service_token']}"
+        yield session
+
+
+def operations(document: BaseSchema) -> dict[str, APIOperation]:
+    """Return every operation of the document by its name."""
+    found = [each.ok() for each in document.get_all_operations() if isinstance(each, Ok)]
+    return {operation.label: operation for operation in found}
+
+
+def test_every_operation_is_described(document: BaseSchema) -> None:
+    """The document describes the public operations, all of them and no others."""
+    assert sorted(operations(document)) == sorted(TAKE_SOMETHING + TAKE_NOTHING)
+
+
+@pytest.mark.parametrize(("name", "mode"), CASES)
+def test_any_request(
+    shop: Deployment, document: BaseSchema, session: requests.Session, name: str, mode: str
+) -> None:
+    """Whatever is sent, the answer is one that the document describes."""
+    statuses = explore(shop.public, operations(document)[name], mode, session)
+    assert sum(statuses.values()) >= (EXAMPLES // 2 if name in TAKE_SOMETHING else 1)
+    assert all(status < 500 or status == 503 for status in statuses)
+
+
+def explore(base_url: str, operation: APIOperation, mode: str, session: requests.Session) -> Counter[int]:
+    """Send requests to one operation, hold the answers to its description, and count their statuses."""
+    statuses = Counter[int]()
+
+    @explored
+    @given(case=operation.as_strategy(generation_mode=MODES[mode]))
+    def try_one(case: Case) -> None:
+        answer = case.call(base_url=base_url, session=session)
+        statuses[answer.status_code] += 1
+        case.validate_response(answer, checks=CONFORMANCE)
+
+    try_one()
+    return statuses
+
+
+@pytest.mark.parametrize("status", ["400", "422"])
+def test_an_undocumented_status_is_found(shop: Deployment, session: requests.Session, status: str) -> None:
+    """Were a status missing from the document, the exploration would tell."""
+    described = shop.client.get(f"{shop.private}/openapi.json").json()
+    del described["paths"]["/guided/api/access/check"]["post"]["responses"][status]
+    described["paths"]["/guided/api/access/check"]["post"]["security"] = []
+    operation = operations(schemathesis.openapi.from_dict(described))["POST /guided/api/access/check"]
+    with pytest.raises(FailureGroup):
+        explore(shop.public, operation, "other than described", session)
+
+
+def test_real_answers(shop: Deployment, document: BaseSchema) -> None:
+    """The answers of a real sale are as described, too."""
+    described = operations(document)
+    visitor = Visitor(shop)
+    created = visitor.check_out()
+    assert created.status_code == 200
+    described[f"POST {CHECKOUT}"].validate_response(created)
+    access = f"{shop.public}/guided/api/access/{created.json()['id']}"
+    described["GET /guided/api/access/{session_id}"].validate_response(shop.client.get(access))
+    visitor.pay(created.json()["id"])
+    visitor.await_access(created.json()["id"])
+    described["GET /guided/api/access/{session_id}"].validate_response(shop.client.get(access))
+    described["POST /guided/api/access/check"].validate_response(check(visitor))
+    described[f"POST {WEBHOOK}"].validate_response(repeated_webhook(visitor, created.json()["id"]))
+
+
+def check(visitor: Visitor) -> httpx2.Response:
+    """Ask as a practice site does."""
+    asked = {"email": visitor.email, "certCode": visitor.product}
+    headers = {"Authorization": f"Bearer {SECRETS['access_service_token']}"}
+    address = f"{visitor.shop.public}/guided/api/access/check"
+    return visitor.shop.client.post(address, json=asked, headers=headers)
+
+
+def repeated_webhook(visitor: Visitor, session: str) -> httpx2.Response:
+    """Send the event of the sale once more."""
+    shop = visitor.shop
+    return send(shop, *signed(shop, shop.sandbox.completed(session)))
