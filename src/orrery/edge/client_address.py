@@ -39,7 +39,7 @@ def rate_scope(address: str) -> str:
     parsed = _parse(address)
     if isinstance(parsed, IPv6Address):
         return str(IPv6Network((parsed, _IPV6_BLOCK), strict=False))
-    return address
+    return str(parsed or address)
 
 
 def _parse(text: str) -> Address | None:

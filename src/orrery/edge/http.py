@@ -124,6 +124,7 @@ def _handle_errors(app: FastAPI) -> None:
     app.add_exception_handler(OrreryError, problems.show_error)
     app.add_exception_handler(HTTPException, problems.show_http_exception)
     app.add_exception_handler(RequestValidationError, _show_invalid)
+    app.add_exception_handler(Exception, problems.show_bug)
 
 
 async def _show_invalid(_request: Request, error: Exception) -> Response:

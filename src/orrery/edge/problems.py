@@ -48,7 +48,16 @@ def problem_of(error: errors.OrreryError) -> Problem:
     for kind, status, tag in _STATUS:
         if isinstance(error, kind):
             return Problem(status, tag, _SAYS.get(status, str(error)))
-    return Problem(500, "internal", "Something went wrong on our side; nothing was changed.")
+    return _internal()
+
+
+def _internal() -> Problem:
+    return Problem(500, "internal", "Something went wrong on our side.")
+
+
+async def show_bug(_request: Request, _error: Exception) -> JSONResponse:
+    """Answer what nobody foresaw; the framework raises it again, and the server logs it."""
+    return _internal().response()
 
 
 async def show_problem(_request: Request, error: Exception) -> JSONResponse:
