@@ -15,6 +15,7 @@ from orrery.owner.outbox import Channel, Draft, Outbox, Row
 from orrery.ports.notifier import Message, Notifier
 from orrery.ports.store import Committed, Conflict, Put, Store
 from tests.support.clock import START, ManualClock
+from tests.support.hasty_loop import run_ahead
 from tests.support.notifiers import ScriptedNotifier
 from tests.support.unreliable_store import UnreliableStore
 
@@ -135,6 +136,19 @@ async def test_no_answer_in_time() -> None:
     await desk.enqueue(PUSH)
     await desk.outbox.deliver_due()
     row = await desk.row()
+    assert (row.state, row.last_error) == ("waiting", "No answer within 20 s.")
+
+
+def test_silence_is_cut_off() -> None:
+    """A notifier that does not answer within 20 s is given up, and tried again later."""
+    desk = Desk(push=ScriptedNotifier(gate=asyncio.Event()))
+
+    async def deliver() -> Row:
+        await desk.enqueue(PUSH)
+        await desk.outbox.deliver_due()
+        return await desk.row()
+
+    row = run_ahead(deliver(), outbox.SEND_DEADLINE)
     assert (row.state, row.last_error) == ("waiting", "No answer within 20 s.")
 
 

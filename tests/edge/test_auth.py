@@ -1,0 +1,132 @@
+"""Bearer and basic credentials (spec 2, Authentication; decision 11)."""
+
+import base64
+import hashlib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orrery.edge.auth import basic_password_matches, bearer, require_bearer
+from orrery.edge.problems import Problem
+from tests.support.requests import request
+
+TOKEN = b"the-token-of-the-tests"
+HASH = hashlib.sha256(b"open sesame").hexdigest()
+
+
+def status(authorization: str | bytes | None, expected: bytes | None = TOKEN) -> int:
+    """Return 200 or the status of the refusal."""
+    headers = [] if authorization is None else [("authorization", authorization)]
+    try:
+        require_bearer(request(*headers), expected)
+    except Problem as problem:
+        return problem.status
+    return 200
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
+def test_the_right_token(scheme: str) -> None:
+    """The configured token is accepted, whatever the case of the scheme's name."""
+    assert status(f"{scheme} {TOKEN.decode()}") == 200
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    [
+        None,
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer  ",
+        "Bearer wrong",
+        TOKEN,
+        b"Basic " + TOKEN,
+        b"Bearer " + TOKEN + b"x",
+        b"Bearer " + TOKEN[:-1],
+        b"Bearer " + TOKEN.upper(),
+        b"Bearer x, Bearer " + TOKEN,
+        "Bearer é",
+        "Bearer 日本語",
+        b"Bearer \xff\xfe\x80",
+        b"Bearer " + b"x" * 1_000_000,
+        b"Bearer " + TOKEN + b" " * 1_000_000,
+    ],
+)
+def test_any_other_credentials(authorization: str | bytes | None) -> None:
+    """Missing, wrong, foreign and huge credentials are unauthorized, and nothing worse."""
+    assert status(authorization) == 401
+
+
+def test_how_to_be_let_in() -> None:
+    """A refusal names the scheme and repeats nothing that was sent."""
+    with pytest.raises(Problem) as refused:
+        require_bearer(request(("authorization", "Bearer marked-value")), TOKEN)
+    assert refused.value.headers == {"WWW-Authenticate": "Bearer"}
+    assert "marked-value" not in str(refused.value)
+
+
+@pytest.mark.parametrize("expected", [None, b""])
+@pytest.mark.parametrize("authorization", [None, "Bearer ", "Bearer x", "Bearer"])
+def test_no_token_is_configured(expected: bytes | None, authorization: str | None) -> None:
+    """Without a token nobody is let in, not even with an empty one: the part is not configured."""
+    assert status(authorization, expected) == 503
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=60))
+def test_only_one_value_opens(value: bytes) -> None:
+    """Whatever the header holds, only the token is accepted."""
+    assert (status(b"Bearer " + value) == 200) is (value.strip() == TOKEN)
+
+
+def test_a_token_beyond_ascii() -> None:
+    """A token of any bytes can be sent as it is."""
+    assert status(b"Bearer \xc3\xa9t\xc3\xa9-token", "été-token".encode()) == 200
+
+
+def test_a_token_of_a_sane_length() -> None:
+    """4096 characters are read and one more is not."""
+    assert bearer(request(("authorization", b"Bearer " + b"x" * 4096))) == b"x" * 4096
+    assert bearer(request(("authorization", b"Bearer " + b"x" * 4097))) is None
+
+
+def basic(credentials: bytes) -> str:
+    """Return the header of HTTP Basic."""
+    return f"Basic {base64.b64encode(credentials).decode()}"
+
+
+@pytest.mark.parametrize("credentials", [b"owner:open sesame", b":open sesame", b"\xff:open sesame"])
+def test_the_right_password(credentials: bytes) -> None:
+    """The password of the hash is accepted, whatever name comes with it, and the hash in either case."""
+    assert basic_password_matches(request(("authorization", basic(credentials))), HASH)
+    assert basic_password_matches(request(("authorization", basic(credentials))), HASH.upper())
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    [
+        "",
+        "Basic",
+        "Basic ",
+        "Basic !!!",
+        "Basic é",
+        "Basic YQ",
+        basic(b"owner:wrong"),
+        basic(b"open sesame"),
+        basic(b"owner:open sesame "),
+        basic(b"owner:" + HASH.encode()),
+        basic(b"owner:" + b"x" * 1_000_000),
+        f"Bearer {HASH}",
+    ],
+)
+def test_any_other_password(authorization: str) -> None:
+    """Missing, wrong, malformed and huge credentials do not match, the hash itself neither."""
+    assert not basic_password_matches(request(("authorization", authorization)), HASH)
+
+
+@pytest.mark.parametrize("password_hash", [None, ""])
+def test_no_hash_is_configured(password_hash: str | None) -> None:
+    """Without a hash no password matches, the empty one neither."""
+    for password in (b"owner:", b"owner:open sesame"):
+        assert not basic_password_matches(request(("authorization", basic(password))), password_hash)

@@ -1,0 +1,109 @@
+"""Who is asking (decision 14)."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orrery.edge.client_address import UNKNOWN, ClientAddresses, rate_scope
+from tests.support.requests import request
+
+PROXY, VISITOR = "10.0.0.1", "203.0.113.7"
+TRUSTED = ("10.0.0.0/8", "fd00::/8", "192.0.2.1")
+
+
+def seen(peer: str | None, *forwarded: str, trusted: tuple[str, ...] = TRUSTED) -> str:
+    """Return the client's address as it is told from the peer and the forwarding headers."""
+    headers = [("x-forwarded-for", value) for value in forwarded]
+    return ClientAddresses(trusted).of(request(*headers, client=(peer, 1) if peer is not None else None))
+
+
+def test_the_peer() -> None:
+    """Without a header the peer is the client, trusted or not."""
+    assert seen(VISITOR) == VISITOR
+    assert seen(PROXY) == PROXY
+
+
+def test_nobody_is_believed_unasked() -> None:
+    """A forwarding header from a peer that is no trusted proxy counts for nothing."""
+    assert seen(VISITOR, "198.51.100.1") == VISITOR
+    assert seen(PROXY, "198.51.100.1", trusted=()) == PROXY
+
+
+def test_a_trusted_proxy_is_believed() -> None:
+    """Behind a trusted proxy the client is who the proxy says."""
+    assert seen(PROXY, VISITOR) == VISITOR
+    assert seen("192.0.2.1", VISITOR) == VISITOR
+
+
+def test_what_the_visitor_wrote_himself() -> None:
+    """Addresses that a visitor put into the header before it reached the proxy are not believed."""
+    assert seen(PROXY, f"198.51.100.1, 127.0.0.1, {VISITOR}") == VISITOR
+    assert seen(PROXY, f"{PROXY}, {VISITOR}") == VISITOR
+
+
+def test_several_proxies() -> None:
+    """A chain of trusted proxies is followed to the first that is none."""
+    assert seen(PROXY, f"198.51.100.1, {VISITOR}, 10.9.9.9, fd00::1") == VISITOR
+
+
+def test_only_proxies() -> None:
+    """When every hop is trusted the outermost is the client."""
+    assert seen(PROXY, "10.0.0.3, 10.0.0.2") == "10.0.0.3"
+
+
+def test_a_header_in_parts() -> None:
+    """Several headers count as one, in their order."""
+    assert seen(PROXY, "198.51.100.1", f"{VISITOR},10.0.0.2") == VISITOR
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    ["", " ", ",", ",,,", "unknown", "_hidden", "localhost", "999.1.1.1", "1.2.3", "é", "-", "203.0.113.7:80"],
+)
+def test_garbage_from_a_proxy(garbage: str) -> None:
+    """What can not be read ends the search at the last address that could."""
+    assert seen(PROXY, garbage) == PROXY
+    assert seen(PROXY, f"{VISITOR}, {garbage}, 10.0.0.2") == "10.0.0.2"
+
+
+def test_an_unknown_peer() -> None:
+    """A request without a peer, as by a unix socket, is unknown, whatever its header says."""
+    assert seen(None, VISITOR) == UNKNOWN
+    assert seen("", VISITOR) == UNKNOWN
+
+
+def test_mapped_addresses() -> None:
+    """An IPv4 address that came in by IPv6 is the IPv4 address, as client and as proxy."""
+    assert seen(f"::ffff:{VISITOR}") == VISITOR
+    assert seen(f"::ffff:{PROXY}", f"::ffff:{VISITOR}") == VISITOR
+
+
+def test_one_form() -> None:
+    """An address is told in its one canonical form."""
+    assert seen("2001:DB8:0:0::1") == seen("2001:db8::1") == "2001:db8::1"
+
+
+@settings(deadline=None)
+@given(st.text(max_size=20), st.lists(st.text(st.characters(max_codepoint=255), max_size=60), max_size=3))
+def test_no_header_breaks_it(peer: str, forwarded: list[str]) -> None:
+    """Whatever stands in the headers, a text comes out and its scope too."""
+    headers = [("x-forwarded-for", value.encode("latin-1")) for value in forwarded]
+    for client in (peer, PROXY):
+        assert rate_scope(ClientAddresses(TRUSTED).of(request(*headers, client=(client, 1))))
+
+
+@pytest.mark.parametrize(
+    ("address", "scope"),
+    [
+        (VISITOR, VISITOR),
+        ("::ffff:203.0.113.7", VISITOR),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::ffff", "2001:db8:1:2::/64"),
+        ("2001:db8:1:3::1", "2001:db8:1:3::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        (UNKNOWN, UNKNOWN),
+    ],
+)
+def test_what_shares_a_limit(address: str, scope: str) -> None:
+    """An IPv4 address has its own limit; an IPv6 address shares that of its /64."""
+    assert rate_scope(address) == scope

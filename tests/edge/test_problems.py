@@ -1,0 +1,83 @@
+"""The one place where errors become responses (decision 3)."""
+
+import json
+
+import pytest
+from starlette.exceptions import HTTPException
+
+from orrery import errors
+from orrery.edge.problems import Problem, problem_of, show_error, show_http_exception, show_problem
+from tests.support.requests import request
+
+pytestmark = pytest.mark.anyio
+
+INSIDE = "internal: disk sda1"
+
+TABLE: list[tuple[errors.OrreryError, int, str]] = [
+    (errors.Invalid("A sentence."), 400, "invalid-request"),
+    (errors.NotFound("A sentence."), 404, "not-found"),
+    (errors.KeyReused("A sentence."), 409, "idempotency-key-reused"),
+    (errors.StoreUnavailable(INSIDE), 503, "store-unavailable"),
+    (errors.OutcomeUnknown(INSIDE, "id"), 503, "store-unavailable"),
+    (errors.ProcessorRefused(INSIDE, status=400), 502, "processor-refused"),
+    (errors.ProcessorUnreachable(INSIDE, same_key=True), 503, "processor-unreachable"),
+    (errors.NotConfigured(INSIDE), 503, "not-configured"),
+    (errors.DeliveryFailed(INSIDE, permanent=True), 500, "internal"),
+    (errors.OrreryError(INSIDE), 500, "internal"),
+]
+
+
+@pytest.mark.parametrize(("error", "status", "tag"), TABLE)
+def test_each_error_has_its_answer(error: errors.OrreryError, status: int, tag: str) -> None:
+    """Every error of the tree has its status and tag; a caller's own mistake is told, what is inside is not."""
+    problem = problem_of(error)
+    assert (problem.status, problem.tag) == (status, tag)
+    assert (problem.message == "A sentence.") is (status < 500)
+    assert INSIDE not in problem.message
+
+
+def leaves(kind: type[errors.OrreryError]) -> set[type[errors.OrreryError]]:
+    """Return the kinds below a kind that errors.py defines, itself included."""
+    below = {one for one in kind.__subclasses__() if one.__module__ == errors.__name__}
+    return {kind}.union(*(leaves(one) for one in below))
+
+
+def test_no_error_is_forgotten() -> None:
+    """The table above names every error that there is, but for the abstract ones."""
+    named = {type(error) for error, _, _ in TABLE}
+    assert leaves(errors.OrreryError) - named == {errors.StoreError, errors.ProcessorError}
+
+
+@pytest.mark.parametrize(("error", "status", "tag"), TABLE)
+async def test_an_answer_is_a_tag_and_a_sentence(error: errors.OrreryError, status: int, tag: str) -> None:
+    """The body is `{"error": tag, "message": sentence}` and nothing else, and is kept by nobody."""
+    response = await show_error(request(), error)
+    body = json.loads(bytes(response.body))
+    assert (response.status_code, body["error"]) == (status, tag)
+    assert set(body) == {"error", "message"}
+    assert body["message"].endswith((".", "!"))
+    assert response.headers["cache-control"] == "no-store"
+
+
+async def test_a_problem_brings_its_headers() -> None:
+    """A refusal at the edge is shown with its own headers."""
+    response = await show_problem(request(), Problem(429, "too-many-requests", "Wait.", {"Retry-After": "7"}))
+    assert (response.status_code, response.headers["retry-after"]) == (429, "7")
+
+
+@pytest.mark.parametrize(
+    ("status", "tag"), [(404, "not-found"), (405, "method-not-allowed"), (400, "refused"), (421, "refused")]
+)
+async def test_what_the_framework_refuses(status: int, tag: str) -> None:
+    """The framework's own refusals are shown in our form, without its words."""
+    response = await show_http_exception(request(), HTTPException(status, "framework words"))
+    assert response.status_code == status
+    assert json.loads(bytes(response.body))["error"] == tag
+    assert b"framework words" not in bytes(response.body)
+
+
+async def test_a_stranger_is_raised() -> None:
+    """An exception that is none of ours is raised again, not shown."""
+    for show in (show_problem, show_error, show_http_exception):
+        with pytest.raises(ZeroDivisionError):
+            await show(request(), ZeroDivisionError())
