@@ -167,8 +167,7 @@ class Desk:
             raise StoreUnavailable("The buyer's access changed meanwhile; nothing was written, try again.")
 
     def _journal(self, session_id: str, action: Action, reason: str) -> Put:
-        if not reason.strip():
-            raise Invalid("A reason is needed.")
+        checked_reason(reason)
         now = self._clock.now()
         entry = JournalEntry(at=now, action=action, session_id=session_id, reason=reason)
         return Put(f"{JOURNAL}{keys.stamp(now)}:{secrets.token_hex(4)}", entry.model_dump_json().encode())
@@ -216,6 +215,17 @@ def checked_email(email: str) -> str:
     if len(address) > _EMAIL_MAXIMUM or not address.isprintable() or not _EMAIL.fullmatch(address):
         raise Invalid("That is not an e-mail address.")
     return address
+
+
+_SOMEWHERE_AN_EMAIL = re.compile(r"[^\s@]@[^\s@]+\.[^\s@.]")
+
+
+def checked_reason(reason: str) -> None:
+    """Raise `Invalid` unless the journal may keep this reason for good."""
+    if not reason.strip():
+        raise Invalid("A reason is needed.")
+    if _SOMEWHERE_AN_EMAIL.search(reason):
+        raise Invalid("The reason must hold no e-mail address: it is kept, also after an erasure.")
 
 
 def _is_end(write: Write) -> bool:

@@ -1,6 +1,6 @@
 """A completed session becomes access and notifications, in one commit, once (decision 9)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -19,6 +19,9 @@ from orrery.ports.store import Absent, Check, Committed, Delete, Put, Store, Unc
 
 KEEP_EVENTS = timedelta(days=400)
 """How long raw events are kept (decision 10)."""
+
+ERASED_EVENT = b'{"erased":true}'
+"""What is kept of an event whose buyer was erased: that it came."""
 
 KEEP_PENDING = timedelta(days=90)
 """How long a session without access is remembered: far longer than the slowest payment method takes."""
@@ -149,10 +152,13 @@ class Fulfilment:
         existing = await self._store.get(keys.access(session.id))
         if existing is None:
             return None
-        writes, checks = _receipt(source)
+        record = AccessRecord.model_validate_json(existing.value)
+        # A late event must not bring back the buyer whom an erasure has taken out.
+        erased = bool(session.email) and not record.email
+        writes, checks = _receipt(replace(source, event_body=ERASED_EVENT) if erased else source)
         if writes:
             await self._store.commit(writes, checks)
-        return Outcome("already", record=AccessRecord.model_validate_json(existing.value))
+        return Outcome("already", record=record)
 
 
 def outcome_of(verdict: Verdict) -> Outcome:

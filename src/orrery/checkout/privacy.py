@@ -8,8 +8,8 @@ from datetime import timedelta
 from typing import cast
 
 from orrery.checkout import keys
-from orrery.checkout.desk import JOURNAL, JournalEntry
-from orrery.checkout.fulfilment import KEEP_EVENTS
+from orrery.checkout.desk import JOURNAL, JournalEntry, checked_reason
+from orrery.checkout.fulfilment import ERASED_EVENT, KEEP_EVENTS
 from orrery.checkout.lookup import Lookup
 from orrery.checkout.records import AccessRecord, Offer
 from orrery.owner import outbox
@@ -55,41 +55,58 @@ class Privacy:
     async def erase(self, email: str, reason: str) -> PersonalData:
         """Erase `email` everywhere and return what there was; sales stay, without their buyer.
 
-        Access that runs goes on for who holds the session id. Raises the store's errors; a repeat finishes what an
-        interrupted erasure left.
+        Access that runs goes on for who holds the session id. Raises `Invalid` for an unusable reason, and the
+        store's errors; a repeat finishes what an interrupted erasure left.
         """
         address = keys.normal_email(email)
+        checked_reason(reason)
         data = await self.export(address)
-        async for entry in self._mentions(keys.EVENT, address):
-            await self._replace(entry, [Put(entry.key, b'{"erased":true}', KEEP_EVENTS)])
-        async for entry in self._mentions(outbox.ROW, address):
-            await self._replace(entry, outbox.removed(entry))
-        for record in await self._lookup.records_of(address):
-            await self._erase_record(record, reason)
+        # Until nothing is found: what was sold, delivered or changed meanwhile refused its part of the erasure.
+        while await self._erase_found(address, reason):
+            continue
         return data
 
     async def erase_old_addresses(self) -> int:
         """Remove the client address from offers older than 30 days; return how many (decision 8)."""
         limit, erased = keys.stamp(self._clock.now() - KEEP_ADDRESSES), 0
-        for index in await self._store.scan(keys.OFFER_ADDRESS, limit=1000):
-            if index.key[len(keys.OFFER_ADDRESS) :] > limit:
+        while indexed := await self._store.scan(keys.OFFER_ADDRESS, limit=200):
+            due = [index for index in indexed if index.key[len(keys.OFFER_ADDRESS) :] <= limit]
+            for index in due:
+                await self._store.commit([Delete(index.key), *await self._without_address(index.value.decode())])
+            erased += len(due)
+            if len(due) < len(indexed):
                 break
-            await self._store.commit([Delete(index.key), *await self._without_address(index.value.decode())])
-            erased += 1
         return erased
 
+    async def _erase_found(self, address: str, reason: str) -> bool:
+        """Erase what is found now; return whether there was anything."""
+        found = False
+        async for entry in self._mentions(keys.EVENT, address):
+            found = True
+            await self._replace(entry, [Put(entry.key, ERASED_EVENT, KEEP_EVENTS)])
+        async for entry in self._mentions(outbox.ROW, address):
+            found = True
+            await self._replace(entry, outbox.removed(entry))
+        for record in await self._lookup.records_of(address):
+            found = True
+            await self._erase_record(record, reason)
+        return found
+
     async def _erase_record(self, record: AccessRecord, reason: str) -> None:
+        stored = await self._store.get(keys.access(record.session_id))
+        if stored is None or AccessRecord.model_validate_json(stored.value) != record:
+            return
         digest = keys.email_digest(record.email, self._index_key)
         blank = record.model_copy(update={"email": "", "marketing_consent": None})
         now = self._clock.now()
         entry = JournalEntry(at=now, action="erase", session_id=record.session_id, reason=reason)
         writes: list[Write] = [
-            Put(keys.access(record.session_id), blank.to_bytes()),
+            Put(stored.key, blank.to_bytes()),
             Delete(keys.access_by_email(digest, record.session_id)),
             Delete(keys.access_end(digest, record.product)),
             Put(f"{JOURNAL}{keys.stamp(now)}:{record.session_id}", entry.model_dump_json().encode()),
         ]
-        await self._store.commit([*writes, *await self._without_address(record.session_id)])
+        await self._replace(stored, [*writes, *await self._without_address(record.session_id)])
 
     async def _without_address(self, session_id: str) -> list[Write]:
         entry = await self._store.get(keys.offer(session_id))
