@@ -1,7 +1,7 @@
 """Who has access until when (decisions 9 and 10): pure."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import MAXYEAR, datetime
 from typing import Literal
 
 from orrery.checkout.catalogue import ProductKey
@@ -76,7 +76,12 @@ def grant(
 
 
 def one_year_after(start: datetime) -> datetime:
-    """Return the same date and time next year; 28 February after a 29th (decision 10)."""
+    """Return the same date and time next year; 28 February after a 29th (decision 10).
+
+    Access that was brought along "for ever" may end with the calendar, and is not extended beyond it.
+    """
+    if start.year == MAXYEAR:
+        return start
     try:
         return start.replace(year=start.year + 1)
     except ValueError:
