@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from orrery.owner.outbox import Outbox
 from orrery.ports.clock import Clock
-from orrery.ports.store import Delete, Put, Store
+from orrery.ports.store import Delete, Put, Store, Unchanged
 
 RESTORED = "restored-at"
 APPROVALS = "approval:"
@@ -15,10 +15,29 @@ LEASES = "lease:"
 
 
 class Restored(BaseModel):
-    """When the store was last restored; what completed before may have been told already."""
+    """When the store was last restored, and what a reconciliation has caught up with since."""
 
     v: int = 1
     at: datetime
+    reconciled_since: datetime | None = None
+    """A whole reconciliation has seen the sessions created from here on: what completes later is new."""
+
+    def may_have_told(self, created: datetime) -> bool:
+        """Return whether a session created then may have been told of before the restore, and then forgotten."""
+        caught_up = self.reconciled_since is not None and created >= self.reconciled_since
+        return created <= self.at and not caught_up
+
+    async def reconciled(self, store: Store, since: datetime) -> None:
+        """Note that all that had completed of the sessions created since then was looked at."""
+        entry = await store.get(RESTORED)
+        noted = Restored.model_validate_json(entry.value) if entry else None
+        if entry and noted == self and (self.reconciled_since is None or since < self.reconciled_since):
+            later = self.model_copy(update={"reconciled_since": since})
+            await store.commit([later.put()], [Unchanged(RESTORED, entry.version)])
+
+    def put(self) -> Put:
+        """Return the write that keeps this."""
+        return Put(RESTORED, self.model_dump_json().encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +58,7 @@ class Restoration:
 
     async def settle(self) -> Settled:
         """Mark the restore, hold notifications back, void approvals, and let go of old leases."""
-        mark = Restored(at=self._clock.now())
-        await self._store.commit([Put(RESTORED, mark.model_dump_json().encode())])
+        await self._store.commit([Restored(at=self._clock.now()).put()])
         await self._delete(LEASES)
         return Settled(await self._outbox.hold_all(), await self._delete(APPROVALS))
 
@@ -52,7 +70,7 @@ class Restoration:
         return deleted
 
 
-async def restored_at(store: Store) -> datetime | None:
-    """Return the moment of the last restore, or None."""
+async def last_restore(store: Store) -> Restored | None:
+    """Return the last restore, or None."""
     entry = await store.get(RESTORED)
-    return Restored.model_validate_json(entry.value).at if entry else None
+    return Restored.model_validate_json(entry.value) if entry else None
