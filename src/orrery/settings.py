@@ -25,6 +25,7 @@ from pydantic import (
     model_validator,
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import SettingsError as EnvironmentUnreadable
 
 from orrery.checkout.catalogue import TRUST_COPY, Catalogue, Product
 from orrery.checkout.domain import CheckoutPlan
@@ -83,8 +84,10 @@ class Server(_Section):
     @field_validator("trusted_proxies")
     @classmethod
     def _are_networks(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
-        for network in networks:
-            ip_network(network)
+        try:
+            list(map(ip_network, networks))
+        except ValueError:
+            raise ValueError("each must be a network such as 10.0.0.0/8, no bit of it beyond its length") from None
         return networks
 
 
@@ -243,7 +246,7 @@ class Settings(BaseSettings):
             livemode=self.mode == "live",
             api_version=checkout.api_version,
             has_api_key=secrets.reveal("processor_api_key") is not None,
-            signing_secrets=[line.encode() for line in (secrets.reveal("webhook_signing_secret") or "").split()],
+            signing_secrets=[part.encode() for part in secrets.parts("webhook_signing_secret")],
             service_token=token.encode() if token else None,
             limits=(Limit(checkout.sessions_per_minute, 60), Limit(checkout.sessions_per_hour, 3600)),
             trusted_proxies=self.server.trusted_proxies,
@@ -273,10 +276,15 @@ class Secrets(_Section):
         secret: SecretStr | None = getattr(self, name)
         return secret.get_secret_value() if secret else None
 
+    def parts(self, name: str) -> list[str]:
+        """Return the values that a secret's text holds: each signing secret, each line of another one."""
+        text = self.reveal(name) or ""
+        lines = text.split() if name == "webhook_signing_secret" else map(str.strip, text.splitlines())
+        return [line for line in lines if line]
+
     def values(self) -> list[str]:
         """Return every value there is, for the log's redaction."""
-        revealed = [self.reveal(name) for name in type(self).model_fields]
-        return [line for value in revealed if value for line in value.splitlines()]
+        return [part for name in type(self).model_fields for part in self.parts(name)]
 
 
 def load(path: Path | None = None) -> tuple[Settings, Secrets]:
@@ -299,8 +307,10 @@ def _settings(found: dict[str, Any]) -> Settings:
         return Settings(**found)
     except ValidationError as error:
         raise SettingsError(f"The settings can not be used: {_explain(error)}") from None
-    except ValueError as error:
-        raise SettingsError(f"The environment can not be read as settings: {type(error).__name__}.") from None
+    except EnvironmentUnreadable as error:
+        section = str(error).partition('"')[2].partition('"')[0]
+        what = f"The {PREFIX}{section.upper()} variables can not be read: a list or a table is written as JSON."
+        raise SettingsError(what) from None
 
 
 def _explain(error: ValidationError) -> str:
@@ -331,11 +341,14 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
     for name in sorted(environment):
-        if name.startswith(PREFIX) and name != CONFIG_VARIABLE and not _is_known(name[len(PREFIX) :].lower()):
+        if name.upper().startswith(PREFIX) and name != CONFIG_VARIABLE and not _is_known(name):
             raise SettingsError(f"The environment variable {name} is neither a setting nor a secret.")
 
 
-def _is_known(name: str) -> bool:
+def _is_known(variable: str) -> bool:
+    name = variable.removeprefix(PREFIX).lower()
+    if variable != variable.upper():
+        return False
     if name in Secrets.model_fields:
         return True
     model: type[BaseModel] = Settings
@@ -355,6 +368,7 @@ def _secrets(directory: Path | None, environment: Mapping[str, str]) -> Secrets:
     credentials = _path_of(environment.get("CREDENTIALS_DIRECTORY"))
     if place := credentials or directory:
         found = _secret_files(place) | found
+    _refuse_garbled(found)
     return Secrets(**found)  # pyright: ignore[reportArgumentType] text becomes SecretStr here
 
 
@@ -376,9 +390,17 @@ def _read_secret(file: Path) -> str:
         raise SettingsError(f"The secret file {file.name} can not be read ({type(error).__name__}).") from None
 
 
+def _refuse_garbled(found: Mapping[str, str]) -> None:
+    for name, value in found.items():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise SettingsError(f"The secret {name} is not valid UTF-8.") from None
+
+
 def _refuse_short_secrets(secrets: Secrets) -> None:
     for name in Secrets.model_fields:
-        if any(len(line) < SHORTEST_SECRET for line in (secrets.reveal(name) or "").split()):
+        if any(len(part) < SHORTEST_SECRET for part in secrets.parts(name)):
             raise SettingsError(f"The secret {name} is shorter than {SHORTEST_SECRET} characters.")
 
 

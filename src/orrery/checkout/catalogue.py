@@ -77,7 +77,8 @@ def check_custom_text(text: str, what: str) -> None:
     if len(text) > CUSTOM_TEXT_MAXIMUM:
         raise Invalid(f"{what} has {len(text)} characters; at most {CUSTOM_TEXT_MAXIMUM} are allowed.")
     if found := _LINK.search(_unmarked(text)):
-        raise Invalid(f"{what} contains {found.group()!r}, which looks like a web address; use plain text.")
+        where = f"near character {found.start() + 1}"
+        raise Invalid(f"{what} holds what looks like a web address, {where}; use plain text.")
 
 
 def _unmarked(text: str) -> str:
