@@ -121,10 +121,7 @@ def test_private_pages(shop: Deployment, page: str) -> None:
 
 COMMANDS = [
     ("doctor",),
-    ("notifications", "list"),
     ("notifications", "list", "--json"),
-    ("access", "journal"),
-    ("access", "show", "cs_nobody"),
     ("access", "show", "cs_broken"),
     ("checkout", "reconcile"),
 ]

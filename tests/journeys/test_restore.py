@@ -29,21 +29,48 @@ def shop(tmp_path: Path) -> Iterator[Deployment]:
 def test_restored_store_has_every_sale_and_tells_nobody_twice(shop: Deployment, tmp_path: Path) -> None:
     """Back up, sell 20, restore, reconcile: 20 records more, the same buyers, and one message to each."""
     service, snapshot = shop.start_service(), tmp_path / "snapshot.db"
-    early = sell(shop, 1)
+    early, session = sell_without_a_letter(shop)
     assert shop.orrery("backup", str(snapshot)).returncode == 0
+    shop.sandbox.advance(10)
+    early.await_told(session)
     late = sell(shop, SALES)
+    see_refused_while_running(shop, snapshot)
     stop(service)
     came = shop.orrery("restore", str(snapshot))
-    assert (came.returncode, f"{SALES} granted, {SALES} of them held back" in came.stderr) == (0, True), (
-        came.stderr
-    )
+    assert came.returncode == 0
+    assert f"{SALES} granted, {SALES} of them held back" in came.stderr
     shop.start_service()
-    assert emails(shop) == {visitor.email for visitor in early + late}
+    assert emails(shop) == {visitor.email for visitor in [early, *late]}
     shop.sandbox.advance(3600)
     see_that_messages_go_out(shop)
-    assert [len(visitor.letters()) for visitor in early + late] == [1] * (1 + SALES)
+    assert [len(visitor.letters()) for visitor in [early, *late]] == [1] * (1 + SALES)
     assert len(shop.sandbox.pushes_about("exam")) == 1 + SALES + 1
-    assert len(shop.records.notifications("held")) == 2 * SALES
+    assert len(shop.records.notifications("held")) == 1 + 2 * SALES
+    see_released(early, session)
+
+
+def sell_without_a_letter(shop: Deployment) -> tuple[Visitor, str]:
+    """Sell something whose e-mail the mail server does not take yet."""
+    shop.sandbox.fault("mail_451")
+    visitor = Visitor(shop)
+    session = visitor.buy()
+    visitor.await_access(session)
+    eventually(lambda: expect_equal(shop.records.notifications("waiting"), [f"buyer-{session}"]))
+    return visitor, session
+
+
+def see_released(visitor: Visitor, session: str) -> None:
+    """Release what was held back for one buyer, and see that it goes out."""
+    assert visitor.shop.orrery("notifications", "release", f"buyer-{session}").returncode == 0
+    eventually(lambda: expect_equal(len(visitor.letters()), 2))
+
+
+def see_refused_while_running(shop: Deployment, snapshot: Path) -> None:
+    """See that a restore under the running service is refused in one sentence, and changes nothing."""
+    came = shop.orrery("restore", str(snapshot))
+    assert (came.returncode, came.stderr.strip().count("\n")) == (2, 0)
+    assert "in use" in came.stderr
+    assert len(shop.records.keys("access:")) == 1 + SALES
 
 
 def sell(shop: Deployment, count: int) -> list[Visitor]:
@@ -70,36 +97,3 @@ def see_that_messages_go_out(shop: Deployment) -> None:
     visitor = sell(shop, 1)[0]
     eventually(lambda: expect_equal(len(visitor.letters()), 1))
     assert shop.records.notifications("waiting") == []
-
-
-def test_running_service_is_not_restored_over(shop: Deployment, tmp_path: Path) -> None:
-    """While the service runs, a restore is refused in one sentence, and nothing is changed."""
-    shop.start_service()
-    sell(shop, 1)
-    snapshot = tmp_path / "snapshot.db"
-    assert shop.orrery("backup", str(snapshot)).returncode == 0
-    before = emails(shop)
-    came = shop.orrery("restore", str(snapshot))
-    assert (came.returncode, came.stderr.strip().count("\n")) == (2, 0)
-    assert "in use" in came.stderr
-    assert emails(shop) == before
-
-
-def test_undelivered_messages_are_held_back(shop: Deployment, tmp_path: Path) -> None:
-    """What was waiting in the snapshot may have gone out since: it is held until the owner releases it."""
-    shop.sandbox.fault("mail_451", count=1)
-    service, visitor, snapshot = shop.start_service(), Visitor(shop), tmp_path / "snapshot.db"
-    session = visitor.buy()
-    visitor.await_access(session)
-    eventually(lambda: expect_equal(shop.records.notifications("waiting"), [f"buyer-{session}"]))
-    assert shop.orrery("backup", str(snapshot)).returncode == 0
-    shop.sandbox.advance(10)
-    visitor.await_told(session)
-    stop(service)
-    assert shop.orrery("restore", str(snapshot)).returncode == 0
-    assert shop.records.notifications("held") == [f"buyer-{session}"]
-    shop.start_service()
-    see_that_messages_go_out(shop)
-    assert len(visitor.letters()) == 1
-    assert shop.orrery("notifications", "release", "--all-held").returncode == 0
-    eventually(lambda: expect_equal(len(visitor.letters()), 2))

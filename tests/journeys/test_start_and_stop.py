@@ -27,8 +27,7 @@ def test_twelve_hundred_characters_are_shown(shop: Deployment) -> None:
 
 
 REFUSED_TEXTS = {
-    "too long": ("x" * 1201, "1201 characters; at most 1200 are allowed"),
-    "too long beyond the basic plane": ("🎓" * 1201, "1201 characters; at most 1200 are allowed"),
+    "too long": ("🎓" * 1201, "1201 characters; at most 1200 are allowed"),
     "address": ("Read https://shop.example/terms first.", "looks like a web address"),
     "bare domain": ("Questions by shop.example are best.", "looks like a web address"),
 }
@@ -44,8 +43,6 @@ def test_texts_that_the_processor_would_refuse(tmp_path: Path, case: str) -> Non
 
 FORBIDDEN = {
     "any": ('three_d_secure = "any"', "Change rule 3"),
-    "challenge": ('three_d_secure = "challenge"', "Change rule 3"),
-    "empty": ('three_d_secure = ""', "Change rule 3"),
     "unknown key": ('three_d_sekure = "automatic"', "three_d_sekure"),
 }
 
@@ -57,10 +54,9 @@ def test_settings_that_are_forbidden(tmp_path: Path, case: str) -> None:
     see_refused(Deployment(tmp_path, more_checkout=line), reason)
 
 
-@pytest.mark.parametrize("name", ["processor_api_kee", "webhook_signing_secret.bak"])
-def test_unknown_secret_files(tmp_path: Path, name: str) -> None:
+def test_unknown_secret_file(tmp_path: Path) -> None:
     """A secret file of another name stops the start, and its content is not said."""
-    see_refused(Deployment(tmp_path, secrets={name: "sk_test_orrery_sandbox"}), name)
+    see_refused(Deployment(tmp_path, secrets={"processor_api_kee": "sk_test_orrery_sandbox"}), "processor_api_kee")
 
 
 def see_refused(deployment: Deployment, reason: str) -> None:
@@ -113,8 +109,8 @@ def test_ctrl_c_of_the_demo(tmp_path: Path) -> None:
         assert not demo.leaves_a_port()
         assert demo.errors() == []
     before = records(data)
+    assert [one["email"] for one in before] == ["ada@example.test"]
     with running_demo(data) as demo:
-        assert [one["email"] for one in records(data)] == ["ada@example.test"]
         assert records(data) == before
         assert demo.press_ctrl_c() == 0
 
