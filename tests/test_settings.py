@@ -1,0 +1,333 @@
+"""What a deployment says, and what is refused at the start (decisions 6, 40 and 41)."""
+
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from orrery.checkout.params import CHANGE_RULE_3
+from orrery.cli import init
+from orrery.errors import Invalid
+from orrery.settings import Secrets, Settings, load
+from tests.support.machine import MARK, Machine, machine_in
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    """Return an empty folder that is the working directory."""
+    return machine_in(tmp_path, monkeypatch)
+
+
+PRODUCT = """
+[[checkout.products]]
+vendor_slug = "isc2"
+cert_code = "cissp"
+title = "CISSP"
+price_id = "price_cissp"
+"""
+
+
+def test_nothing_is_needed(machine: Machine) -> None:
+    """Without a file and a secret everything has its default, and nothing is sold."""
+    settings, secrets = load()
+    assert (settings.mode, settings.server.port, list(settings.checkout.catalogue())) == ("live", 8080, [])
+    assert secrets.values() == []
+    assert list(machine.folder.iterdir()) == []
+
+
+def test_the_file(machine: Machine) -> None:
+    """orrery.toml in the working directory is read."""
+    machine.write(f'mode = "test"\n[server]\nport = 9000\n{PRODUCT}')
+    settings, _ = load()
+    assert (settings.mode, settings.server.port) == ("test", 9000)
+    assert [product.title for product in settings.checkout.catalogue()] == ["CISSP"]
+
+
+def test_the_environment_goes_before_the_file(machine: Machine) -> None:
+    """A variable replaces the one key that it names, and leaves the rest of its section."""
+    machine.write('mode = "test"\n[server]\nport = 9000\nprivate_port = 9001\n')
+    machine.set(ORRERY_SERVER__PORT="9002", ORRERY_MODE="sandbox", ORRERY_LOG__LEVEL="debug")
+    settings, _ = load()
+    assert (settings.server.port, settings.server.private_port) == (9002, 9001)
+    assert (settings.mode, settings.log.level) == ("sandbox", "debug")
+
+
+def test_a_named_file_goes_before_the_found_one(machine: Machine) -> None:
+    """The argument goes before $ORRERY_CONFIG, and that before the file in the working directory."""
+    machine.write("[server]\nport = 9000\n")
+    for number in (1, 2):
+        (machine.folder / f"other-{number}.toml").write_text(f"[server]\nport = 900{number}\n")
+    machine.set(ORRERY_CONFIG=str(machine.folder / "other-1.toml"))
+    assert load()[0].server.port == 9001
+    assert load(machine.folder / "other-2.toml")[0].server.port == 9002
+
+
+def test_the_demos_file_is_found_last(machine: Machine) -> None:
+    """Where there is no orrery.toml the demo's is read, so that the owner's commands find its records."""
+    (machine.folder / ".orrery").mkdir()
+    (machine.folder / ".orrery" / "orrery.toml").write_text("[server]\nport = 9000\n")
+    assert load()[0].server.port == 9000
+    machine.write("[server]\nport = 9001\n")
+    assert load()[0].server.port == 9001
+
+
+def test_a_list_from_the_environment(machine: Machine) -> None:
+    """A list is written as JSON."""
+    machine.set(ORRERY_SERVER__TRUSTED_PROXIES='["10.0.0.0/8", "fd00::/8"]')
+    assert load()[0].server.trusted_proxies == ("10.0.0.0/8", "fd00::/8")
+
+
+def test_a_list_that_is_no_json(machine: Machine) -> None:
+    """A list that can not be read is refused, saying where and how."""
+    machine.set(ORRERY_SERVER__TRUSTED_PROXIES=MARK)
+    message = machine.refusal()
+    assert "ORRERY_SERVER" in message
+    assert "JSON" in message
+
+
+UNKNOWN_KEYS = [
+    ("surprise = 1", "surprise"),
+    (f'surprise = "{MARK}"', "surprise"),
+    (f'[server]\nprot = "{MARK}"', "server.prot"),
+    (f'[sever]\nport = "{MARK}"', "sever"),
+    (f'[secrets]\nprocessor_api_key = "{MARK}"', "secrets.processor_api_key"),
+    (f'processor_api_key = "{MARK}"', "processor_api_key"),
+    (f'{PRODUCT}colour = "{MARK}"', "checkout.products.0.colour"),
+]
+
+
+@pytest.mark.parametrize(("text", "name"), UNKNOWN_KEYS)
+def test_an_unknown_key(machine: Machine, text: str, name: str) -> None:
+    """A key that is none is refused with its full name, and never its value."""
+    machine.write(text)
+    assert name in machine.refusal()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ORRERY_SURPRISE",
+        "ORRERY_SERVER__PROT",
+        "ORRERY_SEVER__PORT",
+        "ORRERY_SERVER_PORT",
+        "ORRERY_SERVER__PORT__X",
+        "ORRERY_",
+        "ORRERY___",
+        "ORRERY_SERVER__",
+        "ORRERY_PROCESSOR_API_KEYS",
+        "ORRERY_CHECKOUT__PRODUCTS__0__TITLE",
+        "ORRERY_CONFIGS",
+        "orrery_server__port",
+        "Orrery_Mode",
+        "ORRERY_push_token",
+    ],
+)
+def test_an_unknown_variable(machine: Machine, name: str) -> None:
+    """A variable with our prefix that is no setting and no secret, or not in capitals, is refused by its name."""
+    machine.environment.setenv(name, MARK)
+    assert name in machine.refusal()
+
+
+def test_other_variables_are_none_of_ours(machine: Machine) -> None:
+    """Variables without our prefix are left alone."""
+    machine.set(ORRERYX_PORT=MARK, SERVER__PORT=MARK, MODE=MARK)
+    assert load()[0].server.port == 8080
+
+
+def leaves(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the path of every key of the settings, but for the products' tables."""
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from leaves(kind, (*prefix, name))
+        else:
+            yield (*prefix, name)
+
+
+KEYS = list(leaves(Settings))
+TAKES_ANY_TEXT = {
+    "store.path",
+    "server.host",
+    "server.private_host",
+    "secrets.directory",
+    "checkout.api_version",
+    "checkout.cancel_url",
+    "checkout.practice_url",
+    "checkout.seller",
+    "push.topic",
+    "mail.host",
+    "mail.sender",
+    "mail.username",
+    "sandbox.clock_file",
+}
+
+
+@pytest.mark.parametrize("key", [".".join(key) for key in KEYS if ".".join(key) not in TAKES_ANY_TEXT])
+def test_a_wrong_value_is_never_repeated(machine: Machine, key: str) -> None:
+    """A value that a key can not have is refused by the key's name, from the file and from the environment."""
+    *section, name = key.split(".")
+    header = f"[{'.'.join(section)}]\n" if section else ""
+    machine.write(f'{header}{name} = "{MARK}"\n')
+    assert (section or [name])[0] in machine.refusal()
+    machine.file.unlink()
+    variable = "ORRERY_" + "__".join(key.split(".")).upper()
+    machine.environment.setenv(variable, MARK)
+    assert (section or [name])[0] in machine.refusal().lower()
+
+
+@pytest.mark.parametrize("key", [".".join(key) for key in KEYS])
+def test_no_key_takes_a_table_for_a_value(machine: Machine, key: str) -> None:
+    """A table where a single value belongs is refused by the key's name."""
+    machine.write(f'[{key}]\nx = "{MARK}"\n')
+    assert key in machine.refusal()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'[checkout]\nthree_d_secure = "{MARK}"',
+        f'[checkout]\nsuccess_url = "https://{MARK}"',
+        "[checkout]\npayment_method_types = []",
+        f'[server]\ntrusted_proxies = ["{MARK}"]',
+        f'[server]\nport = "{MARK}"',
+        f'[push]\nurl = "http://{MARK}"',
+        f'[push]\nurl = "http://[{MARK}"',
+        f'[heartbeat]\nurl = "ftp://{MARK}"',
+        f'[mail]\nhost = "{MARK}"\nsecurity = "none"',
+        PRODUCT.replace("CISSP", f"CISSP {MARK}.example"),
+        PRODUCT.replace('"cissp"', f'"{MARK.upper()}"'),
+        PRODUCT.replace("price_cissp", " "),
+        PRODUCT.replace("isc2", MARK + "/.."),
+        PRODUCT + f'trust_copy = "{MARK * 100}"',
+        PRODUCT + f'trust_copy = "see www.{MARK}.example"',
+        PRODUCT + PRODUCT,
+    ],
+)
+def test_a_value_with_a_meaning_is_never_repeated(machine: Machine, text: str) -> None:
+    """Neither our own checks nor the library's repeat what was written."""
+    machine.write(text)
+    assert machine.refusal()
+
+
+@pytest.mark.parametrize("value", ["any", "challenge", "", "off"])
+def test_3d_secure_stops_the_start(machine: Machine, value: str) -> None:
+    """A forbidden value of 3-D Secure stops the start, quoting change rule 3 (decision 6)."""
+    machine.write(f'[checkout]\nthree_d_secure = "{value}"')
+    assert CHANGE_RULE_3.rstrip(".") in machine.refusal()
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://api.example", "https://", "api.example", "file:///x", "http://127.0.0.1.attacker.example", "http://"],
+)
+def test_secrets_travel_encrypted(machine: Machine, url: str) -> None:
+    """An address that a secret is sent to is https, or on this machine."""
+    machine.write(f'[checkout]\nprocessor_url = "{url}"')
+    assert "https://" in machine.refusal()
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:8090", "http://localhost", "http://[::1]:1", "https://x.example/y"]
+)
+def test_encrypted_or_here(machine: Machine, url: str) -> None:
+    """Any https address is taken, and http on this machine."""
+    machine.write(f'[checkout]\nprocessor_url = "{url}"')
+    assert load()[0].checkout.processor_url == url
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x", "= 1", "[server", 'mode = "live', f'mode = "{MARK}" "', "mode = live", "[a]\n[a]", "a = 1\na = 2"],
+)
+def test_what_is_no_toml(machine: Machine, text: str) -> None:
+    """A file that is no TOML is refused with line and column, and none of its text."""
+    machine.write(text)
+    assert "orrery.toml is not valid TOML (at " in machine.refusal()
+
+
+def test_a_file_that_is_no_text(machine: Machine) -> None:
+    """A file that is not UTF-8 is refused."""
+    machine.file.write_bytes(b'mode = "\xff"')
+    assert "can not be read (UnicodeDecodeError)" in machine.refusal()
+
+
+def test_a_file_that_is_a_folder(machine: Machine) -> None:
+    """A file that can not be read is refused with the reason."""
+    machine.file.mkdir()
+    assert "can not be read (IsADirectoryError)" in machine.refusal()
+
+
+def test_a_named_file_that_is_missing(machine: Machine) -> None:
+    """A named file must be there, and the refusal says how to get one."""
+    machine.set(ORRERY_CONFIG="elsewhere.toml")
+    assert "orrery init" in machine.refusal()
+
+
+def test_settings_are_frozen(machine: Machine) -> None:
+    """What was read once can not be changed."""
+    del machine
+    settings, secrets = load()
+    for target, name in ((settings, "mode"), (settings.server, "port"), (secrets, "push_token")):
+        with pytest.raises(ValueError, match="frozen"):
+            setattr(target, name, "x")
+
+
+def test_what_init_writes_loads_as_it_is(machine: Machine) -> None:
+    """`orrery init` writes a file and a folder that load, with every default as it is."""
+    init.command(machine.folder)
+    settings, secrets = load()
+    defaults = Settings().model_dump()
+    defaults["secrets"]["directory"] = Path("secrets")
+    assert settings.model_dump() == defaults
+    assert secrets.values() == []
+    assert (machine.folder / "secrets").stat().st_mode & 0o777 == 0o700
+
+
+def test_init_overwrites_nothing(machine: Machine) -> None:
+    """A file that is there stays as it is."""
+    machine.write("# mine")
+    with pytest.raises(Invalid, match="exists already"):
+        init.command(machine.folder)
+    assert machine.file.read_text() == "# mine"
+
+
+def told_keys(text: str) -> set[str]:
+    """Return every key that the text sets or shows in a comment, with its section."""
+    found: set[str] = set()
+    section = ""
+    for line in text.splitlines():
+        bare = line.removeprefix("# ").strip()
+        if bare.startswith("[") and bare.endswith("]"):
+            section = bare.strip("[]") + "."
+        elif " = " in bare and bare.partition(" = ")[0].isidentifier():
+            found.add(section + bare.partition(" = ")[0])
+    return found
+
+
+def test_init_explains_every_key() -> None:
+    """The file that init writes names every setting, in its section, and nothing that is none."""
+    text = files("orrery").joinpath("web/init/orrery.toml").read_text(encoding="utf-8")
+    keys = {".".join(key) for key in KEYS} - {"checkout.products"}
+    products = {
+        f"checkout.products.{name}" for name in ("vendor_slug", "cert_code", "title", "price_id", "trust_copy")
+    }
+    assert told_keys(text) == keys | products
+    for secret in Secrets.model_fields:
+        assert secret in text
+
+
+def test_what_init_shows_in_comments_loads(machine: Machine) -> None:
+    """With every commented line put in force the file still loads."""
+    text = files("orrery").joinpath("web/init/orrery.toml").read_text(encoding="utf-8")
+    lines = text.splitlines()
+    in_force = [
+        line[2:] if line.startswith("# ") and (" = " in line or line.startswith("# [[")) else line
+        for line in lines
+    ]
+    machine.write("\n".join(line for line in in_force if line.startswith(("#", "[")) or " = " in line))
+    (machine.folder / "secrets").mkdir()
+    settings, _ = load()
+    assert list(settings.checkout.catalogue())
+    assert settings.checkout.terms() is not None
