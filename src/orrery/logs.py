@@ -4,12 +4,15 @@ No secret and no personal data reaches a log line, whoever wrote it: our own eve
 trace-back.
 """
 
+import json
 import logging
 import re
 import sys
+import threading
 from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Literal, cast
+from urllib.parse import quote, quote_plus
 
 import structlog
 from structlog.typing import EventDict, WrappedLogger
@@ -18,7 +21,7 @@ HIDDEN = "[hidden]"
 
 _PATTERNS = re.compile(
     r"\b[sr]k_(?:live|test)_\w+|\bwhsec_\w+|(?i:\bbearer\s+)[^\s\"']+|(?i:\bbasic\s+)[\w+/=]{8,}"
-    r"|[\w.+%-]+@[\w-]+(?:\.[\w-]+)+"
+    r"|(?<![\w.+%-])[\w.+%-]+@[\w-]+(?:\.[\w-]+)+"
 )
 _NAMES = re.compile(r"secret|token|password|api_?key|authorization|e?mail$|client_address", re.IGNORECASE)
 
@@ -27,11 +30,14 @@ class Redaction:
     """Hides secrets by value, by shape and by field name."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
-        self._values = sorted(set(values), key=len, reverse=True)
+        spellings = {spelling for value in values if value for spelling in _spellings(value)}
+        self._values = sorted(spellings, key=len, reverse=True)
 
     def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
         """Return the event with everything secret or personal hidden: a structlog processor."""
-        return {name: HIDDEN if _NAMES.search(name) else self.hide(value) for name, value in event.items()}
+        return {
+            self.text(name): HIDDEN if _NAMES.search(name) else self.hide(value) for name, value in event.items()
+        }
 
     def hide(self, value: object) -> object:
         """Return `value` with hidden parts; containers are walked, unknown objects become their text."""
@@ -41,13 +47,23 @@ class Redaction:
             return self(None, "", {str(name): one for name, one in cast("Mapping[object, object]", value).items()})
         if isinstance(value, (list, tuple, set, frozenset)):
             return [self.hide(one) for one in cast("Iterable[object]", value)]
-        return value if isinstance(value, (int, float, type(None))) else self.text(str(value))
+        shown = str(value)
+        hidden = self.text(shown)
+        return value if shown == hidden and isinstance(value, (int, float, type(None))) else hidden
 
     def text(self, text: str) -> str:
         """Return `text` with hidden parts."""
         for value in self._values:
             text = text.replace(value, HIDDEN)
         return _PATTERNS.sub(HIDDEN, text)
+
+
+def _spellings(value: str) -> set[str]:
+    """Return a secret as it is, and as it looks inside what Python, JSON and web addresses print."""
+    doubled = value.replace("\\", "\\\\")
+    quoted = {doubled, doubled.replace("'", "\\'"), doubled.replace('"', '\\"')}
+    printed = {repr(value)[1:-1], ascii(value)[1:-1], repr(value.encode())[2:-1], json.dumps(value)[1:-1]}
+    return {value, *quoted, *printed, quote(value), quote(value, safe=""), quote_plus(value)}
 
 
 def configure(form: Literal["auto", "json", "console"], level: str, redaction: Redaction) -> None:
@@ -81,9 +97,11 @@ def configure(form: Literal["auto", "json", "console"], level: str, redaction: R
         cache_logger_on_first_use=True,
     )
     sys.excepthook = _log_crash
+    threading.excepthook = lambda crash: _log_crash(crash.exc_type, crash.exc_value, crash.exc_traceback)
+    sys.unraisablehook = lambda crash: _log_crash(crash.exc_type, crash.exc_value, crash.exc_traceback)
 
 
-def _log_crash(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    if issubclass(kind, KeyboardInterrupt):
+def _log_crash(kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:
+    if issubclass(kind, KeyboardInterrupt | SystemExit):
         return
     structlog.get_logger().critical("crashed", exc_info=(kind, error, trace))
