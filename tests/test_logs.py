@@ -1,0 +1,258 @@
+"""No secret and nothing personal reaches a log line, whoever wrote it (issue item 3)."""
+
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from structlog.processors import JSONRenderer, format_exc_info
+from structlog.typing import EventDict
+
+from orrery.logs import HIDDEN, Redaction
+from tests.support.log_speaker import SECRETS, fail
+
+SPEAKER = Path(__file__).parent / "support" / "log_speaker.py"
+SECRET = "marked-value-0x5eed"  # noqa: S105  a test's own text
+REDACTION = Redaction([SECRET])
+
+
+def redacted(redaction: Redaction = REDACTION, /, **event: object) -> EventDict:
+    """Return an event as it is handed to the renderer."""
+    return redaction(None, "info", event)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (SECRET, HIDDEN),
+        (f"a {SECRET} b", f"a {HIDDEN} b"),
+        (f"{SECRET}{SECRET}", HIDDEN * 2),
+        (f"https://u:{SECRET}@host", f"https://u:{HIDDEN}@host"),
+        (f"x{SECRET.upper()}", f"x{SECRET.upper()}"),
+        ("nothing", "nothing"),
+        ("", ""),
+    ],
+)
+def test_by_value(text: str, shown: str) -> None:
+    """A registered secret is hidden wherever it stands in a text, and nothing else."""
+    assert redacted(event=text) == {"event": shown}
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "sk_live_abc123",
+        "sk_test_abc",
+        "rk_live_abc",
+        "rk_test_abc",
+        "whsec_abc123",
+        "Bearer abc.def-ghi",
+        "bearer   abc",
+        "Basic dXNlcjpwYXNz",
+        "ann@example.org",
+        "Ann.Other+tag@sub.Example.co.uk",
+        "jürgen@exämple.org",
+    ],
+)
+def test_by_shape(shape: str) -> None:
+    """What looks like a key, credentials or an e-mail address is hidden though nobody registered it."""
+    for text in (shape, f"before {shape} after", f'{{"a": "{shape}"}}', f"({shape})", f"'{shape}'"):
+        shown = str(redacted(event=text)["event"])
+        assert HIDDEN in shown
+        assert shape.rpartition(" ")[2] not in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cs_test_a1b2",
+        "evt_1",
+        "price_sandbox",
+        "task_live_1",
+        "a basic idea",
+        "12:30 @ noon",
+        "user@host",
+        "@example.org",
+    ],
+)
+def test_innocent_texts(text: str) -> None:
+    """Ids and plain words stay readable."""
+    assert redacted(event=text) == {"event": text}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "secret",
+        "webhook_signing_secret",
+        "token",
+        "access_token",
+        "password",
+        "api_key",
+        "apikey",
+        "API_KEY",
+        "Authorization",
+        "email",
+        "mail",
+        "buyer_email",
+        "client_address",
+    ],
+)
+def test_by_name(name: str) -> None:
+    """A field that is named after something secret or personal is hidden whatever it holds, at any depth."""
+    for value in ("x", 7, None, ["x"], {"a": "x"}):
+        assert redacted(REDACTION, **{name: value}) == {name: HIDDEN}
+        assert redacted(outer=[{name: value}]) == {"outer": [{name: HIDDEN}]}
+
+
+@pytest.mark.parametrize("name", ["session", "event_id", "status", "address", "id", "channel"])
+def test_innocent_names(name: str) -> None:
+    """Other fields keep their values."""
+    assert redacted(REDACTION, **{name: "x"}) == {name: "x"}
+
+
+def test_plain_values_keep_their_kind() -> None:
+    """Numbers, truth values and nothing stay what they are."""
+    event = {"a": 1, "b": 0.5, "c": True, "d": None, "e": [1, [2]], "f": {"g": 3}}
+    assert redacted(REDACTION, **event) == event
+
+
+@pytest.mark.parametrize("number", [98765432101, 1298765432101.0, -98765432101])
+def test_a_secret_of_digits(number: float) -> None:
+    """A secret that is a number is hidden when it is logged as one."""
+    assert str(98765432101) not in str(redacted(Redaction(["98765432101"]), event=number)["event"])
+
+
+def test_no_empty_secret_hides_everything() -> None:
+    """An empty text among the secrets hides nothing."""
+    assert redacted(Redaction(["", SECRET]), event="abc") == {"event": "abc"}
+
+
+def test_one_secret_within_another() -> None:
+    """A secret that contains another is hidden as a whole."""
+    redaction = Redaction(["marked-value", "marked-value-longer"])
+    assert redacted(redaction, event="marked-value-longer") == {"event": HIDDEN}
+
+
+def test_a_long_text_takes_no_time() -> None:
+    """A text of a megabyte without a blank, as a stranger may send it, is looked through in one go."""
+    assert redacted(event="a" * 1_000_000)["event"] == "a" * 1_000_000
+    assert redacted(event="a-" * 500_000)["event"] == "a-" * 500_000
+
+
+class Shown:
+    """Something unknown that shows what it holds when it is printed."""
+
+    def __init__(self, held: object) -> None:
+        self.held = held
+
+    def __repr__(self) -> str:
+        return f"Shown({self.held!r})"
+
+
+def traceback_of(secret: str) -> str:
+    """Return a trace-back that holds a secret in text, arguments and cause."""
+    try:
+        fail(secret)
+    except ValueError as error:
+        return str(format_exc_info(None, "", {"exc_info": error})["exception"])
+
+
+PLACES: dict[str, Callable[[str], object]] = {
+    "itself": lambda secret: secret,
+    "in text": lambda secret: f"before {secret} after",
+    "in a list": lambda secret: ["x", [secret]],
+    "in a tuple": lambda secret: ("x", (secret,)),
+    "in a set": lambda secret: {frozenset({secret})},
+    "as a value": lambda secret: {"a": {"b": secret}},
+    "as a key": lambda secret: {"a": {secret: "b"}},
+    "as bytes": lambda secret: secret.encode(),
+    "in an object": Shown,
+    "in objects": lambda secret: Shown([Shown(secret.encode())]),
+    "in an error": ValueError,
+    "in an error's arguments": lambda secret: ValueError("x", {"a": secret}),
+    "in a group of errors": lambda secret: ExceptionGroup("x", [KeyError(secret)]),
+    "in a trace-back": traceback_of,
+    "printed": lambda secret: repr({"a": secret}),
+    "printed with both quotes": lambda secret: repr(f'"it\'s" {secret}'),
+    "as JSON": lambda secret: json.dumps({"a": secret}),
+    "as JSON with letters": lambda secret: json.dumps({"a": secret}, ensure_ascii=False),
+    "in an address": lambda secret: f"https://x.example/?key={quote(secret, safe='')}",
+}
+
+letters = st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"])
+secret_texts = st.text(letters | st.sampled_from("'\"\\ %/"), min_size=8, max_size=30)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@settings(deadline=None, max_examples=40)
+@given(secret=secret_texts)
+def test_a_secret_never_survives(place: str, secret: str) -> None:
+    """Wherever a registered secret is placed in an event, the line holds neither it nor a spelling of it."""
+    if secret in HIDDEN or secret in f"before {HIDDEN} after x.example":
+        return
+    line = JSONRenderer(ensure_ascii=False)(
+        None, "", redacted(Redaction([secret]), event="x", found=PLACES[place](secret))
+    )
+    assert isinstance(line, str)
+    texts = [line, str(json.loads(line)["found"])]
+    for spelling in (secret, repr(secret)[1:-1], json.dumps(secret)[1:-1], quote(secret, safe="")):
+        assert all(spelling not in text for text in texts)
+
+
+@pytest.fixture(scope="module", params=["json", "console"])
+def spoken(request: pytest.FixtureRequest) -> list[str]:
+    """Return the lines of a program that logs its secrets in every way, and crashes."""
+    done = subprocess.run(  # noqa: S603  our own program
+        [sys.executable, str(SPEAKER), request.param, "crash"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    return done.stderr.splitlines()
+
+
+def test_nothing_secret_is_printed(spoken: list[str]) -> None:
+    """Our loggers, libraries' loggers, warnings, threads, destructors and a crash print no secret."""
+    text = "\n".join(spoken)
+    for secret in SECRETS:
+        assert secret not in text
+        assert repr(secret)[1:-1] not in text
+    assert "marked" not in text
+
+
+@pytest.mark.parametrize(
+    "said", ["begin", "event", "a warning about", "Traceback", "KeyError", "a note on", "failed", "crashed", "end"]
+)
+def test_the_rest_is_printed(spoken: list[str], said: str) -> None:
+    """What is not secret can be read: messages, warnings, trace-backs and crashes."""
+    assert any(said in line for line in spoken)
+
+
+def test_every_line_is_json() -> None:
+    """In JSON every line, a library's and a crash's too, is one object with time, level and event."""
+    done = subprocess.run(  # noqa: S603  our own program
+        [sys.executable, str(SPEAKER), "json", "crash"], capture_output=True, text=True, check=False, timeout=60
+    )
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    assert all({"timestamp", "level", "event"} <= set(line) for line in lines)
+    assert lines[0] | {"timestamp": ""} == {
+        "event": "begin",
+        "level": "info",
+        "number": 7,
+        "share": 0.5,
+        "nothing": None,
+        "yes": True,
+        "timestamp": "",
+    }
+    assert lines[-1]["event"] == "crashed"
+    assert lines[-1]["level"] == logging.getLevelName(logging.CRITICAL).lower()
