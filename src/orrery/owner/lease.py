@@ -55,9 +55,14 @@ class Lease:
             await self.release(entry.version)
 
     def _is_free(self, held: _Holder) -> bool:
-        """Ours counts as free when half its term is over, so that taking it often costs few commits."""
+        """Ours counts as free when half its term is over, so that taking it often costs few commits.
+
+        One that would run for far longer than it was given was taken before the clock was put back: whoever did
+        so may be long gone, and would keep everybody from the job until the old time comes again.
+        """
         left = held.until - self._clock.now()
-        return left <= timedelta(0) or (held.holder == self._holder and left < self._term / 2)
+        ours = held.holder == self._holder and left < self._term / 2
+        return ours or not timedelta(0) < left <= 2 * self._term
 
     def _is_fresh(self, held: _Holder) -> bool:
         return held.holder == self._holder
