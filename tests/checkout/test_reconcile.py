@@ -260,6 +260,16 @@ async def test_revoked_access_is_not_listed() -> None:
     assert (report.access_without_payment, report.granted) == ([], [])
 
 
+async def test_the_owner_is_told_of_a_refund_once() -> None:
+    """The unattended reconciliation tells of access whose payment was taken back, however often it runs."""
+    shop = shop_with(listed())
+    await shop.offered("cs_1")
+    shop.processor.charges.append(charge("cs_1", amount_refunded=4900))
+    for _ in range(3):
+        await shop.reconciliation.run_unattended()
+    assert [row.id for row in await shop.told()].count("taken-back-cs_1") == 1
+
+
 async def test_charges_of_nobody_are_no_findings() -> None:
     """A refunded or disputed charge that paid for no access here is none of our business."""
     shop = shop_with()

@@ -16,7 +16,8 @@ from orrery.checkout.desk import JournalEntry
 from orrery.checkout.records import AccessEnd, AccessRecord, Attempt, Offer, Pending
 from orrery.owner import outbox
 from orrery.sandbox.faults import KINDS
-from orrery.settings import ProductSettings, Secrets, Settings, StoreSettings
+from orrery.settings import Secrets, Settings
+from orrery.settings.model import ProductSettings, StoreSettings
 from tests.docs.documents import ROOT
 from tests.docs.tables import REFERENCE, code, names, rows, sections
 from tests.support.commands import Parameter, commands

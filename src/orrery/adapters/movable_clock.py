@@ -11,9 +11,6 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-REREAD_SECONDS = 0.05
-"""How old, in real seconds, the offset in memory may be before the file is looked at again."""
-
 SLICE_SECONDS = 0.1
 """The longest real wait between two looks at a moved clock while sleeping."""
 
@@ -28,8 +25,7 @@ class MovableClock:
         self._path = path
         self._lock = threading.Lock()
         self._offset = 0.0
-        self._looked_at = float("-inf")
-        self._reread()
+        self._read_from: tuple[int, int] | None = None
 
     def now(self) -> datetime:
         """Return the moved time in UTC."""
@@ -48,8 +44,7 @@ class MovableClock:
 
     def offset(self) -> float:
         """Return the seconds by which this clock is ahead of real time."""
-        if time.monotonic() - self._looked_at >= REREAD_SECONDS:
-            self._reread()
+        self._reread()
         return self._offset
 
     def advance(self, seconds: float) -> float:
@@ -66,9 +61,13 @@ class MovableClock:
         return self._offset
 
     def _reread(self) -> None:
-        self._looked_at = time.monotonic()
+        # Looking at the file's status each time costs two microseconds. A look now and then would leave moments in
+        # which two processes disagree by all that the clock was moved, and a signature made in one is refused.
         try:
-            self._offset = max(self._offset, float(self._path.read_text(encoding="ascii")))
+            status = self._path.stat()
+            if (found := (status.st_ino, status.st_mtime_ns)) != self._read_from:
+                self._offset = max(self._offset, float(self._path.read_text(encoding="ascii")))
+                self._read_from = found
         except FileNotFoundError:
             return
 

@@ -54,6 +54,7 @@ class CheckoutDomain:
         index_key: bytes,
     ) -> None:
         self._plan = plan
+        self.catalogue = plan.catalogue
         self.lookup = Lookup(store, clock, index_key=index_key)
         self.desk = Desk(store, clock, self.lookup, plan.letters, index_key=index_key)
         self.privacy = Privacy(store, clock, self.lookup, index_key=index_key)
@@ -80,6 +81,6 @@ class CheckoutDomain:
     def jobs(self) -> list[Job]:
         """Return what repeats."""
         jobs = [Job("erase old addresses", timedelta(hours=1), self.privacy.erase_old_addresses)]
-        if list(self._plan.catalogue) and self._plan.has_api_key:
-            jobs.append(Job("reconcile", EVERY, self.reconciliation.run))
+        if list(self.catalogue) and self._plan.has_api_key:
+            jobs.append(Job("reconcile", EVERY, self.reconciliation.run_unattended))
         return jobs

@@ -62,14 +62,17 @@ class CheckoutHealth:
         enabled = [one for one in endpoints if one.enabled]
         if not enabled:
             return Finding(part, "broken", f"No enabled endpoint sends {EVENT_TYPE}.", "Add one in the dashboard.")
-        others = sorted({one.api_version or "the account's default" for one in enabled} - {self.api_version})
+        others = {one.api_version for one in enabled} - {self.api_version}
         if others:
-            why = f"It sends version {', '.join(others)}; this service reads {self.api_version}."
-            breaks = f" From {RETIRING} on, sessions lose payment_method_types." if max(others) >= RETIRING else ""
-            return Finding(
-                part, "broken", why + breaks, f"Re-create the endpoint with version {self.api_version}."
-            )
+            todo = f"Re-create the endpoint with version {self.api_version}."
+            return Finding(part, "broken", self._wrong_versions(others), todo)
         return Finding(part, "ok", f"version {self.api_version}")
+
+    def _wrong_versions(self, others: set[str | None]) -> str:
+        told = ", ".join(sorted(one or "the account's default" for one in others))
+        why = f"It sends version {told}; this service reads {self.api_version}."
+        retired = any(one is not None and one >= RETIRING for one in others)
+        return f"{why} From {RETIRING} on, sessions lose payment_method_types." if retired else why
 
 
 def _present(part: str, present: bool, todo: str) -> Finding:  # noqa: FBT001  a private shorthand

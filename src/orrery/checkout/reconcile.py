@@ -13,6 +13,7 @@ from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.fulfilment import Fulfilment, Outcome, Source, outcome_of
 from orrery.checkout.records import AccessRecord, Offer, Pending
 from orrery.errors import Invalid, ProcessorRefused
+from orrery.owner import outbox
 from orrery.owner.restored import Restored, last_restore
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Charge, CheckoutSession, Processor
@@ -71,6 +72,14 @@ class Reconciliation:
         self._processor = processor
         self._fulfilment = fulfilment
         self._catalogue = catalogue
+
+    async def run_unattended(self) -> None:
+        """Reconcile, and tell the owner of access whose payment was taken back, once each."""
+        report = await self.run()
+        now = self._clock.now()
+        for finding in report.access_without_payment:
+            draft = _taken_back_letter(finding)
+            await self._store.commit(outbox.enqueue([draft], now), outbox.unseen([draft]))
 
     async def run(
         self, since: timedelta = WINDOW, *, dry_run: bool = False, progress: Progress | None = None
@@ -185,6 +194,17 @@ def _note(session: CheckoutSession, outcome: Outcome, source: Source, report: Re
             report.unpaid.append(session.id)
         case _:
             report.paid_without_access.append(Finding(session.id, outcome.reason))
+
+
+def _taken_back_letter(finding: Finding) -> outbox.Draft:
+    return outbox.Draft(
+        id=f"taken-back-{finding.session_id}",
+        channel="push",
+        title="Access without payment",
+        body=f"Session {finding.session_id}: {finding.reason}. Revoking the access is your word.",
+        priority="high",
+        tags=("warning",),
+    )
 
 
 def _taken_back(charge: Charge) -> str | None:

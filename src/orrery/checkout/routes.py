@@ -140,7 +140,7 @@ class CheckoutRoutes:
             self.state,
             methods=["GET"],
             response_model=AccessState,
-            responses=_problems(404, 503),
+            responses=_problems(404, 422, 503),
             summary="Ask what became of a session (success page)",
         )
         return router
@@ -201,7 +201,7 @@ def _validated(model: type[Model], found: dict[str, object]) -> Model:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "The request"
-        raise Problem(422, "invalid-field", f"{where}: {first['msg'].lower()}.") from None
+        raise Problem(422, "invalid-field", f"{where}: {first['msg'].removeprefix('Value error, ')}.") from None
 
 
 def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -102,8 +102,11 @@ class Checkout:
         known = Attempt.model_validate_json(entry.value) if entry else new
         if (known.cert_code, known.vendor_slug) != (new.cert_code, new.vendor_slug):
             raise KeyReused("This Idempotency-Key was used for another product.")
-        changed = known.session_id is None and known.parameters_digest != new.parameters_digest
-        return new if changed else known
+        if known.session_id is None and known.parameters_digest != new.parameters_digest:
+            # The product was changed between two clicks: under the old key the processor would refuse it.
+            await self._store.commit([Put(key, new.to_bytes(), KEEP_ATTEMPTS)])
+            return new
+        return known
 
     async def _new_session(
         self, product: Product, parameters: Parameters, purchase: Purchase, attempt: Attempt, key: str | None

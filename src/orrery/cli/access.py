@@ -2,7 +2,7 @@
 
 import csv
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -19,6 +19,8 @@ from orrery.cli.tables import Row, note, show, show_json
 from orrery.errors import Invalid
 
 group = typer.Typer(no_args_is_help=True)
+
+Retired = Annotated[bool, typer.Option("--retired", help="Also for products that are not in the catalogue.")]
 
 Session = Annotated[str, typer.Argument(help="The session id of the record.")]
 
@@ -85,11 +87,17 @@ def grant(
     cert: Annotated[str, typer.Option(help="The certification code.", show_default=False)],
     reason: Reason,
     session: Annotated[str | None, typer.Option(help="A session that was paid but refused.")] = None,
+    retired: Retired = False,  # noqa: FBT002  a flag of the command line
     config: Config = None,
 ) -> None:
     """Open one year of access by your word, and tell the buyer."""
     gift = Gift(email, _product(vendor, cert), "owner", session_id=session)
-    record = with_services(config, lambda orrery: orrery.checkout.desk.grant(gift, reason))
+
+    async def write(orrery: Orrery) -> AccessRecord:
+        _refuse_unknown([gift], orrery, retired=retired)
+        return await orrery.checkout.desk.grant(gift, reason)
+
+    record = with_services(config, write)
     note(f"Access until {record.expires_at:%d %B %Y}: {record.session_id}")
 
 
@@ -99,12 +107,14 @@ def import_records(
         Path, typer.Argument(help="A CSV file with the columns email, vendor_slug, cert_code, expires_at.")
     ],
     reason: Reason,
+    retired: Retired = False,  # noqa: FBT002  a flag of the command line
     config: Config = None,
 ) -> None:
     """Bring access along from elsewhere; a second import of the same lines changes nothing."""
     gifts = list(_gifts(file))
 
     async def write(orrery: Orrery) -> tuple[int, int]:
+        _refuse_unknown(gifts, orrery, retired=retired)
         new = 0
         for gift in gifts:
             if await orrery.checkout.lookup.record(gift.session_id or "") is None:
@@ -143,6 +153,13 @@ def _product(vendor: str, cert: str) -> ProductKey:
     if not is_slug(vendor) or not is_slug(cert):
         raise Invalid("The vendor slug and the certification code are lower-case words joined by hyphens.")
     return ProductKey("cert", cert, vendor)
+
+
+def _refuse_unknown(gifts: Sequence[Gift], orrery: Orrery, *, retired: bool) -> None:
+    for gift in gifts:
+        if not retired and orrery.checkout.catalogue.find(gift.product) is None:
+            name = f"{gift.product.vendor_slug}/{gift.product.cert_code}"
+            raise Invalid(f"{name} is not in the catalogue; add --retired if it is meant all the same.")
 
 
 def _gifts(file: Path) -> Iterator[Gift]:

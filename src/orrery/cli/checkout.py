@@ -71,5 +71,5 @@ def _show(report: Report) -> None:
     if report.held_notifications:
         console.print(
             f"{report.held_notifications} were sold before the restore: their notifications are held back; "
-            "see [bold]orrery notifications list --held[/bold]."
+            "see [bold]orrery notifications list --state held[/bold]."
         )

@@ -16,7 +16,8 @@ from orrery.app import opened
 from orrery.cli.services import Config, configured
 from orrery.edge.listeners import ImpatientProtocol, Listeners, bind
 from orrery.errors import OrreryError
-from orrery.settings import Secrets, Server, Settings
+from orrery.settings import Secrets, Settings
+from orrery.settings.model import Server
 
 GRACE = 10
 """Seconds that requests under way may take to end after Ctrl-C."""

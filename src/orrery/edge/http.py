@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -46,6 +47,7 @@ def public_app(
         ready = _is_ready(await readiness())
         return JSONResponse({"ready": ready}, 200 if ready else 503, headers={"Cache-Control": "no-store"})
 
+    _describe_bearer(app)
     _handle_errors(app)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(Measured, metrics=metrics)
@@ -102,6 +104,18 @@ def private_app(
     return app
 
 
+def _describe_bearer(app: FastAPI) -> None:
+    described = app.openapi
+
+    def with_bearer() -> dict[str, Any]:
+        document = described()
+        schemes = document.setdefault("components", {}).setdefault("securitySchemes", {})
+        schemes["serviceBearer"] = {"type": "http", "scheme": "bearer"}
+        return document
+
+    app.openapi = with_bearer
+
+
 class _Behind:
     """The site answers what no operation does, but for the operations' own paths."""
 
@@ -132,4 +146,4 @@ async def _show_invalid(_request: Request, error: Exception) -> Response:
         raise error
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
-    return problems.Problem(422, "invalid-field", f"{where}: {str(first['msg']).lower()}.").response()
+    return problems.Problem(422, "invalid-field", f"{where}: {first['msg']}.").response()

@@ -261,7 +261,7 @@ def _dead_letter(row: Row, reason: str) -> Draft:
         id=f"dead-{row.id}",
         channel="push",
         title="A notification can not be delivered",
-        body=f"{row.channel} {row.id} was refused for good: {reason} See `orrery notifications list --dead`.",
+        body=f"{row.channel} {row.id} was refused: {reason} See `orrery notifications list --state dead`.",
         priority="high",
         tags=("warning",),
     )

@@ -71,7 +71,7 @@ class Console:
         count = given.get("count", 1)
         self._world.faults.add(
             str(given.get("kind", "")),
-            count=int(count) if count else None,
+            count=int(count or 0) or None,
             path=str(given.get("path") or ""),
             value=float(given["value"]) if given.get("value") not in (None, "") else None,
         )

@@ -1,0 +1,101 @@
+"""What a deployment says: `orrery.toml`, the environment, and one file a secret; read once, frozen.
+
+The environment goes before the file: `ORRERY_SERVER__PORT=9000` is `[server] port`. Secrets are files named as
+the fields of `Secrets`, in `$CREDENTIALS_DIRECTORY` or `[secrets] directory`, or `ORRERY_` variables.
+Unknown keys, variables and secret files are fatal (decision 41); a missing secret is not.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_settings import SettingsError as EnvironmentUnreadable
+
+from orrery.settings.model import Settings
+from orrery.settings.secrets import Secrets, read_secrets
+from orrery.settings.section import PREFIX, SettingsError
+
+__all__ = ["CONFIG_VARIABLE", "DEMO_FILE", "Secrets", "Settings", "SettingsError", "load"]
+
+CONFIG_VARIABLE = "ORRERY_CONFIG"
+"""The variable that names the settings file; the only one that is not a setting or a secret."""
+
+DEFAULT_FILE = Path("orrery.toml")
+DEMO_FILE = Path(".orrery/orrery.toml")
+"""Where the demo leaves its settings, so that the owner's commands find its records."""
+
+
+def load(path: Path | None = None) -> tuple[Settings, Secrets]:
+    """Return the settings and secrets of this machine; raise `SettingsError` when they can not be used.
+
+    Without `path`, the first of `$ORRERY_CONFIG`, `orrery.toml` here and the demo's is read.
+    """
+    _refuse_unknown_variables(os.environ)  # noqa: TID251  this is the one place that reads it
+    named = path or _path_of(os.environ.get(CONFIG_VARIABLE))  # noqa: TID251  the same
+    file = named or next((file for file in (DEFAULT_FILE, DEMO_FILE) if file.exists()), None)
+    settings = _settings(_read_toml(file) if file else {})
+    secrets = read_secrets(settings.secrets.directory, os.environ, settings.mode)  # noqa: TID251  the same
+    return settings, secrets
+
+
+def _settings(found: dict[str, Any]) -> Settings:
+    try:
+        return Settings(**found)
+    except ValidationError as error:
+        raise SettingsError(f"The settings can not be used: {_explain(error)}") from None
+    except EnvironmentUnreadable as error:
+        section = str(error).partition('"')[2].partition('"')[0]
+        what = f"The {PREFIX}{section.upper()} variables can not be read: a list or a table is written as JSON."
+        raise SettingsError(what) from None
+
+
+def _explain(error: ValidationError) -> str:
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
+    said = [f"{'.'.join(str(part) for part in one['loc'])}: {_sentence(one['msg'])}" for one in problems]
+    return "; ".join(said) + "."
+
+
+def _sentence(message: str) -> str:
+    return message.removeprefix("Value error, ").rstrip(".")
+
+
+def _path_of(text: str | None) -> Path | None:
+    return Path(text) if text else None
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SettingsError(f"There is no settings file {path}; `orrery init` writes one.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"The settings file {path} can not be read ({type(error).__name__}).") from None
+    except tomllib.TOMLDecodeError as error:
+        where = str(error).rpartition("(")[2].rstrip(")")
+        raise SettingsError(f"The settings file {path} is not valid TOML ({where}).") from None
+
+
+def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
+    for name in sorted(environment):
+        if name.upper().startswith(PREFIX) and name != CONFIG_VARIABLE and not _is_known(name):
+            raise SettingsError(f"The environment variable {name} is neither a setting nor a secret.")
+
+
+def _is_known(variable: str) -> bool:
+    name = variable.removeprefix(PREFIX).lower()
+    if variable != variable.upper():
+        return False
+    if name in Secrets.model_fields:
+        return True
+    model: type[BaseModel] = Settings
+    *sections, last = name.split("__")
+    for section in sections:
+        field = model.model_fields.get(section)
+        kind = field.annotation if field else None
+        if not isinstance(kind, type) or not issubclass(kind, BaseModel):
+            return False
+        model = kind
+    return last in model.model_fields

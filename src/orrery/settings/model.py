@@ -1,0 +1,214 @@
+"""The sections of `orrery.toml`, and what they mean together."""
+
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from orrery.checkout.catalogue import TRUST_COPY, Catalogue, Product
+from orrery.checkout.domain import CheckoutPlan
+from orrery.checkout.letters import Letters
+from orrery.checkout.params import Terms
+from orrery.edge.ratelimit import Limit
+from orrery.errors import Invalid
+from orrery.settings.secrets import Mode, Secrets
+from orrery.settings.section import PREFIX, Section
+
+_THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
+
+
+def _https_or_here(address: str) -> str:
+    parts = urlsplit(address)
+    if not parts.hostname or (parts.scheme, parts.hostname in _THIS_MACHINE) not in _ENCRYPTED_OR_HERE:
+        raise ValueError("the address must begin with https:// (http:// only for this machine)")
+    return address
+
+
+_ENCRYPTED_OR_HERE = {("https", False), ("https", True), ("http", True)}
+
+Address = Annotated[str, AfterValidator(_https_or_here)]
+"""A web address that a secret may be sent to."""
+
+
+class Server(Section):
+    """Where the service listens. The private listener must not be reachable from outside (decision 42)."""
+
+    host: str = "127.0.0.1"
+    port: int = Field(8080, ge=0, le=65535)
+    private_host: str = "127.0.0.1"
+    private_port: int = Field(8081, ge=0, le=65535)
+    trusted_proxies: tuple[str, ...] = ()
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _are_networks(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
+        try:
+            list(map(ip_network, networks))
+        except ValueError:
+            raise ValueError("each must be a network such as 10.0.0.0/8, no bit of it beyond its length") from None
+        return networks
+
+
+class StoreSettings(Section):
+    """The embedded store's file."""
+
+    path: Path = Path(".orrery/orrery.db")
+
+
+class Log(Section):
+    """How the service logs."""
+
+    format: Literal["auto", "json", "console"] = "auto"
+    level: Literal["debug", "info", "warning", "error"] = "info"
+
+
+class SecretFiles(Section):
+    """Where the secret files lie, unless the service manager names a credentials directory."""
+
+    directory: Path | None = None
+
+
+class ProductSettings(Section):
+    """One product of the catalogue (decision 4)."""
+
+    vendor_slug: str
+    cert_code: str
+    title: str
+    price_id: str
+    trust_copy: str = TRUST_COPY
+
+    def product(self) -> Product:
+        """Return the product; raise `Invalid` when it can not be sold."""
+        return Product(**self.model_dump())
+
+
+class CheckoutSettings(Section):
+    """The paid checkout (spec 1)."""
+
+    processor_url: Address = "https://api.stripe.com"
+    api_version: str = "2026-08-26.dahlia"
+    success_url: str | None = None
+    cancel_url: str | None = None
+    practice_url: str = ""
+    seller: str = "The practice team"
+    payment_method_types: tuple[str, ...] = ("card", "link")
+    three_d_secure: str = "automatic"
+    marketing_consent: bool = True
+    terms_of_service: Literal["none", "required"] | None = None
+    promotions: Literal["auto", "none"] | None = None
+    sessions_per_minute: int = Field(10, ge=1)
+    sessions_per_hour: int = Field(60, ge=1)
+    products: tuple[ProductSettings, ...] = ()
+
+    @model_validator(mode="after")
+    def _can_be_sold(self) -> Self:
+        try:
+            self.catalogue()
+            self.terms()
+        except Invalid as error:
+            raise ValueError(str(error)) from None
+        return self
+
+    def catalogue(self) -> Catalogue:
+        """Return the products on sale."""
+        return Catalogue(tuple(one.product() for one in self.products))
+
+    def terms(self) -> Terms | None:
+        """Return what every session has in common, or None while the two addresses are missing."""
+        terms = Terms(
+            success_url=self.success_url or "{CHECKOUT_SESSION_ID}",
+            cancel_url=self.cancel_url or "",
+            payment_method_types=self.payment_method_types,
+            three_d_secure=self.three_d_secure,
+            marketing_consent=self.marketing_consent,
+            terms_of_service=self.terms_of_service,
+            promotions=self.promotions,
+        )
+        return terms if self.success_url and self.cancel_url else None
+
+
+class Push(Section):
+    """The owner's push messages, by ntfy."""
+
+    url: Address | None = None
+    topic: str | None = None
+
+
+class Mail(Section):
+    """The buyers' e-mail, by SMTP."""
+
+    host: str | None = None
+    port: int = Field(465, ge=1, le=65535)
+    security: Literal["tls", "starttls", "none"] = "tls"
+    sender: str | None = None
+    username: str | None = None
+
+    @model_validator(mode="after")
+    def _in_clear_only_here(self) -> Self:
+        if self.security == "none" and self.host not in (None, *_THIS_MACHINE):
+            raise ValueError("security may be none only for a mail server on this machine")
+        return self
+
+
+class Heartbeat(Section):
+    """An address that the workers fetch each minute while all is well, so that silence is noticed elsewhere."""
+
+    url: Address | None = None
+
+
+class SandboxSettings(Section):
+    """Only in sandbox mode: the file of the clock that service and sandbox share."""
+
+    clock_file: Path | None = None
+
+
+class Settings(BaseSettings):
+    """Everything but the secrets."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True, hide_input_in_errors=True
+    )
+
+    mode: Mode = "live"
+    server: Server = Server()  # pyright: ignore[reportCallIssue] every field has a default
+    store: StoreSettings = StoreSettings()
+    log: Log = Log()
+    secrets: SecretFiles = SecretFiles()
+    checkout: CheckoutSettings = CheckoutSettings()  # pyright: ignore[reportCallIssue] every field has a default
+    push: Push = Push()
+    mail: Mail = Mail()  # pyright: ignore[reportCallIssue] every field has a default
+    heartbeat: Heartbeat = Heartbeat()
+    sandbox: SandboxSettings = SandboxSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Put the environment before the file; read no .env and no secret here."""
+        del settings_cls, dotenv_settings, file_secret_settings
+        return env_settings, init_settings
+
+    def checkout_plan(self, secrets: Secrets) -> CheckoutPlan:
+        """Return what this deployment says about its checkout."""
+        checkout = self.checkout
+        catalogue, token = checkout.catalogue(), secrets.reveal("access_service_token")
+        return CheckoutPlan(
+            catalogue=catalogue,
+            terms=checkout.terms(),
+            letters=Letters(checkout.seller, checkout.practice_url, catalogue),
+            livemode=self.mode == "live",
+            api_version=checkout.api_version,
+            has_api_key=secrets.reveal("processor_api_key") is not None,
+            signing_secrets=[part.encode() for part in secrets.parts("webhook_signing_secret")],
+            service_token=token.encode() if token else None,
+            limits=(Limit(checkout.sessions_per_minute, 60), Limit(checkout.sessions_per_hour, 3600)),
+            trusted_proxies=self.server.trusted_proxies,
+        )

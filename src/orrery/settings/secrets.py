@@ -1,0 +1,109 @@
+"""The secrets of a deployment: one file each, or one environment variable each."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, SecretStr
+
+from orrery.settings.section import PREFIX, Section, SettingsError
+
+SHORTEST_SECRET = 8
+"""Characters: a shorter one is guessed, and can not be hidden in a log without hiding innocent words."""
+
+CREDENTIALS_VARIABLE = "CREDENTIALS_DIRECTORY"
+"""The variable by which a service manager names the folder of secrets."""
+
+Mode = Literal["live", "test", "sandbox"]
+
+
+def _none_when_blank(value: object) -> object:
+    return (value.strip() or None) if isinstance(value, str) else value
+
+
+Secret = Annotated[SecretStr | None, BeforeValidator(_none_when_blank)]
+
+
+class Secrets(Section):
+    """Every secret there is; each may be missing (decision 41), and an empty one is missing."""
+
+    processor_api_key: Secret = None
+    webhook_signing_secret: Secret = None
+    """One secret a line: several during a rotation (decision 7)."""
+    access_service_token: Secret = None
+    push_token: Secret = None
+    mail_password: Secret = None
+    admin_password_hash: Secret = None
+
+    def reveal(self, name: str) -> str | None:
+        """Return a secret's value, or None when it is missing."""
+        secret: SecretStr | None = getattr(self, name)
+        return secret.get_secret_value() if secret else None
+
+    def parts(self, name: str) -> list[str]:
+        """Return the values that a secret's text holds: each signing secret, each line of another one."""
+        text = self.reveal(name) or ""
+        lines = text.split() if name == "webhook_signing_secret" else map(str.strip, text.splitlines())
+        return [line for line in lines if line]
+
+    def values(self) -> list[str]:
+        """Return every value there is, for the log's redaction."""
+        return [part for name in type(self).model_fields for part in self.parts(name)]
+
+
+def read_secrets(directory: Path | None, environment: Mapping[str, str], mode: Mode) -> Secrets:
+    """Return the secrets of this machine, all usable; raise `SettingsError` naming the one that is not."""
+    secrets = _secrets(directory, environment)
+    _refuse_short_secrets(secrets)
+    _refuse_wrong_keys(mode, secrets)
+    return secrets
+
+
+def _secrets(directory: Path | None, environment: Mapping[str, str]) -> Secrets:
+    from_environment = {name: environment.get(PREFIX + name.upper()) for name in Secrets.model_fields}
+    found = {name: value for name, value in from_environment.items() if value is not None}
+    credentials = environment.get(CREDENTIALS_VARIABLE)
+    if place := Path(credentials) if credentials else directory:
+        found = _secret_files(place) | found
+    _refuse_garbled(found)
+    return Secrets(**found)  # pyright: ignore[reportArgumentType] text becomes SecretStr here
+
+
+def _secret_files(directory: Path) -> dict[str, str]:
+    try:
+        files = sorted(file for file in directory.iterdir() if not file.name.startswith("."))
+    except OSError as error:
+        raise SettingsError(f"The secrets directory can not be read ({type(error).__name__}).") from None
+    if unknown := [file.name for file in files if file.name not in Secrets.model_fields]:
+        known = ", ".join(Secrets.model_fields)
+        raise SettingsError(f"The secret file {unknown[0]} is none of {known}.")
+    return {file.name: _read_secret(file) for file in files}
+
+
+def _read_secret(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"The secret file {file.name} can not be read ({type(error).__name__}).") from None
+
+
+def _refuse_garbled(found: Mapping[str, str]) -> None:
+    for name, value in found.items():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise SettingsError(f"The secret {name} is not valid UTF-8.") from None
+
+
+def _refuse_short_secrets(secrets: Secrets) -> None:
+    for name in Secrets.model_fields:
+        if any(len(part) < SHORTEST_SECRET for part in secrets.parts(name)):
+            raise SettingsError(f"The secret {name} is shorter than {SHORTEST_SECRET} characters.")
+
+
+def _refuse_wrong_keys(mode: Mode, secrets: Secrets) -> None:
+    key = secrets.reveal("processor_api_key") or ""
+    if mode == "live" and key.startswith(("sk_test_", "rk_test_")):
+        raise SettingsError("processor_api_key is a test key, but the mode is live.")
+    if mode != "live" and key.startswith(("sk_live_", "rk_live_")):
+        raise SettingsError(f"processor_api_key is a live key, but the mode is {mode}.")

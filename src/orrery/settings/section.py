@@ -1,0 +1,18 @@
+"""What every section of the settings has in common."""
+
+from pydantic import BaseModel, ConfigDict
+
+from orrery.errors import Invalid
+
+PREFIX = "ORRERY_"
+"""What the names of our environment variables begin with."""
+
+
+class SettingsError(Invalid):
+    """The settings can not be used; nothing was started. The message holds no values."""
+
+
+class Section(BaseModel):
+    """Frozen; refuses unknown keys, and never repeats a value in an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
