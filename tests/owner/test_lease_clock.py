@@ -27,5 +27,5 @@ async def test_a_lease_from_the_future_is_free() -> None:
 
 
 async def test_clocks_that_disagree_a_little() -> None:
-    """A holder whose clock is ahead by less than the term keeps its lease: it may be at work on another machine."""
+    """A holder whose clock is ahead by less than the term keeps its lease: it may be at work elsewhere."""
     assert await taken_with_a_clock_ahead(TERM) is None
