@@ -46,7 +46,7 @@ def tour(shop: Deployment) -> None:
 def sell_with_trouble(shop: Deployment) -> None:
     """Sell, ask for access rightly and wrongly, leave one payment open."""
     buyer, late = Visitor(shop), Visitor(shop)
-    buyer.await_access(buyer.buy())
+    buyer.await_told(buyer.buy())
     late.pay(late.start(), "delayed")
     for token in (SECRETS["access_service_token"], SECRETS["access_service_token"] + "x", MARK):
         asked = {"email": buyer.email, "certCode": buyer.product}
@@ -82,12 +82,13 @@ def lose_notifications(shop: Deployment) -> None:
 
 
 def meet_a_broken_record(shop: Deployment) -> None:
-    """Have the service read a record that it does not understand: nobody expects the error that follows."""
-    broken = {"session_id": "cs_broken", "email": f"{MARK}@buyer.example.test", "surprise": SECRETS["push_token"]}
+    """Have a request and a job read what they do not understand: nobody expects the errors that follow."""
+    broken = {"id": "broken", "email": f"{MARK}@buyer.example.test", "surprise": SECRETS["push_token"]}
     shop.records.write("access:cs_broken", json.dumps(broken).encode())
+    shop.records.write("outbox:broken", json.dumps(broken).encode())
     answer = shop.client.get(f"{shop.public}/guided/api/access/cs_broken")
     assert answer.status_code >= 500
-    shop.sandbox.advance(15 * 60)
+    shop.records.write("outbox-due:20200101T000000.000000Z:broken", b"broken")
     eventually(lambda: expect_equal('"job crashed"' in shop.printed(), wanted=True))
 
 

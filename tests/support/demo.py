@@ -2,16 +2,17 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Generator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx2
 import stamina
+
+from tests.support.ports import free_ports, is_taken
 
 STARTING = 30.0
 """Real seconds that the demo may take until its shop answers."""
@@ -58,13 +59,14 @@ class Demo:
 
     def leaves_a_port(self) -> bool:
         """Tell whether anything still listens on one of the ports."""
-        return any(_is_taken(port) for port in self.ports)
+        return any(is_taken(port) for port in self.ports)
 
 
 @contextmanager
 def running_demo(data: Path) -> Generator[Demo]:
     """Start the demo on free ports over a data folder; afterwards nothing of it is left, whatever happened."""
-    ports = _free_ports()
+    public, private, sandbox, smtp = free_ports(4)
+    ports = (public, private, sandbox, smtp)
     options = zip(("--port", "--private-port", "--sandbox-port", "--smtp-port"), map(str, ports), strict=True)
     command = [sys.executable, "-m", "orrery", "demo", "--data", str(data), *sum(options, ())]
     output = data.with_suffix(".log")
@@ -85,15 +87,3 @@ def _wait_for(demo: Demo) -> None:
     assert demo.process.poll() is None, demo.output.read_text(encoding="utf-8")
     httpx2.get(demo.shop, trust_env=False)
     httpx2.get(demo.sandbox, trust_env=False)
-
-
-def _free_ports() -> tuple[int, int, int, int]:
-    with ExitStack() as held:
-        listeners = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(4)]
-        first, second, third, fourth = (int(listener.getsockname()[1]) for listener in listeners)
-    return first, second, third, fourth
-
-
-def _is_taken(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -240,7 +240,7 @@ _ADDRESSES = count()
 
 @contextmanager
 def running(deployment: Deployment) -> Generator[Deployment]:
-    """Start sandbox and service; afterwards end them, and see that they printed no secret and no address."""
+    """Start sandbox and service; afterwards see that they printed and answered no secret and no address."""
     try:
         deployment.start_sandbox()
         deployment.start_service()
@@ -248,6 +248,7 @@ def running(deployment: Deployment) -> Generator[Deployment]:
     finally:
         deployment.clear_away()
     assert MARK not in deployment.printed()
+    assert MARK not in "".join(deployment.answers)
 
 
 def stop(program: Program) -> None:
