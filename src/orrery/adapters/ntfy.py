@@ -11,7 +11,7 @@ SECONDS = 10.0
 """How long one request may take."""
 
 TITLE_MAXIMUM, BODY_MAXIMUM = 250, 3500
-"""Longest title and message in characters: the service turns longer messages into attachments."""
+"""Longest title and message in bytes: the service turns longer messages into attachments, or refuses them."""
 
 _PRIORITIES = {"low": 2, "default": 3, "high": 4, "urgent": 5}
 _TRY_AGAIN = frozenset({401, 403, 408, 413, 425, 429})
@@ -30,8 +30,8 @@ class NtfyNotifier:
         """Publish one message."""
         body = {
             "topic": self._topic,
-            "title": message.title[:TITLE_MAXIMUM],
-            "message": message.body[:BODY_MAXIMUM],
+            "title": _cut(message.title, TITLE_MAXIMUM),
+            "message": _cut(message.body, BODY_MAXIMUM),
             "priority": _PRIORITIES[message.priority],
             "tags": list(message.tags),
         }
@@ -45,9 +45,13 @@ class NtfyNotifier:
         try:
             async with httpx2.AsyncClient(timeout=SECONDS, headers=self._headers) as client:
                 answer = await client.request(method, url, json=body)
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeEncodeError) as error:
             what = f"The push service can not be reached ({type(error).__name__})."
             raise DeliveryFailed(what, permanent=False) from None
         if not answer.is_success:
             permanent = answer.is_client_error and answer.status_code not in _TRY_AGAIN
             raise DeliveryFailed(f"The push service answered {answer.status_code}.", permanent=permanent)
+
+
+def _cut(text: str, maximum: int) -> str:
+    return text.encode()[:maximum].decode(errors="ignore")

@@ -1,5 +1,6 @@
 """E-mail by SMTP (issue item 6)."""
 
+import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -17,6 +18,8 @@ SECONDS = 15.0
 """How long one delivery may take."""
 
 _PERMANENT = 500
+_LONGEST_ADDRESS = 254
+_ADDRESS = re.compile(r"""[^\s@,;:<>()\[\]\\"]+@[^\s@,;:<>()\[\]\\".]+(\.[^\s@,;:<>()\[\]\\".]+)+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,11 @@ class SmtpNotifier:
         """Hand one message to the relay."""
         letter = self._letter(message)
         async with self._connected() as client:
-            await client.send_message(letter)
+            try:
+                await client.send_message(letter)
+            except ValueError as error:
+                what = f"The mail can not be written ({type(error).__name__}); look at the sender's address."
+                raise DeliveryFailed(what, permanent=False) from None
 
     async def check(self) -> None:
         """Greet the relay and log in."""
@@ -76,16 +83,20 @@ class SmtpNotifier:
     def _letter(self, message: Message) -> EmailMessage:
         letter = EmailMessage()
         letter["From"] = self._relay.sender
-        try:
-            letter["To"] = message.to
-        except ValueError:
-            raise DeliveryFailed("The address can not be written to.", permanent=True) from None
+        letter["To"] = _one_address(message.to)
         letter["Subject"] = " ".join(message.title.split())
         letter["Date"] = format_datetime(self._clock.now())
         letter["Message-ID"] = f"<{message.id}@{self._relay.sender.rpartition('@')[2].rstrip('>')}>"
         letter["Auto-Submitted"] = "auto-generated"
         letter.set_content(message.body)
         return letter
+
+
+def _one_address(text: str) -> str:
+    # One and no more: a list of addresses in the header would be mail to strangers.
+    if len(text) > _LONGEST_ADDRESS or not text.isprintable() or not _ADDRESS.fullmatch(text):
+        raise DeliveryFailed("The address can not be written to.", permanent=True)
+    return text
 
 
 def _failed(code: int) -> DeliveryFailed:

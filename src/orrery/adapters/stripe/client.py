@@ -141,6 +141,10 @@ class StripeProcessor:
             return str(operation(self._client))
         except stripe.StripeError as error:
             _raise_ours(error)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            # The library itself stumbles over some answers that are not the processor's, such as a gateway's.
+            what = f"The processor's answer can not be read ({type(error).__name__})."
+            raise ProcessorUnreachable(what, same_key=True) from None
 
 
 def _since(moment: datetime) -> dict[str, Any]:
@@ -154,7 +158,9 @@ def _raise_ours(error: stripe.StripeError) -> NoReturn:
     if isinstance(error, stripe.AuthenticationError):
         # The vendor's sentence holds a part of the key.
         raise ProcessorRefused("The processor does not accept the API key.", status=401) from None
-    if status is None or status in (200, 409, 429) or status >= _SERVER_ERROR:
+    # `APIError` below 500 stands for an answer that is not the processor's: its message is the whole body.
+    foreign = isinstance(error, stripe.APIError)
+    if status is None or foreign or status in (200, 409, 429) or status >= _SERVER_ERROR:
         what = f"The processor answered {status}." if status else "The processor can not be reached."
         raise ProcessorUnreachable(
             what, same_key=status is None or status < _SERVER_ERROR, status=status
