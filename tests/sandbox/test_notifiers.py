@@ -1,0 +1,237 @@
+"""Push and mail by their adapters, against the sandbox: what arrives, and which refusals are for good."""
+
+import asyncio
+import socket
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import pytest
+import stamina
+from starlette.responses import PlainTextResponse
+
+from orrery.adapters.heartbeat import HttpHeartbeat
+from orrery.adapters.ntfy import NtfyNotifier
+from orrery.adapters.smtp import Relay, SmtpNotifier
+from orrery.errors import DeliveryFailed
+from orrery.ports.notifier import Message, Notifier, Priority
+from tests.sandbox.conftest import PUSH_TOKEN, Running
+from tests.support.clock import ManualClock
+from tests.support.serving import serving
+
+JSON = {"Accept": "application/json"}
+NOTE = Message("owner-cs_1", "Sold: CISSP ✓", "CISSP, 49.00 USD.", priority="high", tags=("tada", "warning"))
+LETTER = Message(
+    "buyer-cs_1", "Your access to CISSP", "Thank you, žluťoučký 🪐.\n\nThe sellers\n", "ann@example.org"
+)
+
+
+def push(box: Running, token: str | None = PUSH_TOKEN, topic: str = "sales") -> NtfyNotifier:
+    """Return the push notifier."""
+    return NtfyNotifier(f"{box.url}/push", topic, token)
+
+
+def mail(box: Running, **other: object) -> SmtpNotifier:
+    """Return the mail notifier."""
+    fields: dict[str, object] = {
+        "host": "127.0.0.1",
+        "port": box.app.state.smtp_port,
+        "sender": "The Shop <shop@example.org>",
+        "security": "none",
+    }
+    return SmtpNotifier(Relay(**(fields | other)), ManualClock())  # pyright: ignore[reportArgumentType] fields by name
+
+
+def failure(notifier: Notifier, message: Message = NOTE) -> DeliveryFailed:
+    """Return how the sending fails."""
+    with pytest.raises(DeliveryFailed) as failed:
+        asyncio.run(notifier.send(message))
+    assert PUSH_TOKEN not in str(failed.value)
+    assert "@" not in str(failed.value)
+    return failed.value
+
+
+@contextmanager
+def answering(status: int) -> Generator[str]:
+    """Run a server that answers everything with that status; return its address."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    with serving(PlainTextResponse("no", status), listener):
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+def unused() -> int:
+    """Return a port where nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def test_a_push(box: Running) -> None:
+    """Title, text, priority and tags arrive at the topic."""
+    asyncio.run(push(box).send(NOTE))
+    newest = box.web.get("/push", headers=JSON).json()[0]
+    assert (newest["topic"], newest["title"], newest["message"]) == ("sales", NOTE.title, NOTE.body)
+    assert (newest["priority"], newest["tags"]) == (4, ["tada", "warning"])
+
+
+@pytest.mark.parametrize(("priority", "number"), [("low", 2), ("default", 3), ("high", 4), ("urgent", 5)])
+def test_priorities(box: Running, priority: Priority, number: int) -> None:
+    """Our priorities are the push service's."""
+    asyncio.run(push(box).send(Message("x", "t", "b", priority=priority)))
+    assert box.web.get("/push", headers=JSON).json()[0]["priority"] == number
+
+
+@pytest.mark.parametrize("unit", ["a", "é", "字", "🪐"])
+def test_a_long_push_is_cut(box: Running, unit: str) -> None:
+    """A text beyond what the service takes as a message is cut, and arrives whatever its letters."""
+    asyncio.run(push(box).send(Message("x", unit * 1000, unit * 10_000)))
+    newest = box.web.get("/push", headers=JSON).json()[0]
+    assert newest["message"].startswith(unit * 100)
+    assert set(newest["message"]) == {unit}
+    assert len(newest["message"].encode()) <= 4096
+
+
+@pytest.mark.parametrize("fault", ["push_500", "push_403", "push_413", "push_429"])
+def test_a_push_to_be_tried_again(box: Running, fault: str) -> None:
+    """Trouble of the service, and refusals that the owner can lift, are for now."""
+    box.fault(fault)
+    assert not failure(push(box)).permanent
+    asyncio.run(push(box).send(NOTE))
+
+
+@pytest.mark.parametrize("token", ["wrong", None])
+def test_a_push_with_a_wrong_token(box: Running, token: str | None) -> None:
+    """A wrong or missing token is the owner's to mend: no message is given up for it."""
+    assert not failure(push(box, token)).permanent
+
+
+def test_a_push_that_is_wrong(box: Running) -> None:
+    """A message that the service can never take is refused for good."""
+    assert failure(push(box, topic="not a topic")).permanent
+
+
+@pytest.mark.parametrize("token", ["tökén", "with\nline", "\x00"])
+def test_a_token_that_can_not_be_sent(box: Running, token: str) -> None:
+    """A token that fits no header is a failure like any other, and is not repeated in it."""
+    failed = failure(push(box, token))
+    assert not failed.permanent
+    assert token not in str(failed)
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:{port}", "http://", "nonsense", "http://[::1", "http://x y"])
+def test_a_push_service_that_is_not_there(url: str) -> None:
+    """An address where nobody is, or that is none, is tried again."""
+    assert not failure(NtfyNotifier(url.format(port=unused()), "sales")).permanent
+
+
+def test_checking_the_push_service(box: Running) -> None:
+    """A check asks for health and sends nothing."""
+    before = len(box.web.get("/push", headers=JSON).json())
+    asyncio.run(push(box).check())
+    assert len(box.web.get("/push", headers=JSON).json()) == before
+    with pytest.raises(DeliveryFailed):
+        asyncio.run(NtfyNotifier(f"http://127.0.0.1:{unused()}", "sales").check())
+
+
+def test_a_mail(box: Running) -> None:
+    """Addresses, subject, id and text arrive; the id repeats with the message, and nobody answers a machine."""
+    for _ in range(2):
+        asyncio.run(mail(box).send(LETTER))
+    newest, older = box.web.get("/mail", headers=JSON).json()[:2]
+    assert (newest["from"], newest["to"]) == ("shop@example.org", ["ann@example.org"])
+    assert (newest["subject"], str(newest["body"]).replace("\r\n", "\n")) == (LETTER.title, LETTER.body)
+    assert newest["message_id"] == older["message_id"] == "<buyer-cs_1@example.org>"
+    assert newest["headers"]["Auto-Submitted"] == "auto-generated"
+
+
+@pytest.mark.parametrize(("fault", "permanent"), [("mail_451", False), ("mail_550", True)])
+def test_a_refused_mail(box: Running, fault: str, permanent: bool) -> None:  # noqa: FBT001  pytest passes parameters by position
+    """What the server refuses for now is tried again; what it refuses for good is not."""
+    box.fault(fault)
+    assert failure(mail(box), LETTER).permanent is permanent
+
+
+def test_a_mail_server_that_is_not_there() -> None:
+    """A server that is not there is tried again."""
+    relay = Relay("127.0.0.1", unused(), "shop@example.org", "none")
+    assert not failure(SmtpNotifier(relay, ManualClock()), LETTER).permanent
+
+
+@pytest.mark.parametrize("security", ["tls", "starttls"])
+def test_a_mail_server_without_encryption(box: Running, security: str) -> None:
+    """Where encryption is asked for and not to be had, nothing is sent in clear."""
+    before = len(box.web.get("/mail", headers=JSON).json())
+    assert not failure(mail(box, security=security), LETTER).permanent
+    assert len(box.web.get("/mail", headers=JSON).json()) == before
+
+
+def test_a_mail_server_that_knows_no_password(box: Running) -> None:
+    """A log-in that fails is the owner's to mend: no message is given up for it."""
+    assert not failure(mail(box, username="shop", password="pass-word"), LETTER).permanent  # noqa: S106  a test's own text
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "ann",
+        "ann@",
+        "@example.org",
+        "ann@example.org\nBcc: x@example.org",
+        "ann@example.org\r\n",
+        "ann@exa mple.org",
+        "ann@example.org, bob@example.org",
+        "ann@example.org; bob@example.org",
+        "Ann <ann@example.org>, bob@example.org",
+        "undisclosed: ann@example.org, bob@example.org;",
+        "\x00@example.org",
+        "a" * 70 + "@" + "b" * 300 + ".org",
+    ],
+)
+def test_an_address_that_is_none(box: Running, address: str) -> None:
+    """What is not one address is refused for good, reaches nobody, and adds no header."""
+    before = len(box.web.get("/mail", headers=JSON).json())
+    letter = Message("x", "t", "b", address)
+    assert failure(mail(box), letter).permanent
+    assert len(box.web.get("/mail", headers=JSON).json()) == before
+
+
+def test_an_address_beyond_ascii(box: Running) -> None:
+    """An address in other letters is written to where the server can."""
+    asyncio.run(mail(box).send(Message("x", "t", "b", "jürgen@exämple.org")))
+    assert box.web.get("/mail", headers=JSON).json()[0]["to"] == ["jürgen@exämple.org"]
+
+
+def test_a_subject_of_several_lines(box: Running) -> None:
+    """A title with line ends is one subject, and adds no header."""
+    asyncio.run(mail(box).send(Message("x", "one\r\nBcc: bob@example.org\ntwo", "b", "ann@example.org")))
+    newest = box.web.get("/mail", headers=JSON).json()[0]
+    assert newest["subject"] == "one Bcc: bob@example.org two"
+    assert newest["to"] == ["ann@example.org"]
+    assert "Bcc" not in newest["headers"]
+
+
+def test_checking_the_mail_server(box: Running) -> None:
+    """A check greets the server and sends nothing."""
+    before = len(box.web.get("/mail", headers=JSON).json())
+    asyncio.run(mail(box).check())
+    assert len(box.web.get("/mail", headers=JSON).json()) == before
+
+
+def test_a_heartbeat() -> None:
+    """An address that answers has heard the heartbeat."""
+    with answering(200) as url:
+        asyncio.run(HttpHeartbeat(url).beat())
+
+
+@pytest.mark.parametrize("status", [404, 410, 500, 302])
+def test_a_heartbeat_that_is_refused(status: int) -> None:
+    """Any other answer is a failure with its status."""
+    with answering(status) as url, pytest.raises(DeliveryFailed, match=str(status)):
+        asyncio.run(HttpHeartbeat(f"{url}/marked-value").beat())
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:{port}/marked-value", "nonsense", "http://[::1"])
+def test_a_heartbeat_that_nobody_hears(url: str) -> None:
+    """An address where nobody is, or that is none, is a failure that does not repeat it."""
+    with stamina.set_testing(True, attempts=3, cap=True), pytest.raises(DeliveryFailed) as failed:
+        asyncio.run(HttpHeartbeat(url.format(port=unused())).beat())
+    assert "marked-value" not in str(failed.value)

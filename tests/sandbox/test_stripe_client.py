@@ -1,0 +1,332 @@
+"""The processor port over the vendor's library, against the sandbox: answers, errors, deadlines."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+
+import pytest
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+
+from orrery.adapters.clock import SystemClock
+from orrery.adapters.stripe.client import StripeProcessor
+from orrery.checkout.catalogue import Product
+from orrery.checkout.params import Terms, session_parameters
+from orrery.errors import NotConfigured, OrreryError, ProcessorRefused, ProcessorUnreachable
+from orrery.ports.processor import Account, CheckoutSession, Parameters
+from tests.sandbox.conftest import KEY, OLD_PRICE, PRICE, READER_KEY, Running, until
+from tests.support.serving import serving
+
+SESSIONS = "/v1/checkout/sessions"
+TERMS = Terms("http://127.0.0.1:1/done?s={CHECKOUT_SESSION_ID}", "http://127.0.0.1:1/")
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def parameters(price: str = PRICE) -> Parameters:
+    """Return the parameters of a session."""
+    return session_parameters(Product("isc2", "cissp", "CISSP", price), TERMS)
+
+
+def processor(box: Running, key: str | None = KEY) -> StripeProcessor:
+    """Return the port over the sandbox."""
+    return StripeProcessor(key, base_url=box.url)
+
+
+def create(
+    of: StripeProcessor, key: str, body: Parameters | None = None, deadline: float = 5.0
+) -> CheckoutSession:
+    """Create a session."""
+    return asyncio.run(of.create_session(body or parameters(), idempotency_key=key, deadline=deadline))
+
+
+async def gathered(items: AsyncIterator[Item]) -> list[Item]:
+    """Return all that a list yields."""
+    return [item async for item in items]
+
+
+def unreachable(of: StripeProcessor, key: str, deadline: float = 5.0) -> tuple[bool, int | None]:
+    """Return `same_key` and status of the failure that must come."""
+    with pytest.raises(ProcessorUnreachable) as failed:
+        create(of, key, deadline=deadline)
+    assert_tells_nothing(failed.value)
+    return failed.value.same_key, failed.value.status
+
+
+def assert_tells_nothing(error: OrreryError) -> None:
+    """An error's sentence is short, one line, and holds neither key nor the other side's page."""
+    text = f"{error} {error!r}"
+    assert KEY not in text
+    assert "<" not in str(error)
+    assert "\n" not in str(error)
+    assert len(str(error)) < 300
+
+
+def test_a_session(box: Running) -> None:
+    """A created session is told in our words, with all that was asked for."""
+    made = create(processor(box), "stripe-session")
+    assert (made.status, made.payment_status, made.livemode) == ("open", "unpaid", False)
+    assert (made.amount_total, made.currency) == (4900, "usd")
+    assert made.metadata == {"productType": "cert", "certCode": "cissp", "vendorSlug": "isc2"}
+    assert (made.payment_method_types, made.three_d_secure) == (("card", "link"), "automatic")
+    assert made.submit_message == parameters()["custom_text"]["submit"]["message"]  # pyright: ignore[reportArgumentType, reportCallIssue, reportIndexIssue] a nested table
+    assert made.url is not None
+    assert made.url.startswith(box.url)
+
+
+def test_the_same_key(box: Running) -> None:
+    """The same key leads to the same session, and another to another."""
+    of = processor(box)
+    first = create(of, "stripe-key-1")
+    assert create(of, "stripe-key-1").id == first.id
+    assert create(of, "stripe-key-2").id != first.id
+
+
+def test_the_same_key_with_other_parameters(box: Running) -> None:
+    """A key that comes back with other parameters is refused by the processor."""
+    of = processor(box)
+    create(of, "stripe-key-3")
+    other: Parameters = {**parameters(), "cancel_url": "http://127.0.0.1:1/other"}
+    with pytest.raises(ProcessorRefused) as refused:
+        create(of, "stripe-key-3", other)
+    assert refused.value.kind == "idempotency_error"
+
+
+def test_a_refused_parameter(box: Running) -> None:
+    """A refusal says in the processor's words what, with its kind, parameter and status."""
+    body: Parameters = {**parameters(), "payment_method_types": ["card", "cashapp"]}
+    with pytest.raises(ProcessorRefused) as refused:
+        create(processor(box), "stripe-refused", body)
+    assert (refused.value.status, refused.value.kind) == (400, "invalid_request_error")
+    assert refused.value.param == "payment_method_types"
+    assert "cashapp" in str(refused.value)
+    assert_tells_nothing(refused.value)
+
+
+@pytest.mark.parametrize("price", [OLD_PRICE, "price_nowhere"])
+def test_a_price_that_is_not_for_sale(box: Running, price: str) -> None:
+    """An inactive or unknown price is refused, naming the parameter."""
+    with pytest.raises(ProcessorRefused) as refused:
+        create(processor(box), f"stripe-{price}", parameters(price))
+    assert "price" in (refused.value.param or "")
+
+
+def test_a_wrong_key(box: Running) -> None:
+    """A key that is not accepted is told without any part of it."""
+    with pytest.raises(ProcessorRefused) as refused:
+        create(processor(box, "sk_test_orrery_wrong"), "stripe-wrong")
+    assert refused.value.status == 401
+    assert str(refused.value) == "The processor does not accept the API key."
+
+
+def test_a_key_that_may_not(box: Running) -> None:
+    """A restricted key that lacks the permission is refused."""
+    with pytest.raises(ProcessorRefused) as refused:
+        create(processor(box, READER_KEY), "stripe-reader")
+    assert refused.value.status == 403
+    assert READER_KEY not in str(refused.value)
+
+
+@pytest.mark.parametrize("key", [None, ""])
+def test_no_key(box: Running, key: str | None) -> None:
+    """Without a key every call says so, and asks nobody."""
+    of = processor(box, key)
+    calls: list[Callable[[], Awaitable[object]]] = [
+        lambda: of.create_session(parameters(), idempotency_key="k", deadline=1),
+        lambda: of.get_session("cs_1"),
+        of.get_account,
+        of.list_webhook_endpoints,
+        lambda: gathered(of.list_completed_sessions(LONG_AGO)),
+        lambda: gathered(of.list_charges(LONG_AGO)),
+    ]
+    for call in calls:
+        with pytest.raises(NotConfigured):
+            asyncio.run(awaited(call()))
+
+
+async def awaited(work: Awaitable[Result]) -> Result:
+    """Return what the work returns."""
+    return await work
+
+
+@pytest.mark.parametrize(
+    ("fault", "same_key", "status"),
+    [
+        ("rate_limit", True, 429),
+        ("server_error", False, 500),
+        ("html_502", False, 502),
+        ("html_200", True, 200),
+        ("cut", True, None),
+        ("cut_after", True, None),
+    ],
+)
+def test_trouble(box: Running, fault: str, same_key: bool, status: int | None) -> None:  # noqa: FBT001  pytest passes parameters by position
+    """Each kind of trouble says whether the repeat must carry the same key; the repeat works."""
+    of, key = processor(box), f"stripe-{fault}"
+    box.fault(fault, path=SESSIONS)
+    assert unreachable(of, key) == (same_key, status)
+    assert create(of, key if same_key else f"{key}-new").status == "open"
+
+
+def test_a_server_error_is_replayed_under_its_key(box: Running) -> None:
+    """After a 500 the same key meets the 500 again: that is why the repeat needs a new one."""
+    of = processor(box)
+    box.fault("server_error", path=SESSIONS)
+    assert unreachable(of, "stripe-replay") == (False, 500)
+    assert unreachable(of, "stripe-replay") == (False, 500)
+
+
+def test_a_request_under_way(box: Running) -> None:
+    """A key whose first request is still under way is answered 409: the repeat carries the same key."""
+
+    async def both() -> object:
+        of = processor(box)
+        first = asyncio.create_task(of.create_session(parameters(), idempotency_key="stripe-409", deadline=5))
+        await asyncio.to_thread(until, lambda: not box.web.get("/_faults").json()["active"])
+        try:
+            return await of.create_session(parameters(), idempotency_key="stripe-409", deadline=5)
+        finally:
+            await first
+
+    box.fault("latency", path=SESSIONS, value=0.5)
+    with pytest.raises(ProcessorUnreachable) as failed:
+        asyncio.run(both())
+    assert (failed.value.status, failed.value.same_key) == (409, True)
+
+
+def test_the_deadline(box: Running) -> None:
+    """A call ends at its deadline, and the session that was made meanwhile comes under the same key."""
+    of, clock = processor(box), SystemClock()
+    box.fault("lost_answer", path=SESSIONS)
+    started = clock.monotonic()
+    assert unreachable(of, "stripe-deadline", deadline=0.2) == (True, None)
+    assert 0.2 <= clock.monotonic() - started < 1.5
+    before = len(box.get(SESSIONS + "?limit=100").json()["data"])
+    create(of, "stripe-deadline")
+    assert len(box.get(SESSIONS + "?limit=100").json()["data"]) == before
+
+
+def test_hanging_calls_do_not_stop_others(box: Running) -> None:
+    """While one call hangs another is answered."""
+
+    async def both() -> CheckoutSession:
+        of = processor(box)
+        hanging = asyncio.create_task(of.create_session(parameters(), idempotency_key="hang-1", deadline=3))
+        await asyncio.to_thread(until, lambda: not box.web.get("/_faults").json()["active"])
+        try:
+            return await of.create_session(parameters(), idempotency_key="hang-2", deadline=2)
+        finally:
+            hanging.cancel()
+
+    box.fault("lost_answer", path=SESSIONS, value=1)
+    assert asyncio.run(both()).status == "open"
+
+
+def test_nobody_is_there() -> None:
+    """An address where nobody listens is unreachable, and the repeat carries the same key."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    of = StripeProcessor(KEY, base_url=f"http://127.0.0.1:{port}")
+    assert unreachable(of, "stripe-nobody") == (True, None)
+
+
+@contextmanager
+def answering(answer: Response) -> Generator[StripeProcessor]:
+    """Return a processor that answers everything so."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    with serving(answer, listener):
+        yield StripeProcessor(KEY, base_url=f"http://127.0.0.1:{listener.getsockname()[1]}")
+
+
+PAGE = f"<!doctype html><h1>Blocked</h1>{KEY}"
+ODD: list[Response] = [
+    PlainTextResponse("{}", 200),
+    PlainTextResponse("[]", 200),
+    PlainTextResponse('{"id": 7}', 200),
+    PlainTextResponse('{"id": "cs_1", "object": "checkout.session"}', 200),
+    HTMLResponse(PAGE, 400),
+    HTMLResponse(PAGE, 403),
+    HTMLResponse(PAGE, 404),
+    HTMLResponse(PAGE, 503),
+    PlainTextResponse("", 404),
+    PlainTextResponse('{"error": "no table"}', 400),
+    PlainTextResponse('{"message": "a gateway"}', 404),
+    HTMLResponse(PAGE, 301, {"Location": "http://127.0.0.1:1/"}),
+]
+
+
+@pytest.mark.parametrize("answer", ODD, ids=lambda answer: f"{answer.status_code}-{bytes(answer.body)[:12]!r}")
+def test_an_answer_that_is_not_the_contracts(answer: Response) -> None:
+    """What is not the processor's contract is no usable answer, whatever its status, and nothing of it is told."""
+    with answering(answer) as of:
+        same_key, _ = unreachable(of, "stripe-odd")
+        assert same_key is (answer.status_code < 500)
+
+
+def test_one_session_with_its_prices(box: Running) -> None:
+    """A session that is looked up comes with its prices."""
+    of = processor(box)
+    made = create(of, "stripe-get")
+    found = asyncio.run(of.get_session(made.id))
+    assert (found.id, found.price_ids) == (made.id, (PRICE,))
+
+
+@pytest.mark.parametrize("session_id", ["cs_nowhere", "../charges", "cs_1/expire", "ü", " "])
+def test_a_session_that_is_not_there(box: Running, session_id: str) -> None:
+    """An unknown or senseless id is refused with 404, and leads nowhere else."""
+    with pytest.raises(ProcessorRefused) as refused:
+        asyncio.run(processor(box).get_session(session_id))
+    assert refused.value.status == 404
+
+
+def test_completed_sessions_over_pages(box: Running) -> None:
+    """Every completed session since a moment is yielded, newest first, with prices, beyond a page of 100."""
+    of, began = processor(box), box.clock.now()
+    box.advance(1)
+    sold: list[str] = []
+    for _ in range(103):
+        session = box.session()
+        box.pay(session)
+        sold.append(session["id"])
+    box.session()
+    found = asyncio.run(gathered(of.list_completed_sessions(began + timedelta(seconds=1))))
+    assert sorted(session.id for session in found) == sorted(sold)
+    assert [session.created for session in found] == sorted([session.created for session in found], reverse=True)
+    assert {session.price_ids for session in found} == {(PRICE,)}
+    assert {(session.status, session.payment_status) for session in found} == {("complete", "paid")}
+    assert {session.email for session in found} == {"Buyer@example.org"}
+    charges = asyncio.run(gathered(of.list_charges(began)))
+    assert len(charges) == 103
+    assert {charge.payment_intent for charge in charges} == {session.payment_intent for session in found}
+
+
+def test_nothing_since(box: Running) -> None:
+    """Since a moment ahead there is nothing."""
+    of = processor(box)
+    ahead = box.clock.now() + timedelta(days=1)
+    assert asyncio.run(gathered(of.list_completed_sessions(ahead))) == []
+    assert asyncio.run(gathered(of.list_charges(ahead))) == []
+
+
+def test_a_list_that_breaks(box: Running) -> None:
+    """A list whose page fails raises, so that nobody takes half for all."""
+    box.fault("server_error", path=SESSIONS)
+    with pytest.raises(ProcessorUnreachable):
+        asyncio.run(gathered(processor(box).list_completed_sessions(LONG_AGO)))
+
+
+def test_the_account(box: Running) -> None:
+    """The account tells its id, currency and country."""
+    account = asyncio.run(processor(box).get_account())
+    assert account == Account(account.id, "nzd", "NZ")
+    assert account.id.startswith("acct_")
+
+
+def test_the_webhook_endpoints(box: Running) -> None:
+    """The account's endpoints tell where and what they send."""
+    (endpoint,) = asyncio.run(processor(box).list_webhook_endpoints())
+    assert (endpoint.url, endpoint.enabled) == (box.receiver.url, True)
+    assert endpoint.events
