@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 from rich.table import Table
 
-from bench.service import LOAD_CORE, SECRET, SERVER_CORE, bind_to, prepare, serving
+from bench.service import LOAD_CORE, SECRET, bind_to, prepare, serving
 from bench.store import Bare
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore
@@ -132,10 +132,8 @@ def measure(folder: Path) -> dict[str, list[float]]:
     left = iter(sessions)
     with serving(settings) as service, closing(Bare(folder / "bare.db")) as bare:
         for number in range(ROUNDS):
-            bind_to(SERVER_CORE)
             found["one"].append(bare.measure(f"one{number}", 1))
             found["many"].append(bare.measure(f"many{number}", KEYS))
-            os.sched_setaffinity(0, _all_cores)
             bind_to(LOAD_CORE)
             alone = [request(next(left), service.port) for _ in range(200)]
             found["p50 alone"].append(statistics.median(asyncio.run(deliver(alone, service.port, 1))[1]) * 1000)
