@@ -82,6 +82,7 @@ def _composed(settings: Settings, secrets: Secrets, clock: Clock, store: Store, 
     workers = Workers(store, clock, holder=random.token_hex(8))
     health = Health(store, outbox, workers.failing, notifiers)
     orrery = Orrery(clock, store, outbox, checkout, workers, health)
+    workers.add(Job(Health.JOB, timedelta(seconds=10), health.write))
     workers.add(Job("deliver notifications", timedelta(seconds=1), outbox.deliver_due))
     workers.add(Job("watch", timedelta(minutes=5), Watch(store, clock, orrery.findings).tell))
     workers.add(*checkout.jobs())

@@ -6,13 +6,16 @@ from orrery.errors import OrreryError, StoreError
 from orrery.owner.outbox import Channel, Outbox
 from orrery.ports.health import Finding
 from orrery.ports.notifier import Notifier
-from orrery.ports.store import Store
+from orrery.ports.store import MINIMUM_TTL, Put, Store
 
 _CHANNELS: tuple[Channel, ...] = ("push", "email")
 
 
 class Health:
     """Looks at what several domains need."""
+
+    JOB = "write to the store"
+    """The job of `write`: while it fails, nothing that matters can be done."""
 
     def __init__(
         self, store: Store, outbox: Outbox, failing: Mapping[str, str], notifiers: Mapping[Channel, Notifier]
@@ -21,6 +24,10 @@ class Health:
         self._outbox = outbox
         self._failing = failing
         self._notifiers = notifiers
+
+    async def write(self) -> None:
+        """Write something: a full disk or a locked file is not seen by reading."""
+        await self._store.commit([Put("written", b"", MINIMUM_TTL)])
 
     async def local(self) -> list[Finding]:
         """Return what can be told without asking anybody outside."""
@@ -44,14 +51,20 @@ class Health:
         todo = "Look with `orrery notifications list`, then release or drop them."
         if dead:
             return [Finding("notifications", "broken", f"{dead} were refused for good.", todo, essential=False)]
+        if stuck := await self._outbox.stuck():
+            todo = "See the last error with `orrery notifications list --state waiting`, and ask `orrery doctor`."
+            why = f"{stuck} could not be delivered for more than an hour."
+            return [Finding("notifications", "broken", why, todo, essential=False)]
         if held:
             return [Finding("notifications", "ok", f"{held} are held back since a restore.", todo)]
         return [Finding("notifications", "ok", f"{await self._outbox.count('waiting')} waiting")]
 
     def _jobs(self) -> list[Finding]:
         todo = "It is tried again by itself; see the log if it lasts."
-        failing = self._failing.items()
-        return [Finding(f"job: {name}", "broken", why, todo, essential=False) for name, why in failing]
+        return [
+            Finding(f"job: {name}", "broken", why, todo, essential=name == self.JOB)
+            for name, why in self._failing.items()
+        ]
 
     async def _reach(self, channel: Channel) -> Finding:
         notifier = self._notifiers.get(channel)

@@ -28,6 +28,8 @@ State = Literal["waiting", "held", "delivered", "dead"]
 
 FIRST_RETRY = timedelta(seconds=5)
 LONGEST_RETRY = timedelta(hours=1)
+MANY = 11
+"""So many failed tries are trouble: with the back-off they take 85 minutes."""
 KEEP_DELIVERED = timedelta(days=30)
 SEND_DEADLINE = 20.0
 """Seconds that one delivery may take."""
@@ -134,6 +136,11 @@ class Outbox:
         prefix = {"waiting": _DUE, "held": _HELD, "dead": _DEAD}[state]
         return len(await self._store.scan(prefix, limit=1000))
 
+    async def stuck(self) -> int:
+        """Return how many of the next 100 were tried `MANY` times by a service that is configured."""
+        found = [await self._indexed(index) for index in await self._store.scan(_DUE, limit=100)]
+        return sum(row.attempts >= MANY and row.channel in self._notifiers for _, row in filter(None, found))
+
     async def release(self, row_id: str) -> bool:
         """Make a held or dead row due now; return whether there was one."""
         return await self._change(row_id, "waiting")
@@ -172,6 +179,10 @@ class Outbox:
             return error.permanent
         except TimeoutError:
             await self._failed(entry, row, f"No answer within {SEND_DEADLINE:g} s.", permanent=False)
+            return False
+        except Exception as error:  # a bug in one notifier must stop neither the other nor the rows behind
+            log.exception("notifier crashed", id=row.id, channel=row.channel)
+            await self._failed(entry, row, f"Unexpected {type(error).__name__}.", permanent=False)
             return False
         done = row.model_copy(update={"state": "delivered", "attempts": row.attempts + 1, "last_error": None})
         await self._replace(entry, row, [Put(_row_key(row.id), _json(done), KEEP_DELIVERED)])
