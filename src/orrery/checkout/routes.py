@@ -200,7 +200,8 @@ def _validated(model: type[Model], found: dict[str, object]) -> Model:
         return model.model_validate(found)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "The request"
+        # A field that we do not know is named by the caller, and what callers say is not repeated.
+        where = ".".join(str(part) for part in first["loc"] if part in model.model_fields) or "The request"
         raise Problem(422, "invalid-field", f"{where}: {first['msg'].removeprefix('Value error, ')}.") from None
 
 

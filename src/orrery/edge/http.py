@@ -31,6 +31,7 @@ def public_app(
 ) -> FastAPI:
     """Return the public app; `direct` routes come first, and `site` answers what no operation does."""
     app = FastAPI(title="Orrery", version="1", openapi_url=None, docs_url=None, redoc_url=None, routes=[*direct])
+    _answer_plainly(app)
     for router in routers:
         app.include_router(router)
 
@@ -64,6 +65,7 @@ def private_app(
 ) -> FastAPI:
     """Return the private app: metrics, readiness in detail, the reference of the public operations."""
     app = FastAPI(title="Orrery, private", openapi_url=None, docs_url=None, redoc_url=None)
+    _answer_plainly(app)
 
     @app.get("/metrics")
     async def figures() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
@@ -102,6 +104,11 @@ def private_app(
     # A page elsewhere must not reach this listener by a name of its own that points here.
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", "[::1]"])
     return app
+
+
+def _answer_plainly(app: FastAPI) -> None:
+    # The framework would send an address with a slash too many on, to whatever host the request names.
+    app.router.redirect_slashes = False
 
 
 def _describe_bearer(app: FastAPI) -> None:
