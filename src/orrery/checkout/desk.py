@@ -118,10 +118,7 @@ class Desk:
 
     async def grant(self, gift: Gift, reason: str) -> AccessRecord:
         """Open access without a payment; an import that exists already is `Invalid`."""
-        now = self._clock.now()
-        record = self._given(gift, now)
-        if not record.expires_at > now:
-            raise Invalid("The access would have ended already.")
+        now, record = self._clock.now(), self.given(gift)
         if await self._lookup.record(record.session_id):
             raise Invalid(f"{record.session_id} has an access record already.")
         writes = [write for write in stored_access(record, self._index_key) if not _is_end(write)]
@@ -138,7 +135,11 @@ class Desk:
         entries = await self._store.scan(JOURNAL, limit=limit, reverse=True)
         return [JournalEntry.model_validate_json(entry.value) for entry in entries]
 
-    def _given(self, gift: Gift, now: datetime) -> AccessRecord:
+    def given(self, gift: Gift) -> AccessRecord:
+        """Return the record that `gift` would make now, and write nothing; raise `Invalid` for an unusable one."""
+        now = self._clock.now()
+        if gift.expires_at is not None and gift.expires_at <= now:
+            raise Invalid("The access would have ended already.")
         return AccessRecord(
             session_id=gift.session_id or f"owner_{secrets.token_hex(12)}",
             product_type=gift.product.product_type,

@@ -115,12 +115,10 @@ def import_records(
 
     async def write(orrery: Orrery) -> tuple[int, int]:
         _refuse_unknown(gifts, orrery, retired=retired)
-        new = 0
-        for gift in gifts:
-            if await orrery.checkout.lookup.record(gift.session_id or "") is None:
-                await orrery.checkout.desk.grant(gift, reason)
-                new += 1
-        return new, len(gifts) - new
+        new = await _new(gifts, orrery)
+        for gift in new:
+            await orrery.checkout.desk.grant(gift, reason)
+        return len(new), len(gifts) - len(new)
 
     new, known = with_services(config, write)
     note(f"{new} imported, {known} were there already.")
@@ -136,6 +134,19 @@ def journal(
     entries = with_services(config, lambda orrery: orrery.checkout.desk.journal(limit))
     rows: list[Row] = [entry.model_dump() | {"at": f"{entry.at:%Y-%m-%d %H:%M:%S}"} for entry in entries]
     show(rows, ("at", "action", "session_id", "reason"), as_json=as_json, empty="Nothing was changed by hand.")
+
+
+async def _new(gifts: Sequence[Gift], orrery: Orrery) -> list[Gift]:
+    """Return what is not there yet, having seen that each can be imported, so that a file goes in whole or not."""
+    new: dict[str | None, Gift] = {}
+    for number, gift in enumerate(gifts, 2):
+        if await orrery.checkout.lookup.record(gift.session_id or "") is None:
+            try:
+                orrery.checkout.desk.given(gift)
+            except Invalid as error:
+                raise Invalid(f"Line {number}: {error} Nothing was imported.") from None
+            new[gift.session_id] = gift
+    return list(new.values())
 
 
 def _row(record: AccessRecord, now: datetime) -> Row:
