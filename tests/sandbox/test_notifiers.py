@@ -142,7 +142,7 @@ def test_a_mail(box: Running) -> None:
     assert newest["headers"]["Auto-Submitted"] == "auto-generated"
 
 
-@pytest.mark.parametrize(("fault", "permanent"), [("mail_451", False), ("mail_550", True)])
+@pytest.mark.parametrize(("fault", "permanent"), [("mail_451", False), ("mail_550", True), ("mail_sender", False)])
 def test_a_refused_mail(box: Running, fault: str, permanent: bool) -> None:  # noqa: FBT001  pytest passes parameters by position
     """What the server refuses for now is tried again; what it refuses for good is not."""
     box.fault(fault)

@@ -72,10 +72,13 @@ class SmtpNotifier:
             async with client:
                 yield client
         except aiosmtplib.SMTPRecipientsRefused as error:
-            raise _failed(min(refusal.code for refusal in error.recipients)) from None
+            code = min(refusal.code for refusal in error.recipients)
+            raise _refused(code, permanent=code >= _PERMANENT) from None
+        except aiosmtplib.SMTPDataError as error:
+            raise _refused(error.code, permanent=error.code >= _PERMANENT) from None
         except aiosmtplib.SMTPResponseException as error:
-            # A wrong password is the owner's to mend, and no reason to give a buyer's mail up.
-            raise _failed(0 if isinstance(error, aiosmtplib.SMTPAuthenticationError) else error.code) from None
+            # A wrong password, sender or greeting is the owner's to mend, and no reason to give a buyer's mail up.
+            raise _refused(error.code, permanent=False) from None
         except (aiosmtplib.SMTPException, OSError) as error:
             what = f"The mail server can not be reached ({type(error).__name__})."
             raise DeliveryFailed(what, permanent=False) from None
@@ -99,7 +102,5 @@ def _one_address(text: str) -> str:
     return text
 
 
-def _failed(code: int) -> DeliveryFailed:
-    return DeliveryFailed(
-        f"The mail server answered {code or 'that the log-in is wrong'}.", permanent=code >= _PERMANENT
-    )
+def _refused(code: int, *, permanent: bool) -> DeliveryFailed:
+    return DeliveryFailed(f"The mail server answered {code}.", permanent=permanent)

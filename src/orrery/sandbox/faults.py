@@ -24,6 +24,7 @@ KINDS: dict[str, str] = {
     "webhook_reorder": "A webhook is delivered after the one that follows it.",
     "mail_451": "The mail server refuses for now.",
     "mail_550": "The mail server refuses for good.",
+    "mail_sender": "The mail server refuses the sender: the owner's to mend.",
     "mail_timeout": "The mail server takes the message and does not answer for `value` seconds (default 30).",
     "push_500": "The push server fails.",
     "push_403": "The push server forbids the topic.",

@@ -48,6 +48,16 @@ class MailServer:
     def _greet(self) -> SMTP:
         return SMTP(self, hostname="sandbox.orrery.test", enable_SMTPUTF8=True, loop=asyncio.get_running_loop())
 
+    async def handle_MAIL(  # noqa: N802  aiosmtpd's name
+        self, _server: SMTP, _session: Session, envelope: Envelope, address: str, options: list[str]
+    ) -> str:
+        """Accept the sender, unless a fault says otherwise."""
+        if self._faults.take("mail_sender"):
+            return "550 5.7.1 Sender not allowed"
+        envelope.mail_from = address
+        envelope.mail_options.extend(options)
+        return "250 OK"
+
     async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802  aiosmtpd's name
         """Keep one message, unless a fault says otherwise."""
         if self._faults.take("mail_451"):
