@@ -1,17 +1,22 @@
 """`orrery restore`: a snapshot in place of the store, without telling anybody anything twice."""
 
 import asyncio
+import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from orrery.adapters.sqlite import restore
+from orrery.adapters.sqlite import SqliteStore, restore
 from orrery.app import clock_of, opened
 from orrery.cli.services import Config, configured
 from orrery.cli.tables import note
 from orrery.errors import OrreryError
-from orrery.owner.restored import Restoration
+from orrery.owner.outbox import Outbox
+from orrery.owner.restored import Restoration, Settled
+from orrery.ports.clock import Clock
 from orrery.settings import Secrets, Settings
 
 
@@ -20,14 +25,37 @@ def command(
 ) -> None:
     """Restore the store; hold back what was not delivered, void approvals, then reconcile."""
     settings, secrets = configured(config, quiet=True)
-    restore(file, settings.store.path, clock_of(settings))
-    asyncio.run(_after(settings, secrets))
+    store, clock = settings.store.path, clock_of(settings)
+    with _workshop(store) as copy:
+        # Settled before it takes the store's place: cut short, a restore must not leave a store that tells twice.
+        restore(file, copy, clock)
+        done = asyncio.run(_settled(copy, clock))
+        restore(copy, store, clock)
+    note(f"Restored. {done.held} notifications are held back, {done.voided} approvals are void.")
+    asyncio.run(_reconciled(settings, secrets))
 
 
-async def _after(settings: Settings, secrets: Secrets) -> None:
+@contextmanager
+def _workshop(store: Path) -> Generator[Path]:
+    """Yield a place for a copy of the store, on its disk; what a killed run left there goes first."""
+    directory = store.with_name(f".{store.name}.restoring")
+    shutil.rmtree(directory, ignore_errors=True)
+    try:
+        yield directory / store.name
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+async def _settled(copy: Path, clock: Clock) -> Settled:
+    store = await SqliteStore.open(copy, clock)
+    try:
+        return await Restoration(store, clock, Outbox(store, clock, {})).settle()
+    finally:
+        await store.close()
+
+
+async def _reconciled(settings: Settings, secrets: Secrets) -> None:
     async with opened(settings, secrets) as orrery:
-        done = await Restoration(orrery.store, orrery.clock, orrery.outbox).settle()
-        note(f"Restored. {done.held} notifications are held back, {done.voided} approvals are void.")
         try:
             report = await orrery.checkout.reconciliation.run()
         except OrreryError as error:
