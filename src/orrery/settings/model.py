@@ -51,6 +51,13 @@ class Server(Section):
             raise ValueError("each must be a network such as 10.0.0.0/8, no bit of it beyond its length") from None
         return networks
 
+    @model_validator(mode="after")
+    def _are_two_listeners(self) -> Self:
+        # The system lets one process listen twice, and a request that came in by both is taken for private.
+        if self.port == self.private_port != 0:
+            raise ValueError("port and private_port must differ")
+        return self
+
 
 class StoreSettings(Section):
     """The embedded store's file."""
