@@ -1,6 +1,7 @@
 """The sandbox as one ASGI app on one port: processor, hosted page, mail, push, console."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -22,6 +23,8 @@ from orrery.sandbox.processor.pay_page import PayPage
 from orrery.sandbox.processor.world import World
 from orrery.sandbox.push import PushServer
 from orrery.sandbox.state import State
+
+log = logging.getLogger(__name__)
 
 __all__ = ["EVERYTHING", "PriceSeed", "Sandbox", "SandboxConfig", "create_app"]
 
@@ -81,6 +84,7 @@ class Sandbox:
         if self.mail is not None:
             await self.mail.start()
         courier = asyncio.create_task(self.courier.run())
+        courier.add_done_callback(_tell_of_a_crash)
         try:
             yield
         finally:
@@ -90,6 +94,11 @@ class Sandbox:
             if self.mail is not None:
                 await self.mail.stop()
             self.state.close()
+
+
+def _tell_of_a_crash(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()):
+        log.critical("No webhook is delivered any more.", exc_info=error)
 
 
 def _mail_server(config: SandboxConfig, state: State, clock: Clock, faults: Faults) -> MailServer | None:
