@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from orrery.adapters.stripe.objects import AccountObject, ChargeObject, Endpoint, Item, Page, Session
+from orrery.adapters.stripe.threads import Threads
 from orrery.errors import NotConfigured, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.processor import Account, Charge, CheckoutSession, Parameters, WebhookEndpoint
 
 if TYPE_CHECKING:
+    import requests
     import stripe
 
 API_VERSION = "2026-08-26.dahlia"
@@ -49,7 +50,7 @@ class StripeProcessor:
         self._base_url = base_url.rstrip("/")
         self._api_version = api_version
         # Threads of its own: a processor that hangs must not take those that others need.
-        self._threads = ThreadPoolExecutor(THREADS, "processor")
+        self._threads = Threads(THREADS, "processor")
 
     async def create_session(
         self, parameters: Parameters, *, idempotency_key: str, deadline: float
@@ -112,8 +113,7 @@ class StripeProcessor:
             raise NotConfigured("The processor has no API key.")
         try:
             async with asyncio.timeout(deadline):
-                loop = asyncio.get_running_loop()
-                answer = await loop.run_in_executor(self._threads, self._in_thread, operation)
+                answer = await asyncio.wrap_future(self._threads.submit(partial(self._in_thread, operation)))
             return kind.model_validate_json(answer)
         except TimeoutError:
             raise ProcessorUnreachable(f"No answer within {deadline:.1f} s.", same_key=True) from None
@@ -130,7 +130,7 @@ class StripeProcessor:
             base_addresses={"api": self._base_url},
             stripe_version=self._api_version,
             max_network_retries=0,
-            http_client=stripe.RequestsClient(timeout=SILENCE),
+            http_client=stripe.RequestsClient(timeout=SILENCE, session=_session()),
         )
 
     def _in_thread(self, operation: Operation) -> str:
@@ -145,6 +145,21 @@ class StripeProcessor:
             # The library itself stumbles over some answers that are not the processor's, such as a gateway's.
             what = f"The processor's answer can not be read ({type(error).__name__})."
             raise ProcessorUnreachable(what, same_key=True) from None
+
+
+def _session() -> requests.Session:
+    import requests  # noqa: PLC0415  see `_client`
+    from requests.adapters import HTTPAdapter  # noqa: PLC0415  see `_client`
+
+    session = requests.Session()
+    session.mount("https://", HTTPAdapter(pool_maxsize=THREADS))
+    # Without an `auth` of ours, an entry of the user's .netrc would take the place of the key.
+    session.auth = _as_it_is
+    return session
+
+
+def _as_it_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
+    return request
 
 
 def _since(moment: datetime) -> dict[str, Any]:

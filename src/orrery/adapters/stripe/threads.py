@@ -1,0 +1,46 @@
+"""Threads for calls that block, which do not keep a process from ending."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import SimpleQueue
+from threading import Semaphore, Thread
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+class Threads:
+    """At most `count` threads, started when needed, kept for the next call.
+
+    The interpreter waits for the threads of `concurrent.futures` before it ends, however long their calls last; a
+    server that sends a byte now and then would keep the whole service from stopping.
+    """
+
+    def __init__(self, count: int, name: str) -> None:
+        self._name = name
+        self._not_started = count
+        self._idle = Semaphore(0)
+        self._work: SimpleQueue[Callable[[], None]] = SimpleQueue()
+
+    def submit(self, call: Callable[[], Result]) -> Future[Result]:
+        """Return what `call` will return or raise; cancelled before its turn, it is not called."""
+        future: Future[Result] = Future()
+        self._work.put(lambda: _settle(future, call))
+        if self._not_started and not self._idle.acquire(blocking=False):
+            self._not_started -= 1
+            Thread(target=self._run, name=self._name, daemon=True).start()
+        return future
+
+    def _run(self) -> None:
+        while True:
+            self._work.get()()
+            self._idle.release()
+
+
+def _settle(future: Future[Result], call: Callable[[], Result]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(call())
+    except BaseException as error:  # noqa: BLE001  whoever waits is told, and the thread serves the next
+        future.set_exception(error)
