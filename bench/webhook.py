@@ -29,7 +29,7 @@ from orrery.ports.store import Put
 ROUNDS = 5
 WEBHOOKS = 2_000
 """Webhooks in one round."""
-CONNECTIONS = 32
+CONNECTIONS = 64
 """Deliveries under way at once."""
 KEYS = 11
 """As many keys as the commit of a paid session writes."""
