@@ -25,6 +25,7 @@ REORDER_PATIENCE = 60
 
 _KIND = "_delivery"
 _IDLE = 3600.0
+_NOTHING_KEPT = httpx2.Limits(max_keepalive_connections=0)
 
 
 class Courier:
@@ -51,7 +52,10 @@ class Courier:
     async def run(self) -> None:
         """Deliver what is due and expire sessions, for ever."""
         self._pending = {one["id"]: one for one in self._stored() if one["state"] == "pending"}
-        async with httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False) as client, asyncio.TaskGroup() as tasks:
+        # A connection that was kept may be closed by the other side in the moment of its next use, which would look
+        # like an endpoint that is down: each attempt opens its own.
+        client = httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False, limits=_NOTHING_KEPT)
+        async with client, asyncio.TaskGroup() as tasks:
             while True:
                 self._wake.clear()
                 self._world.expire_due()
