@@ -52,7 +52,7 @@ class Courier:
     async def run(self) -> None:
         """Deliver what is due and expire sessions, for ever."""
         self._pending = {one["id"]: one for one in self._stored() if one["state"] == "pending"}
-        # A connection that was kept may be closed by the other side in the moment of its next use, which would look
+        # A connection that was kept may be closed by the other side in the moment of its next use, which looks
         # like an endpoint that is down: each attempt opens its own.
         client = httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False, limits=_NOTHING_KEPT)
         async with client, asyncio.TaskGroup() as tasks:
