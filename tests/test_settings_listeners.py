@@ -25,3 +25,10 @@ def test_any_free_port_for_both(machine: Machine) -> None:
     """Port 0 stands for any free one, and two of them differ."""
     machine.write("[server]\nport = 0\nprivate_port = 0\n")
     assert load()[0].server.port == 0
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7", "gateway.example", ""])  # noqa: S104  nothing listens
+def test_the_private_listener_is_for_this_machine(machine: Machine, host: str) -> None:
+    """An address that others can reach is refused for the private listener."""
+    machine.write(f'[server]\nprivate_host = "{host}"\n')
+    assert "the private listener is for this machine only" in machine.refusal()

@@ -87,7 +87,7 @@ def _composed(settings: Settings, secrets: Secrets, clock: Clock, store: Store, 
     workers.add(Job("watch", timedelta(minutes=5), Watch(store, clock, orrery.findings).tell))
     workers.add(*checkout.jobs())
     if settings.heartbeat.url:
-        heart = Heart(_heartbeat(settings.heartbeat.url), workers.failing)
+        heart = Heart(_heartbeat(settings.heartbeat.url), workers.failing, outbox.stuck)
         workers.add(Job(Heart.JOB, timedelta(minutes=1), heart.beat))
     return orrery
 

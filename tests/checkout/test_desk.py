@@ -176,6 +176,15 @@ async def test_a_gift() -> None:
     assert ids(await shop.told()) == [f"buyer-{record.session_id}"]
 
 
+async def test_a_gift_while_access_runs() -> None:
+    """A gift extends what runs, as a purchase would, and not what has ended."""
+    shop = Shop()
+    await shop.desk.grant(GIFT, "a prize")
+    assert (await shop.desk.grant(GIFT, "another")).expires_at == START.replace(year=2028)
+    shop.clock.advance(timedelta(days=3 * 365).total_seconds())
+    assert (await shop.desk.grant(GIFT, "a third")).expires_at == shop.clock.now().replace(year=2030)
+
+
 async def test_an_import() -> None:
     """Access that was sold elsewhere is brought along with its own end, and nobody is written to."""
     shop, end = Shop(), START + timedelta(days=5)

@@ -190,7 +190,7 @@ class Shop:
     @cached_property
     def desk(self) -> Desk:
         """The owner's changes."""
-        return Desk(self.store, self.clock, self.lookup, self.letters, index_key=INDEX_KEY)
+        return Desk(self.store, self.clock, self.lookup, self.letters, livemode=True, index_key=INDEX_KEY)
 
     @cached_property
     def privacy(self) -> Privacy:

@@ -47,6 +47,9 @@ class SmtpNotifier:
         async with self._connected() as client:
             try:
                 await client.send_message(letter)
+            except aiosmtplib.SMTPNotSupported:
+                what = "The mail server takes no address with letters beyond ASCII."
+                raise DeliveryFailed(what, permanent=True) from None
             except ValueError as error:
                 what = f"The mail can not be written ({type(error).__name__}); look at the sender's address."
                 raise DeliveryFailed(what, permanent=False) from None

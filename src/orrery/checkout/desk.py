@@ -50,11 +50,14 @@ class Gift:
 class Desk:
     """Reads and changes access records by the owner's word."""
 
-    def __init__(self, store: Store, clock: Clock, lookup: Lookup, letters: Letters, *, index_key: bytes) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, lookup: Lookup, letters: Letters, *, livemode: bool, index_key: bytes
+    ) -> None:
         self._store = store
         self._clock = clock
         self._lookup = lookup
         self._letters = letters
+        self._livemode = livemode
         self._index_key = index_key
 
     async def newest(self, limit: int) -> AsyncIterator[AccessRecord]:
@@ -121,13 +124,15 @@ class Desk:
         now, record = self._clock.now(), self.given(gift)
         if await self._lookup.record(record.session_id):
             raise Invalid(f"{record.session_id} has an access record already.")
+        unchanged, beside = await self._end_unchanged(record), await self._records_beside(record)
+        if gift.expires_at is None:
+            record = _extending(record, beside, now)
         writes = [write for write in stored_access(record, self._index_key) if not _is_end(write)]
         if gift.granted_by == "owner":
             writes += outbox.enqueue([self._letters.to_buyer(record, f"buyer-{record.session_id}")], now)
-        end, checks = await self._end_with(record)
         journal = self._journal(record.session_id, "grant" if gift.granted_by == "owner" else "import", reason)
-        writes += [*end, Delete(keys.pending(record.session_id)), journal]
-        await self._commit(writes, [Absent(keys.access(record.session_id)), *checks])
+        writes += [self._end(record, [record, *beside]), Delete(keys.pending(record.session_id)), journal]
+        await self._commit(writes, [Absent(keys.access(record.session_id)), unchanged])
         return record
 
     async def journal(self, limit: int) -> list[JournalEntry]:
@@ -150,7 +155,7 @@ class Desk:
             expires_at=gift.expires_at or one_year_after(now),
             amount_total=None,
             currency=None,
-            livemode=True,
+            livemode=self._livemode,
             payment_intent=None,
             event_id=None,
             granted_by=gift.granted_by,
@@ -227,6 +232,12 @@ def checked_reason(reason: str) -> None:
         raise Invalid("A reason is needed.")
     if _SOMEWHERE_AN_EMAIL.search(reason):
         raise Invalid("The reason must hold no e-mail address: it is kept, also after an erasure.")
+
+
+def _extending(record: AccessRecord, beside: list[AccessRecord], now: datetime) -> AccessRecord:
+    """Return `record` from the end of what runs, as a purchase would be (decision 10)."""
+    ends = [one.expires_at for one in beside if one.runs_at(now)]
+    return record.model_copy(update={"expires_at": one_year_after(max([now, *ends]))})
 
 
 def _is_end(write: Write) -> bool:

@@ -56,7 +56,7 @@ class CheckoutDomain:
         self._plan = plan
         self.catalogue = plan.catalogue
         self.lookup = Lookup(store, clock, index_key=index_key)
-        self.desk = Desk(store, clock, self.lookup, plan.letters, index_key=index_key)
+        self.desk = Desk(store, clock, self.lookup, plan.letters, livemode=plan.livemode, index_key=index_key)
         self.privacy = Privacy(store, clock, self.lookup, index_key=index_key)
         fulfilment = Fulfilment(store, clock, plan.letters, livemode=plan.livemode, index_key=index_key)
         self.reconciliation = Reconciliation(store, clock, processor, fulfilment, plan.catalogue)

@@ -11,7 +11,7 @@ from orrery.checkout import keys
 from orrery.checkout.desk import JOURNAL, JournalEntry, checked_reason
 from orrery.checkout.fulfilment import ERASED_EVENT, KEEP_EVENTS
 from orrery.checkout.lookup import Lookup
-from orrery.checkout.records import AccessRecord, Offer
+from orrery.checkout.records import KEEP_OFFERS, AccessRecord, Offer
 from orrery.owner import outbox
 from orrery.ports.clock import Clock
 from orrery.ports.store import Delete, Entry, Put, Store, Unchanged, Write
@@ -113,7 +113,7 @@ class Privacy:
         if entry is None:
             return []
         offer = Offer.model_validate_json(entry.value).model_copy(update={"client_address": None})
-        return [Put(entry.key, offer.to_bytes())]
+        return [Put(entry.key, offer.to_bytes(), KEEP_OFFERS)]
 
     async def _mentions(self, prefix: str, address: str) -> AsyncIterator[Entry]:
         mentions, after = _whole(address).search, None

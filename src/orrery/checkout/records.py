@@ -1,11 +1,14 @@
 """What checkout keeps in the store. Every record carries its schema version `v`."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from orrery.checkout.catalogue import ProductKey
+
+KEEP_OFFERS = timedelta(days=400)
+"""How long an offer is kept, as long as the events that are compared with it (decision 10)."""
 
 GrantedBy = Literal["webhook", "reconcile", "owner", "import"]
 

@@ -12,7 +12,7 @@ import structlog
 from orrery.checkout import keys
 from orrery.checkout.catalogue import Catalogue, Product, ProductKey
 from orrery.checkout.params import Terms, session_parameters
-from orrery.checkout.records import Attempt, Offer
+from orrery.checkout.records import KEEP_OFFERS, Attempt, Offer
 from orrery.errors import KeyReused, NotConfigured, NotFound, ProcessorRefused, ProcessorUnreachable
 from orrery.owner import outbox
 from orrery.ports.clock import Clock
@@ -179,7 +179,7 @@ class Checkout:
             created_at=now,
         )
         address = keys.offer_address(now, session.id)
-        return [Put(keys.offer(session.id), offer.to_bytes()), Put(address, session.id.encode())]
+        return [Put(keys.offer(session.id), offer.to_bytes(), KEEP_OFFERS), Put(address, session.id.encode())]
 
 
 def _scope(purchase: Purchase) -> str:

@@ -48,6 +48,9 @@ class Health:
 
     async def _notifications(self) -> list[Finding]:
         dead, held = await self._outbox.count("dead"), await self._outbox.count("held")
+        if unreadable := await self._outbox.count("unreadable"):
+            todo = "A newer version wrote them, or the file is damaged: run the newer one, or restore a backup."
+            return [Finding("notifications", "broken", f"{unreadable} can not be read.", todo, essential=False)]
         todo = "Look with `orrery notifications list`, then release or drop them."
         if dead:
             return [Finding("notifications", "broken", f"{dead} were refused for good.", todo, essential=False)]

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 import structlog
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from orrery.errors import DeliveryFailed
 from orrery.ports.clock import Clock
@@ -40,6 +40,7 @@ ROW = "outbox:"
 _DUE = "outbox-due:"
 _DEAD = "outbox-dead:"
 _HELD = "outbox-held:"
+_UNREADABLE = "outbox-unreadable:"
 
 log = structlog.get_logger()
 
@@ -127,14 +128,17 @@ class Outbox:
         while page := await self._store.scan(ROW, after=after):
             after = page[-1].key
             for entry in page:
-                row = Row.model_validate_json(entry.value)
-                if state in (None, row.state):
+                row = _read(entry)
+                if row and state in (None, row.state):
                     yield row
 
-    async def count(self, state: Literal["waiting", "held", "dead"]) -> int:
+    async def count(self, state: Literal["waiting", "held", "dead", "unreadable"]) -> int:
         """Return how many rows are in `state`, at most 1,000."""
-        prefix = {"waiting": _DUE, "held": _HELD, "dead": _DEAD}[state]
-        return len(await self._store.scan(prefix, limit=1000))
+        prefix = {"waiting": _DUE, "held": _HELD, "dead": _DEAD, "unreadable": _UNREADABLE}[state]
+        indexed = await self._store.scan(prefix, limit=1000)
+        if state in ("held", "dead"):
+            return sum([await self._indexed(entry) is not None for entry in indexed])
+        return len(indexed)
 
     async def stuck(self) -> int:
         """Return how many of the next 100 were tried `MANY` times by a service that is configured."""
@@ -162,12 +166,18 @@ class Outbox:
         return [entry for entry in indexed if _due_at(entry) <= now]
 
     async def _indexed(self, index: Entry) -> tuple[Entry, Row] | None:
-        entry = await self._store.get(_row_key(index.value.decode()))
-        row = Row.model_validate_json(entry.value) if entry else None
-        if entry is None or row is None or _index_key(row) != index.key:
-            await self._store.commit([Delete(index.key)], [Unchanged(index.key, index.version)])
-            return None
-        return entry, row
+        """Return the row that an index entry leads to; put an entry that leads to none out of the way."""
+        row_id = index.value.decode(errors="replace")
+        entry = await self._store.get(_row_key(row_id))
+        row = _read(entry) if entry else None
+        if entry and row and _index_key(row) == index.key:
+            return entry, row
+        writes: list[Write] = [Delete(index.key)]
+        if entry and not row:
+            log.error("notification can not be read", id=row_id)
+            writes.append(Put(f"{_UNREADABLE}{row_id}", index.value))
+        await self._store.commit(writes, [Unchanged(index.key, index.version)])
+        return None
 
     async def _deliver(self, entry: Entry, row: Row) -> bool:
         """Try one row; return whether its channel works."""
@@ -218,6 +228,13 @@ class Outbox:
         changed = _stored(row.model_copy(update={"state": state, "due_at": now})) if state else []
         await self._replace(entry, row, changed)
         return True
+
+
+def _read(entry: Entry) -> Row | None:
+    try:
+        return Row.model_validate_json(entry.value)
+    except ValidationError:
+        return None
 
 
 def _row(draft: Draft, now: datetime, state: State) -> Row:

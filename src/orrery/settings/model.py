@@ -42,6 +42,13 @@ class Server(Section):
     private_port: int = Field(8081, ge=0, le=65535)
     trusted_proxies: tuple[str, ...] = ()
 
+    @field_validator("private_host")
+    @classmethod
+    def _is_this_machine(cls, host: str) -> str:
+        if host not in _THIS_MACHINE:
+            raise ValueError(f"the private listener is for this machine only: {', '.join(_THIS_MACHINE)}")
+        return host
+
     @field_validator("trusted_proxies")
     @classmethod
     def _are_networks(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
