@@ -89,6 +89,10 @@ def meet_a_broken_record(shop: Deployment) -> None:
     answer = shop.client.get(f"{shop.public}/guided/api/access/cs_broken")
     assert answer.status_code >= 500
     shop.records.write("outbox-due:20200101T000000.000000Z:broken", b"broken")
+    eventually(lambda: expect_equal("notification can not be read" in shop.printed(), wanted=True))
+    shop.records.write("offer:cs_broken", json.dumps(broken).encode())
+    shop.records.write("offer-address:20200101T000000.000000Z:cs_broken", b"cs_broken")
+    shop.sandbox.advance(3600)
     eventually(lambda: expect_equal('"job crashed"' in shop.printed(), wanted=True))
 
 
