@@ -327,3 +327,13 @@ async def test_nothing_personal_is_in_an_attempt() -> None:
         assert b"203.0.113.7" not in entry.value
         assert b"click-1" not in entry.value
         assert "click-1" not in entry.key
+
+
+async def test_an_offer_is_kept_as_long_as_events_are() -> None:
+    """An offer goes after 400 days, with what is compared with it (decision 10)."""
+    shop = Shop()
+    created = await create(shop)
+    shop.clock.advance(timedelta(days=400).total_seconds() - 1)
+    assert await shop.store.get(f"offer:{created.id}")
+    shop.clock.advance(1)
+    assert await shop.store.get(f"offer:{created.id}") is None

@@ -210,3 +210,9 @@ async def test_a_store_that_is_gone() -> None:
         answer = await client.get("/metrics")
     assert (answer.status_code, answer.json()["error"]) == (503, "store-unavailable")
     assert "sda1" not in answer.text
+
+
+async def test_the_bearer_is_described() -> None:
+    """The document says what kind of credential the service bearer is."""
+    schemes = apps(WELL)[0].openapi()["components"]["securitySchemes"]
+    assert schemes == {"serviceBearer": {"type": "http", "scheme": "bearer"}}

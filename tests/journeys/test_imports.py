@@ -39,3 +39,25 @@ def test_an_unknown_field_is_not_repeated(shop: Deployment) -> None:
     answer = shop.client.post(shop.public + CHECKOUT, content=json.dumps(body), headers=headers)
     assert (answer.status_code, answer.json()["error"]) == (422, "invalid-field")
     assert "ann@" not in answer.text
+
+
+def test_a_product_that_nobody_sells(shop: Deployment, tmp_path: Path) -> None:
+    """A typing error grants and imports nothing; what was sold before needs the owner's word."""
+    line = "una.import@example.test,northwind,cert-nine,2099-01-31\n"
+    code, said = imported(shop, tmp_path / "typo.csv", line)
+    assert (code, "northwind/cert-nine is not in the catalogue" in said) == (2, True)
+    words = (
+        "access",
+        "grant",
+        "una.import@example.test",
+        "--vendor",
+        "northwind",
+        "--cert",
+        "cert-nine",
+        "-r",
+        "x",
+    )
+    assert shop.orrery(*words).returncode == 2
+    assert "una.import@example.test" not in {one["email"] for one in shop.records.objects("access:")}
+    assert shop.orrery(*words, "--retired").returncode == 0
+    assert "una.import@example.test" in {one["email"] for one in shop.records.objects("access:")}

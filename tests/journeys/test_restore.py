@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.deployment import MARK, Deployment, stop
+from tests.support.deployment import Deployment, beside_a_sandbox, stop
 from tests.support.visiting import Visitor, expect_equal
 from tests.support.waiting import eventually
 
@@ -17,13 +17,8 @@ SALES = 20
 @pytest.fixture
 def shop(tmp_path: Path) -> Iterator[Deployment]:
     """Run a sandbox; the service is the test's to start."""
-    deployment = Deployment(tmp_path)
-    try:
-        deployment.start_sandbox()
+    with beside_a_sandbox(Deployment(tmp_path)) as deployment:
         yield deployment
-    finally:
-        deployment.clear_away()
-    assert MARK not in deployment.printed()
 
 
 def test_restored_store_has_every_sale_and_tells_nobody_twice(shop: Deployment, tmp_path: Path) -> None:

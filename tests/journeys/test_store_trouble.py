@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.support.deployment import MARK, Deployment, stop
+from tests.support.deployment import Deployment, beside_a_sandbox, stop
 from tests.support.visiting import Visitor, expect_equal
 from tests.support.waiting import eventually
 from tests.support.webhooks import send, signed
@@ -18,13 +18,8 @@ from tests.support.webhooks import send, signed
 @pytest.fixture
 def shop(tmp_path: Path) -> Iterator[Deployment]:
     """Run a sandbox; the service is the test's to start."""
-    deployment = Deployment(tmp_path)
-    try:
-        deployment.start_sandbox()
+    with beside_a_sandbox(Deployment(tmp_path)) as deployment:
         yield deployment
-    finally:
-        deployment.clear_away()
-    assert MARK not in deployment.printed()
 
 
 def paid_in_silence(visitor: Visitor) -> tuple[str, bytes, str]:

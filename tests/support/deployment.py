@@ -241,9 +241,16 @@ _ADDRESSES = count()
 @contextmanager
 def running(deployment: Deployment) -> Generator[Deployment]:
     """Start sandbox and service; afterwards see that they printed and answered no secret and no address."""
+    with beside_a_sandbox(deployment):
+        deployment.start_service()
+        yield deployment
+
+
+@contextmanager
+def beside_a_sandbox(deployment: Deployment) -> Generator[Deployment]:
+    """Start the sandbox, and leave the service to the test; afterwards see the same as `running`."""
     try:
         deployment.start_sandbox()
-        deployment.start_service()
         yield deployment
     finally:
         deployment.clear_away()
