@@ -78,8 +78,7 @@ class Reconciliation:
         report = await self.run()
         now = self._clock.now()
         for finding in report.access_without_payment:
-            draft = _taken_back_letter(finding)
-            await self._store.commit(outbox.enqueue([draft], now), outbox.unseen([draft]))
+            await outbox.tell_once(self._store, _taken_back_letter(finding), now)
 
     async def run(
         self, since: timedelta = WINDOW, *, dry_run: bool = False, progress: Progress | None = None

@@ -155,7 +155,7 @@ class Checkout:
             priority="urgent",
             tags=("rotating_light",),
         )
-        await self._store.commit(outbox.enqueue([draft], now), outbox.unseen([draft]))
+        await outbox.tell_once(self._store, draft, now)
 
     async def _renew(self, attempt: Attempt, key: str | None) -> str:
         # The processor stores a 5xx under its key and would replay it, also to the visitor's next click.

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 
 from orrery.errors import OrreryError, StoreError
-from orrery.owner.outbox import Channel, Outbox
+from orrery.owner.outbox import CHANNELS, Channel, Outbox
 from orrery.ports.health import Finding
 from orrery.ports.notifier import Notifier
 from orrery.ports.store import MINIMUM_TTL, Put, Store
 
-_CHANNELS: tuple[Channel, ...] = ("push", "email")
+_PROBE = "written"
+"""The key that is written and read to see how the store is."""
 
 
 class Health:
@@ -27,12 +28,12 @@ class Health:
 
     async def write(self) -> None:
         """Write something: a full disk or a locked file is not seen by reading."""
-        await self._store.commit([Put("written", b"", MINIMUM_TTL)])
+        await self._store.commit([Put(_PROBE, b"", MINIMUM_TTL)])
 
     async def local(self) -> list[Finding]:
         """Return what can be told without asking anybody outside."""
         try:
-            await self._store.get("index-key")
+            await self._store.get(_PROBE)
             notifications = await self._notifications()
         except StoreError as error:
             return [Finding("store", "broken", str(error), "Check the disk and the file's rights.")]
@@ -44,7 +45,7 @@ class Health:
 
     async def remote(self) -> list[Finding]:
         """Return whether push and mail service can be reached, sending nothing."""
-        return [await self._reach(channel) for channel in _CHANNELS]
+        return [await self._reach(channel) for channel in CHANNELS]
 
     async def _notifications(self) -> list[Finding]:
         dead, held = await self._outbox.count("dead"), await self._outbox.count("held")

@@ -34,7 +34,7 @@ class Lease:
         entry = await self._store.get(self._key)
         holder = _Holder.model_validate_json(entry.value) if entry else None
         if entry and holder and not self._is_free(holder):
-            return entry.version if self._is_fresh(holder) else None
+            return entry.version if self._is_ours(holder) else None
         held = _Holder(holder=self._holder, until=self._clock.now() + self._term)
         check: Check = Unchanged(self._key, entry.version) if entry else Absent(self._key)
         outcome = await self._store.commit([Put(self._key, held.model_dump_json().encode())], [check])
@@ -51,7 +51,7 @@ class Lease:
     async def give_up(self) -> None:
         """Let another take the lease at once if it is ours, as on a planned stop."""
         entry = await self._store.get(self._key)
-        if entry and _Holder.model_validate_json(entry.value).holder == self._holder:
+        if entry and self._is_ours(_Holder.model_validate_json(entry.value)):
             await self.release(entry.version)
 
     def _is_free(self, held: _Holder) -> bool:
@@ -61,8 +61,8 @@ class Lease:
         so may be long gone, and would keep everybody from the job until the old time comes again.
         """
         left = held.until - self._clock.now()
-        ours = held.holder == self._holder and left < self._term / 2
-        return ours or not timedelta(0) < left <= 2 * self._term
+        over = self._is_ours(held) and left < self._term / 2
+        return over or not timedelta(0) < left <= 2 * self._term
 
-    def _is_fresh(self, held: _Holder) -> bool:
+    def _is_ours(self, held: _Holder) -> bool:
         return held.holder == self._holder

@@ -23,7 +23,7 @@ from orrery.ports.notifier import Message, Notifier, Priority
 from orrery.ports.store import Absent, Check, Delete, Entry, Put, Store, Unchanged, Write
 
 Channel = Literal["push", "email"]
-_CHANNELS: tuple[Channel, ...] = ("push", "email")
+CHANNELS: tuple[Channel, ...] = ("push", "email")
 State = Literal["waiting", "held", "delivered", "dead"]
 
 FIRST_RETRY = timedelta(seconds=5)
@@ -93,6 +93,11 @@ def unseen(drafts: Sequence[Draft]) -> list[Check]:
     return [Absent(_row_key(draft.id)) for draft in drafts]
 
 
+async def tell_once(store: Store, draft: Draft, now: datetime) -> None:
+    """Enqueue `draft` unless its id was enqueued before and is still kept."""
+    await store.commit(enqueue([draft], now), unseen([draft]))
+
+
 def removed(entry: Entry) -> list[Write]:
     """Return the writes that remove a stored notification with its index, whatever became of it."""
     return _replaced(Row.model_validate_json(entry.value), [])
@@ -113,7 +118,7 @@ class Outbox:
         a second and not once a message.
         """
         tried, after, down = 0, None, set[Channel]()
-        while down != set(_CHANNELS) and (indexed := await self._due(after)):
+        while down != set(CHANNELS) and (indexed := await self._due(after)):
             after = indexed[-1].key
             found = [await self._indexed(entry) for entry in indexed]
             up = [pair for pair in found if pair and pair[1].channel not in down]

@@ -21,8 +21,7 @@ class Watch:
         now = self._clock.now()
         for finding in await self._findings():
             if finding.state == "broken":
-                draft = _draft(finding, f"{now:%Y%m%d}")
-                await self._store.commit(outbox.enqueue([draft], now), outbox.unseen([draft]))
+                await outbox.tell_once(self._store, _draft(finding, f"{now:%Y%m%d}"), now)
 
 
 def _draft(finding: Finding, day: str) -> outbox.Draft:
