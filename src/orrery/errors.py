@@ -10,9 +10,28 @@ OrreryError
 ├── ProcessorError
 │   ├── ProcessorRefused     the processor understood and said no
 │   └── ProcessorUnreachable no usable answer within the deadline
+├── AnalyticsFailed          no report from the analytics provider (`cause` tells when to ask again)
+├── TrackerFailed            the issue tracker could not be asked
 ├── NotConfigured            a setting or secret that this part needs is missing
 └── DeliveryFailed           a notification was not accepted (`permanent` tells whether to try again)
 """
+
+
+from typing import Literal
+
+Cause = Literal[
+    "concurrent",
+    "hour",
+    "day",
+    "thresholded",
+    "unauthorized",
+    "forbidden",
+    "refused",
+    "server",
+    "unreachable",
+    "not-a-report",
+]
+"""Why there is no report. The first four are exhausted quotas; `refused` is a request that can not succeed."""
 
 
 class OrreryError(Exception):
@@ -91,6 +110,22 @@ class ProcessorUnreachable(ProcessorError):
         super().__init__(message)
         self.same_key = same_key
         self.status = status
+
+
+class AnalyticsFailed(OrreryError):
+    """The analytics provider gave no report within the deadline.
+
+    `cause` is the caller's next decision (decision 25), `status` the HTTP status where there was one.
+    """
+
+    def __init__(self, message: str, *, cause: Cause, status: int | None = None) -> None:
+        super().__init__(message)
+        self.cause: Cause = cause
+        self.status = status
+
+
+class TrackerFailed(OrreryError):
+    """The issue tracker could not be asked, or refused; the next check tries again."""
 
 
 class DeliveryFailed(OrreryError):

@@ -173,6 +173,31 @@ class Heartbeat(Section):
     url: Address | None = None
 
 
+class LiveSettings(Section):
+    """The live visitor counter (spec 2). Without a property there is nothing to count."""
+
+    property_id: str | None = Field(None, pattern=r"^[0-9]{1,20}$")
+    provider_url: Address = "https://analyticsdata.googleapis.com"
+    refresh: bool = True
+    refresh_interval: int = Field(60, ge=1, le=60)
+    poll_interval: int = Field(45, ge=1, le=3600)
+    min_visible: int = Field(1, ge=1)
+    planet_dimension: str = Field("streamName", pattern=r"^[A-Za-z0-9_:]{1,100}$")
+    tokens_per_hour: int = Field(1750, ge=1)
+    tokens_per_day: int = Field(25_000, ge=1)
+    paths: dict[str, str] = {}
+
+
+class Monitor(Section):
+    """Who is told that the counter is degraded (decision 29), and where its public reads are."""
+
+    base_url: Address | None = None
+    tracker: Literal["file", "github"] = "file"
+    file: Path = Path(".orrery/realtime-degraded.json")
+    github_url: Address = "https://api.github.com"
+    repository: str | None = Field(None, pattern=r"^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$")
+
+
 class SandboxSettings(Section):
     """Only in sandbox mode: the file of the clock that service and sandbox share."""
 
@@ -192,6 +217,8 @@ class Settings(BaseSettings):
     log: Log = Log()
     secrets: SecretFiles = SecretFiles()
     checkout: CheckoutSettings = CheckoutSettings()  # pyright: ignore[reportCallIssue] every field has a default
+    live: LiveSettings = LiveSettings()  # pyright: ignore[reportCallIssue] every field has a default
+    monitor: Monitor = Monitor()  # pyright: ignore[reportCallIssue] every field has a default
     push: Push = Push()
     mail: Mail = Mail()  # pyright: ignore[reportCallIssue] every field has a default
     heartbeat: Heartbeat = Heartbeat()

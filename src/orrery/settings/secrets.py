@@ -34,6 +34,9 @@ class Secrets(Section):
     push_token: Secret = None
     mail_password: Secret = None
     admin_password_hash: Secret = None
+    analytics_service_account_key: Secret = None
+    """The JSON key file of the analytics provider's service account, as it was downloaded."""
+    tracker_token: Secret = None
 
     def reveal(self, name: str) -> str | None:
         """Return a secret's value, or None when it is missing."""

@@ -1,0 +1,66 @@
+"""The analytics provider, as a port: how many people are on the sites now."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+By = Literal["page", "planet"]
+"""What a count can be broken down by: the screen's name, or the site of the family (decisions 22, 23)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """One quota: what this request took of it, and what is left."""
+
+    consumed: int
+    remaining: int
+
+
+@dataclass(frozen=True, slots=True)
+class Quotas:
+    """The property's quotas as told with a report; one that was not told is None. Tokens, but for `server_errors`."""
+
+    day: Bucket | None = None
+    hour: Bucket | None = None
+    project_hour: Bucket | None = None
+    server_errors: Bucket | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """How many users one label has; `label` is empty in a report that is not broken down."""
+
+    label: str
+    users: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the provider counted. No rows is a true zero (decision 21).
+
+    A report that is not broken down has one row or none. The rows of another one must never be summed: a visitor
+    on two pages is in both.
+    """
+
+    rows: tuple[Row, ...]
+    quotas: Quotas | None = None
+
+    @property
+    def total(self) -> int:
+        """Return the users of a report that is not broken down."""
+        return self.rows[0].users if self.rows else 0
+
+
+class Analytics(Protocol):
+    """Counts active users in real time. Every call costs quota."""
+
+    async def active_users(self, by: By | None = None, *, limit: int | None = None, deadline: float) -> Report:
+        """Return the users of now, in all, or by `by`, most users first, at most `limit` rows.
+
+        `deadline` is in seconds and bounds the whole call. Raises `AnalyticsFailed`, or `NotConfigured` while the
+        key or the property is missing.
+        """
+        ...
+
+    async def check(self) -> None:
+        """Return if the credentials are accepted, at no cost of quota; raise as `active_users` does."""
+        ...
