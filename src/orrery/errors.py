@@ -16,7 +16,6 @@ OrreryError
 └── DeliveryFailed           a notification was not accepted (`permanent` tells whether to try again)
 """
 
-
 from typing import Literal
 
 Cause = Literal[

@@ -17,7 +17,7 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class Quotas:
-    """The property's quotas as told with a report; one that was not told is None. Tokens, but for `server_errors`."""
+    """The property's quotas as told with a report, in tokens but for `server_errors`; None was not told."""
 
     day: Bucket | None = None
     hour: Bucket | None = None

@@ -185,7 +185,7 @@ class LiveSettings(Section):
     planet_dimension: str = Field("streamName", pattern=r"^[A-Za-z0-9_:]{1,100}$")
     tokens_per_hour: int = Field(1750, ge=1)
     tokens_per_day: int = Field(25_000, ge=1)
-    paths: dict[str, str] = {}
+    paths: dict[str, str] = Field(default_factory=dict[str, str])
 
 
 class Monitor(Section):
