@@ -18,7 +18,7 @@ import pytest
 
 TESTS = Path(__file__).resolve().parent
 SOURCE = TESTS.parent / "src" / "orrery"
-LOOPBACK = frozenset({"browser", "conformance", "crash", "journeys", "sandbox", "systemd"})
+LOOPBACK = frozenset({"browser", "conformance", "crash", "journeys", "nginx", "sandbox", "systemd"})
 LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}  # noqa: TID251 - a fact about the test run, not a setting
