@@ -1,0 +1,114 @@
+"""The fast read path: a few public reads ahead of the framework, as raw ASGI (the facts' figures: 4 times faster).
+
+The same operations are routes of the framework too, which documents them and answers every other spelling.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+PUBLIC_HEADERS = (
+    (b"access-control-allow-origin", b"*"),
+    (b"cross-origin-resource-policy", b"cross-origin"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'"),
+)
+"""What any site's page may read (decision 27), and the headers that every answer of ours carries."""
+
+NOT_MODIFIED = 304
+
+
+class Answer(Protocol):
+    """A body of JSON, its validator, and its `Cache-Control`."""
+
+    @property
+    def body(self) -> bytes: ...  # noqa: D102  the class says it
+    @property
+    def etag(self) -> bytes: ...  # noqa: D102  the class says it
+    @property
+    def cache_control(self) -> bytes: ...  # noqa: D102  the class says it
+
+
+class Source(Protocol):
+    """Where the answers of one address come from."""
+
+    def ready(self) -> Answer | None:
+        """Return an answer that is good at this moment, if there is one."""
+        ...
+
+    async def answer(self) -> Answer:
+        """Return the answer."""
+        ...
+
+
+class _Sent:
+    """An answer as messages, made once and sent often."""
+
+    __slots__ = ("answer", "body", "not_modified", "start")
+
+    def __init__(self, answer: Answer) -> None:
+        about = [(b"etag", answer.etag), (b"cache-control", answer.cache_control), *PUBLIC_HEADERS]
+        length = str(len(answer.body)).encode()
+        content = [(b"content-type", b"application/json"), (b"content-length", length)]
+        self.answer = answer
+        self.start: Message = {"type": "http.response.start", "status": 200, "headers": content + about}
+        self.body: Message = {"type": "http.response.body", "body": answer.body}
+        self.not_modified: Message = {"type": "http.response.start", "status": NOT_MODIFIED, "headers": about}
+
+
+_EMPTY: Message = {"type": "http.response.body", "body": b""}
+
+
+class FastReads:
+    """Answers GET and HEAD of `path` for the query strings in `sources`; everything else is the app's."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        path: str,
+        sources: Mapping[bytes, Source],
+        count: Callable[[str, int], None],
+    ) -> None:
+        self._app = app
+        self._path = path
+        self._sources = sources
+        self._count = count
+        self._last: dict[bytes, _Sent] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http" or scope["path"] != self._path or scope["method"] not in ("GET", "HEAD"):
+            await self._app(scope, receive, send)
+            return
+        query: bytes = scope["query_string"]
+        source = self._sources.get(query)
+        if source is None:
+            await self._app(scope, receive, send)
+            return
+        sent = self._as_messages(query, source.ready() or await source.answer())
+        if is_known(scope["headers"], sent.answer.etag):
+            self._count(scope["method"], NOT_MODIFIED)
+            await send(sent.not_modified)
+            await send(_EMPTY)
+        else:
+            self._count(scope["method"], 200)
+            await send(sent.start)
+            await send(sent.body)
+
+    def _as_messages(self, query: bytes, answer: Answer) -> _Sent:
+        last = self._last.get(query)
+        if last is None or last.answer is not answer:
+            last = self._last[query] = _Sent(answer)
+        return last
+
+
+def is_known(headers: list[tuple[bytes, bytes]], etag: bytes) -> bool:
+    """Return whether the client has this answer already (RFC 9110, If-None-Match, by weak comparison)."""
+    for name, value in headers:
+        if name == b"if-none-match":
+            opaque = etag.removeprefix(b"W/")
+            given = [one.strip().removeprefix(b"W/") for one in value.split(b",")]
+            return opaque in given or given == [b"*"]
+    return False

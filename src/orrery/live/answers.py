@@ -1,0 +1,129 @@
+"""What a public read says of the shared cache, and how long others may keep it (spec 2; decisions 19, 20, 27)."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import floor
+
+from orrery.live.freshness import TOO_OLD_ABOVE, Freshness, age, freshness, until_next
+from orrery.live.records import Pages, Snapshot, stamp
+
+KEEP_AT_MOST = 60
+"""Seconds that a shared cache may keep an answer (spec 2, Limits: edge cache 60 s)."""
+
+WHILE_REVALIDATING = 10
+"""Seconds that a shared cache may go on serving while it asks anew: tick 60 + edge 60 + this + poll 45 < 180."""
+
+NO_DATA, TOO_OLD, NOT_BOUND = "no-data", "data-too-stale", "kv-not-bound"
+"""The errors of a public read (spec 2, Errors; decision 20)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer, ready to be sent: JSON, a weak validator, and who may keep it for how long."""
+
+    body: bytes
+    etag: bytes
+    cache_control: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The count as it stands at one moment. `age` is None when there is no count that can be believed."""
+
+    count: int
+    generated_at: datetime | None
+    age: timedelta | None
+    state: Freshness
+    error: str | None
+
+    @property
+    def stale(self) -> bool:
+        """Return whether it is older than fresh, or not there."""
+        return self.state != "fresh"
+
+
+def reading(snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> Reading:
+    """Return the total of the cache; without a usable one, 0 with the reason."""
+    active = snapshot.active
+    found = age(active.generated_at, now) if active else None
+    state = freshness(found)
+    if active is None or state == "empty":
+        return Reading(0, None, None, "empty", NO_DATA if reachable else NOT_BOUND)
+    if state == "too-old":
+        return Reading(0, active.generated_at, found, state, TOO_OLD if reachable else NOT_BOUND)
+    return Reading(active.active, active.generated_at, found, state, None)
+
+
+def site(snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> Answer:
+    """Return the site read: the count and its pages."""
+    total = reading(snapshot, now, reachable=reachable)
+    pages, pages_age = _shown_pages(snapshot.pages, total, now)
+    listed = [page.model_dump() for page in pages.pages] if pages else []
+    fields = {"active": total.count, "pages": listed, **_common(total)}
+    return _answer(fields, total, pages.generated_at if pages else None, pages_age)
+
+
+def cosmos(snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> Answer:
+    """Return the cosmos read: the count of the whole family."""
+    total = reading(snapshot, now, reachable=reachable)
+    return _answer({"totalUnique": total.count, "scope": "cosmos", **_common(total)}, total, None, None)
+
+
+def _shown_pages(
+    pages: Pages | None, total: Reading, now: datetime
+) -> tuple[Pages, timedelta] | tuple[None, None]:
+    """Return the pages and their age, unless they or the total are too old to be shown."""
+    found = age(pages.generated_at, now) if pages else None
+    if pages is None or found is None or found > TOO_OLD_ABOVE or total.error:
+        return None, None
+    return pages, found
+
+
+def _common(total: Reading) -> dict[str, object]:
+    fields: dict[str, object] = {
+        "generated_at": stamp(total.generated_at) if total.generated_at else None,
+        "age_s": floor(total.age.total_seconds()) if total.age is not None else None,
+        "stale": total.stale,
+    }
+    return fields | ({"error": total.error} if total.error else {})
+
+
+def _answer(
+    fields: Mapping[str, object], total: Reading, pages_at: datetime | None, pages_age: timedelta | None
+) -> Answer:
+    validator = "-".join(str(part) for part in (_micros(total.generated_at), total.error or total.state))
+    if pages_at:
+        validator += f"-{_micros(pages_at)}"
+    return Answer(
+        body=json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"),
+        etag=f'W/"{validator}"'.encode(),
+        cache_control=_cache_control(total, pages_age).encode(),
+    )
+
+
+def _micros(moment: datetime | None) -> int:
+    return floor(moment.timestamp() * 1_000_000) if moment else 0
+
+
+def _cache_control(total: Reading, pages_age: timedelta | None) -> str:
+    """Return for how long a shared cache keeps the answer: never beyond what would make it another one.
+
+    A browser asks each time and is told "not modified". While the origin fails, the last good answer is served
+    until it is too old and no longer.
+    """
+    limits = [limit for limit in (until_next(total.age), _left(pages_age)) if limit is not None]
+    left = floor(min(limits).total_seconds()) if limits else KEEP_AT_MOST
+    keep = max(1, min(KEEP_AT_MOST, left))
+    parts = ["public", "max-age=0", f"s-maxage={keep}"]
+    if limits:
+        usable = [one for one in (_left(total.age), _left(pages_age)) if one is not None]
+        last = floor(min(usable).total_seconds())
+        parts.append(f"stale-while-revalidate={max(0, min(WHILE_REVALIDATING, left - keep))}")
+        parts.append(f"stale-if-error={max(0, last - keep)}")
+    return ", ".join(parts)
+
+
+def _left(found: timedelta | None) -> timedelta | None:
+    return None if found is None else TOO_OLD_ABOVE - found

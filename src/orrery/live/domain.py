@@ -1,0 +1,94 @@
+"""The live counter as one piece: its services over the ports that it is given, its routes and its jobs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from orrery.edge.auth import AdminBearer
+from orrery.edge.fast import Source
+from orrery.live import monitor
+from orrery.live.answers import cosmos, site
+from orrery.live.budget import Budget
+from orrery.live.health import LiveHealth
+from orrery.live.intel import OwnersReads
+from orrery.live.metrics import metrics
+from orrery.live.monitor import Monitor
+from orrery.live.quota import Limits
+from orrery.live.reads import FirstLevelCache, PublicRead
+from orrery.live.refresh import Refresh
+from orrery.live.routes import PATH, LiveRoutes
+from orrery.live.widgets import widgets
+from orrery.owner.workers import Job
+from orrery.ports.analytics import Analytics
+from orrery.ports.clock import Clock
+from orrery.ports.counter import Counter
+from orrery.ports.store import Store
+from orrery.ports.tracker import Tracker
+
+
+@dataclass(frozen=True, slots=True)
+class LivePlan:
+    """What a deployment says about its counter. A secret that is missing is empty here (decision 41)."""
+
+    has_property: bool
+    has_key: bool
+    refreshes_itself: bool
+    interval: timedelta
+    poll_interval: int
+    min_visible: int
+    limits: Limits
+    paths: Mapping[str, str]
+    password_hash: str | None = field(repr=False)
+
+
+class LiveDomain:
+    """Every service of the counter, wired."""
+
+    PATH = PATH
+
+    def __init__(  # noqa: PLR0913  the ports, and what the deployment says
+        self,
+        store: Store,
+        clock: Clock,
+        analytics: Analytics,
+        counter: Counter,
+        tracker: Tracker,
+        plan: LivePlan,
+        *,
+        holder: str,
+    ) -> None:
+        self._plan = plan
+        cache = FirstLevelCache(store, clock)
+        self._site, self._cosmos = PublicRead(cache, clock, site), PublicRead(cache, clock, cosmos)
+        budget = Budget(store, clock, analytics, plan.limits, plan.interval)
+        counted = metrics(plan.paths)
+        self.refresh = Refresh(store, clock, budget, cache, counted, interval=plan.interval, holder=holder)
+        self.monitor = Monitor(store, clock, counter, tracker)
+        bearer = AdminBearer(plan.password_hash, clock)
+        self.health = LiveHealth(store, clock, analytics, plan.has_property, plan.has_key, bearer.usable)
+        self.routes = LiveRoutes(
+            site=self._site,
+            cosmos=self._cosmos,
+            refresh=self.refresh if self._can_ask else None,
+            owners_reads=OwnersReads(store, clock, budget) if self._can_ask else None,
+            bearer=bearer,
+            widgets=widgets(min_visible=plan.min_visible, interval=plan.poll_interval),
+        )
+
+    def fast(self) -> Mapping[bytes, Source]:
+        """Return the public reads by their query strings, for the path ahead of the framework."""
+        return {b"realtime=1": self._site, b"realtime=cosmos": self._cosmos}
+
+    def jobs(self) -> list[Job]:
+        """Return what repeats."""
+        if not self._can_ask:
+            return []
+        jobs = [Job("monitor the live count", monitor.EVERY, self.monitor.check)]
+        if self._plan.refreshes_itself:
+            tick = self._plan.interval
+            jobs.append(Job("refresh the live count", tick, self.refresh.run, aligned=True, everywhere=True))
+        return jobs
+
+    @property
+    def _can_ask(self) -> bool:
+        return self._plan.has_property and self._plan.has_key

@@ -1,0 +1,65 @@
+"""How the counter is: what is configured, and what `doctor` asks of store and provider."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from orrery.live import keys
+from orrery.live.answers import reading
+from orrery.live.reads import snapshot_in
+from orrery.live.records import LastError, read
+from orrery.ports.analytics import Analytics
+from orrery.ports.clock import Clock
+from orrery.ports.health import Finding
+from orrery.ports.store import Store
+
+Check = Callable[[], Awaitable[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveHealth:
+    """What is configured, and whom to ask. No part of the counter is essential: the checkout stands beside it."""
+
+    store: Store
+    clock: Clock
+    analytics: Analytics
+    has_property: bool
+    has_key: bool
+    can_admit: bool
+
+    def local(self) -> list[Finding]:
+        """Return what can be told without asking anybody."""
+        if not self.has_property:
+            return [Finding("live counter", "off", "No analytics property is configured.")]
+        todo = "Put the service account's JSON key into the secret file analytics_service_account_key."
+        hash_todo = "Put the output of `orrery admin hash` into the secret file admin_password_hash."
+        return [
+            _present("analytics key", self.has_key, todo),
+            _present("admin password", self.can_admit, hash_todo),
+        ]
+
+    def remote(self) -> list[tuple[str, Check]]:
+        """Return the checks that take a moment."""
+        if not self.has_property or not self.has_key:
+            return []
+        return [("analytics provider", self._provider), ("live count", self._count)]
+
+    async def _provider(self) -> Finding:
+        await self.analytics.check()
+        return Finding("analytics provider", "ok", "It accepts the key.")
+
+    async def _count(self) -> Finding:
+        found = reading(await snapshot_in(self.store), self.clock.now())
+        if found.age is not None and not found.error:
+            why = f"{found.count} visitors, {found.age.total_seconds():.0f} s ago ({found.state})"
+            return Finding("live count", "ok", why, essential=False)
+        entry = await self.store.get(keys.LAST_ERROR)
+        last = read(LastError, entry.value if entry else None)
+        why = f"{found.error}: {last.message if last else 'no refresh has succeeded.'}"
+        todo = "Is the service running, with live.refresh on or another scheduler?"
+        return Finding("live count", "broken", why, todo, essential=False)
+
+
+def _present(part: str, present: bool, todo: str) -> Finding:  # noqa: FBT001  a private shorthand
+    if present:
+        return Finding(part, "ok", essential=False)
+    return Finding(part, "broken", "It is missing or can not be used.", todo, essential=False)

@@ -1,0 +1,112 @@
+"""The owner's reads, which alone ask the provider directly (spec 2, What the service does 6; decisions 20, 23)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from orrery.errors import AnalyticsFailed
+from orrery.live.answers import Reading, reading
+from orrery.live.budget import Budget
+from orrery.live.freshness import TOO_OLD_ABOVE, age
+from orrery.live.reads import snapshot_in
+from orrery.live.refresh import QUOTA, tag_of
+from orrery.owner.single_flight import SingleFlight
+from orrery.ports.analytics import By, Report, Row
+from orrery.ports.clock import Clock
+from orrery.ports.store import Store
+
+KEEP_GUIDED = timedelta(minutes=5)
+"""Spec 2, What the service does 6: the guided product's read is kept for 5 minutes in the process."""
+
+PLANETS_AT_MOST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Intel:
+    """The family's count and where they are. `planets` is None when the provider could not be asked."""
+
+    total: Reading
+    planets: Sequence[Row] | None
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Guided:
+    """The guided product's count, as old as `generated_at`; `error` says why it is not newer."""
+
+    active: int
+    generated_at: datetime
+    age: timedelta
+    error: str | None
+
+
+class _RefusedError(Exception):
+    """The provider can not be asked now; `tag` is the error value for it."""
+
+    def __init__(self, tag: str) -> None:
+        super().__init__(tag)
+        self.tag = tag
+
+
+class OwnersReads:
+    """Direct reads within the quota; callers at the same moment share one."""
+
+    def __init__(self, store: Store, clock: Clock, budget: Budget) -> None:
+        self._store = store
+        self._clock = clock
+        self._budget = budget
+        self._intel = SingleFlight(self._read_intel)
+        self._guided = SingleFlight(self._read_guided)
+        self._held: tuple[int, datetime] | None = None
+
+    async def intel(self) -> Intel:
+        """Return the count and the breakdown by planet; raise `NotConfigured` or `StoreError`."""
+        return await self._intel.join()
+
+    async def guided(self) -> Guided | str:
+        """Return the guided product's count, at most 5 minutes old, or the error value if there is none."""
+        return await self._guided.join()
+
+    async def _read_intel(self) -> Intel:
+        total, error = await self._total()
+        try:
+            return Intel(total, (await self._ask("planets", "planet", PLANETS_AT_MOST)).rows, error)
+        except _RefusedError as refused:
+            return Intel(total, None, error or refused.tag)
+
+    async def _total(self) -> tuple[Reading, str | None]:
+        """Return the cache's count when it is fresh, else what one direct query says (decision 23)."""
+        now = self._clock.now()
+        cached = reading(await snapshot_in(self._store), now)
+        if cached.state == "fresh":
+            return cached, None
+        try:
+            report = await self._ask("intel total")
+        except _RefusedError as refused:
+            return cached, refused.tag
+        return Reading(report.total, now, timedelta(0), "fresh", None), None
+
+    async def _read_guided(self) -> Guided | str:
+        now = self._clock.now()
+        found = self._held_age(now)
+        if self._held and found is not None and found < KEEP_GUIDED:
+            return Guided(*self._held, found, None)
+        try:
+            self._held = (await self._ask("guided")).total, now
+        except _RefusedError as refused:
+            if self._held and found is not None and found <= TOO_OLD_ABOVE:
+                return Guided(*self._held, found, refused.tag)
+            return refused.tag
+        return Guided(*self._held, timedelta(0), None)
+
+    def _held_age(self, now: datetime) -> timedelta | None:
+        return age(self._held[1], now) if self._held else None
+
+    async def _ask(self, query: str, by: By | None = None, limit: int | None = None) -> Report:
+        if await self._budget.refuses(query):
+            raise _RefusedError(QUOTA)
+        await self._budget.charge([query])
+        try:
+            return await self._budget.ask(query, by, limit)
+        except AnalyticsFailed as error:
+            raise _RefusedError(tag_of(error)) from error

@@ -1,0 +1,53 @@
+"""What a refresh counts: each is a query of its own with a key of its own (spec 2, Refresh 5).
+
+To add one: name it here, give it a key in `keys`, a record in `records` and, if it is broken down by something
+new, a word in the analytics port. docs/how-to/add-a-live-metric.md leads through it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import BaseModel
+
+from orrery.live import keys
+from orrery.live.records import Active, PageCount, Pages
+from orrery.ports.analytics import By, Report
+
+PAGES_AT_MOST = 25
+"""Decision 22."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One independent query: what it is called, where its value is stored, and how a report becomes one."""
+
+    name: str
+    key: str
+    value: Callable[[Report, datetime], BaseModel]
+    by: By | None = None
+    limit: int | None = None
+
+
+def _active(report: Report, at: datetime) -> Active:
+    return Active(active=report.total, generated_at=at)
+
+
+TOTAL = Metric("total", keys.ACTIVE, _active)
+"""Always first: nothing else may cost it its quota (decision 24)."""
+
+
+def pages(paths: Mapping[str, str]) -> Metric:
+    """Return the page breakdown; `paths` is the site's own index of titles (decision 22)."""
+
+    def value(report: Report, at: datetime) -> Pages:
+        most = sorted(report.rows, key=lambda row: -row.users)[:PAGES_AT_MOST]
+        listed = [PageCount(page=row.label, path=paths.get(row.label), users=row.users) for row in most]
+        return Pages(pages=tuple(listed), generated_at=at)
+
+    return Metric("pages", keys.PAGES, value, by="page", limit=PAGES_AT_MOST)
+
+
+def metrics(paths: Mapping[str, str]) -> Sequence[Metric]:
+    """Return everything that a refresh counts, the total first."""
+    return [TOTAL, pages(paths)]

@@ -1,0 +1,87 @@
+"""What the counter stores, in the spec's shapes (spec 2, Cache keys), and how it is read back."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+
+Count = Annotated[int, Field(strict=True, ge=0, le=2**53 - 1)]
+"""A number of people: whole, and one that every reader of JSON can hold."""
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    v: Literal[1] = 1
+
+
+class Active(_Record):
+    """How many visitors there were at `generated_at`."""
+
+    active: Count
+    generated_at: AwareDatetime
+
+
+class PageCount(BaseModel):
+    """One page's visitors. `path` is None unless the site's own index knows the title (decision 22)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    page: str
+    path: str | None
+    users: Count
+
+
+class Pages(_Record):
+    """The pages with most visitors at `generated_at`. Their sum is not the total: one visitor may be on two."""
+
+    pages: tuple[PageCount, ...]
+    generated_at: AwareDatetime
+
+
+class LastError(_Record):
+    """Why a refresh failed: `status` is the provider's HTTP status, if it gave one."""
+
+    message: str
+    status: int | None
+    attempted_at: AwareDatetime
+    failed_query: str | None = None
+
+
+class Outcome(_Record):
+    """What the refresh of one interval did. `window` is the number of the interval since the epoch."""
+
+    window: int
+    ok: bool
+    active: Count | None = None
+    pages_count: Count | None = None
+    generated_at: AwareDatetime | None = None
+    error: str | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What the shared cache holds; None for what is missing or can not be read."""
+
+    active: Active | None = None
+    pages: Pages | None = None
+
+
+Record = TypeVar("Record", bound=BaseModel)
+
+
+def read(kind: type[Record], value: bytes | None) -> Record | None:
+    """Return a stored value, or None when there is none or somebody else's is in its place."""
+    if value is None:
+        return None
+    try:
+        return kind.model_validate_json(value)
+    except ValidationError:
+        return None
+
+
+def stamp(moment: datetime) -> str:
+    """Return a time in ISO 8601, in UTC, as every answer of the counter shows it."""
+    return moment.isoformat().replace("+00:00", "Z")

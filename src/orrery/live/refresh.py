@@ -1,0 +1,205 @@
+"""The one writer of the shared cache (spec 2, Refresh behaviour; decisions 20, 21, 24 to 26)."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+import structlog
+from pydantic import BaseModel
+
+from orrery.errors import AnalyticsFailed, NotConfigured, OrreryError
+from orrery.live import keys
+from orrery.live.answers import reading
+from orrery.live.budget import DEADLINE, Budget
+from orrery.live.metrics import TOTAL, Metric
+from orrery.live.reads import FirstLevelCache, snapshot_in
+from orrery.live.records import LastError, Outcome, Pages, read
+from orrery.owner.lease import Lease
+from orrery.owner.single_flight import SingleFlight
+from orrery.ports.clock import Clock
+from orrery.ports.store import Committed, Delete, Put, Store, Write
+
+TERM = timedelta(seconds=3 * DEADLINE)
+"""How long a refresher that was killed keeps the others from its work; longer than a refresh may take."""
+
+LOOK_AGAIN = 0.1
+"""Seconds between two looks at what another process is about to finish."""
+
+QUOTA, NO_KEY, REFUSED, UNREACHABLE = (
+    "quota-exhausted",
+    "no-provider-auth",
+    "provider-refused",
+    "provider-unreachable",
+)
+"""The errors of a refresh: the first two of spec 2, Errors; the others where it is silent."""
+
+Settled = Mapping[str, BaseModel | OrreryError]
+"""What became of each query that was asked, by its name."""
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """One refresh: the interval it is for, when it began, and the lease that it writes under."""
+
+    window: int
+    began: datetime
+    token: int
+
+
+class Refresh:
+    """Asks the provider at most once an interval, whoever asks for it and how often."""
+
+    def __init__(  # noqa: PLR0913  the ports, and what the deployment says
+        self,
+        store: Store,
+        clock: Clock,
+        budget: Budget,
+        cache: FirstLevelCache,
+        metrics: Sequence[Metric],
+        *,
+        interval: timedelta,
+        holder: str,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._budget = budget
+        self._cache = cache
+        self._metrics = metrics
+        self._interval = interval
+        self._lease = Lease(store, clock, "live refresh", holder, TERM)
+        self._flight = SingleFlight(self._refresh)
+
+    async def run(self) -> Outcome:
+        """Refresh, or return what this interval's refresh did; raise `StoreError` or `NotConfigured`.
+
+        Any number of callers at once cause one refresh and get its outcome.
+        """
+        return await self._flight.join()
+
+    async def _refresh(self) -> Outcome:
+        try:
+            return await self._done() or await self._take_turns()
+        finally:
+            await self._cache.reload()
+
+    async def _take_turns(self) -> Outcome:
+        """Do the work, or wait for the process that is doing it."""
+        patience = self._clock.monotonic() + 2 * DEADLINE
+        while self._clock.monotonic() < patience:
+            token = await self._lease.take()
+            # Between the look before and the lease, another may have finished and let go.
+            if done := await self._done():
+                return done
+            if token is not None:
+                return await self._fill(_Term(self._window(), self._clock.now(), token))
+            await self._clock.sleep(LOOK_AGAIN)
+        return await self._newest("Another process is refreshing and has not finished.")
+
+    async def _fill(self, term: _Term) -> Outcome:
+        by_name = {metric.name: metric for metric in self._metrics}
+        plan = await self._budget.plan(list(by_name))
+        await self._budget.charge(plan.run)
+        settled = await self._settle([by_name[name] for name in plan.run], term.began)
+        if not_configured := next((one for one in settled.values() if isinstance(one, NotConfigured)), None):
+            await self._write(term, self._errors(settled, term.began), None)
+            raise not_configured
+        outcome = self._outcome(settled, term) if TOTAL.name in settled else await self._put_off(term)
+        writes = [*self._values(settled), *self._errors(settled, term.began)]
+        if await self._write(term, writes, outcome):
+            return outcome
+        # This process slept while another took over: what that one wrote is newer, and stays.
+        log.warning("live refresh overtaken")
+        return await self._done() or await self._newest("Another process has taken over.")
+
+    async def _settle(self, asked: Sequence[Metric], at: datetime) -> Settled:
+        """Ask for all at once; the failure of one is nothing to the others (spec 2, Refresh 1 and 2)."""
+        results = await asyncio.gather(*(self._ask(metric, at) for metric in asked))
+        return {metric.name: result for metric, result in zip(asked, results, strict=True)}
+
+    async def _ask(self, metric: Metric, at: datetime) -> BaseModel | OrreryError:
+        try:
+            return metric.value(await self._budget.ask(metric.name, metric.by, metric.limit), at)
+        except (AnalyticsFailed, NotConfigured) as error:
+            log.warning("live query failed", query=metric.name, why=str(error))
+            return error
+
+    def _values(self, settled: Settled) -> list[Write]:
+        found = ((metric, settled.get(metric.name)) for metric in self._metrics)
+        return [
+            Put(metric.key, value.model_dump_json().encode(), keys.VALUE_TTL)
+            for metric, value in found
+            if isinstance(value, BaseModel)
+        ]
+
+    def _errors(self, settled: Settled, at: datetime) -> list[Write]:
+        """Return the write of the first failure, the total's before others; none when all went well."""
+        failed = [(name, one) for name, one in settled.items() if isinstance(one, OrreryError)]
+        if not failed:
+            return []
+        name, error = failed[0]
+        status = error.status if isinstance(error, AnalyticsFailed) else None
+        found = LastError(message=str(error), status=status, attempted_at=at, failed_query=name)
+        return [Put(keys.LAST_ERROR, found.model_dump_json().encode(), keys.LAST_ERROR_TTL)]
+
+    def _outcome(self, settled: Settled, term: _Term) -> Outcome:
+        total, pages = settled[TOTAL.name], settled.get("pages")
+        if isinstance(total, AnalyticsFailed):
+            return Outcome(window=term.window, ok=False, error=tag_of(total), message=str(total))
+        return Outcome(
+            window=term.window,
+            ok=True,
+            active=getattr(total, "active", None),
+            pages_count=len(pages.pages) if isinstance(pages, Pages) else None,
+            generated_at=term.began,
+        )
+
+    async def _put_off(self, term: _Term) -> Outcome:
+        """Return what a refresh says that may not ask for the total now, to save the quota or to back off."""
+        found = await self._newest(
+            "The quota or an earlier refusal does not allow a query now; it is tried again."
+        )
+        return found.model_copy(update={"window": term.window})
+
+    async def _newest(self, message: str) -> Outcome:
+        """Return the newest count there is, as a success while it is fresh."""
+        now = self._clock.now()
+        newest = reading(await snapshot_in(self._store), now)
+        if newest.state == "fresh":
+            return Outcome(window=self._window(), ok=True, active=newest.count, generated_at=newest.generated_at)
+        return Outcome(window=self._window(), ok=False, error=QUOTA, message=message)
+
+    async def _write(self, term: _Term, writes: Sequence[Write], outcome: Outcome | None) -> bool:
+        """Write everything and let go of the lease in one commit, unless another has taken it since."""
+        lease = self._lease.fence(term.token)
+        said = [Put(keys.OUTCOME, outcome.model_dump_json().encode(), keys.LAST_ERROR_TTL)] if outcome else []
+        committed = await self._store.commit([*writes, *said, Delete(lease.key)], [lease])
+        return isinstance(committed, Committed)
+
+    async def _done(self) -> Outcome | None:
+        """Return what this interval's refresh did, if there was one."""
+        entry = await self._store.get(keys.OUTCOME)
+        outcome = read(Outcome, entry.value if entry else None)
+        return outcome if outcome and outcome.window == self._window() else None
+
+    def _window(self) -> int:
+        return int(self._clock.now().timestamp() // self._interval.total_seconds())
+
+
+_TAGS: Mapping[str, Literal["quota-exhausted", "provider-refused", "provider-unreachable"]] = {
+    "concurrent": "quota-exhausted",
+    "hour": "quota-exhausted",
+    "day": "quota-exhausted",
+    "thresholded": "quota-exhausted",
+    "unauthorized": "provider-refused",
+    "forbidden": "provider-refused",
+    "refused": "provider-refused",
+}
+
+
+def tag_of(error: AnalyticsFailed) -> str:
+    """Return the error value for what the provider said (spec 2, Errors)."""
+    return _TAGS.get(error.cause, UNREACHABLE)

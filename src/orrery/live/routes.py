@@ -1,0 +1,284 @@
+"""The counter over HTTP (spec 2, Endpoints; decision 20). Public reads also have a faster way: `edge/fast.py`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import floor
+from typing import Any, Literal
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel
+
+from orrery.edge.auth import AdminBearer
+from orrery.edge.fast import PUBLIC_HEADERS, is_known
+from orrery.edge.problems import Problem
+from orrery.errors import NotConfigured, StoreError
+from orrery.live.answers import NOT_BOUND
+from orrery.live.intel import Guided, Intel, OwnersReads
+from orrery.live.reads import PublicRead
+from orrery.live.records import Outcome, stamp
+from orrery.live.refresh import NO_KEY, Refresh
+from orrery.live.widgets import Widget
+
+PATH = "/api/stats"
+GUIDED_PATH = "/guided/api/admin/realtime"
+
+NO_AUTH = "no-auth"
+"""The analytics key is missing, as an admin read says it (spec 2, Errors)."""
+
+_PRIVATE = {"Cache-Control": "private, no-store"}
+_PUBLIC = {name.decode(): value.decode() for name, value in PUBLIC_HEADERS}
+_SCRIPT = _PUBLIC | {"Cache-Control": "public, max-age=300"}
+
+
+class PageUsers(BaseModel):
+    """One page and its visitors."""
+
+    page: str
+    path: str | None
+    users: int
+
+
+class SiteRead(BaseModel):
+    """Spec 2, Read response fields: the site read."""
+
+    active: int
+    pages: list[PageUsers]
+    generated_at: datetime | None
+    age_s: int | None
+    stale: bool
+    error: Literal["no-data", "data-too-stale", "kv-not-bound"] | None = None
+
+
+class CosmosRead(BaseModel):
+    """Spec 2, Read response fields: the cosmos read."""
+
+    totalUnique: int  # noqa: N815  the spec's name
+    scope: Literal["cosmos"]
+    generated_at: datetime | None
+    age_s: int | None
+    stale: bool
+    error: Literal["no-data", "data-too-stale", "kv-not-bound"] | None = None
+
+
+class PlanetUsers(BaseModel):
+    """One site of the family and its visitors."""
+
+    planet: str
+    users: int
+
+
+class IntelRead(CosmosRead):
+    """Spec 2, Read response fields: the intel read. `byPlanet` is null when the provider could not be asked."""
+
+    byPlanet: list[PlanetUsers] | None  # noqa: N815  the spec's name
+
+
+class Refreshed(BaseModel):
+    """What a refresh did. With `ok` false, `error` and `message` say why."""
+
+    ok: bool
+    active: int | None = None
+    pages_count: int | None = None
+    generated_at: datetime | None = None
+    error: str | None = None
+    message: str | None = None
+
+
+class GuidedRead(BaseModel):
+    """The guided product's count."""
+
+    active: int
+    generated_at: datetime
+    age_s: int
+    error: str | None = None
+
+
+class Refused(BaseModel):
+    """What is said to those without a valid bearer, and when a part is missing."""
+
+    ok: Literal[False]
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRoutes:
+    """What the routes need. `refresh` and `owners_reads` are None while the provider's key is missing."""
+
+    site: PublicRead
+    cosmos: PublicRead
+    refresh: Refresh | None
+    owners_reads: OwnersReads | None
+    bearer: AdminBearer
+    widgets: Mapping[str, Widget]
+
+    def router(self) -> APIRouter:
+        """Return the routes, documented."""
+        router = APIRouter(tags=["live"])
+        router.add_api_route(
+            PATH,
+            self.read,
+            methods=["GET", "HEAD"],
+            response_model=SiteRead | CosmosRead | IntelRead,
+            responses={401: {"model": Refused}, 503: {"model": Refused}} | _REFUSED_QUERY,
+            openapi_extra=_READ,
+            summary="Read the live visitor count; intel=1 is the owner's",
+        )
+        router.add_api_route(
+            PATH,
+            self.fill,
+            methods=["POST"],
+            response_model=Refreshed,
+            responses={401: {"model": Refused}, 503: {"model": Refused}} | _REFUSED_QUERY,
+            openapi_extra=_FILL,
+            summary="Refresh the shared cache from the analytics provider",
+        )
+        router.add_api_route(
+            GUIDED_PATH,
+            self.guided,
+            methods=["GET"],
+            response_model=GuidedRead,
+            responses={401: {"model": Refused}, 503: {"model": Refused}},
+            openapi_extra=_BEARER,
+            summary="Read the guided product's count (at most 5 minutes old)",
+        )
+        router.add_api_route("/live/{name}", self.widget, methods=["GET", "HEAD"], summary="The widgets' scripts")
+        return router
+
+    async def read(self, request: Request) -> Response:
+        """Answer a public read from the cache, or the owner's with the breakdown."""
+        match sorted(request.query_params.multi_items()):
+            case [("realtime", "1")]:
+                return await _public(request, self.site)
+            case [("realtime", "cosmos")]:
+                return await _public(request, self.cosmos)
+            case [("intel", "1"), ("realtime", "cosmos")]:
+                return await self._intel(request)
+            case _:
+                raise _unknown_query()
+
+    async def fill(self, request: Request) -> Response:
+        """Refresh; harmless to repeat."""
+        if request.query_params.multi_items() != [("refresh", "realtime")]:
+            raise _unknown_query()
+        if not await self.bearer.admits(request):
+            return _unauthorized()
+        if self.refresh is None:
+            return _refused(NO_KEY, 503)
+        try:
+            return JSONResponse(_refreshed(await self.refresh.run()), headers=_PRIVATE)
+        except NotConfigured:
+            return _refused(NO_KEY, 503)
+        except StoreError:
+            return _refused(NOT_BOUND, 503)
+
+    async def guided(self, request: Request) -> Response:
+        """Return the guided product's count, from the provider or from at most 5 minutes ago."""
+        if not await self.bearer.admits(request):
+            return _unauthorized()
+        if self.owners_reads is None:
+            return _refused(NO_AUTH, 503)
+        try:
+            found = await self.owners_reads.guided()
+        except NotConfigured:
+            return _refused(NO_AUTH, 503)
+        except StoreError:
+            return _refused(NOT_BOUND, 503)
+        return _refused(found, 200) if isinstance(found, str) else _guided(found)
+
+    async def widget(self, request: Request, name: str) -> Response:
+        """Serve a script that any site may take."""
+        found = self.widgets.get(name)
+        if found is None:
+            raise Problem(404, "not-found", "There is nothing here.")
+        headers = _SCRIPT | {"ETag": found.etag}
+        if is_known(request.scope["headers"], found.etag.encode()):
+            return Response(status_code=304, headers=headers)
+        return Response(found.text, media_type="text/javascript", headers=headers)
+
+    async def _intel(self, request: Request) -> Response:
+        if not await self.bearer.admits(request):
+            return _unauthorized()
+        if self.owners_reads is None:
+            return _refused(NO_AUTH, 503)
+        try:
+            return JSONResponse(_intel(await self.owners_reads.intel()), headers=_PRIVATE)
+        except NotConfigured:
+            return _refused(NO_AUTH, 503)
+        except StoreError:
+            return _refused(NOT_BOUND, 503)
+
+
+def _query(name: str, values: list[str], description: str, *, required: bool) -> dict[str, Any]:
+    schema = {"type": "string", "enum": values}
+    return {"name": name, "in": "query", "required": required, "schema": schema, "description": description}
+
+
+_BEARER: dict[str, Any] = {"security": [{"serviceBearer": []}]}
+_REFUSED_QUERY: dict[int | str, dict[str, Any]] = {400: {"description": "unknown-query"}}
+_READ: dict[str, Any] = {
+    "parameters": [
+        _query("realtime", ["1", "cosmos"], "1 for the site, cosmos for the family.", required=True),
+        _query("intel", ["1"], "The owner's breakdown by planet, with realtime=cosmos.", required=False),
+    ],
+    "security": [{}, {"serviceBearer": []}],
+}
+_FILL = _BEARER | {"parameters": [_query("refresh", ["realtime"], "What is refreshed.", required=True)]}
+
+
+def _unknown_query() -> Problem:
+    return Problem(400, "unknown-query", "There is no such query; see the reference of operations.")
+
+
+async def _public(request: Request, source: PublicRead) -> Response:
+    answer = await source.answer()
+    about = _PUBLIC | {"ETag": answer.etag.decode(), "Cache-Control": answer.cache_control.decode()}
+    if is_known(request.scope["headers"], answer.etag):
+        return Response(status_code=304, headers=about)
+    return Response(answer.body, media_type="application/json", headers=about)
+
+
+def _unauthorized() -> Response:
+    return _refused("Unauthorized", 401, {"WWW-Authenticate": "Bearer"})
+
+
+def _refused(error: str, status: int, headers: dict[str, str] | None = None) -> Response:
+    return JSONResponse({"ok": False, "error": error}, status, headers=_PRIVATE | (headers or {}))
+
+
+def _refreshed(outcome: Outcome) -> dict[str, object]:
+    if not outcome.ok:
+        return {"ok": False, "error": outcome.error, "message": outcome.message}
+    made = stamp(outcome.generated_at) if outcome.generated_at else None
+    return {"ok": True, "active": outcome.active, "pages_count": outcome.pages_count, "generated_at": made}
+
+
+def _intel(found: Intel) -> dict[str, object]:
+    total = found.total
+    planets = None
+    if found.planets is not None:
+        planets = [{"planet": row.label, "users": row.users} for row in found.planets]
+    fields: dict[str, object] = {
+        "totalUnique": total.count,
+        "scope": "cosmos",
+        "generated_at": stamp(total.generated_at) if total.generated_at else None,
+        "age_s": _whole(total.age),
+        "stale": total.stale,
+        "byPlanet": planets,
+    }
+    error = found.error or total.error
+    return fields | ({"error": error} if error else {})
+
+
+def _guided(found: Guided) -> Response:
+    fields: dict[str, object] = {
+        "active": found.active,
+        "generated_at": stamp(found.generated_at),
+        "age_s": _whole(found.age),
+    }
+    return JSONResponse(fields | ({"error": found.error} if found.error else {}), headers=_PRIVATE)
+
+
+def _whole(seconds: timedelta | None) -> int | None:
+    return None if seconds is None else floor(seconds.total_seconds())
