@@ -171,3 +171,14 @@ def test_no_secret_is_printed(machine: Machine) -> None:
             assert MARK not in text
         assert MARK not in json.dumps(shown.model_dump(mode="json"))
     assert len(secrets.values()) == len(Secrets.model_fields)
+
+
+def test_a_json_key_file_is_one_secret_with_many_parts(machine: Machine) -> None:
+    """A service account's key file counts as one secret, and each line of its key is hidden in logs."""
+    machine.write(SECRETS)
+    lines = ["line-one-of-the-key", "QUJDREVGR0hJSktMTU5PUA", "c2hvcnQ="]
+    pem = "\n".join(["-----BEGIN KEY-----", *lines, "-----END KEY-----", ""])
+    machine.secret("analytics_service_account_key", json.dumps({"private_key": pem}, indent=2))
+    secrets = load()[1]
+    assert json.loads(secrets.reveal("analytics_service_account_key") or "") == {"private_key": pem}
+    assert "QUJDREVGR0hJSktMTU5PUA" in secrets.values()

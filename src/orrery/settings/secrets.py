@@ -1,5 +1,6 @@
 """The secrets of a deployment: one file each, or one environment variable each."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
@@ -13,6 +14,8 @@ SHORTEST_SECRET = 8
 
 CREDENTIALS_VARIABLE = "CREDENTIALS_DIRECTORY"
 """The variable by which a service manager names the folder of secrets."""
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/=]{20,}")
 
 Mode = Literal["live", "test", "sandbox"]
 
@@ -46,12 +49,20 @@ class Secrets(Section):
     def parts(self, name: str) -> list[str]:
         """Return the values that a secret's text holds: each signing secret, each line of another one."""
         text = self.reveal(name) or ""
+        if name == "analytics_service_account_key":
+            return _key_parts(text)
         lines = text.split() if name == "webhook_signing_secret" else map(str.strip, text.splitlines())
         return [line for line in lines if line]
 
     def values(self) -> list[str]:
         """Return every value there is, for the log's redaction."""
         return [part for name in type(self).model_fields for part in self.parts(name)]
+
+
+def _key_parts(text: str) -> list[str]:
+    """Return a JSON key file's text, and whatever in it looks like the key or a line of it."""
+    lines = _BASE64.findall(text.replace("\\n", "\n"))
+    return [part for part in (text, *lines) if part]
 
 
 def read_secrets(directory: Path | None, environment: Mapping[str, str], mode: Mode) -> Secrets:
