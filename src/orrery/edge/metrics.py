@@ -1,5 +1,6 @@
 """Counters for `/metrics` on the private listener (decision 42). Labels hold no personal data."""
 
+from collections.abc import Callable
 from time import perf_counter
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -23,6 +24,18 @@ class Metrics:
         self.notifications = Gauge(
             "orrery_notifications", "Notifications that are not delivered.", ("state",), registry=self._registry
         )
+
+    def counter_of(self, route: str) -> Callable[[str, int], None]:
+        """Return what counts the requests of one route by method and status, for a path where each moment counts."""
+        counters: dict[tuple[str, int], Counter] = {}
+
+        def count(method: str, status: int) -> None:
+            found = counters.get((method, status))
+            if found is None:
+                found = counters[method, status] = self.requests.labels(method, route, str(status))
+            found.inc()
+
+        return count
 
     def text(self) -> bytes:
         """Return all figures in the Prometheus text format."""

@@ -46,7 +46,7 @@ class LiveDomain:
 
     PATH = PATH
 
-    def __init__(  # noqa: PLR0913  the ports, and what the deployment says
+    def __init__(
         self,
         store: Store,
         clock: Clock,
@@ -81,10 +81,10 @@ class LiveDomain:
 
     def jobs(self) -> list[Job]:
         """Return what repeats."""
-        if not self._can_ask:
+        if not self._plan.has_property:
             return []
         jobs = [Job("monitor the live count", monitor.EVERY, self.monitor.check)]
-        if self._plan.refreshes_itself:
+        if self._plan.refreshes_itself and self._can_ask:
             tick = self._plan.interval
             jobs.append(Job("refresh the live count", tick, self.refresh.run, aligned=True, everywhere=True))
         return jobs

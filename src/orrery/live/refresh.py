@@ -53,7 +53,7 @@ class _Term:
 class Refresh:
     """Asks the provider at most once an interval, whoever asks for it and how often."""
 
-    def __init__(  # noqa: PLR0913  the ports, and what the deployment says
+    def __init__(
         self,
         store: Store,
         clock: Clock,
