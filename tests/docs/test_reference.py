@@ -17,7 +17,7 @@ from orrery.checkout.records import AccessEnd, AccessRecord, Attempt, Offer, Pen
 from orrery.owner import outbox
 from orrery.sandbox.faults import KINDS
 from orrery.settings import Secrets, Settings
-from orrery.settings.model import ProductSettings, StoreSettings
+from orrery.settings.model import PageSettings, ProductSettings, StoreSettings
 from tests.docs.documents import ROOT
 from tests.docs.tables import REFERENCE, code, names, rows, sections
 from tests.support.commands import Parameter, commands
@@ -99,7 +99,7 @@ def _default(parameter: Parameter) -> str:
 def test_every_section_of_the_settings_is_documented() -> None:
     """The settings' page has a section for each table of the file, the products and the secrets."""
     named = {title.strip("[]") for title in SETTINGS if title.startswith("[")}
-    assert named == {*TABLES, "checkout.products"}
+    assert named == {*TABLES, "checkout.products", "live.pages"}
 
 
 @pytest.mark.parametrize(
@@ -107,17 +107,22 @@ def test_every_section_of_the_settings_is_documented() -> None:
     [
         *((f"[{name}]", model) for name, model in TABLES.items()),
         ("[[checkout.products]]", ProductSettings),
+        ("[[live.pages]]", PageSettings),
         ("Secret files", Secrets),
     ],
 )
 def test_every_setting_is_documented(title: str, model: type[BaseModel]) -> None:
     """A section names each key of its table, and no other."""
-    assert names(SETTINGS[title]) == set(model.model_fields) - {"products"}
+    assert names(SETTINGS[title]) == set(model.model_fields) - {"products", "pages"}
 
 
 @pytest.mark.parametrize(
     ("title", "model"),
-    [*((f"[{name}]", model) for name, model in TABLES.items()), ("[[checkout.products]]", ProductSettings)],
+    [
+        *((f"[{name}]", model) for name, model in TABLES.items()),
+        ("[[checkout.products]]", ProductSettings),
+        ("[[live.pages]]", PageSettings),
+    ],
 )
 def test_the_defaults_of_settings_are_documented(title: str, model: type[BaseModel]) -> None:
     """Each default on the settings' page is the key's own; a key without one has an empty cell or is required."""

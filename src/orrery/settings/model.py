@@ -173,6 +173,13 @@ class Heartbeat(Section):
     url: Address | None = None
 
 
+class PageSettings(Section):
+    """A page of the site: what the provider calls it, and where it is (decision 22)."""
+
+    title: str
+    path: str = Field(pattern=r"^/[^\s\\]*$")
+
+
 class LiveSettings(Section):
     """The live visitor counter (spec 2). Without a property there is nothing to count."""
 
@@ -185,7 +192,7 @@ class LiveSettings(Section):
     planet_dimension: str = Field("streamName", pattern=r"^[A-Za-z0-9_:]{1,100}$")
     tokens_per_hour: int = Field(1750, ge=1)
     tokens_per_day: int = Field(25_000, ge=1)
-    paths: dict[str, str] = Field(default_factory=dict[str, str])
+    pages: tuple[PageSettings, ...] = ()
 
 
 class Monitor(Section):
