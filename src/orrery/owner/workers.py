@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import NoReturn
 
 import structlog
 
@@ -20,13 +21,23 @@ LEASE = timedelta(seconds=30)
 """How long a job stands still when the process that did it was killed."""
 
 
+_EPOCH = datetime.fromtimestamp(0, UTC)
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Something to do every `every`."""
+    """Something to do every `every`.
+
+    An `aligned` job runs when the wall clock comes to a whole multiple of `every`: at :00 of each minute for 60 s.
+    What it misses by a long run, a suspended machine or a clock that was put forward is not made up for. A job
+    that runs `everywhere` is done by each process, without a lease, because it has a fence of its own.
+    """
 
     name: str
     every: timedelta
     run: Callable[[], Awaitable[object]]
+    aligned: bool = field(default=False, kw_only=True)
+    everywhere: bool = field(default=False, kw_only=True)
 
 
 class Workers:
@@ -53,16 +64,46 @@ class Workers:
     async def _repeat(self, job: Job) -> None:
         lease = Lease(self._store, self._clock, job.name, self._holder, LEASE)
         try:
-            while True:
-                await self._once(job, lease)
-                await self._clock.sleep(job.every.total_seconds())
+            await (self._at_multiples(job, lease) if job.aligned else self._at_intervals(job, lease))
         finally:
-            with suppress(StoreError):
-                await lease.give_up()
+            if not job.everywhere:
+                with suppress(StoreError):
+                    await lease.give_up()
+
+    async def _at_intervals(self, job: Job, lease: Lease) -> NoReturn:
+        while True:
+            await self._once(job, lease)
+            await self._clock.sleep(job.every.total_seconds())
+
+    async def _at_multiples(self, job: Job, lease: Lease) -> NoReturn:
+        last = self._multiple(job.every)
+        while True:
+            await self._clock.sleep(self._seconds_until(last + 1, job.every))
+            reached = self._reached(last, job.every)
+            if reached != last:
+                await self._once(job, lease)
+                reached = self._reached(reached, job.every)
+            last = reached
+
+    def _reached(self, last: int, every: timedelta) -> int:
+        """Return the multiple that the wall clock is past: a lower one than `last` when it was put back.
+
+        A clock that was put back a little, as time services do, must not come to the same multiple twice.
+        """
+        now = self._multiple(every)
+        return last if now == last - 1 else now
+
+    def _multiple(self, every: timedelta) -> int:
+        return (self._clock.now() - _EPOCH) // every
+
+    def _seconds_until(self, multiple: int, every: timedelta) -> float:
+        return (_EPOCH + multiple * every - self._clock.now()).total_seconds()
 
     async def _once(self, job: Job, lease: Lease) -> None:
         try:
-            if await lease.take() is not None:
+            if job.everywhere:
+                await job.run()
+            elif await lease.take() is not None:
                 await self._renewing(job, lease)
             self.failing.pop(job.name, None)
         except OrreryError as error:
