@@ -1,0 +1,395 @@
+"""Google Analytics 4, by the realtime report of its Data API (spec 2, decisions 21-25).
+
+The report is asked for over plain REST; only the access token comes from Google's library, which blocks and
+therefore runs in a thread. It is imported there, at the first mint, so that starting does not wait for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from urllib.parse import urlsplit
+
+import httpx2
+from pydantic import BaseModel, Field, ValidationError
+
+from orrery.errors import AnalyticsFailed, Cause, NotConfigured
+from orrery.ports.analytics import Bucket, By, Quotas, Report, Row
+from orrery.ports.clock import Clock
+
+if TYPE_CHECKING:
+    import ssl
+
+SCOPE = "https://www.googleapis.com/auth/analytics.readonly"
+"""All that the service asks for: to read."""
+
+CHECK_SECONDS = 10.0
+"""How long a check of the credentials may take."""
+
+MINT_SECONDS = 30.0
+"""After so long a mint is no longer waited for by newcomers: they begin another."""
+
+SILENCE = 10
+"""Seconds without a byte after which a thread gives the token endpoint up, whoever still waits."""
+
+TOKEN_SECONDS = 3600
+"""How long a token lasts, as published; one that ends sooner is found out by its 401."""
+
+RENEWAL_SECONDS = 300
+"""How long before its end a token is replaced."""
+
+LONGEST_ANSWER = 4 << 20
+"""Bytes of the longest report that is read: 10,000 rows are a quarter of it."""
+
+LONGEST_MESSAGE = 200
+"""Characters of the vendor's own words that an error repeats."""
+
+Result = TypeVar("Result")
+
+_THIS_MACHINE = frozenset({"127.0.0.1", "::1", "localhost"})
+_OK, _UNAUTHORIZED, _FORBIDDEN, _TOO_MANY, _SERVER_ERROR = 200, 401, 403, 429, 500
+
+
+class GoogleAnalytics:
+    """The analytics port over one property. Without key or property every call raises `NotConfigured`.
+
+    `key_json` is the text of a service account's key file, `planet_dimension` the realtime dimension that tells
+    the sites of the family apart (decision 23). What is signed for a token is dated by `clock`.
+    """
+
+    def __init__(
+        self,
+        key_json: str | None,
+        property_id: str | None,
+        *,
+        base_url: str,
+        planet_dimension: str,
+        clock: Clock,
+    ) -> None:
+        self._property_id = property_id
+        self._url = f"{base_url.rstrip('/')}/v1beta/properties/{property_id}:runRealtimeReport"
+        self._dimensions: dict[By, str] = {"page": "unifiedScreenName", "planet": planet_dimension}
+        self._tokens = _Tokens(key_json, clock)
+
+    async def active_users(self, by: By | None = None, *, limit: int | None = None, deadline: float) -> Report:
+        """Ask for one report: one request, and after a 401 one more with a new token."""
+        dimensions = [self._dimensions[by]] if by else []
+        answer = await self._within(deadline, partial(self._ask, _question(dimensions, limit)))
+        if answer.status != _OK:
+            raise _failure(answer)
+        rows, quotas = _read(answer.body, len(dimensions))
+        return Report(tuple(sorted(rows, key=lambda row: -row.users))[:limit], quotas)
+
+    async def check(self) -> None:
+        """Mint a token anew: the one in use tells only that the key was good when it was minted."""
+        await self._within(CHECK_SECONDS, self._tokens.mint)
+
+    async def _within(self, deadline: float, call: Callable[[], Awaitable[Result]]) -> Result:
+        if not self._property_id:
+            raise NotConfigured("The analytics property is not set.")
+        try:
+            async with asyncio.timeout(deadline):
+                return await call()
+        except TimeoutError:
+            raise _unreachable(f"no answer within {deadline:g} s") from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeEncodeError) as error:
+            raise _unreachable(type(error).__name__) from None
+
+    async def _ask(self, question: dict[str, object]) -> _Answer:
+        token = await self._tokens.token()
+        answer = await self._post(question, token)
+        if answer.status == _UNAUTHORIZED:
+            answer = await self._post(question, await self._tokens.token(rejected=token))
+        return answer
+
+    async def _post(self, question: dict[str, object], token: str) -> _Answer:
+        headers = {"Authorization": f"Bearer {token}"}
+        async with (
+            httpx2.AsyncClient(timeout=None, verify=self._tls) as client,  # the deadline bounds the whole
+            client.stream("POST", self._url, json=question, headers=headers) as response,
+        ):
+            body = bytearray()
+            async for part in response.aiter_bytes():
+                body += part
+                if len(body) > LONGEST_ANSWER:
+                    raise _not_a_report(response.status_code)
+            return _Answer(response.status_code, bytes(body), token)
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        return httpx2.create_ssl_context()  # reading the certificates takes longer than asking
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    status: int
+    body: bytes
+    token: str = field(repr=False)
+
+
+# The question and its answer
+
+
+def _question(dimensions: list[str], limit: int | None) -> dict[str, object]:
+    question: dict[str, object] = {"metrics": [{"name": "activeUsers"}], "returnPropertyQuota": True}
+    if dimensions:
+        question["dimensions"] = [{"name": name} for name in dimensions]
+        question["orderBys"] = [{"metric": {"metricName": "activeUsers"}, "desc": True}]
+    if limit is not None:
+        question["limit"] = str(limit)  # int64 is a string in this vendor's JSON
+    return question
+
+
+class _Value(BaseModel, strict=True):
+    value: str = ""
+
+
+class _Row(BaseModel, strict=True):
+    dimensions: list[_Value] = Field(default_factory=list[_Value], alias="dimensionValues")
+    metrics: list[_Value] = Field(alias="metricValues", min_length=1, max_length=1)
+
+
+class _Body(BaseModel, strict=True):
+    kind: Literal["analyticsData#runRealtimeReport"]
+    rows: list[_Row] = Field(default_factory=list[_Row])
+    row_count: int = Field(0, alias="rowCount")
+    quota: object = Field(None, alias="propertyQuota")
+
+
+class _Status(BaseModel):
+    consumed: int = 0
+    remaining: int = 0
+
+
+class _Quotas(BaseModel):
+    day: _Status | None = Field(None, alias="tokensPerDay")
+    hour: _Status | None = Field(None, alias="tokensPerHour")
+    project_hour: _Status | None = Field(None, alias="tokensPerProjectPerHour")
+    server_errors: _Status | None = Field(None, alias="serverErrorsPerProjectPerHour")
+
+
+def _read(content: bytes, dimensions: int) -> tuple[list[Row], Quotas | None]:
+    """Return the rows and quotas; a body with `kind` and no rows is a true zero (decision 21)."""
+    try:
+        body = _Body.model_validate_json(content)
+        rows = [_row(one, dimensions) for one in body.rows]
+    except ValueError:
+        raise _not_a_report() from None
+    if (body.row_count and not rows) or (not dimensions and len(rows) > 1):
+        raise _not_a_report()
+    return rows, _quotas(body.quota)
+
+
+def _row(row: _Row, dimensions: int) -> Row:
+    figure = row.metrics[0].value
+    if len(row.dimensions) != dimensions or not (figure.isascii() and figure.isdecimal()):
+        raise ValueError(dimensions)
+    return Row(row.dimensions[0].value if dimensions else "", int(figure))
+
+
+def _quotas(told: object) -> Quotas | None:
+    """Return the quotas, or None where they can not be read: the rows beside them are right all the same."""
+    try:
+        found = _Quotas.model_validate(told)
+    except ValidationError:
+        return None
+    return Quotas(**{name: Bucket(one.consumed, one.remaining) for name, one in found if one})
+
+
+# What went wrong
+
+
+class _Error(BaseModel):
+    message: str = ""
+
+
+class _Envelope(BaseModel):
+    error: _Error
+
+
+def _failure(answer: _Answer) -> AnalyticsFailed:
+    message = _message(answer)
+    said = f": {message}" if message and answer.status != _UNAUTHORIZED else "."
+    what = f"The analytics provider answered {answer.status}{said}"
+    return AnalyticsFailed(what, cause=_cause(answer.status, message), status=answer.status)
+
+
+def _cause(status: int, message: str) -> Cause:
+    if status >= _SERVER_ERROR:
+        return "server"
+    if status == _TOO_MANY:
+        return _exhausted(message.lower())
+    if status // 100 == _OK // 100:
+        return "not-a-report"
+    return _CAUSES.get(status, "refused")
+
+
+_CAUSES: dict[int, Cause] = {_UNAUTHORIZED: "unauthorized", _FORBIDDEN: "forbidden"}
+
+
+def _exhausted(message: str) -> Cause:
+    """Return which quota is gone; one that is not named is taken for an hourly one."""
+    for words, cause in _QUOTAS.items():
+        if words in message:
+            return cause
+    return "hour"
+
+
+_QUOTAS: dict[str, Cause] = {"concurrent": "concurrent", "thresholded": "thresholded", "per day": "day"}
+
+
+def _message(answer: _Answer) -> str:
+    """Return the vendor's own words on one line and cut short, or nothing where the body is not the vendor's."""
+    try:
+        said = _Envelope.model_validate_json(answer.body).error.message
+    except ValidationError:
+        return ""
+    line = " ".join("".join(one if one.isprintable() else " " for one in said).split())
+    return "" if answer.token in line else line[:LONGEST_MESSAGE]
+
+
+def _unreachable(why: str) -> AnalyticsFailed:
+    return AnalyticsFailed(f"The analytics provider can not be reached ({why}).", cause="unreachable")
+
+
+def _not_a_report(status: int = _OK) -> AnalyticsFailed:
+    return AnalyticsFailed("The analytics provider's answer is not a report.", cause="not-a-report", status=status)
+
+
+# Tokens
+
+
+class _Key(BaseModel, strict=True):
+    """What is used of a service account's key."""
+
+    type: Literal["service_account"]
+    client_email: Annotated[str, Field(min_length=1)]
+    private_key: Annotated[str, Field(min_length=1, repr=False)]
+    token_uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Mint:
+    """A token on its way, or there; `begun` is the clock's monotonic time."""
+
+    future: Future[str]
+    begun: float
+
+    def serves(self, rejected: str | None, now: float) -> bool:
+        age = now - self.begun
+        if not self.future.done():
+            return age < MINT_SECONDS
+        if self.future.exception():
+            return False
+        return age < TOKEN_SECONDS - RENEWAL_SECONDS and self.future.result() != rejected
+
+
+class _Tokens:
+    """Mints access tokens. Callers at the same time share one mint, which outlives whoever gives up waiting."""
+
+    def __init__(self, key_json: str | None, clock: Clock) -> None:
+        self._key_json = key_json
+        self._clock = clock
+        self._last: _Mint | None = None
+
+    async def token(self, rejected: str | None = None) -> str:
+        """Return a token other than `rejected`, minted when there is none in time."""
+        if self._last is None or not self._last.serves(rejected, self._clock.monotonic()):
+            return await self.mint()
+        return await asyncio.wrap_future(self._last.future)
+
+    async def mint(self) -> str:
+        """Return a new token."""
+        mint = partial(_mint, self._key, self._clock.now())
+        self._last = _Mint(_in_thread(mint), self._clock.monotonic())
+        return await asyncio.wrap_future(self._last.future)
+
+    @cached_property
+    def _key(self) -> _Key:
+        if not self._key_json:
+            raise NotConfigured("The analytics provider's service-account key is missing.")
+        try:
+            key = _Key.model_validate_json(self._key_json)
+        except ValidationError:
+            raise _not_a_key() from None
+        if not _https_or_here(key.token_uri):
+            raise NotConfigured(
+                "The token_uri of the analytics key must begin with https:// (http:// only for this machine)."
+            )
+        return key
+
+
+def _not_a_key() -> NotConfigured:
+    return NotConfigured("The analytics key is not the JSON key of a service account.")
+
+
+def _https_or_here(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
+    here = parts.hostname in _THIS_MACHINE
+    return bool(parts.hostname) and (parts.scheme == "https" or (parts.scheme == "http" and here))
+
+
+def _in_thread(call: Callable[[], str]) -> Future[str]:
+    """Run a call in a thread of its own, which keeps no process from ending; no waiting caller cancels it."""
+    future: Future[str] = Future()
+    future.set_running_or_notify_cancel()
+    threading.Thread(target=_settle, args=(future, call), name="analytics token", daemon=True).start()
+    return future
+
+
+def _settle(future: Future[str], call: Callable[[], str]) -> None:
+    try:
+        future.set_result(call())
+    except BaseException as error:  # noqa: BLE001  whoever waits is told
+        future.set_exception(error)
+
+
+def _mint(key: _Key, now: datetime) -> str:
+    import requests  # noqa: PLC0415  with the two below a third of a second, paid in this thread
+    from google.auth.exceptions import GoogleAuthError, RefreshError  # noqa: PLC0415  the same
+    from google.auth.transport.requests import Request  # noqa: PLC0415  the same
+
+    with requests.Session() as session:
+        # Without an `auth` of ours, an entry of the user's .netrc would be sent along.
+        session.auth = lambda prepared: prepared
+        try:
+            return _minted(key, now, partial(Request(session), timeout=SILENCE))
+        except RefreshError as error:
+            raise _refused_mint(error) from None
+        except (GoogleAuthError, OSError) as error:
+            raise _unreachable(f"no token: {type(error).__name__}") from None
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            # The library itself stumbles over some answers that are not a token endpoint's.
+            raise _unreachable(f"no token: {type(error).__name__}") from None
+
+
+def _minted(key: _Key, now: datetime, request: object) -> str:
+    from google.oauth2.service_account import Credentials  # noqa: PLC0415  see `_mint`
+
+    untyped: Any = Credentials
+    issued = int(now.timestamp())
+    claims = {"iat": issued, "exp": issued + TOKEN_SECONDS}
+    try:
+        credentials = untyped.from_service_account_info(key.model_dump(), scopes=[SCOPE], additional_claims=claims)
+    except (ValueError, TypeError):
+        raise _not_a_key() from None
+    credentials.refresh(request)
+    return str(credentials.token)
+
+
+def _refused_mint(error: Any) -> AnalyticsFailed:  # noqa: ANN401  the library's `RefreshError` is untyped
+    """Tell a key that is not accepted from an endpoint that does not work: only the first has an OAuth error."""
+    details: object = error.args[1] if len(error.args) > 1 else None
+    if isinstance(details, dict) and "error" in details and not error.retryable:
+        what = "The analytics provider does not accept the service-account key."
+        return AnalyticsFailed(what, cause="unauthorized")
+    return _unreachable("no token: the token endpoint does not work")
