@@ -1,0 +1,320 @@
+"""The monitor looks at the public counter as a visitor does, and tells of what lasts (spec 2, What it does 5).
+
+    well ──2 bad checks in a row──▶ degraded ──2 good in a row──▶ well
+
+What it saw is stored by compare-and-set, together with the owner's push. What the tracker should show follows from
+what is stored, so a tracker that fails is only behind: the next check that counts catches up (decision 29).
+"""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+import structlog
+from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt
+
+from orrery.errors import NotConfigured, TrackerFailed
+from orrery.live import keys
+from orrery.live.freshness import age
+from orrery.live.records import read, stamp
+from orrery.owner import outbox
+from orrery.ports.clock import Clock
+from orrery.ports.counter import Counter, Reading
+from orrery.ports.store import Absent, Check, Committed, Put, Store, Unchanged, Write
+from orrery.ports.tracker import Issue, Tracker
+
+LABEL = "realtime-degraded"
+"""Spec 2, What the service does 5."""
+
+EVERY = timedelta(minutes=15)
+"""How often the workers check (spec 2, What the service does 5)."""
+
+IN_A_ROW = 2
+"""So many checks in a row open the issue or close it (decision 29)."""
+
+OLD_ABOVE = timedelta(minutes=10)
+"""A count older than this is bad (decision 29)."""
+
+APART_AT_MOST = timedelta(minutes=2)
+"""The two reads disagree when their counts were taken further apart: a tick and an edge cache of 60 s each."""
+
+COUNTS_ONCE_IN = timedelta(seconds=60)
+"""A check within this time of one that counted does not count: both may have seen the same cached bytes (spec 2,
+Limits: edge cache 60 s). It is also the time in which nobody else speaks to the tracker."""
+
+TRACKER_SECONDS = 45.0
+"""How long a check speaks to the tracker: less than `COUNTS_ONCE_IN`, so that two checks do not both open."""
+
+TITLE = "The live counter is degraded"
+
+Deed = Literal["open", "comment", "close"]
+Done = Literal["opened", "found", "commented", "closed"]
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a check is bad. `kind` is what a comment tells of when it changes; `text` is one sentence."""
+
+    kind: str
+    text: str
+
+
+class Seen(BaseModel):
+    """What the monitor saw last. `tracker` is what is known of the issue, `told` the kind that the issue tells."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    v: Literal[1] = 1
+    checked_at: AwareDatetime | None = None
+    bad: NonNegativeInt = 0
+    good: NonNegativeInt = 0
+    kind: str = ""
+    reason: str = ""
+    degraded_since: AwareDatetime | None = None
+    tracker: Literal["unknown", "open", "closed"] = "unknown"
+    issue: str | None = None
+    url: str = ""
+    told: str = ""
+
+    def known_issue(self) -> Issue | None:
+        """Return the issue that was opened or found."""
+        return Issue(self.issue, self.url) if self.issue else None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a check saw and did.
+
+    `reason` is None when the counter is well. A check that does not `count` moved nothing. `trouble` says why the
+    tracker is behind.
+    """
+
+    reason: Reason | None
+    counted: bool
+    bad_in_a_row: int
+    good_in_a_row: int
+    degraded_since: datetime | None
+    issue: Issue | None
+    done: tuple[Done, ...] = ()
+    trouble: str | None = None
+
+
+def judge(site: Reading | None, cosmos: Reading | None, now: datetime) -> Reason | None:
+    """Return why the two public reads are bad, the worst reason first, or None when all is well (decision 29)."""
+    if site is None or cosmos is None:
+        which = " and the ".join(name for name, one in (("site", site), ("cosmos", cosmos)) if one is None)
+        return Reason("unreachable", f"The {which} read can not be reached, or does not answer as specified.")
+    reads = (("site", site), ("cosmos", cosmos))
+    for name, reading in reads:
+        if reading.error is not None:
+            return Reason(f"error {reading.error}", f"The {name} read says {reading.error}.")
+    aged = (_aged(name, reading, now) for name, reading in reads)
+    return next((reason for reason in aged if reason), None) or _disagreement(site, cosmos)
+
+
+def _aged(name: str, reading: Reading, now: datetime) -> Reason | None:
+    found = age(reading.generated_at, now) if reading.generated_at else None
+    if found is None:
+        return Reason("undated", f"The {name} read gives no time of its count that can be believed.")
+    # An answer that was kept on the way tells its age of then, and a clock may be wrong on either side.
+    found = max(found, timedelta(seconds=reading.age_s or 0))
+    if found > OLD_ABOVE:
+        return Reason("stale", f"The {name} read is {found // timedelta(minutes=1)} minutes old.")
+    return None
+
+
+def _disagreement(site: Reading, cosmos: Reading) -> Reason | None:
+    if site.generated_at is None or cosmos.generated_at is None:
+        return None
+    apart = abs(site.generated_at - cosmos.generated_at)
+    if apart > APART_AT_MOST:
+        return Reason("disagreeing", f"The two reads were counted {apart // timedelta(seconds=1)} seconds apart.")
+    if not apart and site.count != cosmos.count:
+        counts = f"{site.count} and {cosmos.count}"
+        return Reason("disagreeing", f"The site and the cosmos read count {counts} at the same moment.")
+    return None
+
+
+def step(seen: Seen, reason: Reason | None, now: datetime) -> Seen:
+    """Return what is known after one more check."""
+    if reason is None:
+        return _after_good(seen, now)
+    bad = seen.bad + 1
+    update = {"checked_at": now, "bad": bad, "good": 0, "kind": reason.kind, "reason": reason.text}
+    if seen.degraded_since is None and bad >= IN_A_ROW:
+        update |= {"degraded_since": now, "tracker": "unknown", "told": ""}
+    return seen.model_copy(update=update)
+
+
+def _after_good(seen: Seen, now: datetime) -> Seen:
+    good = seen.good + 1
+    since = None if good >= IN_A_ROW else seen.degraded_since
+    return seen.model_copy(update={"checked_at": now, "bad": 0, "good": good, "degraded_since": since})
+
+
+def due(seen: Seen) -> Deed | None:
+    """Return what the tracker is behind with.
+
+    Without a state that can be read nothing is known of the tracker: two good checks close what may be open there.
+    """
+    if seen.degraded_since is None:
+        return "close" if seen.good >= IN_A_ROW and seen.tracker != "closed" else None
+    if seen.tracker != "open":
+        return "open"
+    return "comment" if seen.told != seen.kind else None
+
+
+def news(before: Seen, after: Seen, now: datetime) -> list[outbox.Draft]:
+    """Return what the owner is told of: the counter became degraded, or is well again."""
+    if before.degraded_since is None and after.degraded_since is not None:
+        return [_push("degraded", after.degraded_since, TITLE, after.reason)]
+    if before.degraded_since is not None and after.degraded_since is None:
+        minutes = (now - before.degraded_since) // timedelta(minutes=1)
+        text = f"It was degraded for {minutes} minutes. Last: {before.reason}"
+        return [_push("recovered", before.degraded_since, "The live counter is well again", text)]
+    return []
+
+
+def _push(what: Literal["degraded", "recovered"], since: datetime, title: str, text: str) -> outbox.Draft:
+    bad = what == "degraded"
+    return outbox.Draft(
+        id=f"realtime-{what}-{since:%Y%m%dT%H%M%S.%fZ}",
+        channel="push",
+        title=title,
+        body=text,
+        priority="high" if bad else "default",
+        tags=("warning",) if bad else ("white_check_mark",),
+    )
+
+
+class Monitor:
+    """Checks the counter, and keeps issue and owner posted."""
+
+    def __init__(self, store: Store, clock: Clock, counter: Counter, tracker: Tracker) -> None:
+        self._store = store
+        self._clock = clock
+        self._counter = counter
+        self._tracker = tracker
+
+    async def check(self) -> Verdict:
+        """Look once, and return what was seen and done.
+
+        Of checks within a minute one counts, also among processes. Raises `StoreError`, or `NotConfigured` when
+        nobody said where the counter is; a tracker that fails is told in the verdict.
+        """
+        site, cosmos = await asyncio.gather(self._counter.read("site"), self._counter.read("cosmos"))
+        now = self._clock.now()
+        reason = judge(site, cosmos, now)
+        entry = await self._store.get(keys.MONITOR)
+        before = read(Seen, entry.value if entry else None) or Seen()
+        if before.checked_at and abs(now - before.checked_at) < COUNTS_ONCE_IN:
+            return _verdict(reason, before, counted=False)
+        after = step(before, reason, now)
+        unmoved = Unchanged(keys.MONITOR, entry.version) if entry else Absent(keys.MONITOR)
+        version = await self._store_seen(after, unmoved, outbox.enqueue(news(before, after, now), now))
+        if version is None:
+            return _verdict(reason, before, counted=False)
+        return await self._told(reason, after, version)
+
+    async def _told(self, reason: Reason | None, seen: Seen, version: int) -> Verdict:
+        """Let the tracker catch up, and store how far that came."""
+        conversation = _Conversation(self._tracker, seen)
+        trouble = await conversation.catch_up()
+        if conversation.seen != seen:
+            # When another check has counted meanwhile this is lost: that one found the issue by its label.
+            await self._store_seen(conversation.seen, Unchanged(keys.MONITOR, version))
+        verdict = _verdict(reason, conversation.seen, counted=True, done=conversation.done, trouble=trouble)
+        log.info("live count checked", kind=reason.kind if reason else "good", done=verdict.done, trouble=trouble)
+        return verdict
+
+    async def _store_seen(self, seen: Seen, unmoved: Check, more: list[Write] | None = None) -> int | None:
+        """Store what was seen, with `more`; return the version, or None when another process was first."""
+        writes = [Put(keys.MONITOR, seen.model_dump_json().encode()), *(more or [])]
+        outcome = await self._store.commit(writes, [unmoved])
+        return outcome.version if isinstance(outcome, Committed) else None
+
+
+class _Conversation:
+    """What one check says to the tracker. `seen` grows with each deed, so that a failure loses none of them."""
+
+    def __init__(self, tracker: Tracker, seen: Seen) -> None:
+        self._tracker = tracker
+        self.seen = seen
+        self.done: list[Done] = []
+
+    async def catch_up(self) -> str | None:
+        """Do what is due; return why that came to an end too soon."""
+        try:
+            async with asyncio.timeout(TRACKER_SECONDS):
+                while deed := due(self.seen):
+                    await self._do(deed)
+        except (TrackerFailed, NotConfigured) as error:
+            trouble = str(error)
+        except TimeoutError:
+            trouble = f"The tracker did not do it within {TRACKER_SECONDS:g} s."
+        else:
+            return None
+        log.warning("tracker is behind", why=trouble)
+        return trouble
+
+    async def _do(self, deed: Deed) -> None:
+        match deed:
+            case "open":
+                await self._open()
+            case "comment":
+                await self._comment()
+            case "close":
+                await self._close()
+
+    async def _open(self) -> None:
+        """Open an issue, or take up one that is there: an answer was lost, or somebody else opened it."""
+        issue = await self._tracker.find_open(LABEL)
+        told, done = ("", "found") if issue else (self.seen.kind, "opened")
+        issue = issue or await self._tracker.open(LABEL, TITLE, _opening(self.seen))
+        self._note(done, tracker="open", issue=issue.id, url=issue.url, told=told)
+
+    async def _comment(self) -> None:
+        """Tell the new reason; an issue that the owner closed stays closed."""
+        issue = await self._tracker.find_open(LABEL)
+        if issue:
+            await self._tracker.comment(issue, f"Still degraded: {self.seen.reason}")
+        self._note("commented" if issue else None, told=self.seen.kind)
+
+    async def _close(self) -> None:
+        """Close every issue with the label. Ids of before are not trusted: they may be another tracker's."""
+        closed = set[str]()
+        while (issue := await self._tracker.find_open(LABEL)) and issue.id not in closed:
+            await self._tracker.close(issue, f"The counter was well {IN_A_ROW} times in a row.")
+            closed.add(issue.id)
+        self._note("closed" if closed else None, tracker="closed", issue=None, url="", told="")
+
+    def _note(self, done: Done | None, **update: str | None) -> None:
+        if done:
+            self.done.append(done)
+        self.seen = self.seen.model_copy(update=update)
+
+
+def _opening(seen: Seen) -> str:
+    since = stamp(seen.degraded_since) if seen.degraded_since else ""
+    return (
+        f"{seen.reason}\n\nSeen by the monitor {IN_A_ROW} times in a row, at last at {since}. "
+        f"It comments when the reason changes, and closes this after {IN_A_ROW} good checks in a row."
+    )
+
+
+def _verdict(
+    reason: Reason | None, seen: Seen, *, counted: bool, done: list[Done] | None = None, trouble: str | None = None
+) -> Verdict:
+    return Verdict(
+        reason=reason,
+        counted=counted,
+        bad_in_a_row=seen.bad,
+        good_in_a_row=seen.good,
+        degraded_since=seen.degraded_since,
+        issue=seen.known_issue(),
+        done=tuple(done or ()),
+        trouble=trouble,
+    )
