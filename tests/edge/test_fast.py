@@ -1,0 +1,121 @@
+"""The fast read path: a few reads as raw ASGI, ahead of the framework (decision 27)."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import httpx2
+import pytest
+from starlette.responses import PlainTextResponse
+
+from orrery.edge.fast import FastReads
+from tests.support.requests import client_of
+
+pytestmark = pytest.mark.anyio
+
+PATH = "/api/stats"
+
+
+@dataclass(frozen=True)
+class Said:
+    """An answer."""
+
+    body: bytes = b'{"active":1}'
+    etag: bytes = b'W/"1-fresh"'
+    cache_control: bytes = b"public, max-age=0, s-maxage=60"
+
+
+@dataclass
+class Source:
+    """An address whose answer is ready, or has to be composed."""
+
+    held: Said | None = None
+    said: Said = field(default_factory=Said)
+
+    def ready(self) -> Said | None:
+        """Return what is held."""
+        return self.held
+
+    async def answer(self) -> Said:
+        """Return what is composed."""
+        return self.said
+
+
+@dataclass
+class Front:
+    """The path before an app that only says that it was asked."""
+
+    source: Source = field(default_factory=Source)
+    counted: Counter[tuple[str, int]] = field(default_factory=Counter[tuple[str, int]])
+
+    async def ask(self, method: str = "GET", query: str = "realtime=1", **headers: str) -> httpx2.Response:
+        """Ask once."""
+        behind = PlainTextResponse("behind")
+        app = FastReads(behind, PATH, {b"realtime=1": self.source}, self._count)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        async with client_of(app) as client:
+            return await client.request(method, f"{PATH}?{query}", headers=named)
+
+    def _count(self, method: str, status: int) -> None:
+        self.counted[method, status] += 1
+
+
+@pytest.fixture
+def front() -> Front:
+    """Return the path before an app."""
+    return Front()
+
+
+async def test_the_answer_is_sent_with_its_headers(front: Front) -> None:
+    """A read carries JSON, validator, cache rules and the permission for any site's page."""
+    answer = await front.ask()
+    assert (answer.status_code, answer.json()) == (200, {"active": 1})
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["etag"] == 'W/"1-fresh"'
+    assert answer.headers["cache-control"] == "public, max-age=0, s-maxage=60"
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert answer.headers["cross-origin-resource-policy"] == "cross-origin"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert front.counted == {("GET", 200): 1}
+
+
+@pytest.mark.parametrize(
+    "known", ['W/"1-fresh"', '"1-fresh"', '"other", W/"1-fresh"', '"other",W/"1-fresh" , "more"', "*"]
+)
+async def test_what_is_known_is_not_sent_again(front: Front, known: str) -> None:
+    """A matching If-None-Match, compared weakly, gets 304 with the headers that a cache renews, and no body."""
+    answer = await front.ask(if_none_match=known)
+    assert (answer.status_code, answer.content) == (304, b"")
+    assert answer.headers["etag"] == 'W/"1-fresh"'
+    assert answer.headers["cache-control"] == "public, max-age=0, s-maxage=60"
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert "content-length" not in answer.headers
+    assert front.counted == {("GET", 304): 1}
+
+
+@pytest.mark.parametrize("known", ['W/"1-stale"', "1-fresh", "", '"1-fres"', "W/*"])
+async def test_what_is_not_known_is_sent(front: Front, known: str) -> None:
+    """Any other If-None-Match gets the answer."""
+    assert (await front.ask(if_none_match=known)).status_code == 200
+
+
+async def test_head(front: Front) -> None:
+    """HEAD is answered with the same headers."""
+    answer = await front.ask("HEAD")
+    assert (answer.status_code, answer.headers["content-length"]) == (200, "12")
+
+
+async def test_a_new_answer_replaces_the_one_before(front: Front) -> None:
+    """What is sent is always what the source holds now."""
+    assert (await front.ask()).json() == {"active": 1}
+    front.source.held = Said(b'{"active":2}', b'W/"2-fresh"')
+    assert (await front.ask()).json() == {"active": 2}
+
+
+@pytest.mark.parametrize(
+    ("method", "query"),
+    [("POST", "realtime=1"), ("GET", "realtime=cosmos&intel=1"), ("GET", ""), ("OPTIONS", "realtime=1")],
+)
+async def test_everything_else_is_the_apps(front: Front, method: str, query: str) -> None:
+    """Another method or query is passed on."""
+    assert (await front.ask(method, query)).text == "behind"
+    assert not front.counted
