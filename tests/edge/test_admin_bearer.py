@@ -1,0 +1,218 @@
+"""The owner's bearer (spec 2, Authentication 2; issue 3, item 8)."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import pytest
+from anyio.lowlevel import checkpoint
+
+from orrery.edge.auth import (
+    FIRST_DELAY,
+    FORGOTTEN_AFTER,
+    LONGEST_DELAY,
+    MOST_WAITING,
+    AdminBearer,
+    hashed,
+    sendable,
+)
+from orrery.errors import Invalid
+from tests.support.clock import ManualClock
+from tests.support.requests import request
+
+pytestmark = pytest.mark.anyio
+
+PASSWORD = "open sesame, please"  # noqa: S105  a password of the tests
+HASH = hashed(PASSWORD.encode())
+
+
+async def admits(bearer: AdminBearer, token: str | bytes) -> bool:
+    """Ask whether a bearer is admitted."""
+    text = token.encode() if isinstance(token, str) else token
+    return await bearer.admits(request(("authorization", b"Bearer " + text)))
+
+
+@asynccontextmanager
+async def waiting(bearer: AdminBearer, count: int) -> AsyncGenerator[list[asyncio.Task[bool]]]:
+    """Ask with wrong passwords, so many at once, while the block lasts."""
+    tasks = [asyncio.create_task(admits(bearer, f"wrong-{number}")) for number in range(count)]
+    try:
+        await settled()
+        yield tasks
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def settled() -> None:
+    """Let every task go on until all that is left is waiting."""
+    for _ in range(10):
+        await checkpoint()
+
+
+@pytest.mark.parametrize("configured", [HASH, HASH.upper(), f"  {HASH}\n"])
+async def test_the_right_password_is_admitted(configured: str) -> None:
+    """The password of the hash is admitted at once, whatever the hash's case and the space around it."""
+    clock = ManualClock()
+    assert await asyncio.wait_for(admits(AdminBearer(configured, clock), PASSWORD), 5)
+    assert clock.sleepers == 0
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "wrong",
+        PASSWORD + "x",
+        PASSWORD[:-1],
+        PASSWORD.upper(),
+        HASH,
+        "é",
+        "日本語",
+        b"\xff\xfe",
+        PASSWORD.encode() + b"\x00",
+    ],
+)
+async def test_a_wrong_password_is_refused_after_a_while(token: str | bytes) -> None:
+    """Any other bearer, the hash itself among them, is refused once its delay is over and not before."""
+    clock = ManualClock()
+    task = asyncio.create_task(admits(AdminBearer(HASH, clock), token))
+    await settled()
+    assert (task.done(), clock.sleepers) == (False, 1)
+    clock.advance(FIRST_DELAY)
+    assert await asyncio.wait_for(task, 5) is False
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    [
+        None,
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer    ",
+        f"Basic {PASSWORD}",
+        PASSWORD,
+        "Bearer " + "x" * 4097,
+        "Bearer " + "x" * 1_000_000,
+    ],
+)
+async def test_what_can_be_no_password_is_refused_at_once(authorization: str | None) -> None:
+    """A missing, empty or over-long bearer is refused without a delay."""
+    headers = [] if authorization is None else [("authorization", authorization)]
+    clock = ManualClock()
+    assert not await asyncio.wait_for(AdminBearer(HASH, clock).admits(request(*headers)), 5)
+    assert clock.sleepers == 0
+
+
+async def test_an_empty_password_is_never_one() -> None:
+    """The hash of nothing admits no empty bearer."""
+    bearer = AdminBearer(hashed(b""), ManualClock())
+    for token in ("", " ", "   "):
+        assert not await admits(bearer, token)
+
+
+async def test_a_password_outside_ascii_is_never_one() -> None:
+    """A bearer outside ASCII is refused even under its own hash: each program would send it in its own way."""
+    clock, password = ManualClock(), "pässword-pässword"
+    task = asyncio.create_task(admits(AdminBearer(hashed(password.encode()), clock), password))
+    await settled()
+    clock.advance(FIRST_DELAY)
+    assert await asyncio.wait_for(task, 5) is False
+
+
+@pytest.mark.parametrize("configured", [None, "", " ", "x" * 64, HASH[:-1], HASH + "0", PASSWORD, "é" * 64])
+async def test_a_hash_that_is_none_admits_nobody(configured: str | None) -> None:
+    """Without 64 hexadecimal digits nothing is admitted, neither the password nor what stands there instead."""
+    bearer = AdminBearer(configured, ManualClock())
+    assert bearer.usable is False
+    for token in (PASSWORD, configured or "", "x"):
+        assert not await asyncio.wait_for(admits(bearer, token), 5)
+
+
+async def test_a_hash_is_told_to_be_usable() -> None:
+    """64 hexadecimal digits are told to be usable."""
+    assert AdminBearer(HASH, ManualClock()).usable
+
+
+async def delay_of(bearer: AdminBearer, clock: ManualClock) -> float:
+    """Return how many seconds one wrong password waits."""
+    task = asyncio.create_task(admits(bearer, "wrong"))
+    await settled()
+    seconds = 0.0
+    while not task.done():
+        clock.advance(FIRST_DELAY)
+        seconds += FIRST_DELAY
+        await settled()
+    return seconds
+
+
+async def test_the_delay_grows_to_a_few_seconds() -> None:
+    """Each wrong password waits longer than the one before, up to the longest delay."""
+    clock = ManualClock()
+    bearer = AdminBearer(HASH, clock)
+    delays = [await delay_of(bearer, clock) for _ in range(40)]
+    assert delays[:4] == [FIRST_DELAY, 2 * FIRST_DELAY, 4 * FIRST_DELAY, 8 * FIRST_DELAY]
+    assert set(delays[4:]) == {LONGEST_DELAY}
+
+
+async def test_wrong_passwords_are_forgotten() -> None:
+    """After a minute without a wrong one, the next waits as briefly as the first."""
+    clock = ManualClock()
+    bearer = AdminBearer(HASH, clock)
+    for _ in range(5):
+        await delay_of(bearer, clock)
+    clock.advance(FORGOTTEN_AFTER)
+    assert await delay_of(bearer, clock) == FIRST_DELAY
+
+
+async def test_the_right_password_does_not_wait_behind_wrong_ones() -> None:
+    """While as many wrong ones wait as may, and more come, the right one is admitted at once."""
+    clock = ManualClock()
+    bearer = AdminBearer(HASH, clock)
+    async with waiting(bearer, 2 * MOST_WAITING):
+        assert clock.sleepers == MOST_WAITING
+        assert await asyncio.wait_for(admits(bearer, PASSWORD), 5)
+
+
+async def test_no_more_wait_than_may() -> None:
+    """Wrong passwords beyond those that may wait are refused at once; after the delay there is room again."""
+    clock = ManualClock()
+    bearer = AdminBearer(HASH, clock)
+    async with waiting(bearer, 3 * MOST_WAITING) as tasks:
+        assert [task.done() for task in tasks] == [False] * MOST_WAITING + [True] * 2 * MOST_WAITING
+        clock.advance(LONGEST_DELAY)
+        await settled()
+        assert [task.result() for task in tasks] == [False] * len(tasks)
+    async with waiting(bearer, 1):
+        assert clock.sleepers == 1
+
+
+async def test_a_client_that_leaves_frees_its_place() -> None:
+    """A wrong one whose client goes away waits no longer."""
+    clock = ManualClock()
+    bearer = AdminBearer(HASH, clock)
+    async with waiting(bearer, MOST_WAITING):
+        pass
+    async with waiting(bearer, 1) as tasks:
+        assert (clock.sleepers, tasks[0].done()) == (1, False)
+
+
+@pytest.mark.parametrize(
+    "password", [PASSWORD, f"  {PASSWORD}\r\n", "x", "~" * 4095, "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}"]
+)
+async def test_what_can_be_sent_is_admitted(password: str) -> None:
+    """A password that is said to be sendable is admitted by its hash, white space around it or not."""
+    bearer = AdminBearer(hashed(sendable(password).encode()), ManualClock())
+    assert await asyncio.wait_for(admits(bearer, sendable(password)), 5)
+    assert await asyncio.wait_for(admits(bearer, f"{sendable(password)} "), 5)
+
+
+@pytest.mark.parametrize(
+    "password", ["", "  ", "pässword", "日本語", "a\nb", "a\tb", "a\x00b", "x" * 4097, "\ud800"]
+)
+async def test_what_can_not_be_sent_is_refused(password: str) -> None:
+    """A password that can not travel in a header, or not alike everywhere, is refused without repeating it."""
+    with pytest.raises(Invalid, match="printable ASCII") as refused:
+        sendable(password)
+    assert not password.strip() or password not in str(refused.value)
