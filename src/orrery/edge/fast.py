@@ -108,7 +108,6 @@ def is_known(headers: list[tuple[bytes, bytes]], etag: bytes) -> bool:
     """Return whether the client has this answer already (RFC 9110, If-None-Match, by weak comparison)."""
     for name, value in headers:
         if name == b"if-none-match":
-            opaque = etag.removeprefix(b"W/")
             given = [one.strip().removeprefix(b"W/") for one in value.split(b",")]
-            return opaque in given or given == [b"*"]
+            return value.strip() == b"*" or etag.removeprefix(b"W/") in given
     return False
