@@ -1,0 +1,162 @@
+"""GitHub's issues by its REST interface (decision 29).
+
+The token needs one right: to read and write the issues of one repository.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import TypeVar
+
+import httpx2
+import structlog
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from orrery.errors import NotConfigured, TrackerFailed
+from orrery.ports.tracker import Issue
+
+SECONDS = 10.0
+"""How long one request may take."""
+
+_VERSION = "2022-11-28"
+"""Of the interface, by date."""
+
+_PAGE = 100
+"""The most that one page of a list holds."""
+
+_LIMITED = "limits how often it may be asked ({status}); the next check asks again."
+_REFUSALS = {
+    401: "does not accept the token (401): give a new one in the secret tracker_token.",
+    403: "forbids it (403): the token must be allowed to read and write the issues of {repository}.",
+    404: "shows no {repository} (404): the name is wrong, or the token may not see it.",
+    410: "has no issues in {repository} (410): switch them on in its settings, unless this one was deleted.",
+    422: "finds the request invalid (422).",
+}
+_MOVED = "says that {repository} has moved ({status}): set [monitor] repository to its new name."
+_OTHER = "answered {status}."
+
+Parsed = TypeVar("Parsed")
+
+log = structlog.get_logger()
+
+
+class _Label(BaseModel):
+    name: str
+
+
+class _Issue(BaseModel):
+    """An issue, as far as we read it. A pull request is one, too, and has `pull_request`."""
+
+    number: int
+    html_url: str
+    labels: list[_Label | str]
+    pull_request: object = None
+
+    def has(self, label: str) -> bool:
+        names = (one if isinstance(one, str) else one.name for one in self.labels)
+        return label.lower() in (name.lower() for name in names)
+
+    def ours(self) -> Issue:
+        return Issue(str(self.number), self.html_url)
+
+
+_ONE, _LIST = TypeAdapter(_Issue), TypeAdapter(list[_Issue])
+
+
+class GitHubTracker:
+    """Opens, comments on and closes the issues of `repository` (`owner/name`).
+
+    `base_url` is the interface's address. Every method raises `TrackerFailed`, or `NotConfigured` while
+    repository or token is missing.
+    """
+
+    def __init__(self, base_url: str, repository: str | None, token: str | None) -> None:
+        self._base_url = base_url.rstrip("/")
+        self._repository = repository
+        self._token = token
+
+    async def find_open(self, label: str) -> Issue | None:
+        """Return the oldest open issue with `label`; pull requests are none."""
+        query = {"state": "open", "labels": label, "sort": "created", "direction": "asc", "per_page": str(_PAGE)}
+        answer = await self._ask("GET", "", query=query)
+        return next((one.ours() for one in _read(_LIST, answer) if one.pull_request is None), None)
+
+    async def open(self, label: str, title: str, body: str) -> Issue:
+        """Open an issue with `label`, which GitHub makes when it is new."""
+        answer = await self._ask("POST", "", {"title": title, "body": body, "labels": [label]})
+        issue = _read(_ONE, answer)
+        if not issue.has(label):
+            # Who may open issues but not label them has the label dropped without an error.
+            log.warning("the tracker dropped the label", label=label, issue=issue.number)
+        return issue.ours()
+
+    async def comment(self, issue: Issue, body: str) -> None:
+        """Add a comment."""
+        await self._ask("POST", f"/{issue.id}/comments", {"body": body})
+
+    async def close(self, issue: Issue, body: str) -> None:
+        """Add a closing comment and close."""
+        await self.comment(issue, body)
+        await self._ask("PATCH", f"/{issue.id}", {"state": "closed", "state_reason": "completed"})
+
+    async def _ask(
+        self,
+        method: str,
+        path: str,
+        json: Mapping[str, object] | None = None,
+        query: Mapping[str, str] | None = None,
+    ) -> httpx2.Response:
+        url, headers = self._address(path), self._headers()
+        try:
+            async with asyncio.timeout(SECONDS), httpx2.AsyncClient(timeout=SECONDS, headers=headers) as client:
+                answer = await client.request(method, url, json=json, params=query)
+        except (TimeoutError, httpx2.TimeoutException):
+            raise TrackerFailed(f"GitHub did not answer within {SECONDS:g} s.") from None
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise TrackerFailed(f"GitHub can not be reached ({type(error).__name__}).") from None
+        if not answer.is_success:
+            sentence = _refusal(answer).format(status=answer.status_code, repository=self._repository)
+            raise TrackerFailed(f"GitHub {sentence}")
+        return answer
+
+    def _address(self, path: str) -> str:
+        if not self._repository:
+            raise NotConfigured("The tracker is GitHub, but [monitor] repository is not set.")
+        return f"{self._base_url}/repos/{self._repository}/issues{path}"
+
+    def _headers(self) -> dict[str, str]:
+        if not self._token:
+            raise NotConfigured("The tracker is GitHub, but the secret tracker_token is missing.")
+        if not (self._token.isascii() and self._token.isprintable()):
+            raise NotConfigured("The secret tracker_token has characters that no token of GitHub has.")
+        return {
+            "Accept": "application/vnd.github+json",
+            "Authorization": f"Bearer {self._token}",
+            "User-Agent": "orrery",
+            "X-GitHub-Api-Version": _VERSION,
+        }
+
+
+def _refusal(answer: httpx2.Response) -> str:
+    if _is_limited(answer):
+        return _LIMITED
+    return _MOVED if answer.is_redirect else _REFUSALS.get(answer.status_code, _OTHER)
+
+
+def _is_limited(answer: httpx2.Response) -> bool:
+    """Tell a limit, which passes by itself, from a right that is missing: both may be 403."""
+    if answer.status_code not in (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS):
+        return False
+    return (
+        answer.status_code == HTTPStatus.TOO_MANY_REQUESTS
+        or "retry-after" in answer.headers
+        or answer.headers.get("x-ratelimit-remaining") == "0"
+        or "rate limit" in answer.text.lower()
+    )
+
+
+def _read(kind: TypeAdapter[Parsed], answer: httpx2.Response) -> Parsed:
+    try:
+        return kind.validate_json(answer.content)
+    except ValidationError:
+        raise TrackerFailed("GitHub's answer is not what its interface promises.") from None

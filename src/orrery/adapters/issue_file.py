@@ -1,0 +1,171 @@
+"""Issues in one local JSON file that a person can read: the tracker when there is no other (decision 29)."""
+
+import asyncio
+import fcntl
+import os
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import stamina
+from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+
+from orrery.errors import TrackerFailed
+from orrery.ports.clock import Clock
+from orrery.ports.tracker import Issue
+
+LOCK_SECONDS = 5.0
+"""How long another process may hold the file; its turn takes milliseconds."""
+
+Result = TypeVar("Result")
+
+
+class _Stored(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Comment(_Stored):
+    at: AwareDatetime
+    text: str
+
+
+class _Issue(_Stored):
+    id: str
+    state: Literal["open", "closed"] = "open"
+    labels: list[str]
+    title: str
+    opened_at: AwareDatetime
+    closed_at: AwareDatetime | None = None
+    text: str
+    comments: list[_Comment] = []
+
+    def ours(self) -> Issue:
+        return Issue(self.id)
+
+
+class _File(_Stored):
+    """What the file holds, the oldest issue first."""
+
+    v: Literal[1] = 1
+    issues: list[_Issue] = []
+
+    def next_number(self) -> str:
+        """Return a number that no issue has, also after a person took some out."""
+        return str(max((int(one.id) for one in self.issues if one.id.isdecimal()), default=0) + 1)
+
+    def find(self, issue: Issue) -> _Issue:
+        for one in self.issues:
+            if one.id == issue.id:
+                return one
+        raise TrackerFailed(f"The issue file has no issue {issue.id}.")
+
+
+class FileTracker:
+    """Keeps issues in the file at `path`, which is made with the first; beside it lies a lock.
+
+    The file is replaced as a whole, so that a kill leaves the old or the new one. One that can not be read is
+    never written over. Every method raises `TrackerFailed`.
+    """
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        self._path = path
+        self._clock = clock
+
+    async def find_open(self, label: str) -> Issue | None:
+        """Return the oldest open issue with `label`."""
+        file = await asyncio.to_thread(self._guarded, self._load)
+        return next((one.ours() for one in file.issues if one.state == "open" and label in one.labels), None)
+
+    async def open(self, label: str, title: str, body: str) -> Issue:
+        """Open an issue with `label`; its number is the next."""
+
+        def change(file: _File) -> Issue:
+            number = file.next_number()
+            now = self._clock.now()
+            file.issues.append(_Issue(id=number, labels=[label], title=title, opened_at=now, text=body))
+            return Issue(number)
+
+        return await self._changed(change)
+
+    async def comment(self, issue: Issue, body: str) -> None:
+        """Add a comment."""
+        await self._changed(lambda file: self._add_comment(file.find(issue), body))
+
+    async def close(self, issue: Issue, body: str) -> None:
+        """Add a closing comment and close."""
+
+        def change(file: _File) -> None:
+            found = file.find(issue)
+            self._add_comment(found, body)
+            found.closed_at = found.closed_at or self._clock.now()
+            found.state = "closed"
+
+        await self._changed(change)
+
+    def _add_comment(self, found: _Issue, body: str) -> None:
+        found.comments = [*found.comments, _Comment(at=self._clock.now(), text=body)]
+
+    async def _changed(self, change: Callable[[_File], Result]) -> Result:
+        def work() -> Result:
+            with self._locked():
+                file = self._load()
+                result = change(file)
+                self._replace(file.model_dump_json(indent=2).encode() + b"\n")
+                return result
+
+        return await asyncio.to_thread(self._guarded, work)
+
+    def _guarded(self, work: Callable[[], Result]) -> Result:
+        try:
+            return work()
+        except BlockingIOError:
+            raise TrackerFailed("Another process holds the issue file.") from None
+        except OSError as error:
+            raise TrackerFailed(
+                f"The issue file can not be used ({error.strerror or type(error).__name__})."
+            ) from None
+
+    def _load(self) -> _File:
+        try:
+            return _File.model_validate_json(self._path.read_bytes())
+        except FileNotFoundError:
+            return _File()
+        except ValidationError:
+            raise TrackerFailed(
+                f"The issue file {self._path.name} does not hold what was written: mend it, or move it away."
+            ) from None
+
+    @contextmanager
+    def _locked(self) -> Generator[None]:
+        """Hold the lock, which ends with the process however that ends."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._beside("lock").open("a") as held:
+            _lock(held.fileno())
+            yield
+
+    def _replace(self, content: bytes) -> None:
+        fresh = self._beside("new")
+        with fresh.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(self._path)
+        _sync(self._path.parent)
+
+    def _beside(self, ending: str) -> Path:
+        return self._path.with_name(f"{self._path.name}.{ending}")
+
+
+@stamina.retry(on=BlockingIOError, attempts=None, timeout=LOCK_SECONDS, wait_initial=0.01, wait_max=0.1)
+def _lock(descriptor: int) -> None:
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _sync(folder: Path) -> None:
+    """Make the new name of the file last through a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

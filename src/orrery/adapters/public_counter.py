@@ -1,0 +1,81 @@
+"""The counter's public reads over HTTP, as a visitor's browser asks for them (spec 2, Endpoints)."""
+
+import asyncio
+from http import HTTPStatus
+from typing import Annotated, Literal
+
+import httpx2
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+
+from orrery.errors import NotConfigured
+from orrery.ports.counter import Reading, Scope
+
+SECONDS = 10.0
+"""How long one read may take."""
+
+_LONGEST_AGE = 1e9
+"""Seconds, some thirty years: beyond, it is no age of a count."""
+
+_Count = Annotated[int, Field(ge=0, le=2**53 - 1)]
+_Age = Annotated[float, Field(ge=0, le=_LONGEST_AGE, allow_inf_nan=False)]
+_Tag = Annotated[str, Field(pattern=r"^[A-Za-z]+(-[A-Za-z]+)*$", max_length=40)]
+
+
+class _Read(BaseModel):
+    """What both reads have. Other fields than the spec's are no reason to call a counter broken."""
+
+    model_config = ConfigDict(strict=True)
+
+    generated_at: AwareDatetime | None
+    age_s: _Age | None
+    stale: bool
+    error: _Tag | None = None
+
+    def reading(self, count: int) -> Reading:
+        return Reading(count, self.generated_at, self.age_s, self.stale, self.error)
+
+
+class _Site(_Read):
+    active: _Count
+    pages: list[object]
+
+
+class _Cosmos(_Read):
+    totalUnique: _Count  # noqa: N815  the specification's name
+    scope: Literal["cosmos"]
+
+
+class HttpCounter:
+    """Reads the public endpoints below one address."""
+
+    def __init__(self, base_url: str | None) -> None:
+        self._base_url = base_url
+
+    async def read(self, scope: Scope) -> Reading | None:
+        """Return what the endpoint says, or None when it can not be reached or says something else.
+
+        Raises `NotConfigured` while no address is set.
+        """
+        if not self._base_url:
+            raise NotConfigured("The monitor does not know where the counter is: set [monitor] base_url.")
+        body = await self._fetch(f"{self._base_url.rstrip('/')}/api/stats", "1" if scope == "site" else scope)
+        return _parsed(scope, body) if body is not None else None
+
+    async def _fetch(self, url: str, realtime: str) -> bytes | None:
+        try:
+            async with asyncio.timeout(SECONDS), httpx2.AsyncClient(timeout=SECONDS) as client:
+                answer = await client.get(url, params={"realtime": realtime})
+        except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError):
+            return None
+        return answer.content if answer.status_code == HTTPStatus.OK else None
+
+
+def _parsed(scope: Scope, body: bytes) -> Reading | None:
+    try:
+        if scope == "site":
+            site = _Site.model_validate_json(body)
+            return site.reading(site.active)
+        cosmos = _Cosmos.model_validate_json(body)
+        return cosmos.reading(cosmos.totalUnique)
+    except ValidationError:
+        return None
