@@ -23,6 +23,7 @@ from orrery.sandbox.processor.pay_page import PayPage
 from orrery.sandbox.processor.world import World
 from orrery.sandbox.push import PushServer
 from orrery.sandbox.state import State
+from orrery.sandbox.tracker import TrackerServer
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +36,8 @@ class SandboxConfig:
 
     `state_path` None keeps everything in memory. `api_keys` maps a key to its permissions (`EVERYTHING`, or the
     vendor's like `charge_read`). `webhook_endpoints` are (url, signing secrets). `smtp_port` 0 takes a free one,
-    None starts no mail server. `push_token` is the bearer that publishers must show, if any.
+    None starts no mail server. `push_token` is the bearer that publishers must show, if any; `tracker_token` the
+    one for writing issues, None takes any.
     """
 
     base_url: str
@@ -46,6 +48,7 @@ class SandboxConfig:
     smtp_host: str = "127.0.0.1"
     smtp_port: int | None = 0
     push_token: str | None = None
+    tracker_token: str | None = None
     extra_routes: Sequence[BaseRoute] = field(default=())
 
 
@@ -62,6 +65,7 @@ class Sandbox:
         self.courier = Courier(self.world)
         self.mail = _mail_server(config, self.state, clock, self.faults)
         self.push = PushServer(self.state, clock, self.faults, config.push_token)
+        self.tracker = TrackerServer(self.state, clock, self.faults, config.base_url, config.tracker_token)
         self.console = Console(self.world, advance)
 
     def routes(self) -> list[BaseRoute]:
@@ -72,6 +76,7 @@ class Sandbox:
             Route("/v1/{rest:path}", api.answer, methods=methods),
             *PayPage(self.world).routes(),
             *self.push.routes(),
+            *self.tracker.routes(),
             *mail_routes(self.state),
             *self.console.routes(),
             assets(),

@@ -31,6 +31,10 @@ KINDS: dict[str, str] = {
     "push_413": "The push server finds the message too large.",
     "push_429": "The push server limits the rate.",
     "push_timeout": "The push server does not answer.",
+    "tracker_500": "The issue tracker fails before it looks at the request.",
+    "tracker_401": "The issue tracker does not accept the token.",
+    "tracker_timeout": "The issue tracker does not answer, and does nothing.",
+    "tracker_lost_answer": "The issue tracker carries a change out, then the connection is cut.",
 }
 
 
