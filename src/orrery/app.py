@@ -9,24 +9,30 @@ from datetime import timedelta
 from starlette.types import ASGIApp
 
 from orrery.adapters.clock import SystemClock
+from orrery.adapters.ga4 import GoogleAnalytics
 from orrery.adapters.movable_clock import MovableClock
+from orrery.adapters.public_counter import HttpCounter
 from orrery.adapters.sqlite import SqliteStore
 from orrery.adapters.stripe.client import StripeProcessor
 from orrery.adapters.stripe.objects import read_event
 from orrery.checkout.domain import CheckoutDomain
 from orrery.checkout.lookup import index_key
+from orrery.edge.fast import FastReads
 from orrery.edge.http import private_app, public_app
 from orrery.edge.metrics import Metrics
+from orrery.live.domain import LiveDomain
 from orrery.owner.health import Health
 from orrery.owner.heart import Heart
 from orrery.owner.outbox import Channel, Outbox
 from orrery.owner.watch import Watch
 from orrery.owner.workers import Job, Workers
+from orrery.ports.analytics import Analytics
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.heartbeat import Heartbeat
 from orrery.ports.notifier import Notifier
 from orrery.ports.store import Store
+from orrery.ports.tracker import Tracker
 from orrery.settings import Secrets, Settings
 
 
@@ -38,19 +44,22 @@ class Orrery:
     store: Store
     outbox: Outbox
     checkout: CheckoutDomain
+    live: LiveDomain
     workers: Workers
     health: Health
 
     async def findings(self) -> Sequence[Finding]:
         """Return how every part is, without asking anybody outside."""
-        return [*await self.health.local(), *self.checkout.health.local()]
+        return [*await self.health.local(), *self.checkout.health.local(), *self.live.health.local()]
 
     def apps(self, site: ASGIApp | None = None) -> tuple[ASGIApp, ASGIApp]:
         """Return the public app, with `site` behind its operations, and the private one."""
         metrics = Metrics()
-        routes = self.checkout.routes
-        public = public_app([routes.router()], routes.direct(), self.findings, metrics, site)
-        return public, private_app(public, self.findings, metrics, self.health.undelivered)
+        checkout, live = self.checkout.routes, self.live.routes
+        public = public_app([checkout.router(), live.router()], checkout.direct(), self.findings, metrics, site)
+        private = private_app(public, self.findings, metrics, self.health.undelivered)
+        count = metrics.counter_of(LiveDomain.PATH)
+        return FastReads(public, LiveDomain.PATH, self.live.fast(), count), private
 
 
 @asynccontextmanager
@@ -77,19 +86,40 @@ def _composed(settings: Settings, secrets: Secrets, clock: Clock, store: Store, 
         api_version=settings.checkout.api_version,
     )
     checkout = CheckoutDomain(store, clock, processor, read_event, settings.checkout_plan(secrets), index_key=key)
+    holder = random.token_hex(8)
+    live = LiveDomain(
+        store,
+        clock,
+        _analytics(settings, secrets, clock),
+        HttpCounter(settings.monitor_url),
+        _tracker(settings, secrets, clock),
+        settings.live_plan(secrets),
+        holder=holder,
+    )
     notifiers = _notifiers(settings, secrets, clock)
     outbox = Outbox(store, clock, notifiers)
-    workers = Workers(store, clock, holder=random.token_hex(8))
+    workers = Workers(store, clock, holder)
     health = Health(store, outbox, workers.failing, notifiers)
-    orrery = Orrery(clock, store, outbox, checkout, workers, health)
+    orrery = Orrery(clock, store, outbox, checkout, live, workers, health)
     workers.add(Job(Health.JOB, timedelta(seconds=10), health.write))
     workers.add(Job("deliver notifications", timedelta(seconds=1), outbox.deliver_due))
     workers.add(Job("watch", timedelta(minutes=5), Watch(store, clock, orrery.findings).tell))
-    workers.add(*checkout.jobs())
+    workers.add(*checkout.jobs(), *live.jobs())
     if settings.heartbeat.url:
         heart = Heart(_heartbeat(settings.heartbeat.url), workers.failing, outbox.stuck)
         workers.add(Job(Heart.JOB, timedelta(minutes=1), heart.beat))
     return orrery
+
+
+def _analytics(settings: Settings, secrets: Secrets, clock: Clock) -> Analytics:
+    live = settings.live
+    return GoogleAnalytics(
+        secrets.reveal("analytics_service_account_key"),
+        live.property_id,
+        base_url=live.provider_url,
+        planet_dimension=live.planet_dimension,
+        clock=clock,
+    )
 
 
 # These adapters are imported when first needed: a service that does not use them starts sooner and weighs less.
@@ -109,6 +139,17 @@ def _notifiers(settings: Settings, secrets: Secrets, clock: Clock) -> dict[Chann
         relay = Relay(mail.host, mail.port, mail.sender, mail.security, mail.username, password)
         found["email"] = SmtpNotifier(relay, clock)
     return found
+
+
+def _tracker(settings: Settings, secrets: Secrets, clock: Clock) -> Tracker:
+    if settings.monitor.tracker == "github":
+        from orrery.adapters.github import GitHubTracker  # noqa: PLC0415  see above
+
+        token = secrets.reveal("tracker_token")
+        return GitHubTracker(settings.monitor.github_url, settings.monitor.repository, token)
+    from orrery.adapters.issue_file import FileTracker  # noqa: PLC0415  see above
+
+    return FileTracker(settings.monitor.file, clock)
 
 
 def _heartbeat(url: str) -> Heartbeat:

@@ -28,7 +28,8 @@ def command(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FB
 
 
 async def _examine(orrery: Orrery) -> list[Finding]:
-    remote = [await examined(part, check) for part, check in orrery.checkout.health.remote()]
+    checks = [*orrery.checkout.health.remote(), *orrery.live.health.remote()]
+    remote = [await examined(part, check) for part, check in checks]
     return [*await orrery.findings(), *remote, *await orrery.health.remote()]
 
 

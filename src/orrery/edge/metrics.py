@@ -26,7 +26,7 @@ class Metrics:
         )
 
     def counter_of(self, route: str) -> Callable[[str, int], None]:
-        """Return what counts the requests of one route by method and status, for a path where each moment counts."""
+        """Return what counts the requests of one route by method and status, for a path that is in a hurry."""
         counters: dict[tuple[str, int], Counter] = {}
 
         def count(method: str, status: int) -> None:

@@ -1,5 +1,6 @@
 """The sections of `orrery.toml`, and what they mean together."""
 
+from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -14,6 +15,8 @@ from orrery.checkout.letters import Letters
 from orrery.checkout.params import Terms
 from orrery.edge.ratelimit import Limit
 from orrery.errors import Invalid
+from orrery.live.domain import LivePlan
+from orrery.live.quota import Limits
 from orrery.settings.secrets import Mode, Secrets
 from orrery.settings.section import PREFIX, Section
 
@@ -259,4 +262,26 @@ class Settings(BaseSettings):
             service_token=token.encode() if token else None,
             limits=(Limit(checkout.sessions_per_minute, 60), Limit(checkout.sessions_per_hour, 3600)),
             trusted_proxies=self.server.trusted_proxies,
+        )
+
+    @property
+    def monitor_url(self) -> str:
+        """Return where the monitor reads the counter: at the public listener, unless another place is named."""
+        host = f"[{self.server.host}]" if ":" in self.server.host else self.server.host
+        here = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(host, host)  # noqa: S104  it is compared, not bound
+        return self.monitor.base_url or f"http://{here}:{self.server.port}"
+
+    def live_plan(self, secrets: Secrets) -> LivePlan:
+        """Return what this deployment says about its live counter."""
+        live = self.live
+        return LivePlan(
+            has_property=live.property_id is not None,
+            has_key=secrets.reveal("analytics_service_account_key") is not None,
+            refreshes_itself=live.refresh,
+            interval=timedelta(seconds=live.refresh_interval),
+            poll_interval=live.poll_interval,
+            min_visible=live.min_visible,
+            limits=Limits(live.tokens_per_hour, live.tokens_per_day),
+            paths={page.title: page.path for page in live.pages},
+            password_hash=secrets.reveal("admin_password_hash"),
         )
