@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from orrery.checkout.catalogue import Catalogue
-from orrery.errors import OrreryError
 from orrery.ports.health import Finding
 from orrery.ports.processor import Processor
 
@@ -81,11 +80,3 @@ def _present(part: str, present: bool, todo: str) -> Finding:  # noqa: FBT001  a
 
 def _sends_completed(events: tuple[str, ...]) -> bool:
     return EVENT_TYPE in events or "*" in events
-
-
-async def examined(part: str, check: Check) -> Finding:
-    """Return what the check finds, or that it failed."""
-    try:
-        return await check()
-    except OrreryError as error:
-        return Finding(part, "broken", str(error), "Check the address, the key and the network.")

@@ -8,9 +8,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from orrery.app import Orrery
-from orrery.checkout.health import examined
 from orrery.cli.services import AsJson, Config, with_services
 from orrery.cli.tables import show_json
+from orrery.owner.health import examined
 from orrery.ports.health import Finding
 
 _SIGNS = {"ok": "[green]ok[/green]", "broken": "[red]broken[/red]", "off": "[dim]off[/dim]"}

@@ -1,6 +1,6 @@
 """How the store, the notifications and the workers are."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from orrery.errors import OrreryError, StoreError
 from orrery.owner.outbox import CHANNELS, Channel, Outbox
@@ -80,3 +80,11 @@ class Health:
         except OrreryError as error:
             return Finding(channel, "broken", str(error), "Check the address, the secret and the network.")
         return Finding(channel, "ok")
+
+
+async def examined(part: str, check: Callable[[], Awaitable[Finding]]) -> Finding:
+    """Return what the check finds, or that it failed."""
+    try:
+        return await check()
+    except OrreryError as error:
+        return Finding(part, "broken", str(error), "Check the address, the key and the network.")
