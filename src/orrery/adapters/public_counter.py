@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 import httpx2
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
-from orrery.errors import NotConfigured
 from orrery.ports.counter import Reading, Scope
 
 SECONDS = 10.0
@@ -48,23 +47,18 @@ class _Cosmos(_Read):
 class HttpCounter:
     """Reads the public endpoints below one address."""
 
-    def __init__(self, base_url: str | None) -> None:
-        self._base_url = base_url
+    def __init__(self, base_url: str) -> None:
+        self._url = f"{base_url.rstrip('/')}/api/stats"
 
     async def read(self, scope: Scope) -> Reading | None:
-        """Return what the endpoint says, or None when it can not be reached or says something else.
-
-        Raises `NotConfigured` while no address is set.
-        """
-        if not self._base_url:
-            raise NotConfigured("The monitor does not know where the counter is: set [monitor] base_url.")
-        body = await self._fetch(f"{self._base_url.rstrip('/')}/api/stats", "1" if scope == "site" else scope)
+        """Return what the endpoint says, or None when it can not be reached or says something else."""
+        body = await self._fetch("1" if scope == "site" else scope)
         return _parsed(scope, body) if body is not None else None
 
-    async def _fetch(self, url: str, realtime: str) -> bytes | None:
+    async def _fetch(self, realtime: str) -> bytes | None:
         try:
             async with asyncio.timeout(SECONDS), httpx2.AsyncClient(timeout=SECONDS) as client:
-                answer = await client.get(url, params={"realtime": realtime})
+                answer = await client.get(self._url, params={"realtime": realtime})
         except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError):
             return None
         return answer.content if answer.status_code == HTTPStatus.OK else None

@@ -202,8 +202,8 @@ class Monitor:
     async def check(self) -> Verdict:
         """Look once, and return what was seen and done.
 
-        Of checks within a minute one counts, also among processes. Raises `StoreError`, or `NotConfigured` when
-        nobody said where the counter is; a tracker that fails is told in the verdict.
+        Of checks within a minute one counts, also among processes. Raises `StoreError`; a tracker that fails is
+        told in the verdict.
         """
         site, cosmos = await asyncio.gather(self._counter.read("site"), self._counter.read("cosmos"))
         now = self._clock.now()
