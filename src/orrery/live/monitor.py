@@ -63,7 +63,10 @@ class Reason:
 
 
 class Seen(BaseModel):
-    """What the monitor saw last. `tracker` is what is known of the issue, `told` the kind that the issue tells."""
+    """What the monitor saw last. `tracker` is how far the issue is, `told` the kind of reason that it tells of.
+
+    Without a state that can be read the issue is `unknown`: two good checks close what may be there.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -74,7 +77,7 @@ class Seen(BaseModel):
     kind: str = ""
     reason: str = ""
     degraded_since: AwareDatetime | None = None
-    tracker: Literal["unknown", "open", "closed"] = "unknown"
+    tracker: Literal["unknown", "opening", "open", "closing", "closed"] = "unknown"
     issue: str | None = None
     url: str = ""
     told: str = ""
@@ -139,32 +142,37 @@ def _disagreement(site: Reading, cosmos: Reading) -> Reason | None:
 
 
 def step(seen: Seen, reason: Reason | None, now: datetime) -> Seen:
-    """Return what is known after one more check."""
-    if reason is None:
-        return _after_good(seen, now)
+    """Return what is known after one more check, and where the issue has to go."""
+    return _after_bad(seen, reason, now) if reason else _after_good(seen, now)
+
+
+def _after_bad(seen: Seen, reason: Reason, now: datetime) -> Seen:
     bad = seen.bad + 1
     update = {"checked_at": now, "bad": bad, "good": 0, "kind": reason.kind, "reason": reason.text}
     if seen.degraded_since is None and bad >= IN_A_ROW:
-        update |= {"degraded_since": now, "tracker": "unknown", "told": ""}
+        update |= {"degraded_since": now, "tracker": "opening"}
     return seen.model_copy(update=update)
 
 
 def _after_good(seen: Seen, now: datetime) -> Seen:
     good = seen.good + 1
-    since = None if good >= IN_A_ROW else seen.degraded_since
-    return seen.model_copy(update={"checked_at": now, "bad": 0, "good": good, "degraded_since": since})
+    update: dict[str, object] = {"checked_at": now, "bad": 0, "good": good}
+    if good >= IN_A_ROW and (seen.degraded_since or seen.tracker == "unknown"):
+        update |= {"degraded_since": None, "tracker": "closing"}
+    return seen.model_copy(update=update)
 
 
 def due(seen: Seen) -> Deed | None:
-    """Return what the tracker is behind with.
-
-    Without a state that can be read nothing is known of the tracker: two good checks close what may be open there.
-    """
-    if seen.degraded_since is None:
-        return "close" if seen.good >= IN_A_ROW and seen.tracker != "closed" else None
-    if seen.tracker != "open":
-        return "open"
-    return "comment" if seen.told != seen.kind else None
+    """Return what the tracker is behind with."""
+    match seen.tracker:
+        case "opening":
+            return "open"
+        case "closing":
+            return "close"
+        case "open":
+            return "comment" if seen.told != seen.kind else None
+        case "unknown" | "closed":
+            return None
 
 
 def news(before: Seen, after: Seen, now: datetime) -> list[outbox.Draft]:
