@@ -14,6 +14,7 @@ from pydantic_core import PydanticUndefined
 from orrery.app import opened
 from orrery.checkout.desk import JournalEntry
 from orrery.checkout.records import AccessEnd, AccessRecord, Attempt, Offer, Pending
+from orrery.live.records import Active, LastError, Outcome, Pages
 from orrery.owner import outbox
 from orrery.sandbox.faults import KINDS
 from orrery.settings import Secrets, Settings
@@ -67,7 +68,7 @@ def documented_problems() -> set[tuple[str, str]]:
 
 def raised_problems() -> set[tuple[str, str]]:
     """Return every pair of status and tag in the product's source."""
-    folders = (ROOT / "src/orrery/edge", ROOT / "src/orrery/checkout")
+    folders = (ROOT / "src/orrery/edge", ROOT / "src/orrery/checkout", ROOT / "src/orrery/live")
     sources = [path.read_text() for folder in folders for path in folder.glob("*.py")]
     found = {(match["status"], match["tag"]) for text in sources for match in PROBLEM.finditer(text)}
     return found | {("404", "not-found"), ("405", "method-not-allowed")}
@@ -173,6 +174,10 @@ def test_every_error_tag_is_documented() -> None:
         ("Idempotency record", Attempt),
         ("Notification", outbox.Row),
         ("Change by hand", JournalEntry),
+        ("Live count", Active),
+        ("Live pages", Pages),
+        ("Last error of a refresh", LastError),
+        ("Outcome of a refresh", Outcome),
     ],
 )
 def test_every_field_of_a_record_is_documented(title: str, model: type[BaseModel]) -> None:

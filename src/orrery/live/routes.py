@@ -116,10 +116,11 @@ class LiveRoutes:
     def router(self) -> APIRouter:
         """Return the routes, documented."""
         router = APIRouter(tags=["live"])
+        router.add_api_route(PATH, self.read, methods=["HEAD"], include_in_schema=False)
         router.add_api_route(
             PATH,
             self.read,
-            methods=["GET", "HEAD"],
+            methods=["GET"],
             response_model=SiteRead | CosmosRead | IntelRead,
             responses={401: {"model": Refused}, 503: {"model": Refused}} | _REFUSED_QUERY,
             openapi_extra=_READ,
