@@ -11,7 +11,9 @@ import uvicorn
 
 from orrery.adapters.movable_clock import MovableClock
 from orrery.edge.listeners import bind
-from orrery.sandbox.app import EVERYTHING, PriceSeed, SandboxConfig, create_app
+from orrery.sandbox.analytics.config import TOKEN_PATH
+from orrery.sandbox.analytics.key import config_of, service_account_key, token_url_of
+from orrery.sandbox.app import EVERYTHING, AnalyticsConfig, PriceSeed, SandboxConfig, create_app
 
 PRICE = PriceSeed(id="price_cloud_navigator", product="Cloud Navigator practice questions", unit_amount=4900)
 """What the demo sells."""
@@ -19,10 +21,20 @@ PRICE = PriceSeed(id="price_cloud_navigator", product="Cloud Navigator practice 
 API_KEY, SIGNING_SECRET = "sk_test_orrery_sandbox", "whsec_orrery_sandbox"
 """What the sandbox accepts and signs with when nothing else is said: no real processor knows them."""
 
+PROPERTY_ID = "123456789"
+"""The analytics property that the sandbox has."""
+
+KEY_FILE = "analytics-key.json"
+"""Where `orrery sandbox` keeps the key that it made, in its data folder."""
+
 
 @dataclass(frozen=True, slots=True)
 class SandboxPlan:
-    """How the sandbox is run: where, with which keys, and where it sends webhooks."""
+    """How the sandbox is run: where, with which keys, and where it sends webhooks.
+
+    `analytics_key` is the JSON text of the service-account key that the analytics provider accepts; without one
+    there is no such provider.
+    """
 
     data: Path
     port: int
@@ -30,18 +42,25 @@ class SandboxPlan:
     api_key: str = field(repr=False)
     webhook_url: str
     webhook_secret: str = field(repr=False)
+    analytics_key: str | None = field(default=None, repr=False)
+    property_id: str = PROPERTY_ID
 
 
-def command(
+def command(  # noqa: PLR0913, PLR0917  the options of a command are its function's parameters
     webhook_url: Annotated[str, typer.Option(help="Where webhooks are sent.")],
     api_key: Annotated[str, typer.Option(help="The key that callers must show.")] = API_KEY,
     webhook_secret: Annotated[str, typer.Option(help="What webhooks are signed with.")] = SIGNING_SECRET,
     port: Annotated[int, typer.Option(help="The port on 127.0.0.1.")] = 8090,
     smtp_port: Annotated[int, typer.Option(help="The mail server's port on 127.0.0.1.")] = 8025,
     data: Annotated[Path, typer.Option(help="Where state and clock are kept.")] = Path(".orrery"),
+    analytics_key: Annotated[
+        Path | None, typer.Option(help="The analytics provider's service-account key; made in DATA when missing.")
+    ] = None,
+    property_id: Annotated[str, typer.Option(help="The analytics property.")] = PROPERTY_ID,
 ) -> None:
     """Run the sandbox until Ctrl-C."""
-    plan = SandboxPlan(data, port, smtp_port, api_key, webhook_url, webhook_secret)
+    key = _read_key(analytics_key) if analytics_key else kept_key(data / KEY_FILE, port)
+    plan = SandboxPlan(data, port, smtp_port, api_key, webhook_url, webhook_secret, key, property_id)
     server, listener = prepare(plan)
     typer.echo(f"sandbox: http://127.0.0.1:{port}")
     server.run(sockets=[listener])
@@ -58,10 +77,34 @@ def prepare(plan: SandboxPlan) -> tuple[uvicorn.Server, socket.socket]:
         state_path=plan.data / "sandbox.db",
         webhook_endpoints=((plan.webhook_url, (plan.webhook_secret,)),),
         smtp_port=plan.smtp_port,
+        analytics=_analytics(plan),
     )
     app = create_app(config, clock, clock.advance)
     settings = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=2)
     return uvicorn.Server(settings), listener
+
+
+def kept_key(file: Path, port: int) -> str:
+    """Return the service-account key in a file, made (mode 0600) unless it is there for a sandbox on that port."""
+    token_url = f"http://127.0.0.1:{port}{TOKEN_PATH}"
+    if file.exists() and token_url_of(text := file.read_text(encoding="utf-8")) == token_url:
+        return text
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch(mode=0o600)
+    file.write_text(key := service_account_key(token_url), encoding="utf-8")
+    return key
+
+
+def _read_key(file: Path) -> str:
+    try:
+        config_of(text := file.read_text(encoding="utf-8"), PROPERTY_ID)
+    except (OSError, ValueError) as error:
+        raise typer.BadParameter(f"{file} holds no service account's key.") from error
+    return text
+
+
+def _analytics(plan: SandboxPlan) -> AnalyticsConfig | None:
+    return config_of(plan.analytics_key, plan.property_id) if plan.analytics_key else None
 
 
 class SandboxThread:

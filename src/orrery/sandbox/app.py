@@ -1,4 +1,4 @@
-"""The sandbox as one ASGI app on one port: processor, hosted page, mail, push, console."""
+"""The sandbox as one ASGI app on one port: processor, hosted page, mail, push, analytics, console."""
 
 import asyncio
 import logging
@@ -11,6 +11,9 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Route
 
 from orrery.ports.clock import Clock
+from orrery.sandbox.analytics.api import AnalyticsApi
+from orrery.sandbox.analytics.config import AnalyticsConfig
+from orrery.sandbox.analytics.page import ADDRESS, AnalyticsPage, switched_off
 from orrery.sandbox.console import Console
 from orrery.sandbox.faults import Faults
 from orrery.sandbox.mail import MailServer, mail_routes
@@ -27,7 +30,7 @@ from orrery.sandbox.tracker import TrackerServer
 
 log = logging.getLogger(__name__)
 
-__all__ = ["EVERYTHING", "PriceSeed", "Sandbox", "SandboxConfig", "create_app"]
+__all__ = ["EVERYTHING", "AnalyticsConfig", "PriceSeed", "Sandbox", "SandboxConfig", "create_app"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ class SandboxConfig:
     `state_path` None keeps everything in memory. `api_keys` maps a key to its permissions (`EVERYTHING`, or the
     vendor's like `charge_read`). `webhook_endpoints` are (url, signing secrets). `smtp_port` 0 takes a free one,
     None starts no mail server. `push_token` is the bearer that publishers must show, if any; `tracker_token` the
-    one for writing issues, None takes any.
+    one for writing issues, None takes any. Without `analytics` there is no analytics provider.
     """
 
     base_url: str
@@ -49,6 +52,7 @@ class SandboxConfig:
     smtp_port: int | None = 0
     push_token: str | None = None
     tracker_token: str | None = None
+    analytics: AnalyticsConfig | None = None
     extra_routes: Sequence[BaseRoute] = field(default=())
 
 
@@ -78,10 +82,18 @@ class Sandbox:
             *self.push.routes(),
             *self.tracker.routes(),
             *mail_routes(self.state),
+            *self._analytics_routes(),
             *self.console.routes(),
             assets(),
             *self.config.extra_routes,
         ]
+
+    def _analytics_routes(self) -> list[Route]:
+        world, config = self.world, self.config.analytics
+        if config is None:
+            return [Route(ADDRESS, switched_off, methods=["GET"])]
+        api = AnalyticsApi(config, world.base_url, self.state, world.clock, self.faults)
+        return [*api.routes(), *AnalyticsPage(api, self.faults).routes()]
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:

@@ -35,14 +35,35 @@ KINDS: dict[str, str] = {
     "tracker_401": "The issue tracker does not accept the token.",
     "tracker_timeout": "The issue tracker does not answer, and does nothing.",
     "tracker_lost_answer": "The issue tracker carries a change out, then the connection is cut.",
+    "analytics_401": "The analytics provider finds the token invalid.",
+    "analytics_403": "The analytics provider forbids the property.",
+    "analytics_429_concurrent": "The analytics provider says that too many requests run at once.",
+    "analytics_429_hour": "The analytics provider says that the hour's tokens are gone.",
+    "analytics_429_day": "The analytics provider says that the day's tokens are gone.",
+    "analytics_429_thresholded": "The analytics provider says that the thresholded requests are gone.",
+    "analytics_500": "The analytics provider fails with a 500, which counts among its server errors.",
+    "analytics_html_404": "The analytics provider answers 404 with HTML, as to a wrong path.",
+    "analytics_html_200": "Something in front of the analytics provider answers 200 with HTML.",
+    "analytics_cut": "The connection is cut before the analytics provider carries out the request.",
+    "analytics_timeout": "The report is made and charged; it comes after `value` seconds, or never.",
+    "analytics_down": "The analytics provider and its token endpoint cut every connection until switched off.",
+    "analytics_token_down": "The token endpoint of the analytics provider cuts the connection.",
 }
+"""What each kind does. `path` limits a webhook's to event types, one of analytics to dimensions, others to paths.
+
+`unifiedScreenName` strikes the analytics query for pages only, and `total` the one without a dimension.
+"""
+
+UNTIL_OFF = frozenset({"analytics_down"})
+"""Kinds that strike until they are switched off, whatever count is given."""
 
 
 @dataclass(slots=True)
 class Fault:
     """One switch. `count` is how often it still strikes (None: until switched off).
 
-    `path` limits it to request paths, or event types for webhooks, that start so; `value` is in seconds.
+    `path` limits it to request paths, event types for webhooks, or dimensions for analytics, that start so;
+    `value` is in seconds.
     """
 
     id: int
@@ -65,7 +86,7 @@ class Faults:
             raise ValueError(f"Unknown fault {kind!r}: one of {', '.join(KINDS)}.")
         if (count is not None and count < 1) or (value is not None and value < 0):
             raise ValueError("A fault's count is 1 or more and its value is 0 or more.")
-        fault = Fault(next(self._numbers), kind, count, path, value)
+        fault = Fault(next(self._numbers), kind, None if kind in UNTIL_OFF else count, path, value)
         self._active.append(fault)
         return fault
 

@@ -1,0 +1,174 @@
+"""The provider over HTTP: the token endpoint and the realtime report, faults included."""
+
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from orrery.ports.clock import Clock
+from orrery.sandbox.analytics import errors
+from orrery.sandbox.analytics.config import TOKEN_PATH, AnalyticsConfig
+from orrery.sandbox.analytics.errors import Refused, as_json
+from orrery.sandbox.analytics.population import Population
+from orrery.sandbox.analytics.query import Query, read_query, subject
+from orrery.sandbox.analytics.quota import Quota, exhausted
+from orrery.sandbox.analytics.report import report
+from orrery.sandbox.analytics.tokens import Denied, Tokens
+from orrery.sandbox.faults import CutConnection, Faults, LateAnswer, never
+from orrery.sandbox.state import Document, State
+
+MOST_SHOWN = 25
+"""How many requests are remembered to be shown."""
+
+_HTML = "<!doctype html><html lang=en><title>Error {0}</title><p><b>{0}.</b> <ins>That is an error.</ins></html>"
+_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
+
+_REFUSALS: dict[str, Callable[[], Refused]] = {
+    "analytics_401": errors.wrong_token,
+    "analytics_403": errors.forbidden,
+    "analytics_429_concurrent": lambda: exhausted("concurrentRequests"),
+    "analytics_429_hour": lambda: exhausted("tokensPerProjectPerHour"),
+    "analytics_429_day": lambda: exhausted("tokensPerDay"),
+    "analytics_429_thresholded": lambda: exhausted("potentiallyThresholdedRequestsPerHour"),
+    "analytics_500": errors.internal,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request as it is shown: when (Unix time), what for, how it was answered, and the tokens it took."""
+
+    at: float
+    what: str
+    status: int
+    tokens: int = 0
+
+
+class AnalyticsApi:
+    """Answers token requests and report requests."""
+
+    def __init__(self, config: AnalyticsConfig, base_url: str, state: State, clock: Clock, faults: Faults) -> None:
+        self._config = config
+        self._clock = clock
+        self._faults = faults
+        self._tokens = Tokens(config, base_url, clock)
+        self._calls: Counter[str] = Counter()
+        self._recent: deque[Asked] = deque(maxlen=MOST_SHOWN)
+        self.quota = Quota(config, state, clock)
+        self.people = Population(state, config.visitors)
+
+    def routes(self) -> list[Route]:
+        """Return the vendor's routes; whatever else is under its version is a 404 in HTML."""
+        report_path = "/v1beta/properties/{property}:runRealtimeReport"
+        return [
+            Route(TOKEN_PATH, self.token, methods=["POST"]),
+            Route(report_path, self.report, methods=["POST"]),
+            Route("/v1beta/{rest:path}", _not_found, methods=_METHODS),
+        ]
+
+    async def token(self, request: Request) -> Response:
+        """Mint a token for a signed assertion."""
+        if self._faults.take("analytics_down", "token") or self._faults.take("analytics_token_down"):
+            return self._logged("token", CutConnection(), 0)
+        try:
+            answer = JSONResponse(self._tokens.mint(await request.body()))
+        except Denied as denied:
+            answer = JSONResponse(denied.body(), 400)
+        return self._logged("token", answer)
+
+    async def report(self, request: Request) -> Response:
+        """Answer one report request."""
+        body = await request.body()
+        what = subject(body)
+        self._calls[what] += 1
+        broken = self._broken(what)
+        if broken is not None:
+            return self._logged(what, broken, 0 if isinstance(broken, CutConnection) else None)
+        try:
+            query = self._checked(request, body, what)
+        except Refused as refused:
+            return self._logged(what, refused.answer())
+        return self._carried_out(query, what)
+
+    def _broken(self, what: str) -> Response | None:
+        """Return what comes instead of the provider's answer, if anything does."""
+        if self._faults.take("analytics_down", what) or self._faults.take("analytics_cut", what):
+            return CutConnection()
+        if self._faults.take("analytics_html_404", what):
+            return HTMLResponse(_HTML.format(404), 404)
+        if self._faults.take("analytics_html_200", what):
+            return HTMLResponse(_HTML.format(200))
+        return None
+
+    def _checked(self, request: Request, body: bytes, what: str) -> Query:
+        self._strike(what)
+        self._tokens.check(request.headers.get("authorization", ""))
+        if request.path_params["property"] != self._config.property_id:
+            raise errors.forbidden()
+        query = read_query(body)
+        self.quota.begin(thresholded=query.thresholded)
+        return query
+
+    def _strike(self, what: str) -> None:
+        for kind, refusal in _REFUSALS.items():
+            if self._faults.take(kind, what):
+                if kind == "analytics_500":
+                    self.quota.fail()
+                raise refusal()
+
+    def _carried_out(self, query: Query, what: str) -> Response:
+        body = report(query, self.people.views())
+        told = self.quota.charge(thresholded=query.thresholded)
+        if query.quota:
+            body["propertyQuota"] = told
+        answer = self._logged(what, as_json(body), tokens=self.quota.cost)
+        return _Concurrent(self._late(answer, what), self.quota.end)
+
+    def _late(self, answer: Response, what: str) -> Response:
+        late = self._faults.take("analytics_timeout", what)
+        if late is None:
+            return answer
+        seconds = late.value
+        wait: Callable[[], Awaitable[None]] = never if seconds is None else lambda: self._clock.sleep(seconds)
+        return LateAnswer(answer, wait)
+
+    def _logged(self, what: str, answer: Response, status: int | None = None, tokens: int = 0) -> Response:
+        told = answer.status_code if status is None else status
+        self._recent.appendleft(Asked(self._clock.now().timestamp(), what, told, tokens))
+        return answer
+
+    def as_json(self) -> Document:
+        """Return everything that can be known of it."""
+        return {
+            "property_id": self._config.property_id,
+            "visitors": self.people.count,
+            "report_calls": self._calls.total(),
+            "calls": dict(self._calls),
+            "minted_tokens": self._tokens.minted,
+            "quota": self.quota.as_json(),
+            "requests": [asdict(one) for one in self._recent],
+        }
+
+
+class _Concurrent(Response):
+    """An answer that holds a place among the concurrent requests until it is out, or its client gone."""
+
+    def __init__(self, answer: Response, end: Callable[[], None]) -> None:
+        super().__init__()
+        self._answer = answer
+        self._end = end
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the answer, then give the place back."""
+        try:
+            await self._answer(scope, receive, send)
+        finally:
+            self._end()
+
+
+async def _not_found(_: Request) -> Response:
+    return HTMLResponse(_HTML.format(404), 404)

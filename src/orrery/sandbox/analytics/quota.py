@@ -1,0 +1,159 @@
+"""The property's six quotas: they run down with each report and refill on the clock."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from orrery.ports.clock import Clock
+from orrery.sandbox.analytics.config import AnalyticsConfig
+from orrery.sandbox.analytics.errors import Refused, invalid
+from orrery.sandbox.state import Document, State
+
+PACIFIC = ZoneInfo("America/Los_Angeles")
+"""Where the day of the tokens begins at midnight."""
+
+TEXTS = {
+    "concurrentRequests": "Exhausted concurrent requests quota.",
+    "tokensPerDay": "Exhausted property tokens for a property per day. "
+    "These quota tokens will return in less than 24 hours.",
+    "tokensPerHour": "Exhausted property tokens for a property per hour. "
+    "These quota tokens will return in under an hour.",
+    "tokensPerProjectPerHour": "Exhausted property tokens for a project per hour. "
+    "These quota tokens will return in under an hour.",
+    "serverErrorsPerProjectPerHour": "Exhausted server errors for a project per hour.",
+    "potentiallyThresholdedRequestsPerHour": "Exhausted potentially thresholded requests quota.",
+}
+"""What a 429 says, by quota. Those of tokensPerHour and of the server errors are not attested anywhere."""
+
+_TOKENS = ("tokensPerDay", "tokensPerHour", "tokensPerProjectPerHour")
+_CONCURRENT, _ERRORS = "concurrentRequests", "serverErrorsPerProjectPerHour"
+_THRESHOLDED = "potentiallyThresholdedRequestsPerHour"
+_KIND, _ID = "_analytics", "quota"
+_HOUR = 3600
+
+
+@dataclass(slots=True)
+class Bucket:
+    """One quota: `used` of `size` within `window`, which is an hour, a Pacific day, or nothing that ends."""
+
+    size: int
+    used: int = 0
+    window: str = ""
+
+    @property
+    def left(self) -> int:
+        """What is left, never below 0."""
+        return max(self.size - self.used, 0)
+
+
+def exhausted(name: str) -> Refused:
+    """Return the refusal for that quota."""
+    return Refused(429, TEXTS[name])
+
+
+class Quota:
+    """The six of one property, kept over restarts, and what a report costs.
+
+    A report is carried out as long as anything is left: its cost is known only afterwards.
+    """
+
+    def __init__(self, config: AnalyticsConfig, state: State, clock: Clock) -> None:
+        self._state = state
+        self._clock = clock
+        self.cost = 10
+        self._buckets = {
+            "tokensPerDay": Bucket(config.tokens_per_day),
+            "tokensPerHour": Bucket(config.tokens_per_hour),
+            "tokensPerProjectPerHour": Bucket(config.tokens_per_project_per_hour),
+            _CONCURRENT: Bucket(10),
+            _ERRORS: Bucket(10),
+            _THRESHOLDED: Bucket(120),
+        }
+        self._remember(state.get(_KIND, _ID))
+
+    def begin(self, *, thresholded: bool) -> None:
+        """Take a place among the concurrent requests; raise `Refused` when any quota is exhausted."""
+        needed = [_CONCURRENT, _ERRORS, *_TOKENS, *([_THRESHOLDED] if thresholded else [])]
+        for name in needed:
+            if not self.bucket(name).left:
+                raise exhausted(name)
+        self._buckets[_CONCURRENT].used += 1
+
+    def end(self) -> None:
+        """Give the place back."""
+        self._buckets[_CONCURRENT].used -= 1
+
+    def charge(self, *, thresholded: bool) -> Document:
+        """Take what a report costs; return `propertyQuota`."""
+        taken = dict.fromkeys(_TOKENS, self.cost) | {_THRESHOLDED: int(thresholded)}
+        for name, amount in taken.items():
+            self.bucket(name).used += amount
+        self._keep()
+        return {
+            name: {"consumed": taken.get(name, 0), "remaining": self.bucket(name).left} for name in self._buckets
+        }
+
+    def fail(self) -> None:
+        """Count a server error."""
+        self.bucket(_ERRORS).used += 1
+        self._keep()
+
+    def bucket(self, name: str) -> Bucket:
+        """Return a bucket as it is now, refilled if its window has ended."""
+        bucket, window = self._buckets[name], self._window(name)
+        if window and bucket.window != window:
+            bucket.used, bucket.window = 0, window
+        return bucket
+
+    def change(self, given: Document) -> None:
+        """Set the `cost` of a report, or the `size` of a `bucket` or what is `left` of it; raise `Refused`."""
+        if "cost" in given:
+            self.cost = _figure(given["cost"])
+        if name := given.get("bucket"):
+            if name not in self._buckets:
+                raise invalid(f"Unknown quota: one of {', '.join(self._buckets)}.")
+            self._fill(self.bucket(name), given)
+        self._keep()
+
+    def as_json(self) -> Document:
+        """Return size and rest of each quota, and what a report costs."""
+        buckets = {name: self.bucket(name) for name in self._buckets}
+        return {
+            "cost": self.cost,
+            "buckets": {name: {"size": one.size, "left": one.left} for name, one in buckets.items()},
+        }
+
+    def _fill(self, bucket: Bucket, given: Document) -> None:
+        left = bucket.left
+        if given.get("size") not in (None, ""):
+            bucket.size = _figure(given["size"])
+        if given.get("left") not in (None, ""):
+            left = _figure(given["left"])
+        bucket.used = bucket.size - min(left, bucket.size)
+
+    def _window(self, name: str) -> str:
+        if name == _CONCURRENT:
+            return ""
+        now = self._clock.now()
+        return _day(now) if name == "tokensPerDay" else str(int(now.timestamp()) // _HOUR)
+
+    def _keep(self) -> None:
+        kept = {name: [one.size, one.used, one.window] for name, one in self._buckets.items()}
+        kept[_CONCURRENT][1] = 0
+        self._state.save({"object": _KIND, "id": _ID, "cost": self.cost, "buckets": kept})
+
+    def _remember(self, kept: Document | None) -> None:
+        if kept is not None:
+            self.cost = kept["cost"]
+            self._buckets |= {name: Bucket(*figures) for name, figures in kept["buckets"].items()}
+
+
+def _day(now: datetime) -> str:
+    return now.astimezone(PACIFIC).date().isoformat()
+
+
+def _figure(given: object) -> int:
+    if not re.fullmatch("[0-9]{1,9}", text := str(given)):
+        raise invalid("A figure of the quota is a whole number of 0 or more.")
+    return int(text)
