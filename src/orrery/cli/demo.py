@@ -14,8 +14,9 @@ import typer
 import uvloop
 from rich.console import Console
 
-from orrery.cli.sandbox import PRICE, SandboxPlan, SandboxThread, clock_file
+from orrery.cli.sandbox import PRICE, PROPERTY_ID, SandboxPlan, SandboxThread, clock_file, kept_key
 from orrery.cli.serve import serve
+from orrery.edge.auth import hashed
 from orrery.logs import Redaction, configure
 from orrery.sandbox.site import SiteConfig, SiteProduct, create_site
 from orrery.settings import DEMO_FILE, Secrets, Settings, load
@@ -27,6 +28,12 @@ _SECRETS = {
     "webhook_signing_secret": "whsec_",
     "access_service_token": "",
 }
+
+TICK = 5
+"""Seconds between two refreshes and between two reads of a pill: a person is watching (decision 26)."""
+
+ADMIN_PASSWORD_FILE = "admin_password"  # noqa: S105  a name, no password
+"""Where the demo keeps the owner's password, beside the folder of secrets, which holds its hash only."""
 
 _SETTINGS = """\
 # Written by `orrery demo`, anew at each start.
@@ -57,6 +64,25 @@ vendor_slug = "northwind"
 cert_code = "cloud-navigator"
 title = "Cloud Navigator"
 price_id = "{price}"
+
+[live]
+property_id = "{property}"
+provider_url = "{sandbox}"
+refresh_interval = {tick}
+poll_interval = {tick}
+tokens_per_hour = 14000
+tokens_per_day = 200000
+
+[[live.pages]]
+title = "Northwind practice"
+path = "/"
+
+[[live.pages]]
+title = "Cloud Navigator"
+path = "/shop/northwind/cloud-navigator"
+
+[monitor]
+file = {issues}
 
 [push]
 url = "{sandbox}/push"
@@ -108,16 +134,17 @@ def command(
         api_key=secrets.reveal("processor_api_key") or "",
         webhook_url=f"{ports.base}/guided/api/webhook",
         webhook_secret=secrets.reveal("webhook_signing_secret") or "",
+        analytics_key=secrets.reveal("analytics_service_account_key"),
     )
-    _run(settings, secrets, SandboxThread(plan), ports)
+    _run(settings, secrets, SandboxThread(plan), ports, _admin_password(data))
 
 
-def _run(settings: Settings, secrets: Secrets, sandbox: SandboxThread, ports: Ports) -> None:
+def _run(settings: Settings, secrets: Secrets, sandbox: SandboxThread, ports: Ports, password: str) -> None:
     site = create_site(_site(settings, secrets, ports))
     sandbox.start()
     try:
         with suppress(KeyboardInterrupt):
-            uvloop.run(serve(settings, secrets, site, lambda: _announce(ports)))
+            uvloop.run(serve(settings, secrets, site, lambda: _announce(ports, password)))
     finally:
         sandbox.stop()
 
@@ -127,13 +154,26 @@ def _prepared(data: Path, ports: Ports) -> Path:
     folder = data / "secrets"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, prefix in _SECRETS.items():
-        file = folder / name
-        if not file.exists():
-            file.touch(mode=0o600)
-            file.write_text(f"{prefix}{random.token_hex(16)}\n", encoding="utf-8")
+        if not (folder / name).exists():
+            _write_secret(folder / name, f"{prefix}{random.token_hex(16)}")
+    kept_key(folder / "analytics_service_account_key", ports.sandbox)
+    _write_secret(folder / "admin_password_hash", hashed(_admin_password(data).encode()))
     settings = data / DEMO_FILE.name
     settings.write_text(_settings_text(data, folder, ports), encoding="utf-8")
     return settings
+
+
+def _admin_password(data: Path) -> str:
+    """Return the owner's password, made unless it is there."""
+    file = data / ADMIN_PASSWORD_FILE
+    if not file.exists():
+        _write_secret(file, "-".join(random.token_hex(2) for _ in range(4)))
+    return file.read_text(encoding="utf-8").strip()
+
+
+def _write_secret(file: Path, value: str) -> None:
+    file.touch(mode=0o600)
+    file.write_text(f"{value}\n", encoding="utf-8")
 
 
 def _settings_text(data: Path, folder: Path, ports: Ports) -> str:
@@ -144,6 +184,9 @@ def _settings_text(data: Path, folder: Path, ports: Ports) -> str:
         base=ports.base,
         sandbox=ports.sandbox_base,
         price=PRICE.id,
+        property=PROPERTY_ID,
+        tick=TICK,
+        issues=json.dumps(str(data / "realtime-degraded.json")),
         store=json.dumps(str(data / "orrery.db")),
         secrets=json.dumps(str(folder)),
         clock=json.dumps(str(clock_file(data))),
@@ -159,12 +202,14 @@ def _site(settings: Settings, secrets: Secrets, ports: Ports) -> SiteConfig:
     return SiteConfig(ports.base, token, products, payment_origin=ports.sandbox_base)
 
 
-def _announce(ports: Ports) -> None:
+def _announce(ports: Ports, password: str) -> None:
     console = Console(highlight=False, soft_wrap=True)
     console.print("\n[bold]Orrery demo[/bold]\n")
     for name, address, what in (
         ("Shop", f"{ports.base}/", "buy here; nothing is charged"),
+        ("Admin", f"{ports.base}/admin", f"who is where; the password is {password}"),
         ("Sandbox", f"{ports.sandbox_base}/", "what the vendors see; faults; the clock"),
+        ("", f"{ports.sandbox_base}/analytics", "move the visitors, and watch the pill"),
         ("", f"{ports.sandbox_base}/mail", "the buyer's e-mail"),
         ("", f"{ports.sandbox_base}/push", "the owner's push messages"),
         ("Private", f"http://127.0.0.1:{ports.private}/docs", "the operations; also /readyz, /metrics"),
