@@ -62,6 +62,8 @@ class Pages:
             Route("/success", self.success),
             Route("/cancelled", self.cancelled),
             Route("/practice/{vendor}/{cert}", self.practice),
+            Route("/analytics", self.analytics),
+            Route("/admin", self.admin),
             Route("/site/{edition}/{name}", self.asset),
         ]
 
@@ -131,6 +133,16 @@ class Pages:
             text="You left the payment page before paying. The offer stands, whenever you like.",
             links=[("Back to the shop", "/")],
         )
+
+    async def analytics(self, request: Request) -> Response:
+        """Show who is here now."""
+        del request
+        return self._renderer.page("analytics.html", title="Who is here right now", here="analytics")
+
+    async def admin(self, request: Request) -> Response:
+        """Show the owner's look at all sites, which asks for the admin password in the browser."""
+        del request
+        return self._renderer.page("admin.html", title="The sites, side by side", here="admin")
 
     async def asset(self, request: Request) -> Response:
         """Serve a static file."""

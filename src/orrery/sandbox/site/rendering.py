@@ -38,7 +38,7 @@ class Renderer:
     """Turns templates into pages, and serves the static files under an address that names their content."""
 
     def __init__(self, config: SiteConfig) -> None:
-        self._everywhere = {"products": config.products, "asset": self._address}
+        self._everywhere = {"products": config.products, "tools": read_tools(), "asset": self._address}
         self._headers = {"Cache-Control": JUST_NOW, "Content-Security-Policy": _policy(config.payment_origin)}
         self._assets = {path.name: path.read_bytes() for path in ASSETS}
         self._edition = hashlib.sha256(b"".join(self._assets.values())).hexdigest()[:12]
@@ -72,6 +72,11 @@ class Renderer:
 def _policy(payment_origin: str | None) -> str:
     policy = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'"
     return f"{policy}; form-action 'self' {payment_origin}" if payment_origin else policy
+
+
+def read_tools() -> list[object]:
+    """Return the counters of single tools: none, since they were removed (spec 2, What the service does 7)."""
+    return tomllib.loads((WEB / "site" / "data" / "tool_counters.toml").read_text("utf-8"))["tools"]
 
 
 def read_questions(product: SiteProduct) -> list[Question]:
