@@ -18,6 +18,7 @@ from orrery.ports.counter import Reading
 from orrery.ports.store import Check, Committed, Conflict, Put, Store, Write
 from orrery.ports.tracker import Issue
 from tests.support.clock import START, ManualClock
+from tests.support.hasty_loop import run_ahead
 from tests.support.stores import LossyStore
 from tests.support.trackers import Kept, MemoryTracker, ScriptedCounter
 from tests.support.unreliable_store import UnreliableStore
@@ -389,9 +390,20 @@ async def test_processes_that_check_at_the_same_moment() -> None:
     assert await post.pushes() == [DEGRADED]
 
 
-async def test_the_tracker_is_left_to_one_process() -> None:
+def test_the_tracker_is_left_to_one_process() -> None:
     """While a check speaks to the tracker, nobody else does: it ends before another may count."""
     assert timedelta(seconds=TRACKER_SECONDS) < COUNTS_ONCE_IN < EVERY
+
+
+def test_a_tracker_that_never_answers() -> None:
+    """A tracker that hangs is given up in time, told in the verdict, and asked again by the next check."""
+    post = Post()
+    post.tracker.hangs = True
+    asyncio.run(post.checks("b"))
+    verdict = run_ahead(post.check(well=False), TRACKER_SECONDS)
+    assert verdict.trouble == "The tracker did not do it within 45 s."
+    post.tracker.hangs = False
+    assert asyncio.run(post.check(well=False)).done == ("opened",)
 
 
 async def test_an_overtaken_check_leaves_the_newer_state() -> None:

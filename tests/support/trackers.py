@@ -1,5 +1,6 @@
 """An issue tracker and a public counter in memory that do as a test tells them: adapters of the ports."""
 
+import asyncio
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -30,13 +31,14 @@ class MemoryTracker:
     """Keeps issues. Every call lets other tasks run first.
 
     `troubles` are raised one a call, before anything is done; with `lose_answers` the next such many changes are
-    made and then fail. `most_open` is how many were open at once.
+    made and then fail; with `hangs` nothing is answered. `most_open` is how many were open at once.
     """
 
     issues: list[Kept] = field(default_factory=list[Kept])
     troubles: list[OrreryError] = field(default_factory=list[OrreryError])
     lose_answers: int = 0
     most_open: int = 0
+    hangs: bool = False
     calls: list[str] = field(default_factory=list[str])
 
     async def find_open(self, label: str) -> Issue | None:
@@ -73,6 +75,8 @@ class MemoryTracker:
     async def _asked(self, call: str) -> None:
         self.calls.append(call)
         await checkpoint()
+        if self.hangs:
+            await asyncio.Event().wait()
         if self.troubles:
             raise self.troubles.pop(0)
 
