@@ -1,10 +1,11 @@
 """The fast read path: a few public reads ahead of the framework, as raw ASGI (the facts' figures: 4 times faster).
 
-The same operations are routes of the framework too, which documents them and answers every other spelling.
+The framework declares the same operations, for the description; it never serves them.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Protocol
+from urllib.parse import parse_qsl, urlencode
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -83,7 +84,7 @@ class FastReads:
             await self._app(scope, receive, send)
             return
         query: bytes = scope["query_string"]
-        source = self._sources.get(query)
+        source = self._sources.get(query) or self._sources.get(query := spelled(query))
         if source is None:
             await self._app(scope, receive, send)
             return
@@ -102,6 +103,11 @@ class FastReads:
         if last is None or last.answer is not answer:
             last = self._last[query] = _Sent(answer)
         return last
+
+
+def spelled(query: bytes) -> bytes:
+    """Return a query string as it is usually written: names and values encoded only where they must be."""
+    return urlencode(parse_qsl(query, keep_blank_values=True)).encode()
 
 
 def is_known(headers: list[tuple[bytes, bytes]], etag: bytes) -> bool:

@@ -67,8 +67,6 @@ class LiveDomain:
         bearer = AdminBearer(plan.password_hash, clock)
         self.health = LiveHealth(store, clock, analytics, plan.has_property, plan.has_key, bearer.usable)
         self.routes = LiveRoutes(
-            site=self._site,
-            cosmos=self._cosmos,
             refresh=self.refresh if self._can_ask else None,
             owners_reads=OwnersReads(store, clock, budget) if self._can_ask else None,
             bearer=bearer,

@@ -1,4 +1,4 @@
-"""The counter over HTTP (spec 2, Endpoints; decision 20). Public reads also have a faster way: `edge/fast.py`."""
+"""The counter over HTTP (spec 2, Endpoints; decision 20). `edge/fast.py` serves the public reads."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,6 @@ from orrery.edge.problems import Problem
 from orrery.errors import NotConfigured, StoreError
 from orrery.live.answers import NOT_BOUND
 from orrery.live.intel import Guided, Intel, OwnersReads
-from orrery.live.reads import PublicRead
 from orrery.live.records import Outcome, stamp
 from orrery.live.refresh import NO_KEY, Refresh
 from orrery.live.widgets import Widget
@@ -106,8 +105,6 @@ class Refused(BaseModel):
 class LiveRoutes:
     """What the routes need. `refresh` and `owners_reads` are None while the provider's key is missing."""
 
-    site: PublicRead
-    cosmos: PublicRead
     refresh: Refresh | None
     owners_reads: OwnersReads | None
     bearer: AdminBearer
@@ -148,16 +145,10 @@ class LiveRoutes:
         return router
 
     async def read(self, request: Request) -> Response:
-        """Answer a public read from the cache, or the owner's with the breakdown."""
-        match sorted(request.query_params.multi_items()):
-            case [("realtime", "1")]:
-                return await _public(request, self.site)
-            case [("realtime", "cosmos")]:
-                return await _public(request, self.cosmos)
-            case [("intel", "1"), ("realtime", "cosmos")]:
-                return await self._intel(request)
-            case _:
-                raise _unknown_query()
+        """Answer the owner's read; a public one never comes here, since `edge/fast.py` stands before."""
+        if sorted(request.query_params.multi_items()) != [("intel", "1"), ("realtime", "cosmos")]:
+            raise _unknown_query()
+        return await self._intel(request)
 
     async def fill(self, request: Request) -> Response:
         """Refresh; harmless to repeat."""
@@ -230,14 +221,6 @@ _FILL = _BEARER | {"parameters": [_query("refresh", ["realtime"], "What is refre
 
 def _unknown_query() -> Problem:
     return Problem(400, "unknown-query", "There is no such query; see the reference of operations.")
-
-
-async def _public(request: Request, source: PublicRead) -> Response:
-    answer = await source.answer()
-    about = _PUBLIC | {"ETag": answer.etag.decode(), "Cache-Control": answer.cache_control.decode()}
-    if is_known(request.scope["headers"], answer.etag):
-        return Response(status_code=304, headers=about)
-    return Response(answer.body, media_type="application/json", headers=about)
 
 
 def _unauthorized() -> Response:
