@@ -66,9 +66,6 @@ WAITS: Mapping[Obstacle, timedelta] = {
 }
 """How long until a probe (decision 25), for the day from midnight on; five minutes notice a key put right."""
 
-MET_BY_ALL: frozenset[Cause] = frozenset({"concurrent", "hour", "day", "unauthorized"})
-"""What one query meets, every other one would meet as well."""
-
 
 class _Stored(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -174,8 +171,7 @@ def plan(budget: Budget, limits: Limits, now: datetime, queries: Sequence[Query]
 def may_read(budget: Budget, limits: Limits, now: datetime, query: Query, interval: timedelta) -> Reason | None:
     """Return why an admin may not ask `query` now, or None: the totals of the hour and of the day come first."""
     tick = _Tick(_current(budget, limits, now), limits, now, interval)
-    total_beside = 0 if query == TOTAL else 1
-    wait = tick.blocked(query) or tick.risky(total_beside) or tick.costly(query)
+    wait = tick.blocked(query) or tick.risky(0 if query == TOTAL else 1) or tick.costly(query)
     return wait.reason if wait else None
 
 
@@ -308,15 +304,16 @@ def _apart(ticks: int, rounds: int) -> int:
 
 
 def _others(window: Window, now: datetime) -> int:
-    """Return the tokens that others will take until the refill, if they go on as they began.
-
-    What they took is seen as the work of a quarter of the window at least: a burst is no habit.
-    """
+    """Return what others will take until the refill at their pace; a burst is seen as a quarter window's work."""
     if window.told is None:
         return 0
     taken = max(0, window.at_first - window.told - window.ours)
-    watched = max(now - window.since, (HOUR if window.name == "hour" else DAY) / 4)
+    watched = max(now - window.since, _length(window) / 4)
     return taken * ((window.refills_at - now) // SECOND) // (watched // SECOND)
+
+
+def _length(window: Window) -> timedelta:
+    return HOUR if window.name == "hour" else DAY
 
 
 def _full(name: Literal["hour", "day"], tokens: int, now: datetime) -> Window:
@@ -337,14 +334,13 @@ def _current(budget: Budget, limits: Limits, now: datetime) -> Budget:
 
 
 def _refilled(window: Window, tokens: int, now: datetime) -> Window:
-    """Return the window, or a full one when its refill has come, or is further ahead than it can be.
-
-    The hour keeps the minute at which it was last seen to be refilled.
-    """
+    """Return the window, or a full one once its refill has come or can not be; an hour keeps its minute."""
+    if now < window.refills_at <= now + _length(window) + HOUR:
+        return window
     full = _full(window.name, max(tokens, window.most), now)
-    if window.refills_at > now:
-        return window if window.refills_at <= full.refills_at + HOUR else full
-    return full if window.name == "day" else full.but(refills_at=now + HOUR - (now - window.refills_at) % HOUR)
+    if window.name == "day" or window.refills_at > now:
+        return full
+    return full.but(refills_at=now + HOUR - (now - window.refills_at) % HOUR)
 
 
 def _taken(window: Window, cost: int) -> Window:
@@ -378,10 +374,10 @@ def _told(window: Window, bucket: Bucket, expected: int, now: datetime) -> Windo
 
 
 def _blocked(budget: Budget, query: Query, reason: Obstacle, now: datetime) -> Budget:
-    """Return the budget with a block more; of two that hold for all queries the longer one stays."""
+    """Return the budget with a block more: for this query alone, or for all, where the longer one stays."""
     late = budget.day.told is None and next_pacific_midnight(now - LATE_REFILL) <= now
     block = Block(reason=reason, since=now, until=now + WAITS[reason] if late else _end(reason, now))
-    if reason not in MET_BY_ALL:
+    if reason in ("thresholded", "forbidden", "refused"):
         return budget.but(blocks={**budget.blocks, query: block})
     older = budget.block
     return budget.but(block=older.but(since=now) if older and older.until > block.until else block)
