@@ -86,7 +86,10 @@ class MemoryTracker:
             raise LOST
 
     def _kept(self, issue: Issue) -> Kept:
-        return next(one for one in self.issues if one.id == issue.id)
+        for one in self.issues:
+            if one.id == issue.id:
+                return one
+        raise TrackerFailed("There is no such issue.")
 
     def _issue(self, kept: Kept) -> Issue:
         return Issue(kept.id, f"https://tracker.example.org/{kept.id}")
