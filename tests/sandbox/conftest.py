@@ -24,6 +24,7 @@ from stripe._v1_services import V1Services
 from orrery.adapters.movable_clock import MovableClock
 from orrery.sandbox.app import EVERYTHING, PriceSeed, Sandbox, SandboxConfig, create_app
 from orrery.sandbox.state import Document
+from tests.sandbox.analytics import Provider, providing
 
 KEY = "sk_test_orrery_sandbox"
 READER_KEY = "rk_test_orrery_reader"
@@ -237,3 +238,17 @@ def box(module_box: Running) -> Running:
     until(lambda: not module_box.deliveries("pending"))
     module_box.receiver.arrived.clear()
     return module_box
+
+
+@pytest.fixture(scope="module")
+def module_provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
+    """One sandbox with an analytics provider for a module's tests."""
+    with providing(tmp_path_factory.mktemp("provider"), serving) as one:
+        yield one
+
+
+@pytest.fixture
+def provider(module_provider: Provider) -> Provider:
+    """The module's analytics provider with every fault off, full quotas and the usual visitors."""
+    module_provider.reset()
+    return module_provider

@@ -107,7 +107,13 @@ class Quota:
         return bucket
 
     def change(self, given: Document) -> None:
-        """Set the `cost` of a report, or the `size` of a `bucket` or what is `left` of it; raise `Refused`."""
+        """Set the `cost` of a report, the `size` of a `bucket` or what is `left` of it, or `refill` all of them.
+
+        Raises `Refused`.
+        """
+        if str(given.get("refill", "")).lower() == "true":
+            for name in self._buckets.keys() - {_CONCURRENT}:
+                self.bucket(name).used = 0
         if "cost" in given:
             self.cost = _figure(given["cost"])
         if name := given.get("bucket"):
