@@ -72,10 +72,11 @@ class AnalyticsApi:
 
     async def token(self, request: Request) -> Response:
         """Mint a token for a signed assertion."""
+        body = await request.body()
         if self._faults.take("analytics_down", "token") or self._faults.take("analytics_token_down"):
             return self._logged("token", CutConnection(), 0)
         try:
-            answer = JSONResponse(self._tokens.mint(await request.body()))
+            answer = JSONResponse(self._tokens.mint(body))
         except Denied as denied:
             answer = JSONResponse(denied.body(), 400)
         return self._logged("token", answer)

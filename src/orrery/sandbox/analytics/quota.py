@@ -61,6 +61,7 @@ class Quota:
     def __init__(self, config: AnalyticsConfig, state: State, clock: Clock) -> None:
         self._state = state
         self._clock = clock
+        self._running = 0
         self.cost = 10
         self._buckets = {
             "tokensPerDay": Bucket(config.tokens_per_day),
@@ -79,10 +80,12 @@ class Quota:
             if not self.bucket(name).left:
                 raise exhausted(name)
         self._buckets[_CONCURRENT].used += 1
+        self._running += 1
 
     def end(self) -> None:
         """Give the place back."""
         self._buckets[_CONCURRENT].used -= 1
+        self._running -= 1
 
     def charge(self, *, thresholded: bool) -> Document:
         """Take what a report costs; return `propertyQuota`."""
@@ -112,8 +115,8 @@ class Quota:
         Raises `Refused`.
         """
         if str(given.get("refill", "")).lower() == "true":
-            for name in self._buckets.keys() - {_CONCURRENT}:
-                self.bucket(name).used = 0
+            for name in self._buckets:
+                self.bucket(name).used = self._running if name == _CONCURRENT else 0
         if "cost" in given:
             self.cost = _figure(given["cost"])
         if name := given.get("bucket"):
