@@ -165,7 +165,8 @@ async def test_two_bad_checks_open_an_issue() -> None:
     verdict = await post.checks("bb")
     (issue,) = post.tracker.issues
     assert (issue.label, issue.title, verdict.done) == ("realtime-degraded", DEGRADED, ("opened",))
-    assert "can not be reached" in issue.body
+    assert "No usable answer came from the site read and the cosmos read." in issue.body
+    assert "at last at 2026-03-01 12:15 UTC" in issue.body
     assert verdict.issue is not None
     assert verdict.issue.id == issue.id
     push = await post.push()

@@ -17,7 +17,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt
 from orrery.errors import NotConfigured, TrackerFailed
 from orrery.live import keys
 from orrery.live.freshness import age
-from orrery.live.records import read, stamp
+from orrery.live.records import read
 from orrery.owner import outbox
 from orrery.ports.clock import Clock
 from orrery.ports.counter import Counter, Reading
@@ -108,8 +108,8 @@ class Verdict:
 def judge(site: Reading | None, cosmos: Reading | None, now: datetime) -> Reason | None:
     """Return why the two public reads are bad, the worst reason first, or None when all is well (decision 29)."""
     if site is None or cosmos is None:
-        which = " and the ".join(name for name, one in (("site", site), ("cosmos", cosmos)) if one is None)
-        return Reason("unreachable", f"The {which} read can not be reached, or does not answer as specified.")
+        missing = [name for name, reading in (("site", site), ("cosmos", cosmos)) if reading is None]
+        return Reason("unreachable", f"No usable answer came from the {' read and the '.join(missing)} read.")
     reads = (("site", site), ("cosmos", cosmos))
     for name, reading in reads:
         if reading.error is not None:
@@ -306,10 +306,10 @@ class _Conversation:
 
 
 def _opening(seen: Seen) -> str:
-    since = stamp(seen.degraded_since) if seen.degraded_since else ""
     return (
-        f"{seen.reason}\n\nSeen by the monitor {IN_A_ROW} times in a row, at last at {since}. "
-        f"It comments when the reason changes, and closes this after {IN_A_ROW} good checks in a row."
+        f"{seen.reason}\n\nThe monitor saw it {IN_A_ROW} times in a row, at last at "
+        f"{seen.checked_at:%Y-%m-%d %H:%M} UTC. It comments when the reason changes, and closes this after "
+        f"{IN_A_ROW} good checks in a row."
     )
 
 
