@@ -5,14 +5,15 @@ from dataclasses import asdict
 import typer
 from rich.console import Console
 
+from orrery.cli.live_refresh import refresh
+from orrery.cli.live_schedule import schedule
 from orrery.cli.services import AsJson, Config, with_services
 from orrery.cli.tables import show_json
 from orrery.live.monitor import Verdict
 
 group = typer.Typer(no_args_is_help=True)
-
-# The command refresh is added here, from live_refresh.
-# The command schedule is added here, from live_schedule.
+group.command()(refresh)
+group.command()(schedule)
 
 
 @group.callback()

@@ -17,6 +17,8 @@ _COMMANDS = {
     "doctor": "Look at each configured part: ok or broken, why, and what to do.",
     "access": "List, show, grant, revoke, change and import access; resend its e-mail.",
     "checkout": "Reconcile with the payment processor.",
+    "live": "Refresh, check and schedule the live visitor counter.",
+    "admin": "Make the hash of the owner's password.",
     "notifications": "List, release or drop notifications.",
     "privacy": "Export or erase a person's data.",
     "backup": "Write a checked snapshot of the store while the service runs.",
