@@ -79,7 +79,8 @@ def test_the_age(age: timedelta, expected: str | None) -> None:
 
 def test_an_old_answer_that_calls_itself_young() -> None:
     """An answer that was kept on the way tells its age of then: what counts is the time of its count."""
-    assert kind(replace(aged(timedelta(minutes=11)), age_s=3.0), aged(timedelta(minutes=11))) == "stale"
+    kept = replace(aged(timedelta(minutes=11)), age_s=3.0)
+    assert kind(kept, kept) == "stale"
 
 
 def test_an_answer_that_calls_itself_old() -> None:
@@ -283,6 +284,23 @@ async def test_a_comment_that_failed() -> None:
     post.tracker.troubles = [REFUSED]
     assert (await post.check(well=True)).done == ()
     assert (await post.check(well=True)).done == ("commented",)
+
+
+async def test_what_was_done_before_a_failure_is_kept() -> None:
+    """When an issue was taken up and the comment on it failed, only the comment is made again."""
+    post = Post()
+    post.tracker.issues.append(Kept("1", LABEL, "The pill is gone", ""))
+    post.tracker.lose_answers = 1
+    assert (await post.checks("bb")).done == ("found",)
+    assert (await post.check(well=False)).done == ("commented",)
+
+
+async def test_a_tracker_that_lags() -> None:
+    """A tracker that still lists an issue just closed does not have it closed again."""
+    post = Post()
+    post.tracker.lags = True
+    await post.checks("bbgg")
+    assert post.tracker.calls.count("close") == 1
 
 
 async def test_a_closing_that_failed() -> None:

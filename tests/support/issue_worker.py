@@ -13,7 +13,7 @@ async def work(path: Path) -> None:
     """Open an issue and comment on it, for ever; print the number of each that is done."""
     tracker = FileTracker(path, SystemClock())
     while True:
-        issue = await tracker.open("realtime-degraded", "The live counter is degraded", "x" * 2000)
+        issue = await tracker.open("realtime-degraded", "The live counter is degraded", "x" * 50_000)
         await tracker.comment(issue, "Still degraded.")
         os.write(1, f"{issue.id}\n".encode())
 

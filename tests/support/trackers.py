@@ -31,7 +31,8 @@ class MemoryTracker:
     """Keeps issues. Every call lets other tasks run first.
 
     `troubles` are raised one a call, before anything is done; with `lose_answers` the next such many changes are
-    made and then fail; with `hangs` nothing is answered. `most_open` is how many were open at once.
+    made and then fail; with `hangs` nothing is answered, with `lags` closed
+    issues are still listed. `most_open` is how many were open at once.
     """
 
     issues: list[Kept] = field(default_factory=list[Kept])
@@ -39,12 +40,14 @@ class MemoryTracker:
     lose_answers: int = 0
     most_open: int = 0
     hangs: bool = False
+    lags: bool = False
     calls: list[str] = field(default_factory=list[str])
 
     async def find_open(self, label: str) -> Issue | None:
         """Return the oldest open issue with the label."""
         await self._asked("find")
-        return next((self._issue(one) for one in self.issues if one.is_open and one.label == label), None)
+        listed = self.issues if self.lags else self.open_issues
+        return next((self._issue(one) for one in listed if one.label == label), None)
 
     async def open(self, label: str, title: str, body: str) -> Issue:
         """Open an issue."""
