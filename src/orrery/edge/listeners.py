@@ -85,16 +85,16 @@ class ImpatientProtocol(HttpToolsProtocol):
             self._limit_head(data)
         elif self._received > MESSAGE_BYTES:
             self.transport.abort()
-        elif self._patience is None and self._is_idle():
-            # Neither a request nor an answer is under way: an empty line, or the rest of a body that nobody reads.
+        if self._patience is None and (self._in_headers or self._is_idle()):
+            # Half a request; or neither a request nor an answer is under way: an empty line, or the rest of a body
+            # that nobody reads. A request whose headers come in one piece, as most do, costs no timer.
             self._wait()
 
     def on_message_begin(self) -> None:
-        """Wait for the headers of a further request on the same connection."""
+        """Begin to count a request's headers."""
         super().on_message_begin()
         self._in_headers, self._received, self._lines = True, 0, b""
         self._be_patient()
-        self._wait()
 
     def on_headers_complete(self) -> None:
         """Stop waiting: the headers are here."""
@@ -142,6 +142,8 @@ class ImpatientProtocol(HttpToolsProtocol):
         return bool(self.cycle) and self.cycle.response_complete and not self.transport.is_closing()
 
     def _wait(self) -> None:
+        if self.transport.is_closing():
+            return
         self._patience = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
 
     def _be_patient(self) -> None:
