@@ -1,0 +1,392 @@
+"""What may be asked of the provider, and when (decisions 24, 25)."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orrery.errors import Cause
+from orrery.live.quota import (
+    Block,
+    Budget,
+    Limits,
+    Obstacle,
+    Plan,
+    Query,
+    Reason,
+    Window,
+    charged,
+    failed,
+    may_read,
+    plan,
+    reported,
+)
+from orrery.ports.analytics import Bucket, Quotas
+
+LIMITS = Limits()
+MINUTE = timedelta(minutes=1)
+HOUR = timedelta(hours=1)
+NOW = datetime(2026, 11, 20, 18, 30, tzinfo=UTC)
+MIDNIGHT = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
+BOTH = ("total", "pages")
+NEW = Budget.new(LIMITS, NOW)
+
+
+def planned(budget: Budget, now: datetime, queries: Sequence[str] = BOTH, interval: timedelta = MINUTE) -> Plan:
+    """Return the plan of one tick."""
+    return plan(budget, LIMITS, now, queries, interval)
+
+
+def nothing(reason: Reason, until: datetime) -> Plan:
+    """Return the plan of a tick at which nothing is asked."""
+    skipped: dict[Query, Reason] = dict.fromkeys(BOTH, reason)
+    return Plan((), skipped, until)
+
+
+def told(day: int = 20_000, hour: int = 1500, cost: int = 10, errors: int | None = None) -> Quotas:
+    """Return the quotas that a report carries."""
+    server_errors = None if errors is None else Bucket(0, errors)
+    return Quotas(
+        day=Bucket(cost, day),
+        hour=Bucket(cost, hour + 9),
+        project_hour=Bucket(cost, hour),
+        server_errors=server_errors,
+    )
+
+
+def answered(budget: Budget, now: datetime, *queries: str, quotas: Quotas | None = None) -> Budget:
+    """Return the budget after a charge and a report of each query, a second later."""
+    budget = charged(budget, LIMITS, queries, now)
+    for query in queries:
+        budget = reported(budget, LIMITS, query, quotas, now + timedelta(seconds=1))
+    return budget
+
+
+def after(cause: Cause, query: str = "total", budget: Budget = NEW, now: datetime = NOW) -> Budget:
+    """Return the budget after `query` was charged and failed."""
+    return failed(charged(budget, LIMITS, [query], now), LIMITS, query, cause, now)
+
+
+times = st.datetimes(datetime(2026, 1, 1), datetime(2027, 12, 31), timezones=st.just(UTC))  # noqa: DTZ001 - given a zone here
+any_time = st.one_of(times, st.just(datetime.min.replace(tzinfo=UTC)), st.just(datetime.max.replace(tzinfo=UTC)))
+tokens = st.one_of(st.integers(0, 30_000), st.just(10**400))
+
+
+def windows(name: str) -> st.SearchStrategy[Window]:
+    """Return windows as a wrong clock or another property may have written them."""
+    return st.builds(
+        Window,
+        name=st.just(name),
+        refills_at=any_time,
+        remaining=tokens,
+        since=any_time,
+        at_first=tokens,
+        ours=tokens,
+        told=st.none() | tokens,
+        most=tokens,
+    )
+
+
+blocks = st.builds(Block, since=any_time, until=any_time)
+queries = st.sampled_from(["total", "pages", "planets"])
+budgets = st.builds(
+    Budget,
+    hour=windows("hour"),
+    day=windows("day"),
+    costs=st.dictionaries(queries, tokens),
+    asked=st.dictionaries(queries, any_time),
+    errors=st.lists(any_time, max_size=5).map(tuple),
+    errors_left=st.none() | st.integers(-1, 10),
+    block=st.none() | blocks,
+    blocks=st.dictionaries(queries, blocks),
+)
+buckets = st.builds(Bucket, consumed=st.integers(-5, 50_000), remaining=st.integers(-5, 250_000))
+quotas_told = st.builds(
+    Quotas,
+    day=st.none() | buckets,
+    hour=st.none() | buckets,
+    project_hour=st.none() | buckets,
+    server_errors=st.none() | buckets,
+)
+
+
+def test_the_first_tick() -> None:
+    """A new budget asks everything, the total first."""
+    assert planned(NEW, NOW, ("pages", "total")) == Plan(("total", "pages"), {}, None)
+
+
+def test_every_second_tick() -> None:
+    """Pages give way at every second tick when the day would not last, and the plan says so."""
+    asked = answered(NEW, NOW, *BOTH, quotas=told(day=15_000))
+    second, third = planned(asked, NOW + MINUTE), planned(asked, NOW + 2 * MINUTE)
+    assert (second.run, second.skipped) == (("total",), {"pages": "pacing"})
+    assert third.run == BOTH
+
+
+def test_nothing_for_pages() -> None:
+    """Pages are not asked at all when every token is needed for totals, not even for the first time."""
+    poor = answered(NEW, NOW, "total", quotas=told(day=810 * 10))
+    assert planned(poor, NOW + MINUTE) == Plan(("total",), {"pages": "pacing"}, None)
+
+
+def test_spaced_totals() -> None:
+    """When totals would not last either, they are spaced out, and the plan says when the next one runs."""
+    poor = answered(NEW, NOW, "total", quotas=told(day=810 * 4))
+    skipped = planned(poor, NOW + MINUTE)
+    assert skipped == nothing("pacing", NOW + 3 * MINUTE)
+    assert planned(poor, NOW + 3 * MINUTE).run == ("total",)
+
+
+@pytest.mark.parametrize(
+    ("quotas", "reason", "until"),
+    [
+        (told(hour=9), "hour", NOW + HOUR / 2),
+        (told(day=9), "day", MIDNIGHT),
+        (told(hour=0, day=0), "day", MIDNIGHT),
+    ],
+    ids=["hour", "day", "both"],
+)
+def test_used_up(quotas: Quotas, reason: Reason, until: datetime) -> None:
+    """Nothing is asked of a quota that is used up until it is refilled."""
+    empty = answered(NEW, NOW, "total", quotas=quotas)
+    assert planned(empty, until - MINUTE) == nothing(reason, until)
+    assert planned(empty, until).run == BOTH
+
+
+def test_the_longest_pause() -> None:
+    """The last tokens of a day are asked 25 minutes apart: further apart the count would only be hidden."""
+    poor = answered(NEW, NOW, "total", quotas=told(day=30))
+    assert planned(poor, NOW + MINUTE).until == NOW + 25 * MINUTE
+    assert planned(poor, NOW + 25 * MINUTE).run == ("total",)
+
+
+@pytest.mark.parametrize(("day", "hour"), [(24_990, 1740), (100, 50), (199_990, 13_990)])
+def test_the_provider_knows_better(day: int, hour: int) -> None:
+    """A reported remainder replaces ours, higher or lower, and the scarcer hour counts."""
+    budget = answered(NEW, NOW, "total", quotas=told(day=day, hour=hour))
+    assert (budget.day.remaining, budget.hour.remaining) == (day, hour)
+
+
+def test_a_learned_cost() -> None:
+    """A dearer query is charged so at once, a cheaper one by halves."""
+    dear = answered(NEW, NOW, "pages", quotas=told(cost=30))
+    cheap = answered(NEW, NOW, "pages", quotas=told(cost=2))
+    assert (dear.cost("pages", LIMITS), cheap.cost("pages", LIMITS)) == (30, 6)
+    assert dear.cost("total", LIMITS) == 10
+
+
+def test_a_cost_beyond_a_full_quota() -> None:
+    """A query that claims to cost more than a full quota is still asked when the quota is full."""
+    dear = answered(NEW, NOW, "total", quotas=told(cost=10**9))
+    assert "total" in planned(dear, MIDNIGHT).run
+
+
+def test_a_refill_at_another_minute() -> None:
+    """A remainder that rises tells at which minute the provider refills the hour."""
+    before = answered(NEW, NOW - 10 * MINUTE, "total", quotas=told(hour=400))
+    seen = answered(before, NOW - 3 * MINUTE, "total", quotas=told(hour=1740))
+    low = answered(seen, NOW + 30 * MINUTE, "total", quotas=told(hour=9))
+    assert planned(low, NOW + 50 * MINUTE).until == seen.hour.refills_at
+    assert NOW + 57 * MINUTE <= seen.hour.refills_at < NOW + 58 * MINUTE
+
+
+@pytest.mark.parametrize(
+    ("cause", "wait"),
+    [
+        ("concurrent", timedelta(seconds=30)),
+        ("hour", timedelta(minutes=15)),
+        ("unauthorized", timedelta(minutes=5)),
+        ("day", MIDNIGHT - NOW),
+    ],
+)
+@pytest.mark.parametrize("query", ["total", "pages", "planets"])
+def test_a_back_off_for_all(cause: Obstacle, wait: timedelta, query: str) -> None:
+    """Whoever meets it, nothing is asked for its time; then one total probes, and its success lets all run."""
+    blocked, then = after(cause, query), NOW + wait
+    assert planned(blocked, then - timedelta(seconds=1)) == nothing(cause, then)
+    assert planned(blocked, then) == Plan(("total",), {"pages": cause}, None)
+    assert planned(answered(blocked, then, "total"), then + MINUTE).run == BOTH
+
+
+@pytest.mark.parametrize(("cause", "wait"), [("hour", 15), ("unauthorized", 5)])
+def test_a_probe_that_fails(cause: Cause, wait: int) -> None:
+    """A probe that meets the same again closes for the same time again."""
+    blocked = after(cause)
+    again = after(cause, budget=blocked, now=NOW + wait * MINUTE)
+    assert planned(again, NOW + (2 * wait - 1) * MINUTE).until == NOW + 2 * wait * MINUTE
+    assert planned(again, NOW + 2 * wait * MINUTE).run == ("total",)
+
+
+def test_a_probe_in_an_hour_that_seemed_empty() -> None:
+    """Fifteen minutes after an exhausted hour the total is asked, whatever the figures of before say."""
+    low = answered(NEW, NOW - 20 * MINUTE, "total", quotas=told(hour=5))
+    blocked = after("hour", budget=low, now=NOW - 19 * MINUTE)
+    assert planned(blocked, NOW - 4 * MINUTE).run == ("total",)
+
+
+@pytest.mark.parametrize(("cause", "minutes"), [("thresholded", 15), ("forbidden", 60), ("refused", 60)])
+@pytest.mark.parametrize(("query", "other"), [("total", "pages"), ("pages", "total")])
+def test_a_back_off_for_one(cause: Cause, minutes: int, query: str, other: str) -> None:
+    """What concerns one query leaves the others alone; after its time it probes, and its success lifts it."""
+    blocked, then = after(cause, query), NOW + minutes * MINUTE
+    waiting = planned(blocked, then - MINUTE)
+    assert (waiting.run, waiting.skipped) == ((other,), {query: cause})
+    assert planned(blocked, then).run == BOTH
+    assert answered(blocked, then, query).blocks == {}
+
+
+@pytest.mark.parametrize("cause", ["unreachable", "not-a-report"])
+def test_no_back_off(cause: Cause) -> None:
+    """Without a usable answer the next tick asks again."""
+    assert planned(after(cause), NOW + MINUTE).run == BOTH
+
+
+@pytest.mark.parametrize("cause", ["unreachable", "not-a-report"])
+def test_a_probe_without_an_answer(cause: Cause) -> None:
+    """A probe that told nothing is repeated at the next tick, by the total alone."""
+    probed = after(cause, budget=after("hour"), now=NOW + 15 * MINUTE)
+    assert planned(probed, NOW + 16 * MINUTE) == Plan(("total",), {"pages": "hour"}, None)
+
+
+@pytest.mark.parametrize("first", ["total", "pages"])
+def test_a_success_of_the_same_moment(first: str) -> None:
+    """A total that succeeds beside a failing query lifts nothing, in whichever order the two come back."""
+    budget = charged(NEW, LIMITS, BOTH, NOW)
+    for query in (first, *(each for each in BOTH if each != first)):
+        if query == "total":
+            budget = reported(budget, LIMITS, query, told(), NOW + timedelta(seconds=1))
+        else:
+            budget = failed(budget, LIMITS, query, "hour", NOW + timedelta(seconds=1))
+    assert planned(budget, NOW + MINUTE).run == ()
+
+
+def test_the_longer_back_off() -> None:
+    """A shorter back-off for all does not end a longer one."""
+    assert planned(after("concurrent", budget=after("day")), NOW + MINUTE).until == MIDNIGHT
+
+
+def test_a_refill_that_is_late() -> None:
+    """An exhausted day just after midnight is probed in fifteen minutes; after a report it waits for a day."""
+    late = after("day", budget=after("day"), now=MIDNIGHT)
+    assert planned(late, MIDNIGHT + MINUTE).until == MIDNIGHT + 15 * MINUTE
+    told_today = answered(NEW, MIDNIGHT, "total", quotas=told())
+    exhausted = after("day", budget=told_today, now=MIDNIGHT + MINUTE)
+    assert planned(exhausted, MIDNIGHT + 2 * MINUTE).until == MIDNIGHT + timedelta(days=1)
+
+
+def test_three_server_errors() -> None:
+    """After three server errors nothing is asked until the first one is an hour ago; then the total alone."""
+    budget = NEW
+    for minute in range(3):
+        budget = after("server", budget=budget, now=NOW + minute * MINUTE)
+    assert planned(budget, NOW + 59 * MINUTE) == nothing("server-errors", NOW + HOUR)
+    assert planned(budget, NOW + HOUR) == Plan(("total",), {"pages": "server-errors"}, None)
+
+
+@pytest.mark.parametrize(("left", "run"), [(0, 1), (1, 1), (2, 2), (9, 3)])
+def test_server_errors_that_the_provider_tells(left: int, run: int) -> None:
+    """No more queries run at once than server errors are left, but who reports is asked for the total."""
+    budget = answered(NEW, NOW, "total", quotas=told(errors=left))
+    assert planned(budget, NOW + MINUTE, ("total", "pages", "planets")).run == ("total", "pages", "planets")[:run]
+
+
+@pytest.mark.parametrize(
+    ("budget", "reason"),
+    [
+        (NEW, None),
+        (answered(NEW, NOW, "total", quotas=told(day=811 * 10 + 20)), None),
+        (answered(NEW, NOW, "total", quotas=told(day=811 * 10)), "pacing"),
+        (answered(NEW, NOW, "total", quotas=told(hour=31 * 10)), "pacing"),
+        (answered(NEW, NOW, "total", quotas=told(day=500 * 10)), None),
+        (answered(NEW, NOW, "total", quotas=told(hour=9)), "hour"),
+        (answered(NEW, NOW, "total", quotas=told(day=9)), "day"),
+        (answered(NEW, NOW, "total", quotas=told(errors=1)), "server-errors"),
+        (after("hour", now=NOW - 20 * MINUTE), "hour"),
+        (after("forbidden", "planets"), "forbidden"),
+        (after("forbidden", "pages"), None),
+    ],
+)
+def test_admin_reads(budget: Budget, reason: str | None) -> None:
+    """An admin reads what makes no total rarer, and never during a back-off; the total alone probes."""
+    assert may_read(budget, LIMITS, NOW, "planets", MINUTE) == reason
+
+
+def test_an_admin_reads_the_total() -> None:
+    """A direct read of the total may be the probe after a back-off."""
+    blocked = after("hour", now=NOW - 20 * MINUTE)
+    assert may_read(blocked, LIMITS, NOW, "total", MINUTE) is None
+
+
+def test_a_back_off_that_nobody_probes() -> None:
+    """Where nothing is scheduled, a back-off is over an hour after its time."""
+    blocked = after("hour", "planets")
+    assert may_read(blocked, LIMITS, NOW + 74 * MINUTE, "planets", MINUTE) == "hour"
+    assert may_read(blocked, LIMITS, NOW + 75 * MINUTE, "planets", MINUTE) is None
+
+
+def test_a_kill_amid_the_calls() -> None:
+    """What was charged is gone although no outcome ever came, or one without figures."""
+    for budget in (charged(NEW, LIMITS, BOTH, NOW), answered(NEW, NOW, *BOTH)):
+        assert (budget.day.remaining, budget.hour.remaining) == (24_980, 1730)
+
+
+@pytest.mark.parametrize("back", [timedelta(minutes=5), timedelta(hours=3), timedelta(days=400)])
+def test_a_clock_that_is_put_back(back: timedelta) -> None:
+    """After a clock was put back the total is asked again within half an hour of the new time."""
+    ahead = after("hour", budget=answered(NEW, NOW, *BOTH, quotas=told(hour=5)))
+    now = NOW - back
+    assert planned(ahead, (planned(ahead, now).until or now)).run[:1] == ("total",)
+    assert (planned(ahead, now).until or now) - now <= timedelta(minutes=30)
+
+
+@given(budgets, times, st.sampled_from([5, 60]))
+def test_no_budget_is_silent_for_good(budget: Budget, now: datetime, seconds: int) -> None:
+    """Whatever is stored, the total is asked within little more than a day, at the times that the plans name."""
+    interval, at = timedelta(seconds=seconds), now
+    while "total" not in (found := planned(budget, at, BOTH, interval)).run:
+        assert found.until is not None
+        assert at < found.until <= now + timedelta(hours=26)
+        at = found.until
+
+
+@given(budgets, times, st.lists(queries, unique=True))
+def test_a_plan_is_complete(budget: Budget, now: datetime, scheduled: list[str]) -> None:
+    """Every scheduled query is either asked, the total first, or skipped for a reason."""
+    found = planned(budget, now, scheduled)
+    assert sorted([*found.run, *found.skipped]) == sorted(scheduled)
+    assert "total" not in found.run[1:]
+    assert (found.until is not None) == ("total" in found.skipped)
+
+
+@given(
+    budgets, times, queries, quotas_told, st.sampled_from(["hour", "day", "forbidden", "server", "unreachable"])
+)
+def test_a_budget_can_be_stored(budget: Budget, now: datetime, query: str, quotas: Quotas, cause: Cause) -> None:
+    """Whatever was stored and whatever the provider tells, the next budget can be read back."""
+    spent = charged(budget, LIMITS, [query, "total"], now)
+    for stored in (spent, reported(spent, LIMITS, query, quotas, now), failed(spent, LIMITS, query, cause, now)):
+        assert Budget.model_validate_json(stored.model_dump_json()) == stored
+
+
+@given(budgets, times, buckets.filter(lambda bucket: bucket.remaining >= 0), queries)
+def test_the_provider_always_wins(budget: Budget, now: datetime, bucket: Bucket, query: str) -> None:
+    """After a report what is left is what the provider says is left."""
+    known = reported(budget, LIMITS, query, Quotas(day=bucket, project_hour=bucket), now)
+    assert known.day.remaining == known.hour.remaining == bucket.remaining
+
+
+def every_total_lasts(budget: Budget, now: datetime) -> bool:
+    """Return whether each quota pays for the total of every minute until its refill, and for one more."""
+    cost = budget.cost("total", LIMITS)
+    return all(w.remaining >= cost * (1 - (now - w.refills_at) // MINUTE) for w in (budget.hour, budget.day))
+
+
+@given(times, st.integers(0, 30_000), st.integers(0, 2000), st.integers(1, 60))
+def test_an_admin_read_costs_no_total(now: datetime, day: int, hour: int, cost: int) -> None:
+    """If the total of every minute was affordable before an admin's read, it still is."""
+    budget = answered(Budget.new(LIMITS, now), now, "total", quotas=told(day=day, hour=hour, cost=cost))
+    later = now + timedelta(seconds=1)
+    if every_total_lasts(budget, later) and may_read(budget, LIMITS, later, "planets", MINUTE) is None:
+        assert every_total_lasts(charged(budget, LIMITS, ["planets"], later), later)
