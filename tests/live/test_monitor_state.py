@@ -1,0 +1,149 @@
+"""The monitor's state among processes, in a store that fails, and when it can not be read."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from orrery.adapters.memory import MemoryStore
+from orrery.errors import OutcomeUnknown, StoreUnavailable
+from orrery.live import keys
+from orrery.live.monitor import COUNTS_ONCE_IN, EVERY, LABEL, TRACKER_SECONDS, Monitor
+from orrery.ports.store import Check, Committed, Conflict, Put, Write
+from orrery.ports.tracker import Issue
+from tests.support.clock import ManualClock
+from tests.support.monitored import DEGRADED, Post
+from tests.support.stores import LossyStore
+from tests.support.trackers import Kept, MemoryTracker
+from tests.support.unreliable_store import UnreliableStore
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.parametrize("value", [b"", b"null", b"{", b"\xff", b'{"v": 2}', b'{"v": 1, "bad": -1}', b"[1]"])
+async def test_a_state_that_can_not_be_read(value: bytes) -> None:
+    """A state that can not be read is begun anew: nothing fails, two bad checks open, the open issue is found."""
+    post = Post()
+    await post.checks("bb")
+    await post.store.commit([Put(keys.MONITOR, value)])
+    assert (await post.check(well=False)).bad_in_a_row == 1
+    await post.check(well=False)
+    assert len(post.tracker.issues) == 1
+    await post.checks("gg")
+    assert post.tracker.open_issues == []
+
+
+async def test_a_state_that_was_lost_while_degraded() -> None:
+    """Without a state, two good checks close the issue that a life before had opened."""
+    post = Post()
+    post.tracker.issues.append(Kept("1", LABEL, DEGRADED, ""))
+    assert (await post.checks("gg")).done == ("closed",)
+    assert post.tracker.open_issues == []
+    assert await post.pushes() == []
+
+
+@pytest.mark.parametrize(("seconds", "counted"), [(0, False), (59, False), (60, True), (-59, False), (-61, True)])
+async def test_a_check_within_a_minute_does_not_count(seconds: int, *, counted: bool) -> None:
+    """A check less than a minute from one that counted is told as such; a clock put far back stops nothing."""
+    post = Post()
+    post.counter.well = False
+    await post.monitor.check()
+    post.clock.advance(seconds)
+    verdict = await post.monitor.check()
+    assert (verdict.counted, verdict.bad_in_a_row) == (counted, 1 + counted)
+    assert verdict.reason is not None
+
+
+async def test_processes_that_check_at_the_same_moment() -> None:
+    """Ten processes checking at once count once, open once and tell once."""
+    clock = ManualClock()
+    post = Post(UnreliableStore(MemoryStore(clock)), clock)
+    monitors = [post.another() for _ in range(10)]
+    post.counter.well = False
+    for _ in range(2):
+        verdicts = await asyncio.gather(*(monitor.check() for monitor in monitors))
+        assert sum(verdict.counted for verdict in verdicts) == 1
+        clock.advance(EVERY.total_seconds())
+    assert len(post.tracker.issues) == 1
+    assert await post.pushes() == [DEGRADED]
+
+
+def test_the_tracker_is_left_to_one_process() -> None:
+    """While a check speaks to the tracker, nobody else does: it ends before another may count."""
+    assert timedelta(seconds=TRACKER_SECONDS) < COUNTS_ONCE_IN < EVERY
+
+
+async def test_an_overtaken_check_leaves_the_newer_state() -> None:
+    """A check that was overtaken while it spoke to the tracker keeps the newer state, and opens nothing twice."""
+    post = Post()
+    await post.checks("b")
+    slow = Monitor(post.store, post.clock, post.counter, Overtaken(post))
+    await slow.check()
+    post.clock.advance(EVERY.total_seconds())
+    verdict = await post.check(well=False)
+    assert verdict.bad_in_a_row == 4
+    assert len(post.tracker.issues) == 1
+
+
+class Overtaken(MemoryTracker):
+    """A tracker so slow that another process has checked before it answers."""
+
+    def __init__(self, post: Post) -> None:
+        super().__init__()
+        self.issues = post.tracker.issues
+        self._post = post
+        self._first = True
+
+    async def find_open(self, label: str) -> Issue | None:
+        """Let another process check, then look."""
+        if self._first:
+            self._first = False
+            self._post.clock.advance(EVERY.total_seconds())
+            await self._post.another().check()
+        return await super().find_open(label)
+
+
+async def test_a_store_that_fails() -> None:
+    """Without a store nothing can be counted: the error reaches the caller, and the tracker is not asked."""
+    post = Post(UnreliableStore(MemoryStore(ManualClock()), get_errors=[StoreUnavailable("The store is gone.")]))
+    with pytest.raises(StoreUnavailable):
+        await post.checks("b")
+    assert post.tracker.calls == []
+
+
+async def test_a_commit_whose_answer_was_lost() -> None:
+    """When the count was stored without our learning of it, the next check opens the issue; the push is one."""
+    clock = ManualClock()
+    store = LossyStore(MemoryStore(clock))
+    post = Post(store, clock)
+    await post.checks("b")
+    store.lose = "after"
+    with pytest.raises(OutcomeUnknown):
+        await post.check(well=False)
+    clock.advance(EVERY.total_seconds())
+    assert (await post.check(well=False)).done == ("opened",)
+    assert await post.pushes() == [DEGRADED]
+
+
+async def test_the_push_is_in_the_commit_of_the_state() -> None:
+    """State and push are one commit: there is no moment in which one is stored without the other."""
+    post = Post(store := Recording(ManualClock()))
+    await post.checks("bb")
+    (told,) = [keys_ for keys_ in store.commits if any(key.startswith("outbox:") for key in keys_)]
+    assert keys.MONITOR in told
+
+
+class Recording(MemoryStore):
+    """A store that keeps what each commit wrote."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        super().__init__(clock)
+        self.commits: list[set[str]] = []
+
+    async def commit(
+        self, writes: Sequence[Write], checks: Sequence[Check] = (), *, commit_id: str | None = None
+    ) -> Committed | Conflict:
+        """Note the keys, and pass on."""
+        self.commits.append({write.key for write in writes})
+        return await super().commit(writes, checks, commit_id=commit_id)
