@@ -15,6 +15,7 @@ from orrery.edge.headers import SecurityHeaders
 from orrery.edge.listeners import bind
 from orrery.sandbox.site import SiteConfig, SiteProduct, create_site
 from tests.browser.conftest import OpenPage, Watch
+from tests.support.live_widgets import live_routes
 from tests.support.serving import serving
 from tests.support.site_operations import TOKEN, OperationsStub
 
@@ -55,7 +56,7 @@ def planet() -> Iterator[Planet]:
         url, payment = (f"http://127.0.0.1:{listener.getsockname()[1]}" for listener in (shop, till))
         operations = OperationsStub(access={BUYER: "granted"}, payment_url=payment)
         site = create_site(SiteConfig(url, TOKEN, (NAVIGATOR,), payment))
-        app = SecurityHeaders(Starlette(routes=[*operations.routes(), Mount("/", site)]))
+        app = SecurityHeaders(Starlette(routes=[*operations.routes(), *live_routes(), Mount("/", site)]))
         with serving(app, shop), serving(Starlette(routes=[Path("/{session}", payment_page)]), till):
             yield Planet(url, operations)
 
@@ -216,7 +217,15 @@ def test_order_opens_another_browser(planet: Planet, page: Page, watch: Watch) -
 def test_pages_fit_a_phone(planet: Planet, open_page: OpenPage, watch: Watch, scheme: str) -> None:
     """At 360 px no page scrolls sideways, and pages follow the colour scheme."""
     page = open_page(viewport=PHONE, color_scheme=scheme)
-    for path in ("/", "/cancelled", "/nowhere", NAVIGATOR.practice_path, f"/success?session_id={BUYER}"):
+    for path in (
+        "/",
+        "/analytics",
+        "/admin",
+        "/cancelled",
+        "/nowhere",
+        NAVIGATOR.practice_path,
+        f"/success?session_id={BUYER}",
+    ):
         page.goto(planet.url + path)
         assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
         red = page.evaluate("Number(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])")

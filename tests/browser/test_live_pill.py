@@ -1,0 +1,528 @@
+"""The live pill in a real browser by a fake clock, under a strict content security policy (decision 28)."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import OpenPage, Watch
+from tests.support.live_widgets import SCRIPTS, START, Network
+
+PILL = "<live-pill></live-pill>"
+GZIPPED = 2048
+MINUTE = 60
+
+RECORD = """() => {
+  window.announced = [];
+  const pill = document.querySelector("live-pill").shadowRoot.querySelector("[role=status]");
+  const record = () => {
+    const text = pill.textContent;
+    if (pill.ariaLive !== "off" && window.announced.at(-1) !== text) window.announced.push(text);
+  };
+  new MutationObserver(record).observe(pill, { childList: true, characterData: true, subtree: true });
+}"""
+
+
+@pytest.fixture
+def network(page: Page) -> Iterator[Network]:
+    """Return the network around the page."""
+    network = Network(page)
+    yield network
+    network.let_go()
+
+
+@pytest.fixture
+def pill(page: Page) -> Locator:
+    """Return the pill."""
+    return page.locator("live-pill")
+
+
+def show(network: Network, count: object = 12, markup: str = PILL) -> None:
+    """Open a page whose counter gives this count."""
+    network.counts(count)
+    network.open(markup)
+    network.settle()
+
+
+def test_pill_shows_the_count(network: Network, pill: Locator) -> None:
+    """A count is shown with its label."""
+    show(network)
+    expect(pill).to_have_text("12 live now")
+    expect(pill).to_be_visible()
+
+
+@pytest.mark.parametrize("count", ["12", 12])
+def test_count_may_be_text(network: Network, pill: Locator, count: object) -> None:
+    """The text "12" is the number 12."""
+    show(network, count)
+    expect(pill).to_have_text("12 live now")
+
+
+def test_site_read_works_as_well(network: Network, pill: Locator) -> None:
+    """The site read's `active` is a count like `totalUnique`."""
+    network.says({"active": 7} | network.made(5))
+    network.open('<live-pill src="/api/stats?realtime=1"></live-pill>')
+    expect(pill).to_have_text("7 live now")
+
+
+def test_large_counts_are_grouped(network: Network, pill: Locator) -> None:
+    """A count is written as the reader's language writes numbers."""
+    show(network, 12345)
+    expect(pill).to_have_text("12,345 live now")
+
+
+UNKNOWN = [None, "", " ", "NaN", "twelve", "1e3", "12.5", 12.5, -1, "-1", True, False, [12], {"count": 12}]
+
+
+@pytest.mark.parametrize("count", UNKNOWN, ids=repr)
+def test_what_is_no_whole_number_is_unknown(network: Network, pill: Locator, count: object) -> None:
+    """Anything but a whole number shows nothing at the start, and later leaves the last good count."""
+    show(network, count)
+    expect(pill).to_be_hidden()
+    network.counts(5)
+    network.pass_time(45)
+    expect(pill).to_have_text("5 live now")
+    network.counts(count)
+    network.pass_time(90)
+    expect(pill).to_have_text("5 live now")
+    expect(pill).to_be_visible()
+
+
+BODIES = ['{"totalUnique": NaN}', "<html>", "", "null", "[]", "12", '"12"', "{}"]
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_answer_that_is_no_report_is_unknown(network: Network, pill: Locator, body: str) -> None:
+    """NaN, HTML, nothing and other JSON leave the last good count, and the next good answer is shown."""
+    show(network)
+    network.says(body)
+    network.pass_time(45)
+    expect(pill).to_have_text("12 live now")
+    network.counts(13)
+    network.pass_time(45)
+    expect(pill).to_have_text("13 live now")
+
+
+def test_one_502_changes_nothing(network: Network, pill: Locator, watch: Watch) -> None:
+    """After one 502 the count stays, the timer is armed again, and the next answer is shown."""
+    show(network)
+    network.says({"totalUnique": 99} | network.made(0), status=502)
+    network.pass_time(45)
+    assert len(network.asked) == 2
+    expect(pill).to_have_text("12 live now")
+    network.counts(13)
+    network.pass_time(45)
+    expect(pill).to_have_text("13 live now")
+    watch.forgive("502")
+
+
+def test_offline_keeps_the_count_and_asks_once_online(network: Network, pill: Locator, watch: Watch) -> None:
+    """Without a network the count stays; as soon as there is one again, the pill asks."""
+    show(network)
+    network.fails()
+    network.page.context.set_offline(True)
+    network.pass_time(5 * MINUTE)
+    expect(pill).to_have_text("12 live now")
+    expect(pill).to_be_visible()
+    network.counts(14)
+    network.pass_time(10)
+    network.page.context.set_offline(False)
+    expect(pill).to_have_text("14 live now")
+    watch.forgive("ERR_INTERNET_DISCONNECTED")
+
+
+def test_silent_server_is_given_up_and_asked_again(network: Network, pill: Locator, watch: Watch) -> None:
+    """An answer that does not come within 10 s is a failure like any other: the next question is asked in time."""
+    show(network)
+    network.is_silent()
+    network.pass_time(45)
+    assert len(network.asked) == 2
+    network.counts(13)
+    network.pass_time(44)
+    assert len(network.asked) == 2
+    network.pass_time(2)
+    expect(pill).to_have_text("13 live now")
+    assert watch.complaints == []
+
+
+def test_only_one_question_at_a_time(network: Network) -> None:
+    """A server slower than the interval gets no second question while it thinks about the first."""
+    show(network, markup='<live-pill interval="2"></live-pill>')
+    network.is_silent()
+    network.pass_time(10, step=1)
+    assert len(network.asked) == 2
+
+
+def test_hidden_tab_rests(network: Network, pill: Locator) -> None:
+    """A tab in the background asks nothing, and asks at once when it comes to the front."""
+    show(network)
+    network.hide()
+    network.counts(20)
+    network.pass_time(10 * MINUTE)
+    assert len(network.asked) == 1
+    network.counts(20)
+    network.bring_back()
+    expect(pill).to_have_text("20 live now")
+    assert len(network.asked) == 2
+
+
+def test_turning_tabs_quickly_asks_little(network: Network) -> None:
+    """Whoever turns from tab to tab makes the pill ask once in a few seconds at most."""
+    show(network)
+    network.pass_time(10)
+    for _ in range(10):
+        network.hide()
+        network.bring_back()
+        network.pass_time(0.5)
+    assert len(network.asked) <= 3
+
+
+def test_old_count_is_gone_as_soon_as_the_tab_shows(network: Network, pill: Locator, watch: Watch) -> None:
+    """A count that went too old in the background is not shown again, even when no answer comes."""
+    show(network)
+    network.hide()
+    network.fails()
+    network.pass_time(31 * MINUTE)
+    network.bring_back()
+    expect(pill).to_be_hidden()
+    watch.forgive("ERR_INTERNET_DISCONNECTED")
+
+
+def test_back_from_sleep_asks_within_a_second(network: Network, pill: Locator) -> None:
+    """After sleep, in which clocks go on but timers do not, the pill asks at once."""
+    show(network)
+    network.now += timedelta(hours=2)
+    network.page.clock.set_system_time(network.now)
+    network.counts(3)
+    network.pass_time(1)
+    expect(pill).to_have_text("3 live now")
+
+
+def test_back_from_sleep_without_a_network_hides(network: Network, pill: Locator, watch: Watch) -> None:
+    """After two hours of sleep the count is too old, whatever the timers counted."""
+    show(network)
+    network.now += timedelta(hours=2)
+    network.page.clock.set_system_time(network.now)
+    network.fails()
+    network.pass_time(1)
+    expect(pill).to_be_hidden()
+    watch.forgive("ERR_INTERNET_DISCONNECTED")
+
+
+def test_device_clock_that_is_set_back_stops_nothing(network: Network, pill: Locator) -> None:
+    """A device's clock that is set back by a day neither stops the questions nor keeps an old count."""
+    show(network)
+    network.page.clock.set_system_time(START - timedelta(days=1))
+    network.counts(8)
+    network.pass_time(45)
+    expect(pill).to_have_text("8 live now")
+
+
+@pytest.mark.parametrize("off", [timedelta(days=-400), timedelta(days=400)], ids=["behind", "ahead"])
+def test_device_clock_may_be_wrong(network: Network, pill: Locator, watch: Watch, off: timedelta) -> None:
+    """A device whose clock is a year off shows the count, and hides it at 30 minutes all the same."""
+    network.counts(12)
+    network.open(PILL, clock=START + off)
+    expect(pill).to_be_visible()
+    network.fails()
+    network.pass_time(29 * MINUTE)
+    expect(pill).to_be_visible()
+    network.pass_time(MINUTE)
+    expect(pill).to_be_hidden()
+    watch.forgive("ERR_INTERNET_DISCONNECTED")
+
+
+def test_zero_hides(network: Network, pill: Locator) -> None:
+    """A true zero hides the pill, and no space is left of it."""
+    show(network, 0)
+    expect(pill).to_be_hidden()
+    assert pill.evaluate("(pill) => [pill.offsetWidth, pill.offsetHeight, pill.getClientRects().length]") == [
+        0,
+        0,
+        0,
+    ]
+
+
+def test_zero_hides_whatever_the_page_asks_for(network: Network, pill: Locator) -> None:
+    """A threshold of 0 does not show a zero."""
+    show(network, 0, '<live-pill min-visible="0"></live-pill>')
+    expect(pill).to_be_hidden()
+
+
+def test_less_than_the_threshold_hides(network: Network, pill: Locator) -> None:
+    """Less than `min-visible` hides; `min-visible` itself shows."""
+    show(network, 4, '<live-pill min-visible="5"></live-pill>')
+    expect(pill).to_be_hidden()
+    network.counts(5)
+    network.pass_time(45)
+    expect(pill).to_be_visible()
+
+
+def test_flapping_follows_each_count(network: Network, pill: Locator) -> None:
+    """0, 5, 0: hidden, shown, hidden."""
+    show(network, 0)
+    expect(pill).to_be_hidden()
+    network.counts(5)
+    network.pass_time(45)
+    expect(pill).to_be_visible()
+    network.counts(0)
+    network.pass_time(45)
+    expect(pill).to_be_hidden()
+
+
+def test_count_stays_for_29_minutes_and_goes_at_30(network: Network, pill: Locator, watch: Watch) -> None:
+    """Without an answer the count is shown until it, not the question, is 30 minutes old."""
+    network.counts(12, age=20)
+    network.open(PILL)
+    network.settle()
+    network.says("", status=502)
+    network.pass_time(29 * MINUTE - 21)
+    expect(pill).to_be_visible()
+    network.pass_time(38, step=1)
+    expect(pill).to_be_visible()
+    network.pass_time(23, step=1)
+    expect(pill).to_be_hidden()
+    network.counts(6)
+    network.pass_time(46)
+    expect(pill).to_have_text("6 live now")
+    expect(pill).to_be_visible()
+    watch.forgive("502")
+
+
+def test_old_count_from_a_cache_grows_no_younger(network: Network, pill: Locator) -> None:
+    """A cache that repeats one answer, with the age it once had, keeps the count for 30 minutes and no longer."""
+    show(network)
+    network.pass_time(29 * MINUTE)
+    expect(pill).to_be_visible()
+    network.pass_time(MINUTE)
+    expect(pill).to_be_hidden()
+    assert len(network.asked) > 30
+
+
+def test_server_clock_tells_how_old_a_cached_answer_is(network: Network, pill: Locator) -> None:
+    """An answer that says 20 s, though by the server's date it is 31 minutes old, is not shown."""
+    network.says({"totalUnique": 12} | network.made(20), date=START + timedelta(minutes=31))
+    network.open(PILL)
+    network.settle()
+    expect(pill).to_be_hidden()
+
+
+@pytest.mark.parametrize(("ahead", "shown"), [(59, True), (61, False)])
+def test_count_from_the_future_is_unknown(network: Network, pill: Locator, ahead: int, *, shown: bool) -> None:
+    """A count made more than a minute after the server's own time is corrupt (decision 19)."""
+    network.says({"totalUnique": 12} | network.made(-ahead) | {"age_s": 0}, date=START)
+    network.open(PILL)
+    network.settle()
+    expect(pill).to_be_visible(visible=shown)
+
+
+@pytest.mark.parametrize("age", [{"generated_at": None}, {"age_s": -5}, {"generated_at": "soon"}, {"age_s": 1801}])
+def test_count_without_a_believable_age_is_not_shown(
+    network: Network, pill: Locator, age: dict[str, object]
+) -> None:
+    """A count whose time is missing or makes no sense, or that is too old, is not shown."""
+    network.says({"totalUnique": 12} | network.made(20) | age)
+    network.open(PILL)
+    network.settle()
+    expect(pill).to_be_hidden()
+
+
+@pytest.mark.parametrize("error", ["no-data", "data-too-stale", "kv-not-bound"])
+def test_error_at_the_start_shows_nothing(network: Network, pill: Locator, error: str) -> None:
+    """With an error and nothing known before, nothing is shown."""
+    network.counts(12, error=error)
+    network.open(PILL)
+    network.settle()
+    expect(pill).to_be_hidden()
+
+
+def test_error_keeps_the_last_good_count(network: Network, pill: Locator) -> None:
+    """The zero of an error is no zero: the last good count stays."""
+    show(network)
+    network.says({"totalUnique": 0, "generated_at": None, "age_s": None, "stale": True, "error": "no-data"})
+    network.pass_time(90)
+    expect(pill).to_have_text("12 live now")
+    expect(pill).to_be_visible()
+
+
+def test_stale_count_is_shown(network: Network, pill: Locator) -> None:
+    """A count of 3 to 30 minutes is real, so it is shown (spec 2, States and transitions)."""
+    network.counts(12, age=20 * MINUTE)
+    network.open(PILL)
+    expect(pill).to_have_text("12 live now")
+
+
+def test_older_answer_does_not_overwrite_a_newer_one(network: Network, pill: Locator) -> None:
+    """An answer from a cache that is behind leaves the newer count alone."""
+    network.counts(12, age=10)
+    network.open(PILL)
+    network.settle()
+    network.counts(99, age=200)
+    network.pass_time(45)
+    expect(pill).to_have_text("12 live now")
+
+
+def test_late_answer_does_not_overwrite_a_newer_one(network: Network, pill: Locator) -> None:
+    """An answer that comes after its deadline changes nothing any more."""
+    show(network)
+    network.is_silent()
+    network.pass_time(45)
+    network.counts(13)
+    network.pass_time(55)
+    expect(pill).to_have_text("13 live now")
+    network.held.pop().fulfill(
+        body=json.dumps({"totalUnique": 99} | network.made(0)), content_type="application/json"
+    )
+    network.pass_time(1)
+    expect(pill).to_have_text("13 live now")
+
+
+def test_two_pills_share_one_question(network: Network, page: Page) -> None:
+    """Two pills with one address ask once and show the same, at the shorter interval of the two."""
+    show(network, markup=PILL + '<live-pill interval="10"></live-pill>')
+    expect(page.get_by_text("live now")).to_have_count(2)
+    assert len(network.asked) == 1
+    network.pass_time(10)
+    assert len(network.asked) == 2
+
+
+def test_attributes_take_effect_at_once(network: Network, pill: Locator) -> None:
+    """Label, threshold, address and interval may change while the pill is shown."""
+    show(network)
+    pill.evaluate("(pill) => pill.setAttribute('label', 'here')")
+    expect(pill).to_have_text("12 here")
+    pill.evaluate("(pill) => pill.setAttribute('min-visible', '13')")
+    expect(pill).to_be_hidden()
+    pill.evaluate("(pill) => pill.removeAttribute('min-visible')")
+    expect(pill).to_be_visible()
+    network.counts(30)
+    pill.evaluate("(pill) => pill.setAttribute('src', '/api/stats?realtime=1')")
+    expect(pill).to_have_text("30 here")
+    network.counts(31)
+    pill.evaluate("(pill) => pill.setAttribute('interval', '5')")
+    network.pass_time(6)
+    expect(pill).to_have_text("31 here")
+
+
+def test_interval_that_is_none_is_the_usual_one(network: Network) -> None:
+    """An interval that is no number is 45 seconds."""
+    show(network, markup='<live-pill interval="often"></live-pill>')
+    network.pass_time(44, step=1)
+    assert len(network.asked) == 1
+    network.pass_time(2, step=1)
+    assert len(network.asked) == 2
+
+
+def test_removed_pill_stops(network: Network, pill: Locator) -> None:
+    """A pill that is taken out of the page asks no more; put back, it shows what is known and asks again."""
+    show(network)
+    pill.evaluate("(pill) => { window.kept = pill; pill.remove(); }")
+    network.pass_time(5 * MINUTE)
+    assert len(network.asked) == 1
+    network.counts(9)
+    network.page.evaluate("document.body.append(window.kept)")
+    expect(pill).to_have_text("9 live now")
+
+
+def test_announcements_are_polite_and_rare(network: Network, pill: Locator) -> None:
+    """A live region tells changes only, and no more than one a minute."""
+    show(network)
+    expect(pill.get_by_role("status")).to_have_attribute("aria-live", "polite")
+    network.page.evaluate(RECORD)
+    network.pass_time(3 * MINUTE)
+    assert network.page.evaluate("window.announced") == []
+    for count in range(20, 32):
+        network.counts(count)
+        network.pass_time(45)
+    announced = network.page.evaluate("window.announced")
+    assert announced[0] == "20 live now"
+    assert 3 <= len(announced) <= 9
+
+
+def test_reduced_motion_stills_the_dot(open_page: OpenPage) -> None:
+    """The dot pulses, but not for a reader who asks for less motion."""
+    running = "document.getAnimations({ subtree: true }).length"
+    moving, still = open_page(), open_page(reduced_motion="reduce")
+    for page in (moving, still):
+        show(Network(page))
+        expect(page.locator("live-pill")).to_be_visible()
+    counted = "document.querySelector('live-pill').shadowRoot.getAnimations().length"
+    assert running
+    assert (moving.evaluate(counted), still.evaluate(counted)) == (1, 0)
+
+
+CONTRAST = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const flat = (...colours) => {
+    for (const colour of colours) { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
+    return canvas.getImageData(0, 0, 1, 1).data;
+  };
+  const light = ([...rgb]) => rgb.slice(0, 3).map((c) => c / 255)
+    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const style = getComputedStyle(document.querySelector("live-pill").shadowRoot.firstChild);
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const ground = flat(dark ? "#121212" : "#ffffff", style.backgroundColor);
+  const [low, high] = [light(ground), light(flat(style.color))].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_contrast_in_both_schemes(open_page: OpenPage, scheme: str) -> None:
+    """Without any style of the page, the pill can be read in the light and in the dark."""
+    page = open_page(color_scheme=scheme)
+    show(Network(page))
+    assert page.evaluate(CONTRAST) >= 4.5
+
+
+def test_custom_properties_dress_the_pill(network: Network, page: Page, pill: Locator) -> None:
+    """The page sets colours, corner and font by custom properties."""
+    show(network)
+    page.evaluate("""() => {
+      const style = document.querySelector("live-pill").style;
+      const wanted = { background: "rgb(1, 2, 3)", ink: "rgb(4, 5, 6)", radius: "7px", font: "20px monospace" };
+      for (const [name, value] of Object.entries(wanted)) style.setProperty(`--live-pill-${name}`, value);
+    }""")
+    for name, value in {
+        "background-color": "rgb(1, 2, 3)",
+        "color": "rgb(4, 5, 6)",
+        "border-radius": "7px",
+        "font-size": "20px",
+    }.items():
+        expect(pill.get_by_role("status")).to_have_css(name, value)
+
+
+def test_page_cannot_show_a_hidden_pill_by_accident(network: Network, page: Page, pill: Locator) -> None:
+    """A page that styles `live-pill` with a display of its own does not show a hidden one."""
+    show(network, 0)
+    page.evaluate("document.querySelector('live-pill').style.display = 'block'")
+    expect(pill).to_be_hidden()
+
+
+def test_pill_takes_no_focus(network: Network, page: Page) -> None:
+    """The keyboard passes the pill by: there is nothing to operate in it."""
+    show(network, markup=f"<a href='#a'>A</a>{PILL}<a href='#b'>B</a>")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "B"
+
+
+def test_script_may_be_loaded_twice(network: Network, page: Page, pill: Locator) -> None:
+    """A second copy of the script, from another address, leaves the first one working."""
+    show(network)
+    page.evaluate("import('/live/pill.js?again')")
+    network.counts(13)
+    network.pass_time(45)
+    expect(pill).to_have_text("13 live now")
+
+
+def test_pill_is_small() -> None:
+    """The script is under 2 kB on its way, and holds each default once, for the service to replace."""
+    script = (SCRIPTS / "pill.js").read_bytes()
+    assert len(gzip.compress(script)) < GZIPPED
+    lines = script.decode().splitlines()
+    assert (lines.count("const MIN_VISIBLE = 1;"), lines.count("const INTERVAL = 45;")) == (1, 1)
