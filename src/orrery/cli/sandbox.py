@@ -98,7 +98,7 @@ def kept_key(file: Path, port: int) -> str:
 def _read_key(file: Path) -> str:
     try:
         config_of(text := file.read_text(encoding="utf-8"), PROPERTY_ID)
-    except (OSError, ValueError) as error:
+    except (OSError, TypeError, ValueError) as error:  # TypeError: the private key has a password
         raise typer.BadParameter(f"{file} holds no service account's key.") from error
     return text
 

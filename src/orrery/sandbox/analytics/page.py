@@ -19,12 +19,12 @@ DOWN = "analytics_down"
 """The fault by which the provider is stopped."""
 
 _LABELS = {
-    "tokensPerDay": ("Tokens a day", "midnight in Los Angeles"),
-    "tokensPerHour": ("Tokens an hour", "the full hour"),
-    "tokensPerProjectPerHour": ("Tokens an hour for this project", "the full hour"),
-    "concurrentRequests": ("Requests at once", "each answer"),
-    "serverErrorsPerProjectPerHour": ("Server errors an hour", "the full hour"),
-    "potentiallyThresholdedRequestsPerHour": ("Thresholded requests an hour", "the full hour"),
+    "tokensPerDay": ("Tokens a day", "at midnight in Los Angeles"),
+    "tokensPerHour": ("Tokens an hour", "at the full hour"),
+    "tokensPerProjectPerHour": ("Tokens an hour for this project", "at the full hour"),
+    "concurrentRequests": ("Requests at once", "with each answer"),
+    "serverErrorsPerProjectPerHour": ("Server errors an hour", "at the full hour"),
+    "potentiallyThresholdedRequestsPerHour": ("Thresholded requests an hour", "at the full hour"),
 }
 _SCRIPTS = "; script-src 'self'; connect-src 'self'; form-action 'self'"
 

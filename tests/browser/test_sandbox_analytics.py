@@ -1,0 +1,128 @@
+"""The sandbox's analytics page in a real browser: by pointer, by keyboard, without script, on a phone."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenPage, Watch
+from tests.sandbox.analytics import VISITORS, Provider, providing
+from tests.sandbox.conftest import serving
+
+UNNAMED = """() => [...document.querySelectorAll('input, select, button, meter, output, a')].filter(one => {
+  const named = (one.getAttribute('aria-labelledby') || '').split(' ').map(id => document.getElementById(id));
+  const words = [...(one.labels || []), one, ...named].map(each => each && each.textContent).join('').trim();
+  return !words && !one.getAttribute('aria-label');
+}).map(one => one.outerHTML)"""
+
+
+@pytest.fixture(scope="module")
+def module_provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
+    """One sandbox with an analytics provider for these tests."""
+    with providing(tmp_path_factory.mktemp("provider"), serving) as one:
+        yield one
+
+
+@pytest.fixture
+def provider(module_provider: Provider) -> Provider:
+    """The provider with every fault off, full quotas and the usual visitors."""
+    module_provider.reset()
+    return module_provider
+
+
+def test_the_slider(page: Page, provider: Provider) -> None:
+    """The slider acts while it is moved, and shows what it is at."""
+    page.goto(f"{provider.url}/analytics")
+    slider = page.get_by_role("slider", name="How many people are on the sites")
+    expect(page.locator("output")).to_have_text(str(VISITORS))
+    with page.expect_response("**/_visitors"):
+        slider.fill("250")
+    expect(page.locator("output")).to_have_text("250")
+    assert provider.known()["visitors"] == 250
+
+
+def test_the_slider_by_keyboard(page: Page, provider: Provider) -> None:
+    """The arrow keys move the slider by one."""
+    page.goto(f"{provider.url}/analytics")
+    page.get_by_role("slider").focus()
+    with page.expect_response("**/_visitors"):
+        page.keyboard.press("ArrowRight")
+    assert provider.known()["visitors"] == VISITORS + 1
+
+
+def test_without_script(open_page: OpenPage, provider: Provider) -> None:
+    """Without script the form's button sets the visitors."""
+    page = open_page(java_script_enabled=False)
+    page.goto(f"{provider.url}/analytics")
+    page.get_by_role("slider").focus()
+    page.keyboard.press("End")
+    page.get_by_role("button", name="Set visitors").click()
+    expect(page.locator("output")).to_have_text("500")
+    assert provider.known()["visitors"] == 500
+
+
+def test_stop_and_start(page: Page, provider: Provider) -> None:
+    """A button stops the provider for good, another starts it again."""
+    page.goto(f"{provider.url}/analytics")
+    page.get_by_role("button", name="Stop analytics").click()
+    expect(page.get_by_text("stopped")).to_be_visible()
+    assert provider.known()["running"] is False
+    page.get_by_role("button", name="Start analytics").click()
+    expect(page.get_by_role("button", name="Stop analytics")).to_be_visible()
+    assert provider.ask().status_code == 200
+
+
+def test_the_gauges(page: Page, provider: Provider) -> None:
+    """A gauge shows what is left of its quota, follows by itself, and can be set and refilled."""
+    page.goto(f"{provider.url}/analytics")
+    gauge = page.get_by_role("meter", name="Tokens a day")
+    expect(gauge).to_have_attribute("value", "25000")
+    provider.ask()
+    expect(gauge).to_have_attribute("value", "24990")
+    expect(page.get_by_role("row", name="total 200 10").first).to_be_visible()
+    page.get_by_role("combobox", name="Quota").select_option("Tokens a day")
+    page.get_by_label("Left", exact=True).fill("15")
+    page.get_by_role("button", name="Set quota").click()
+    expect(gauge).to_have_attribute("value", "15")
+    page.get_by_role("button", name="Refill all").click()
+    expect(gauge).to_have_attribute("value", "25000")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1100])
+def test_every_size_and_scheme(
+    open_page: OpenPage, provider: Provider, tmp_path: Path, width: int, scheme: str
+) -> None:
+    """The page fits a phone and a desk in both schemes, and everything on it has a name."""
+    provider.ask()
+    provider.fault("analytics_429_day")
+    provider.ask()
+    page = open_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page.goto(f"{provider.url}/analytics")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(UNNAMED) == []
+    page.screenshot(path=tmp_path / f"analytics-{width}-{scheme}.png", full_page=True)
+
+
+def test_every_control_is_reached_by_keyboard(page: Page, provider: Provider) -> None:
+    """The Tab key leads to every control in the order of the page."""
+    page.goto(f"{provider.url}/analytics")
+    page.keyboard.press("Tab")
+    reached: list[str] = []
+    for _ in range(16):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.name || document.activeElement.textContent"))
+    controls = ["count", "running", "bucket", "size", "left"]
+    assert [name for name in reached if name in controls] == controls
+    assert "Refill all" in reached or "refill" in reached
+
+
+def test_a_sandbox_that_has_ended(page: Page, watch: Watch, provider: Provider) -> None:
+    """A slider moved while nobody answers does no harm."""
+    page.goto(f"{provider.url}/analytics")
+    page.route("**/_visitors", lambda route: route.abort())
+    with page.expect_console_message():
+        page.get_by_role("slider").fill("3")
+    expect(page.locator("output")).to_have_text("3")
+    watch.forgive("Failed to load resource")

@@ -1,0 +1,214 @@
+"""Our adapter before servers that are not the provider: what is no report, and token endpoints that are none."""
+
+import asyncio
+import json
+import socket
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from orrery.adapters.ga4 import LONGEST_ANSWER, GoogleAnalytics
+from orrery.adapters.movable_clock import MovableClock
+from orrery.errors import AnalyticsFailed
+from orrery.ports.analytics import Bucket, By, Quotas, Report
+from orrery.sandbox.analytics.key import service_account_key
+from tests.support.serving import serving
+
+KIND = "analyticsData#runRealtimeReport"
+TOKEN = "token-of-the-sandbox"  # noqa: S105  a fixture's token that says so
+Answer = Callable[[], Response]
+Body = Answer | dict[str, Any] | list[object] | str | None
+
+
+@cache
+def any_key() -> str:
+    """Return a key, made once since that takes a moment."""
+    return service_account_key("https://token.example.test/")
+
+
+def a_token() -> Response:
+    """Give a token."""
+    return JSONResponse({"access_token": TOKEN, "expires_in": 3599, "token_type": "Bearer"})
+
+
+@contextmanager
+def stranger(folder: Path, report: Answer, token: Answer = a_token) -> Generator[GoogleAnalytics]:
+    """Run a server that gives these two answers; yield the adapter that takes it for the provider."""
+
+    async def to_token(_: Request) -> Response:
+        return token()
+
+    async def to_report(request: Request) -> Response:
+        assert request.headers["authorization"] == f"Bearer {TOKEN}"
+        return report()
+
+    routes = [Route("/token", to_token, methods=["POST"]), Route("/{rest:path}", to_report, methods=["POST"])]
+    listener = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    key = json.dumps(json.loads(any_key()) | {"token_uri": f"{url}/token"})
+    clock = MovableClock(folder / "clock")
+    with serving(Starlette(routes=routes), listener):
+        yield GoogleAnalytics(key, "1", base_url=url, planet_dimension="streamName", clock=clock)
+
+
+def asked(
+    folder: Path, report: Body, dimension: By | None = None, token: Answer = a_token, deadline: float = 10
+) -> Report:
+    """Return what the adapter makes of this answer: a response's maker, or the body of a 200."""
+    with stranger(folder, lambda: report() if callable(report) else JSONResponse(report), token) as adapter:
+        return asyncio.run(adapter.active_users(dimension, deadline=deadline))
+
+
+def failure(
+    folder: Path, report: Body, dimension: By | None = None, token: Answer = a_token, deadline: float = 10
+) -> AnalyticsFailed:
+    """Return how it fails."""
+    with pytest.raises(AnalyticsFailed) as failed:
+        asked(folder, report, dimension, token, deadline)
+    assert TOKEN not in str(failed.value)
+    assert len(str(failed.value)) < 280
+    assert str(failed.value).isprintable()
+    return failed.value
+
+
+def row(figure: object, *labels: object) -> dict[str, object]:
+    """Return a row as the provider writes it."""
+    return {"dimensionValues": [{"value": label} for label in labels], "metricValues": [{"value": figure}]}
+
+
+FIGURES = (1, None, "-1", "1.5", "", "one", "1e3", "\u0663", " 1", "\u00b2")
+"""What is no whole number of users in digits."""
+
+NO_REPORTS: list[tuple[Body, By | None]] = [
+    ({}, None),
+    ([], None),
+    (None, None),
+    ("text", None),
+    ({"kind": "analyticsData#runReport"}, None),
+    ({"kind": "analyticsData#runReport", "rows": [row("1")]}, None),
+    ({"rows": [row("1")]}, None),
+    ({"kind": KIND, "rows": None}, None),
+    ({"kind": KIND, "rows": {}}, None),
+    ({"kind": KIND, "rows": [5]}, None),
+    ({"kind": KIND, "rowCount": 3}, None),
+    ({"kind": KIND, "rows": [row("1"), row("2")]}, None),
+    ({"kind": KIND, "rows": [row("1", "a page")]}, None),
+    ({"kind": KIND, "rows": [row("1")]}, "page"),
+    ({"kind": KIND, "rows": [row("1", "a", "b")]}, "page"),
+    ({"kind": KIND, "rows": [row("1", 5)]}, "page"),
+    ({"kind": KIND, "rows": [{"dimensionValues": [], "metricValues": []}]}, None),
+    ({"kind": KIND, "rows": [{"metricValues": [{"value": "1"}, {"value": "2"}]}]}, None),
+    *(({"kind": KIND, "rows": [row(figure)]}, None) for figure in FIGURES),
+]
+
+
+@pytest.mark.parametrize(("body", "dimension"), NO_REPORTS)
+def test_what_is_no_report(tmp_path: Path, body: Body, dimension: By | None) -> None:
+    """A 200 whose body is anything but the report that was asked for is a failure, never a zero."""
+    failed = failure(tmp_path, body, dimension)
+    assert (failed.cause, failed.status) == ("not-a-report", 200)
+
+
+def test_a_report_that_is_too_long(tmp_path: Path) -> None:
+    """An answer without end is given up before it fills the memory."""
+    endless = (b" " * 65536 for _ in range(2 * LONGEST_ANSWER // 65536))
+    assert failure(tmp_path, lambda: StreamingResponse(endless)).cause == "not-a-report"
+
+
+def test_a_figure_without_end(tmp_path: Path) -> None:
+    """A figure of ten thousand digits is no figure."""
+    assert failure(tmp_path, {"kind": KIND, "rows": [row("9" * 10_000)]}).cause == "not-a-report"
+
+
+@pytest.mark.parametrize(
+    ("quota", "read"),
+    [
+        (None, None),
+        ("much", None),
+        ({"tokensPerDay": "much"}, None),
+        ({}, Quotas()),
+        ({"tokensPerDay": {"remaining": 5}}, Quotas(day=Bucket(0, 5))),
+        ({"tokensPerHour": {"consumed": 4}, "tokensPerWeek": {}}, Quotas(hour=Bucket(4, 0))),
+    ],
+)
+def test_quotas(tmp_path: Path, quota: object, read: Quotas | None) -> None:
+    """A figure that is not told is 0; quotas that can not be read leave the rows as they are."""
+    report = asked(tmp_path, {"kind": KIND, "rows": [row("7")], "propertyQuota": quota})
+    assert (report.total, report.quotas) == (7, read)
+
+
+def test_a_label_that_is_empty(tmp_path: Path) -> None:
+    """An empty label, which the provider leaves out, is a label."""
+    body: Body = {"kind": KIND, "rows": [{"dimensionValues": [{}], "metricValues": [{"value": "2"}]}]}
+    assert asked(tmp_path, body, "page").rows[0].label == ""
+
+
+@pytest.mark.parametrize(
+    ("status", "cause"),
+    [
+        (204, "not-a-report"),
+        (302, "refused"),
+        (400, "refused"),
+        (404, "refused"),
+        (405, "refused"),
+        (429, "hour"),
+        (500, "server"),
+        (502, "server"),
+        (503, "server"),
+    ],
+)
+def test_other_statuses(tmp_path: Path, status: int, cause: str) -> None:
+    """A status says what to do even where the body is not the provider's; an unknown 429 is an hourly one."""
+    failed = failure(tmp_path, lambda: PlainTextResponse("" if status == 204 else "<html>no", status))
+    assert (failed.cause, failed.status) == (cause, status)
+    assert "html" not in str(failed)
+
+
+def test_redirects_are_not_followed(tmp_path: Path) -> None:
+    """A redirect, which would carry the token elsewhere, is refused."""
+    assert failure(tmp_path, lambda: RedirectResponse("/elsewhere")).cause == "refused"
+
+
+@pytest.mark.parametrize(
+    "message", ["x" * 5000, "two\nlines\r\nand \x1b[31mcolours\x00", f"your token was {TOKEN}", "\u2028\u202e"]
+)
+def test_messages_are_cut(tmp_path: Path, message: str) -> None:
+    """What the vendor says is told on one line, cut short, and never with the token in it."""
+    body = {"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}}
+    assert failure(tmp_path, lambda: JSONResponse(body, 400)).cause == "refused"
+
+
+@pytest.mark.parametrize(
+    ("token", "cause"),
+    [
+        (lambda: JSONResponse({"error": "invalid_grant"}, 400), "unauthorized"),
+        (lambda: JSONResponse({"error": "invalid_client", "error_description": "secret"}, 401), "unauthorized"),
+        (lambda: PlainTextResponse("<html>no", 404), "unreachable"),
+        (lambda: PlainTextResponse("<html>fine", 200), "unreachable"),
+        (lambda: JSONResponse({"token": 1}), "unreachable"),
+        (lambda: JSONResponse([]), "unreachable"),
+        (lambda: JSONResponse({"access_token": "tökén"}), "unreachable"),
+    ],
+)
+def test_token_endpoints(tmp_path: Path, token: Answer, cause: str) -> None:
+    """Only an OAuth error speaks about the key; everything else is an endpoint that does not work."""
+    failed = failure(tmp_path, {"kind": KIND}, token=token)
+    assert failed.cause == cause
+    assert "secret" not in str(failed)
+
+
+def test_a_token_endpoint_that_fails_until_the_deadline(tmp_path: Path) -> None:
+    """A token endpoint that fails again and again is given up at the deadline."""
+    begun = monotonic()
+    failed = failure(tmp_path, {"kind": KIND}, token=lambda: PlainTextResponse("no", 503), deadline=0.4)
+    assert failed.cause == "unreachable"
+    assert monotonic() - begun < 5
