@@ -189,6 +189,8 @@ def test_a_refill_at_another_minute() -> None:
     seen = answered(before, NOW - 3 * MINUTE, "total", quotas=told(hour=1740))
     low = answered(seen, NOW + 30 * MINUTE, "total", quotas=told(hour=9))
     assert planned(low, NOW + 50 * MINUTE).until == seen.hour.refills_at
+    later = answered(seen, NOW + 100 * MINUTE, "total", quotas=told(hour=9))
+    assert planned(later, NOW + 101 * MINUTE).until == seen.hour.refills_at + HOUR
     assert NOW + 57 * MINUTE <= seen.hour.refills_at < NOW + 58 * MINUTE
 
 
@@ -220,10 +222,12 @@ def test_a_probe_that_fails(cause: Cause, wait: int) -> None:
 
 
 def test_a_probe_in_an_hour_that_seemed_empty() -> None:
-    """Fifteen minutes after an exhausted hour the total is asked, whatever the figures of before say."""
+    """Fifteen minutes after an exhausted hour the total is asked, once, whatever the figures say."""
     low = answered(NEW, NOW - 20 * MINUTE, "total", quotas=told(hour=5))
     blocked = after("hour", budget=low, now=NOW - 19 * MINUTE)
     assert planned(blocked, NOW - 4 * MINUTE).run == ("total",)
+    unanswered = after("unreachable", budget=blocked, now=NOW - 4 * MINUTE)
+    assert planned(unanswered, NOW - 3 * MINUTE).run == ()
 
 
 @pytest.mark.parametrize(("cause", "minutes"), [("thresholded", 15), ("forbidden", 60), ("refused", 60)])
