@@ -14,7 +14,7 @@ export default {
     const answer = await read(response);
     if (response.status !== 200 || answer?.ok !== true) {
       // What is thrown shows the run as failed. Only a tag is repeated of what came from outside.
-      const tag = /^[\w-]{1,40}$/.test(answer?.error) ? answer.error : "not an answer of the counter";
+      const tag = /^[\w-]{1,40}$/.test(answer?.error ?? "") ? answer.error : "not an answer of the counter";
       throw new Error(`The refresh failed: HTTP ${response.status}, ${tag}.`);
     }
     console.log(`Refreshed: ${Number(answer.active)} active.`);
