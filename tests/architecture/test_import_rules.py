@@ -37,6 +37,11 @@ PLANTED = [
     Planted("inside-checkout", "checkout/keys.py", "import orrery.checkout.service", "checkout.service"),
     Planted("inside-checkout", "checkout/webhook.py", "import orrery.checkout.service", "checkout.service"),
     Planted("inside-checkout", "checkout/extras.py", "", "- orrery.checkout.extras"),
+    Planted("inside-live", "live/reads.py", "import orrery.live.refresh", "live.reads -> orrery.live.refresh"),
+    Planted("public-reads", "live/reads.py", "import orrery.ports.analytics", "orrery.ports.analytics"),
+    Planted("public-reads", "live/keys.py", "import orrery.ports.analytics", "orrery.live.keys"),
+    Planted("public-reads", "edge/fast.py", "import orrery.live.budget", "orrery.edge.fast"),
+    Planted("pure-rules", "live/answers.py", "import orrery.ports.store", "orrery.ports.store"),
     Planted("pure-rules", "checkout/params.py", "import orrery.ports.store", "orrery.ports.store"),
     Planted("adapters-alone", "adapters/ntfy.py", "import orrery.adapters.memory", "orrery.adapters.memory"),
     Planted("ports-alone", "ports/clock.py", "import orrery.ports.notifier", "orrery.ports.notifier"),
@@ -54,6 +59,7 @@ PLANTED = [
     Planted("below-the-edge", "owner/lease.py", "import socket", "orrery.owner.lease -> socket"),
     Planted("below-the-edge", "checkout/service.py", "import orrery.edge.body", "service -> orrery.edge.body"),
     Planted("vendors-at-home", "checkout/webhook.py", "import stripe", "orrery.checkout.webhook -> stripe"),
+    Planted("vendors-at-home", "live/intel.py", "import google.auth", "orrery.live.intel -> google"),
     Planted("vendors-at-home", "sandbox/state.py", "import apsw", "orrery.sandbox.state -> apsw"),
 ]
 

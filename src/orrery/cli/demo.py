@@ -14,7 +14,7 @@ import typer
 import uvloop
 from rich.console import Console
 
-from orrery.cli.sandbox import PRICE, PROPERTY_ID, SandboxPlan, SandboxThread, clock_file, kept_key
+from orrery.cli.sandbox import PRICE, PROPERTY_ID, PUBLISHED, SandboxPlan, SandboxThread, clock_file, kept_key
 from orrery.cli.serve import serve
 from orrery.edge.auth import hashed
 from orrery.logs import Redaction, configure
@@ -135,6 +135,7 @@ def command(
         webhook_url=f"{ports.base}/guided/api/webhook",
         webhook_secret=secrets.reveal("webhook_signing_secret") or "",
         analytics_key=secrets.reveal("analytics_service_account_key"),
+        tokens=PUBLISHED,
     )
     _run(settings, secrets, SandboxThread(plan), ports, _admin_password(data))
 

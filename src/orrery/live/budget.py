@@ -1,9 +1,9 @@
 """The quota budget as it is kept in the store, shared by every process and every kind of call (decision 24)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 
-from orrery.errors import AnalyticsFailed, NotConfigured
+from orrery.errors import AnalyticsFailed, Cause, NotConfigured
 from orrery.live import keys, quota
 from orrery.live.quota import Limits, Plan, Query
 from orrery.live.records import read
@@ -13,6 +13,15 @@ from orrery.ports.store import Absent, Check, Committed, Put, Store, Unchanged
 
 DEADLINE = 10.0
 """Seconds for one query (issue item 3)."""
+
+
+QUOTA, NO_KEY, REFUSED, UNREACHABLE = (
+    "quota-exhausted",
+    "no-provider-auth",
+    "provider-refused",
+    "provider-unreachable",
+)
+"""The errors of a refresh: the first two of spec 2, Errors; the others where it is silent."""
 
 
 class Budget:
@@ -75,3 +84,19 @@ class Budget:
             value = change(budget).model_dump_json().encode()
             if isinstance(await self._store.commit([Put(keys.BUDGET, value)], [check]), Committed):
                 return
+
+
+_TAGS: Mapping[Cause, str] = {
+    "concurrent": QUOTA,
+    "hour": QUOTA,
+    "day": QUOTA,
+    "thresholded": QUOTA,
+    "unauthorized": REFUSED,
+    "forbidden": REFUSED,
+    "refused": REFUSED,
+}
+
+
+def tag_of(error: AnalyticsFailed) -> str:
+    """Return the error value for what the provider said (spec 2, Errors)."""
+    return _TAGS.get(error.cause, UNREACHABLE)

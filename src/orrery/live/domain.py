@@ -81,7 +81,7 @@ class LiveDomain:
         """Return what repeats."""
         if not self._plan.has_property:
             return []
-        jobs = [Job("monitor the live count", monitor.EVERY, self.monitor.check)]
+        jobs = [Job("monitor the live count", monitor.EVERY, self.monitor.check, aligned=True)]
         if self._plan.refreshes_itself and self._can_ask:
             tick = self._plan.interval
             jobs.append(Job("refresh the live count", tick, self.refresh.run, aligned=True, everywhere=True))

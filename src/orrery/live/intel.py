@@ -6,10 +6,9 @@ from datetime import datetime, timedelta
 
 from orrery.errors import AnalyticsFailed
 from orrery.live.answers import Reading, reading
-from orrery.live.budget import Budget
+from orrery.live.budget import QUOTA, Budget, tag_of
 from orrery.live.freshness import TOO_OLD_ABOVE, age
 from orrery.live.reads import snapshot_in
-from orrery.live.refresh import QUOTA, tag_of
 from orrery.owner.single_flight import SingleFlight
 from orrery.ports.analytics import By, Report, Row
 from orrery.ports.clock import Clock

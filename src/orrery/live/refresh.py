@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
 
 import structlog
 from pydantic import BaseModel
@@ -12,7 +11,7 @@ from pydantic import BaseModel
 from orrery.errors import AnalyticsFailed, NotConfigured, OrreryError
 from orrery.live import keys
 from orrery.live.answers import reading
-from orrery.live.budget import DEADLINE, Budget
+from orrery.live.budget import DEADLINE, QUOTA, Budget, tag_of
 from orrery.live.metrics import TOTAL, Metric
 from orrery.live.reads import FirstLevelCache, snapshot_in
 from orrery.live.records import LastError, Outcome, Pages, read
@@ -26,14 +25,6 @@ TERM = timedelta(seconds=3 * DEADLINE)
 
 LOOK_AGAIN = 0.1
 """Seconds between two looks at what another process is about to finish."""
-
-QUOTA, NO_KEY, REFUSED, UNREACHABLE = (
-    "quota-exhausted",
-    "no-provider-auth",
-    "provider-refused",
-    "provider-unreachable",
-)
-"""The errors of a refresh: the first two of spec 2, Errors; the others where it is silent."""
 
 Settled = Mapping[str, BaseModel | OrreryError]
 """What became of each query that was asked, by its name."""
@@ -187,19 +178,3 @@ class Refresh:
 
     def _window(self) -> int:
         return int(self._clock.now().timestamp() // self._interval.total_seconds())
-
-
-_TAGS: Mapping[str, Literal["quota-exhausted", "provider-refused", "provider-unreachable"]] = {
-    "concurrent": "quota-exhausted",
-    "hour": "quota-exhausted",
-    "day": "quota-exhausted",
-    "thresholded": "quota-exhausted",
-    "unauthorized": "provider-refused",
-    "forbidden": "provider-refused",
-    "refused": "provider-refused",
-}
-
-
-def tag_of(error: AnalyticsFailed) -> str:
-    """Return the error value for what the provider said (spec 2, Errors)."""
-    return _TAGS.get(error.cause, UNREACHABLE)

@@ -15,9 +15,10 @@ from orrery.edge.fast import PUBLIC_HEADERS, is_known
 from orrery.edge.problems import Problem
 from orrery.errors import NotConfigured, StoreError
 from orrery.live.answers import NOT_BOUND
+from orrery.live.budget import NO_KEY
 from orrery.live.intel import Guided, Intel, OwnersReads
 from orrery.live.records import Outcome, stamp
-from orrery.live.refresh import NO_KEY, Refresh
+from orrery.live.refresh import Refresh
 from orrery.live.widgets import Widget
 
 PATH = "/api/stats"
@@ -141,7 +142,7 @@ class LiveRoutes:
             openapi_extra=_BEARER,
             summary="Read the guided product's count (at most 5 minutes old)",
         )
-        router.add_api_route("/live/{name}", self.widget, methods=["GET", "HEAD"], summary="The widgets' scripts")
+        router.add_api_route("/live/{name}", self.widget, methods=["GET", "HEAD"], include_in_schema=False)
         return router
 
     async def read(self, request: Request) -> Response:
