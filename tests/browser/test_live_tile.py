@@ -117,6 +117,14 @@ def test_count_without_pages_says_so(network: Network, tile: Locator) -> None:
     expect(tile).to_contain_text("Which pages they are on is not known.")
 
 
+def test_tile_says_that_it_asks(network: Network, tile: Locator) -> None:
+    """Before the first answer nothing is wrong: the tile says that it asks."""
+    network.is_silent()
+    network.open(TILE)
+    expect(tile).to_contain_text("asking…")
+    expect(why(tile)).to_be_empty()
+
+
 EMPTY: dict[str, object] = {"active": 0, "pages": [], "generated_at": None, "age_s": None, "stale": True}
 
 

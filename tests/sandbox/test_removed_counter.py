@@ -58,6 +58,5 @@ def test_badge_can_be_seen(renderer: Renderer) -> None:
 def test_nothing_refreshes_it() -> None:
     """No job, no schedule and no other code names the list: it is read where pages are rendered."""
     files = [path for folder in PLACES for path in (ROOT / folder).rglob("*.*") if path.suffix in TEXTS]
-    assert {
-        str(path.relative_to(ROOT)) for path in files if "tool_counters" in path.read_text("utf-8")
-    } == NAMED_IN
+    naming = {path for path in files if "tool_counters" in path.read_text("utf-8")}
+    assert {str(path.relative_to(ROOT)) for path in naming} == NAMED_IN

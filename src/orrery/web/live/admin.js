@@ -37,7 +37,7 @@ button[aria-disabled="true"] { cursor: progress }
 .panel { display: grid; gap: 1.25rem }
 .actions { display: flex; flex-wrap: wrap; gap: .75rem }
 .why.fine { background: var(--o-good-soft, light-dark(#e3f3e8, #14301f)); color: var(--o-good, light-dark(#156038, #86dba6)) }
-@media (max-width: 30rem) { form { grid-template-columns: minmax(0, 1fr) } .actions button { flex: 1 } }`;
+@media (max-width: 30rem) { form { grid-template-columns: minmax(0, 1fr) } .actions button { flex: 1 0 auto } }`;
 
 function inWords({ error, message }) {
   if (Object.hasOwn(WORDS, error)) return WORDS[error];

@@ -6,7 +6,7 @@ const MINUTE = 6e4;
 const CSS = `
 :host([hidden]) { display: none !important }
 div {
-  display: inline-flex; align-items: center; gap: .5em; padding: .3em .8em; white-space: nowrap;
+  display: inline-flex; align-items: center; gap: .4em; padding: .3em .8em; white-space: nowrap;
   background: var(--live-pill-background, var(--o-good-soft, #2942)); border-radius: var(--live-pill-radius, 9em);
   color: var(--live-pill-ink, var(--o-ink, inherit)); font: var(--live-pill-font, inherit);
 }
@@ -58,7 +58,7 @@ class Poller {
     const count = whole(body.totalUnique ?? body.active);
     const made = Date.parse(body.generated_at);
     const age = Date.parse(headers.get("date")) + headers.get("age") * 1e3 - made || 0;
-    if (body.error || !(count + made && body.age_s >= 0 && age > -MINUTE)) return body.error || "unknown";
+    if (body.error || !(count + made && parseFloat(body.age_s) >= 0)) return body.error || "unknown";
     if (made < this.made && this.known >= 0) return; // from a cache that is behind
     const born = asked - Math.max(body.age_s * 1e3, age);
     Object.assign(this, { body, count, made, born: made == this.made ? Math.min(this.born, born) : born });

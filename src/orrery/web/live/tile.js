@@ -41,10 +41,11 @@ h2 { font-size: 1.1875rem; line-height: 1.3; letter-spacing: -.01em }
   font-variant-numeric: tabular-nums;
 }
 .why {
-  padding: .6rem .9rem; border-radius: .75rem; max-width: 44rem; font-size: .9375rem;
+  padding: .6rem .9rem; border-radius: .75rem; font-size: .9375rem;
   background: var(--o-warn-soft, light-dark(#fcf0da, #33260e)); color: var(--o-warn, light-dark(#7a4a00, #f2c069));
 }
-.why:empty { padding: 0; margin-top: -1.25rem }
+.why:empty { position: absolute; padding: 0 }
+div:empty { display: none }
 table { width: 100%; border-collapse: collapse; table-layout: fixed }
 caption { padding-bottom: .25rem; font-weight: 650; text-align: start }
 th, td { padding: .45rem 0; border-top: 1px solid var(--line); text-align: start; font-weight: 400; overflow-wrap: anywhere }
@@ -170,7 +171,7 @@ class LiveTile extends HTMLElement {
     const { known, body, trouble } = this.poller;
     this.#failing = trouble === "unreachable" ? (this.#failing ?? new Date()) : null;
     write(this.#count, figure(known));
-    write(this.#people, people(known));
+    write(this.#people, body || trouble ? people(known) : "asking…");
     write(this.#age, this.#ageInWords());
     if (body) this.#age.dateTime = body.generated_at;
     write(this.#why, this.#reason());
@@ -189,7 +190,7 @@ class LiveTile extends HTMLElement {
 
   #reason() {
     const { known, trouble, body } = this.poller;
-    if (!trouble && !body) return "Asking for the count…";
+    if (!trouble && !body) return "";
     if (!trouble) return isNaN(known) ? TOO_OLD : this.#seconds() < STALE ? "" : "Newer counts are late.";
     const since = this.#failing && `The counter cannot be reached since ${CLOCK.format(this.#failing)}.`;
     const why = since ?? (Object.hasOwn(WHY, trouble) ? WHY[trouble] : NONSENSE);
