@@ -81,14 +81,14 @@ class ImpatientProtocol(HttpToolsProtocol):
         """Take what the client sends, within limits."""
         self._received += len(data)
         super().data_received(data)
-        if self._in_headers:
-            self._limit_head(data)
-        elif self._received > MESSAGE_BYTES:
-            self.transport.abort()
         if self._patience is None and (self._in_headers or self._is_idle()):
             # Half a request; or neither a request nor an answer is under way: an empty line, or the rest of a body
             # that nobody reads. A request whose headers come in one piece, as most do, costs no timer.
             self._wait()
+        if self._in_headers:
+            self._limit_head(data)
+        elif self._received > MESSAGE_BYTES:
+            self.transport.abort()
 
     def on_message_begin(self) -> None:
         """Begin to count a request's headers."""
