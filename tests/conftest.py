@@ -21,6 +21,8 @@ SOURCE = TESTS.parent / "src" / "orrery"
 LOOPBACK = frozenset({"browser", "conformance", "crash", "journeys", "nginx", "sandbox", "systemd"})
 LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+PROGRAMS = f"{os.defpath}:/usr/local/sbin:/usr/sbin:/sbin"
+"""Debian keeps servers out of a normal user's path."""
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}  # noqa: TID251 - a fact about the test run, not a setting
 
 
@@ -46,9 +48,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip browser tests where no browser can start, but never in continuous integration."""
-    if suite_of(item.path) == "browser" and not IN_CI and not can_browse():
-        pytest.skip("no chromium on this machine; to have it, type: sudo apt-get install -y chromium libatomic1")
+    """Skip the tests of a suite that needs what this machine lacks, but never in continuous integration."""
+    missing = None if IN_CI else missing_for(suite_of(item.path))
+    if missing:
+        pytest.skip(missing)
+
+
+def missing_for(suite: str) -> str | None:
+    """Return what this machine lacks for a suite, and what to type to have it."""
+    if suite == "browser" and not can_browse():
+        return "no chromium on this machine; to have it, type: sudo apt-get install -y chromium libatomic1"
+    if suite == "nginx" and not shutil.which("nginx", path=PROGRAMS):
+        return "no nginx on this machine; to have it, type: sudo apt-get install -y nginx-light"
+    return None
 
 
 @cache

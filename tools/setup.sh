@@ -93,26 +93,51 @@ may_apt() { command -v apt-get >/dev/null && { ((EUID == 0)) || sudo -n true 2>/
 
 apt_install() { apt install "$@" || { apt update && apt install "$@"; }; }
 
-apt() {
-  local as_root=()
-  ((EUID == 0)) || as_root=(sudo -n)
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -yq -o DPkg::Lock::Timeout=120 --no-install-recommends "$@"
+apt() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -yq -o DPkg::Lock::Timeout=120 --no-install-recommends "$@"; }
+
+as_root() { if ((EUID == 0)); then "$@"; else sudo -n "$@"; fi; }
+
+# The browser tests want Debian's chromium, and Playwright's driver one library that a small Debian lacks; the edge's
+# tests want nginx, and measurements a load generator. Without them these are skipped, saying so, except in continuous
+# integration.
+
+ensure_browser() { ensure_tool can_browse "the browser tests" chromium libatomic1; }
+
+ensure_nginx() { ensure_tool has_nginx "the edge's tests" nginx-light; }
+
+ensure_bench() {
+  ensure_tool has_nginx "the measurements of reads" nginx-light
+  ensure_tool has_wrk "the measurements of reads" wrk
 }
 
-# The browser tests want Debian's chromium, and Playwright's driver one library that a small Debian lacks. Without
-# them these tests skip, saying so, except in continuous integration.
-readonly BROWSER=(chromium libatomic1)
-
-ensure_browser() {
-  can_browse && return
+# ensure_tool CHECK WHAT PACKAGE...: installs Debian packages where that is allowed, else says what is skipped.
+ensure_tool() {
+  local check=$1 what=$2
+  shift 2
+  "$check" && return
   if ! may_apt; then
-    note "No chromium here, so the browser tests are skipped; to have them, type: sudo apt-get install -y ${BROWSER[*]}"
-  elif ! step "Debian's ${BROWSER[*]}" apt_install "${BROWSER[@]}"; then
-    note "Debian's chromium could not be installed, so the browser tests are skipped."
+    note "No $1 here, so $what are skipped; to have them, type: sudo apt-get install -y $*"
+  elif ! step "Debian's $*" install_tool "$@"; then
+    note "Debian's $1 could not be installed, so $what are skipped."
   fi
+}
+
+# nginx's package starts a web server for the whole machine; nobody here asked for that one.
+install_tool() {
+  apt_install "$@" || return
+  [[ $1 != nginx-light ]] || stop_service nginx >/dev/null 2>&1 || true
+}
+
+stop_service() {
+  if [[ -d /run/systemd/system ]]; then as_root systemctl disable --now "$1"; else as_root service "$1" stop; fi
 }
 
 can_browse() {
   { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null &&
     { [[ $OSTYPE != linux* ]] || .venv/bin/python -c 'import ctypes; ctypes.CDLL("libatomic.so.1")' 2>/dev/null; }
 }
+
+# Debian keeps servers out of a normal user's path.
+has_nginx() { PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v nginx >/dev/null; }
+
+has_wrk() { command -v wrk >/dev/null; }

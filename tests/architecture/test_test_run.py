@@ -25,7 +25,7 @@ def test_loops():
 """
 
 
-SUITES = ["browser", "conformance", "crash", "journeys", "sandbox", "systemd"]
+SUITES = ["browser", "conformance", "crash", "journeys", "nginx", "sandbox", "systemd"]
 
 
 def run_tests(folder: Path, files: dict[str, str]) -> subprocess.CompletedProcess[str]:
@@ -55,7 +55,7 @@ def test_suites_with_servers_connect_to_this_machine_only(tmp_path: Path, monkey
     assert result.returncode == 0, result.stdout
     rows = [line.split()[:4] for line in result.stdout.splitlines() if line.startswith(tuple(SUITES))]
     assert sorted(rows) == [[suite, "3", "-", "-"] for suite in SUITES]
-    assert result.stdout.splitlines()[-1].startswith("18 passed in ")
+    assert result.stdout.splitlines()[-1].startswith("21 passed in ")
 
 
 def test_a_suite_may_have_a_conftest_of_its_own(tmp_path: Path) -> None:

@@ -1,0 +1,165 @@
+"""The site of `deploy/edge/` as an owner puts it in place: Debian's nginx takes it, and it gives nothing away."""
+
+import ssl
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+
+import httpx2
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from tests.support.edge import SITE_READ, Edge
+from tests.support.nginx import SITE, Ports, adapted, command, replaced, running, write
+from tests.support.origin import Origin
+from tests.support.waiting import eventually
+
+NAME = "shop.example"
+
+
+@pytest.fixture
+def ports(origin: Origin) -> Ports:
+    """Return free ports before the origin."""
+    return Ports.free(origin.port)
+
+
+@pytest.fixture
+def main(tmp_path: Path, ports: Ports) -> Path:
+    """Write the site, adapted, with a certificate of its own."""
+    _write_certificate(tmp_path)
+    return write(tmp_path, adapted(tmp_path, ports))
+
+
+@pytest.fixture
+def visitor(tmp_path: Path, main: Path, ports: Ports) -> Iterator[httpx2.Client]:
+    """Run the site with TLS; return a client that trusts its certificate, and sends no one elsewhere."""
+    trusted = ssl.create_default_context(cafile=str(tmp_path / "fullchain.pem"))
+    with (
+        running(main, ports.site),
+        httpx2.Client(base_url=f"https://127.0.0.1:{ports.site}", trust_env=False, verify=trusted) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def talkative(edge_with: Callable[[Mapping[str, str]], Edge]) -> Edge:
+    """Run an edge that writes its log at once."""
+    return edge_with({" buffer=32k flush=5s;": ";"})
+
+
+def test_nginx_takes_the_site(main: Path) -> None:
+    """nginx has nothing to say against the site, not even a warning."""
+    result = subprocess.run(command(main, "-t"), capture_output=True, text=True, check=False, timeout=30)  # noqa: S603  our own command
+    lines = result.stderr.strip().splitlines()
+    assert (result.returncode, len(lines)) == (0, 2), lines
+    assert lines[1].endswith("test is successful")
+
+
+def test_what_to_adapt_is_all_there_is() -> None:
+    """The private listener has no place in the site, and no directive lets a count live for ever."""
+    directives = [
+        line.split()[0] for line in SITE.read_text().splitlines() if line.split() and "#" not in line[:20]
+    ]
+    assert "8081" not in "".join(line for line in SITE.read_text().splitlines(keepends=True) if "#" not in line)
+    assert "proxy_cache_valid" not in directives
+    assert "proxy_cache_revalidate" not in directives
+
+
+def test_a_text_that_is_not_there() -> None:
+    """A test that means to replace a text of the site which is not there fails."""
+    with pytest.raises(ValueError, match="0 times"):
+        replaced("listen 80;", {"listen 81;": ""})
+
+
+def test_a_read_with_tls(visitor: httpx2.Client) -> None:
+    """Over TLS the count is kept like without."""
+    assert [visitor.get(SITE_READ).json() for _ in range(2)] == [{"active": 1}] * 2
+
+
+def test_without_tls_to_tls(visitor: httpx2.Client, ports: Ports) -> None:
+    """A visitor without TLS is sent to the site's own name, whatever name the request has."""
+    address = f"http://127.0.0.1:{ports.redirect}/practice?a=1"
+    answer = httpx2.get(address, headers={"Host": "evil.example"}, trust_env=False)
+    assert (answer.status_code, answer.headers["location"]) == (301, f"https://{NAME}/practice?a=1")
+    assert visitor.get(SITE_READ).is_success
+
+
+def test_the_address_of_the_visitor(edge: Edge, origin: Origin) -> None:
+    """The origin is told the address that the edge sees, and not what a stranger claims."""
+    edge.read("/guided/api/access/cs_test_1", **{"X-Forwarded-For": "203.0.113.9, 127.0.0.1"})
+    assert origin.asked[0].headers["x-forwarded-for"] == "127.0.0.1"
+
+
+def test_everything_else_is_passed_on_as_it_is(edge: Edge, origin: Origin) -> None:
+    """Method, path, query, headers and body of what is not kept arrive unchanged."""
+    headers = {"Stripe-Signature": "t=1,v1=00", "Cookie": "a=1", "Host": "shop.example"}
+    edge.client.request("POST", "/guided/api/webhook?a=%2F", headers=headers, content=b'{"id": 1}')
+    (asked,) = origin.asked
+    assert (asked.method, asked.path, asked.query) == ("POST", "/guided/api/webhook", "a=%2F")
+    assert asked.body == b'{"id": 1}'
+    assert {name: asked.headers[name.lower()] for name in headers} == headers
+
+
+def test_the_door_behind_the_reads(edge: Edge, origin: Origin) -> None:
+    """The address by which the site finds its own reads is not there for visitors."""
+    assert edge.read("/orrery-public-read").status_code == 404
+    assert origin.asked == []
+
+
+def test_the_log_holds_operations(talkative: Edge) -> None:
+    """The log says what was asked and how it went: no address, no query, no session, no unknown path."""
+    asked = [
+        "/guided/api/access/cs_test_marked",
+        "/api/stats?refresh=marked",
+        "/marked/marked@example.org",
+        "/live/pill.js",
+    ]
+    for address in asked:
+        talkative.client.post(address, headers={"Authorization": "Bearer marked"})
+    lines = eventually(lambda: _expect_lines(talkative, len(asked)))
+    assert [line.split()[1:4] for line in lines] == [
+        ["POST", "/guided/api/access/*", "200"],
+        ["POST", "/api/stats", "200"],
+        ["POST", "-", "200"],
+        ["POST", "/live/*", "200"],
+    ]
+    assert not any(word in talkative.log() + talkative.said() for word in ("marked", "127.0.0.1", "?"))
+
+
+def test_an_outage_is_logged_without_visitors(talkative: Edge, origin: Origin) -> None:
+    """Trouble with the origin writes no visitor's address and no query either."""
+    origin.stop()
+    assert talkative.read("/guided/api/access/cs_test_marked?token=marked").status_code == 502
+    assert talkative.read().status_code == 502
+    eventually(lambda: _expect_lines(talkative, 1))
+    assert not any(word in talkative.log() + talkative.said() for word in ("marked", "127.0.0.1", "realtime"))
+
+
+def _expect_lines(edge: Edge, count: int) -> list[str]:
+    lines = edge.log().splitlines()
+    assert len(lines) == count
+    return lines
+
+
+def _write_certificate(folder: Path) -> None:
+    """Write a certificate that this machine's address may show, and its key, under Let's Encrypt's names."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
+    now = datetime.now(UTC)  # noqa: TID251  the client compares with the machine's clock
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(hours=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    (folder / "fullchain.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    (folder / "privkey.pem").write_bytes(private)
