@@ -45,5 +45,5 @@ def test_the_unit_leaves_the_service_little(tmp_path: Path) -> None:
 def test_the_unit_hands_over_secrets_that_exist() -> None:
     """Each credential of the unit is a secret of the settings, under its own name."""
     found = re.findall(r"^#?LoadCredential=(\w+):/etc/orrery/secrets/(\w+)$", UNIT.read_text(), re.MULTILINE)
-    assert {name for pair in found for name in pair} == set(Secrets.model_fields) - {"admin_password_hash"}
+    assert {name for pair in found for name in pair} == set(Secrets.model_fields)
     assert all(name == file for name, file in found)
