@@ -9,7 +9,7 @@ from anyio.lowlevel import checkpoint
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orrery.errors import NotConfigured, StoreUnavailable
+from orrery.errors import Cause, NotConfigured, StoreUnavailable
 from orrery.live import keys
 from orrery.ports.store import Put
 from tests.support.analytics import MemoryAnalytics, failure
@@ -292,3 +292,32 @@ async def test_put_off_by_the_quota_it_tells_the_fresh_count(one: Counting) -> N
     one.clock.advance(60)
     assert (await one.refresh.run()).error == "quota-exhausted"
     assert one.calls == calls
+
+
+@pytest.mark.parametrize("cause", ["unauthorized", "forbidden", "refused", "server"])
+async def test_put_off_by_a_refusal_it_tells_of_that(one: Counting, cause: Cause) -> None:
+    """While another back-off than one of the quota lasts, its own error is told and not an exhausted quota."""
+    one.analytics.fails = {None: failure(cause), "page": failure(cause)}
+    told, calls = list[str | None](), list[int]()
+    for _ in range(5):
+        told.append((await one.refresh.run()).error)
+        calls.append(one.calls)
+        one.clock.advance(60)
+    assert calls[-1] == calls[-2]
+    assert set(told) == {told[0]}
+
+
+async def test_without_a_key_nothing_is_spent(one: Counting) -> None:
+    """A process whose key can not be used says so each time, and keeps no other process from asking."""
+    one.analytics.fails = dict.fromkeys([None, "page"], NotConfigured("The analytics key is missing."))
+    two = one.beside()
+    budgets = list[object]()
+    for _ in range(3):
+        with pytest.raises(NotConfigured):
+            await one.refresh.run()
+        budgets.append(await one.stored(keys.BUDGET))
+        one.clock.advance(60)
+    assert budgets == [budgets[0]] * 3
+    two.analytics = MemoryAnalytics()
+    two.__post_init__()
+    assert (await two.refresh.run()).ok

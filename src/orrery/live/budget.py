@@ -35,6 +35,7 @@ class Budget:
         self._analytics = analytics
         self._limits = limits
         self._interval = interval
+        self._has_no_key = False
 
     async def plan(self, queries: Sequence[Query]) -> Plan:
         """Return which of `queries` this tick may ask."""
@@ -48,7 +49,8 @@ class Budget:
 
     async def charge(self, queries: Sequence[Query]) -> None:
         """Take the expected cost before the calls, so that a kill in between forgets nothing."""
-        await self._change(lambda budget: quota.charged(budget, self._limits, queries, self._clock.now()))
+        if not self._has_no_key:
+            await self._change(lambda budget: quota.charged(budget, self._limits, queries, self._clock.now()))
 
     async def ask(self, query: Query, by: By | None, limit: int | None) -> Report:
         """Ask the provider, note what it costs or why it failed, and return the report.
@@ -62,10 +64,9 @@ class Budget:
             await self._change(lambda budget: quota.failed(budget, self._limits, query, cause, self._clock.now()))
             raise
         except NotConfigured:
-            # A key that can not be used is not asked for again and again, and costs nothing.
-            await self._change(
-                lambda budget: quota.failed(budget, self._limits, query, "unauthorized", self._clock.now())
-            )
+            # Nothing was sent, and nothing will be before a restart: it costs nothing, and stops no process that
+            # has a key.
+            self._has_no_key = True
             raise
         await self._change(
             lambda budget: quota.reported(budget, self._limits, query, report.quotas, self._clock.now())
@@ -86,7 +87,8 @@ class Budget:
                 return
 
 
-_TAGS: Mapping[Cause, str] = {
+_TAGS: Mapping[Cause | quota.Reason, str] = {
+    "pacing": QUOTA,
     "concurrent": QUOTA,
     "hour": QUOTA,
     "day": QUOTA,
@@ -97,6 +99,6 @@ _TAGS: Mapping[Cause, str] = {
 }
 
 
-def tag_of(error: AnalyticsFailed) -> str:
-    """Return the error value for what the provider said (spec 2, Errors)."""
-    return _TAGS.get(error.cause, UNREACHABLE)
+def tag_of(cause: Cause | quota.Reason) -> str:
+    """Return the error value for what the provider said, or for why it is not asked now (spec 2, Errors)."""
+    return _TAGS.get(cause, UNREACHABLE)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from orrery.errors import AnalyticsFailed
 from orrery.live.answers import Reading, reading
-from orrery.live.budget import QUOTA, Budget, tag_of
+from orrery.live.budget import Budget, tag_of
 from orrery.live.freshness import TOO_OLD_ABOVE, age
 from orrery.live.reads import snapshot_in
 from orrery.owner.single_flight import SingleFlight
@@ -102,10 +102,10 @@ class OwnersReads:
         return age(self._held[1], now) if self._held else None
 
     async def _ask(self, query: str, by: By | None = None, limit: int | None = None) -> Report:
-        if await self._budget.refuses(query):
-            raise _RefusedError(QUOTA)
+        if reason := await self._budget.refuses(query):
+            raise _RefusedError(tag_of(reason))
         await self._budget.charge([query])
         try:
             return await self._budget.ask(query, by, limit)
         except AnalyticsFailed as error:
-            raise _RefusedError(tag_of(error)) from error
+            raise _RefusedError(tag_of(error.cause)) from error

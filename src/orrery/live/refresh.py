@@ -11,8 +11,9 @@ from pydantic import BaseModel
 from orrery.errors import AnalyticsFailed, NotConfigured, OrreryError
 from orrery.live import keys
 from orrery.live.answers import reading
-from orrery.live.budget import DEADLINE, QUOTA, Budget, tag_of
+from orrery.live.budget import DEADLINE, UNREACHABLE, Budget, tag_of
 from orrery.live.metrics import TOTAL, Metric
+from orrery.live.quota import Plan
 from orrery.live.reads import FirstLevelCache, snapshot_in
 from orrery.live.records import LastError, Outcome, Pages, read
 from orrery.owner.lease import Lease
@@ -98,7 +99,7 @@ class Refresh:
         if not_configured := next((one for one in settled.values() if isinstance(one, NotConfigured)), None):
             await self._write(term, self._errors(settled, term.began), None)
             raise not_configured
-        outcome = self._outcome(settled, term) if TOTAL.name in settled else await self._put_off(term)
+        outcome = self._outcome(settled, term) if TOTAL.name in settled else await self._put_off(term, plan)
         writes = [*self._values(settled), *self._errors(settled, term.began)]
         if await self._write(term, writes, outcome):
             return outcome
@@ -139,7 +140,7 @@ class Refresh:
     def _outcome(self, settled: Settled, term: _Term) -> Outcome:
         total, pages = settled[TOTAL.name], settled.get("pages")
         if isinstance(total, AnalyticsFailed):
-            return Outcome(window=term.window, ok=False, error=tag_of(total), message=str(total))
+            return Outcome(window=term.window, ok=False, error=tag_of(total.cause), message=str(total))
         return Outcome(
             window=term.window,
             ok=True,
@@ -148,20 +149,21 @@ class Refresh:
             generated_at=term.began,
         )
 
-    async def _put_off(self, term: _Term) -> Outcome:
+    async def _put_off(self, term: _Term, plan: Plan) -> Outcome:
         """Return what a refresh says that may not ask for the total now, to save the quota or to back off."""
         found = await self._newest(
-            "The quota or an earlier refusal does not allow a query now; it is tried again."
+            "The quota or an earlier refusal does not allow a query now; it is tried again.",
+            tag_of(plan.skipped[TOTAL.name]),
         )
         return found.model_copy(update={"window": term.window})
 
-    async def _newest(self, message: str) -> Outcome:
+    async def _newest(self, message: str, error: str = UNREACHABLE) -> Outcome:
         """Return the newest count there is, as a success while it is fresh."""
         now = self._clock.now()
         newest = reading(await snapshot_in(self._store), now)
         if newest.state == "fresh":
             return Outcome(window=self._window(), ok=True, active=newest.count, generated_at=newest.generated_at)
-        return Outcome(window=self._window(), ok=False, error=QUOTA, message=message)
+        return Outcome(window=self._window(), ok=False, error=error, message=message)
 
     async def _write(self, term: _Term, writes: Sequence[Write], outcome: Outcome | None) -> bool:
         """Write everything and let go of the lease in one commit, unless another has taken it since."""
