@@ -22,6 +22,8 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (errors.ProcessorRefused(INSIDE, status=400), 502, "processor-refused"),
     (errors.ProcessorUnreachable(INSIDE, same_key=True), 503, "processor-unreachable"),
     (errors.NotConfigured(INSIDE), 503, "not-configured"),
+    (errors.AnalyticsFailed(INSIDE, cause="server"), 500, "internal"),
+    (errors.TrackerFailed(INSIDE), 500, "internal"),
     (errors.DeliveryFailed(INSIDE, permanent=True), 500, "internal"),
     (errors.OrreryError(INSIDE), 500, "internal"),
 ]
