@@ -1,0 +1,159 @@
+"""The service itself behind the edge: its headers make the edge do what the counter promises (decision 27)."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from orrery.adapters.clock import SystemClock
+from orrery.adapters.sqlite import SqliteStore
+from orrery.live import keys
+from orrery.live.freshness import TOO_OLD_ABOVE
+from orrery.live.records import Active
+from orrery.ports.store import Put
+from tests.support.edge import COSMOS_READ, SITE_READ, Edge, edge_before
+from tests.support.ports import free_ports
+from tests.support.program import Program
+from tests.support.waiting import eventually
+
+VISITORS = 37
+
+ROUNDING = timedelta(seconds=2)
+"""nginx counts whole seconds, and the service sends what it has composed for one more."""
+
+_SETTINGS = """\
+mode = "sandbox"
+[server]
+port = {port}
+private_port = {private_port}
+trusted_proxies = ["127.0.0.1/32"]
+[store]
+path = {store}
+[log]
+level = "error"
+"""
+
+
+@dataclass
+class Counted:
+    """A service whose store holds a count that was made at some time."""
+
+    folder: Path
+
+    def __post_init__(self) -> None:
+        self.port, self.private_port = free_ports(2)
+        self._programs: list[Program] = []
+
+    def start(self, generated_at: datetime) -> Program:
+        """Store a count of that time, and serve it."""
+        settings, store = self.folder / "orrery.toml", self.folder / "orrery.db"
+        text = _SETTINGS.format(port=self.port, private_port=self.private_port, store=json.dumps(str(store)))
+        settings.write_text(text, encoding="utf-8")
+        asyncio.run(_fill(store, generated_at))
+        program = Program(["serve", "--config", str(settings)], self.folder / "service.log")
+        self._programs.append(program)
+        eventually(lambda: httpx2.get(f"http://127.0.0.1:{self.port}/healthz", trust_env=False))
+        return program
+
+    def reads(self) -> int:
+        """Return how many reads of the counter have reached the service."""
+        text = httpx2.get(f"http://127.0.0.1:{self.private_port}/metrics", trust_env=False).text
+        lines = [line for line in text.splitlines() if '"/api/stats"' in line and "_total{" in line]
+        return sum(int(float(line.rpartition(" ")[2])) for line in lines)
+
+    def clear_away(self) -> None:
+        """Leave no process behind."""
+        for program in self._programs:
+            program.clear_away()
+
+
+@pytest.fixture
+def counted(tmp_path: Path) -> Iterator[Counted]:
+    """Prepare a service."""
+    service = Counted(tmp_path)
+    try:
+        yield service
+    finally:
+        service.clear_away()
+
+
+@pytest.fixture
+def front(counted: Counted, tmp_path: Path) -> Iterator[Edge]:
+    """Run the edge as it is shipped in front of the service's place."""
+    with edge_before(counted.port, tmp_path / "edge") as edge:
+        yield edge
+
+
+def test_a_thousand_reads_cost_the_service_one(counted: Counted, front: Edge) -> None:
+    """Of five hundred reads of each address, one reaches the service."""
+    counted.start(_now())
+    for address in (SITE_READ, COSMOS_READ):
+        shown = {front.read(address).text for _ in range(500)}
+        assert len(shown) == 1
+    assert front.active() == VISITORS
+    assert counted.reads() == 2
+
+
+def test_the_owners_reads_are_never_kept(counted: Counted, front: Edge) -> None:
+    """Refresh and intel reach the service each time, and say that nobody may keep them."""
+    counted.start(_now())
+    headers = {"Authorization": "Bearer orrery-test-password"}
+    for _ in range(2):
+        for method, address in (("GET", f"{COSMOS_READ}&intel=1"), ("POST", "/api/stats?refresh=realtime")):
+            answer = front.client.request(method, address, headers=headers)
+            assert answer.json() == {"ok": False, "error": "Unauthorized"}
+            assert "no-store" in answer.headers["cache-control"]
+    assert counted.reads() == 4
+
+
+def test_a_count_is_not_shown_past_30_minutes(counted: Counted, front: Edge) -> None:
+    """With the service gone, the last good count is shown while it is younger than 30 minutes, and never after."""
+    end = _now() + timedelta(seconds=6)
+    service = counted.start(end - TOO_OLD_ABOVE)
+    assert front.active() == VISITORS
+    service.kill()
+    seen = [_now()]
+    eventually(lambda: _expect_gone(front, seen))
+    assert end - timedelta(seconds=4) < max(seen) <= end + ROUNDING
+
+
+def test_a_count_turns_too_old_at_30_minutes(counted: Counted, front: Edge) -> None:
+    """With the service there, the edge shows no count after 30 minutes either, but why there is none."""
+    end = _now() + timedelta(seconds=4)
+    counted.start(end - TOO_OLD_ABOVE)
+    seen: list[datetime] = []
+    eventually(lambda: _expect_too_old(front, seen))
+    assert max(seen) <= end + ROUNDING
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)  # noqa: TID251  nginx knows the machine's clock only
+
+
+async def _fill(path: Path, generated_at: datetime) -> None:
+    store = await SqliteStore.open(path, SystemClock())
+    value = Active(active=VISITORS, generated_at=generated_at).model_dump_json().encode()
+    await store.commit([Put(keys.ACTIVE, value, keys.VALUE_TTL)], [])
+    await store.close()
+
+
+def _expect_gone(front: Edge, seen: list[datetime]) -> None:
+    asked = _now()
+    answer = front.read()
+    if answer.is_success:
+        assert answer.json()["active"] == VISITORS
+        seen.append(asked)
+    assert answer.status_code >= 500
+
+
+def _expect_too_old(front: Edge, seen: list[datetime]) -> None:
+    asked = _now()
+    shown = front.read().json()
+    if shown["active"]:
+        seen.append(asked)
+    assert (shown["active"], shown.get("error")) == (0, "data-too-stale")
