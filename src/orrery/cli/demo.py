@@ -215,5 +215,5 @@ def _announce(ports: Ports, password: str) -> None:
         ("", f"{ports.sandbox_base}/push", "the owner's push messages"),
         ("Private", f"http://127.0.0.1:{ports.private}/docs", "the operations; also /readyz, /metrics"),
     ):
-        console.print(f"  [bold]{name:8}[/bold] {address:28}  [dim]{what}[/dim]")
+        console.print(f"  [bold]{name:8}[/bold] {address:32} [dim]{what}[/dim]")
     console.print("\nThe records: [bold].venv/bin/orrery access list[/bold]. Ctrl-C ends everything.\n")
