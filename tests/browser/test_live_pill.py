@@ -280,6 +280,18 @@ def test_count_stays_for_29_minutes_and_goes_at_30(network: Network, pill: Locat
     watch.forgive("502")
 
 
+def test_service_that_withdraws_the_count_is_believed(network: Network, pill: Locator) -> None:
+    """An answer that calls the very count that is held too old hides it, whatever the device's own clock says."""
+    show(network)
+    made = network.made(20)["generated_at"]
+    network.says({"totalUnique": 0, "generated_at": made, "age_s": 1801, "stale": True, "error": "data-too-stale"})
+    network.pass_time(46)
+    expect(pill).to_be_hidden()
+    network.counts(6)
+    network.pass_time(46)
+    expect(pill).to_have_text("6 live now")
+
+
 def test_old_count_from_a_cache_grows_no_younger(network: Network, pill: Locator) -> None:
     """A cache that repeats one answer, with the age it once had, keeps the count for 30 minutes and no longer."""
     show(network)

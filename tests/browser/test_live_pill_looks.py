@@ -1,16 +1,14 @@
-"""How the live pill looks and speaks, how a page changes it, and how small it is (decision 28)."""
+"""How the live pill looks and speaks, and how a page changes it (decision 28)."""
 
-import gzip
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import OpenPage
-from tests.support.live_widgets import SCRIPTS, Network
+from tests.support.live_widgets import Network
 
 PILL = "<live-pill></live-pill>"
-GZIPPED = 2048
 MINUTE = 60
 
 RECORD = """() => {
@@ -174,11 +172,3 @@ def test_script_may_be_loaded_twice(network: Network, page: Page, pill: Locator)
     network.counts(13)
     network.pass_time(45)
     expect(pill).to_have_text("13 live now")
-
-
-def test_pill_is_small() -> None:
-    """The script is under 2 kB on its way, and holds each default once, for the service to replace."""
-    script = (SCRIPTS / "pill.js").read_bytes()
-    assert len(gzip.compress(script)) < GZIPPED
-    lines = script.decode().splitlines()
-    assert (lines.count("const MIN_VISIBLE = 1;"), lines.count("const INTERVAL = 45;")) == (1, 1)

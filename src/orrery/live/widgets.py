@@ -1,9 +1,13 @@
 """The scripts that any site may take: pill, tile and the owner's widget, with this deployment's defaults."""
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+
+_COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
+"""A line of nothing but a comment: readers of the source want it, visitors do not."""
 
 NAMES = ("pill.js", "tile.js", "admin.js")
 
@@ -23,7 +27,8 @@ def widgets(*, min_visible: int, interval: int) -> Mapping[str, Widget]:
 
 
 def _widget(name: str, defaults: Mapping[str, str]) -> Widget:
-    text = files("orrery").joinpath("web", "live", name).read_text(encoding="utf-8")
+    written_out = files("orrery").joinpath("web", "live", name).read_text(encoding="utf-8")
+    text = _COMMENT.sub("", written_out)
     for written, wanted in defaults.items():
         text = text.replace(f"const {written}", f"const {wanted}")
     return Widget(text, f'"{hashlib.sha256(text.encode()).hexdigest()[:16]}"')

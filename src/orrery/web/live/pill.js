@@ -58,10 +58,13 @@ class Poller {
     const count = whole(body.totalUnique ?? body.active);
     const made = Date.parse(body.generated_at);
     const age = Date.parse(headers.get("date")) + headers.get("age") * 1e3 - made || 0;
-    if (body.error || !(count + made && parseFloat(body.age_s) >= 0)) return body.error || "unknown";
-    if (made < this.made && this.known >= 0) return; // from a cache that is behind
     const born = asked - Math.max(body.age_s * 1e3, age);
-    Object.assign(this, { body, count, made, born: made == this.made ? Math.min(this.born, born) : born });
+    // What is held is at least as old as the newest that there is, which even an answer with an error tells.
+    if (made >= this.made && born < this.born) this.born = born;
+    if (body.error || !(count + made && parseFloat(body.age_s) >= 0)) return body.error || "unknown";
+    // From a cache that is behind.
+    if (made < this.made && this.known >= 0) return;
+    Object.assign(this, { body, count, made, born: made == this.made ? this.born : born });
   }
 }
 
