@@ -1,4 +1,4 @@
-"""A real `orrery serve` for the measurements. It may use every core, as it would; the load keeps to one."""
+"""A real `orrery serve` for the measurements. It may use every core, as it would, unless told to keep to one."""
 
 import os
 import socket
@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,8 +49,8 @@ class Service:
     started_in: float
 
 
-def prepare(folder: Path, processor: str = "http://127.0.0.1:9") -> Path:
-    """Write settings and secrets as an owner would; return the settings file."""
+def prepare(folder: Path, processor: str = "http://127.0.0.1:9", more: str = "") -> Path:
+    """Write settings, with `more` sections, and secrets as an owner would; return the settings file."""
     secrets = folder / "secrets"
     secrets.mkdir(parents=True)
     (secrets / "webhook_signing_secret").write_text(SECRET)
@@ -63,16 +63,16 @@ def prepare(folder: Path, processor: str = "http://127.0.0.1:9") -> Path:
         secrets=secrets,
         processor=processor,
     )
-    settings.write_text(text)
+    settings.write_text(text + more)
     return settings
 
 
 @contextmanager
-def serving(settings: Path) -> Generator[Service]:
-    """Run `orrery serve` until the end of the block."""
+def serving(settings: Path, before: Sequence[str] = ()) -> Generator[Service]:
+    """Run `orrery serve` until the end of the block; `before` is put ahead of the command."""
     port = int(next(line for line in settings.read_text().splitlines() if line.startswith("port")).split("=")[1])
     begin = time.perf_counter()
-    command = [sys.executable, "-m", "orrery", "serve", "--config", str(settings)]
+    command = [*before, sys.executable, "-m", "orrery", "serve", "--config", str(settings)]
     process = subprocess.Popen(command)  # noqa: S603  our own command
     try:
         yield Service(port, process, wait_for(f"http://127.0.0.1:{port}/healthz", begin))

@@ -1,0 +1,77 @@
+"""Provider calls in an hour with one visitor and with a million (issue item, measured).
+
+The counter and its fast path in this process, on a clock that is moved: an hour in which a refresh runs each
+minute, as the workers would have it, and every visitor reads once. Prints a table, asserts nothing.
+"""
+
+import asyncio
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+from starlette.types import Message, Receive, Scope, Send
+
+from orrery.edge.fast import FastReads
+from orrery.live.answers import site
+from orrery.live.reads import PublicRead
+from tests.support.counting import Counting
+
+HOUR = 3600
+TICK = 60
+AT_MOST = 120
+"""Two queries a tick (spec 2, Limits)."""
+
+PATH, QUERY = "/api/stats", b"realtime=1"
+SCOPE: Scope = {"type": "http", "method": "GET", "path": PATH, "query_string": QUERY, "headers": []}
+
+
+@dataclass
+class Hour:
+    """What happened: answers that showed a fresh count, and provider calls."""
+
+    shown: int = 0
+    calls: int = 0
+
+    async def receive(self) -> Message:
+        """Nobody sends a body."""
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Message) -> None:
+        """Look at an answer."""
+        self.shown += b'"stale":false' in message.get("body", b"")
+
+
+async def hour_with(visitors: int) -> Hour:
+    """Let an hour pass in which each visitor reads once."""
+    counting, hour, read = Counting(), Hour(), 0
+    source = PublicRead(counting.cache, counting.clock, site)
+    app = FastReads(_nobody, PATH, {QUERY: source}, lambda _method, _status: None)
+    for second in track(range(HOUR), f"{visitors:,} visitors", transient=True):
+        if second % TICK == 0:
+            await counting.refresh.run()
+        for _ in range((second + 1) * visitors // HOUR - read):
+            await app(SCOPE, hour.receive, hour.send)
+            read += 1
+        counting.clock.advance(1)
+    hour.calls = counting.calls
+    return hour
+
+
+async def _nobody(_scope: Scope, _receive: Receive, _send: Send) -> None:
+    raise RuntimeError("A read went past the fast path.")
+
+
+def main() -> None:
+    """Let both hours pass, and print the table."""
+    made = Table(title="An hour of visitors", caption=f"a refresh each minute: at most {AT_MOST} calls")
+    for heading in ("visitors", "reads that showed a fresh count", "provider calls"):
+        made.add_column(heading, justify="right")
+    for visitors in (1, 1_000_000):
+        hour = asyncio.run(hour_with(visitors))
+        made.add_row(f"{visitors:,}", f"{hour.shown:,}", f"{hour.calls:,}")
+    Console().print(made)
+
+
+if __name__ == "__main__":
+    main()
