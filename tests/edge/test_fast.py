@@ -98,6 +98,30 @@ async def test_what_is_not_known_is_sent(front: Front, known: str) -> None:
     assert (await front.ask(if_none_match=known)).status_code == 200
 
 
+@pytest.mark.parametrize("query", ["realtime=%31", "&realtime=1", "realtime=1&", "%72ealtime=1"])
+async def test_another_spelling(front: Front, query: str) -> None:
+    """A known query is known however it is spelled."""
+    assert (await front.ask(query=query)).json() == {"active": 1}
+
+
+@pytest.mark.parametrize(
+    "query", ["realtime=%ff", "%ff=%fe", "realtime=%E4", "a=" + "b" * 10_000, "%", "realtime=1%00"]
+)
+async def test_bytes_that_are_no_text(front: Front, query: str) -> None:
+    """Whatever a stranger writes as a query is the app's to refuse."""
+    assert (await front.ask(query=query)).text == "behind"
+
+
+async def test_validators_in_two_headers(front: Front) -> None:
+    """If-None-Match may come in several headers, as lists may."""
+    app = FastReads(
+        PlainTextResponse("behind"), PATH, {b"realtime=1": front.source}, lambda _method, _status: None
+    )
+    async with client_of(app) as client:
+        headers = [("If-None-Match", '"other"'), ("If-None-Match", 'W/"1-fresh"')]
+        assert (await client.get(f"{PATH}?realtime=1", headers=headers)).status_code == 304
+
+
 async def test_head(front: Front) -> None:
     """HEAD is answered with the same headers."""
     answer = await front.ask("HEAD")

@@ -213,6 +213,9 @@ async def test_a_store_that_is_gone() -> None:
 
 
 async def test_the_bearer_is_described() -> None:
-    """The document says what kind of credential the service bearer is."""
+    """The document says what kind of credential the two bearers are."""
     schemes = apps(WELL)[0].openapi()["components"]["securitySchemes"]
-    assert schemes == {"serviceBearer": {"type": "http", "scheme": "bearer"}}
+    assert {name: (one["type"], one["scheme"]) for name, one in schemes.items()} == {
+        "serviceBearer": ("http", "bearer"),
+        "adminBearer": ("http", "bearer"),
+    }

@@ -2,7 +2,7 @@
 
 import json
 import re
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 from orrery.live.answers import Answer, cosmos, site
 from orrery.live.records import Active, PageCount, Pages, Snapshot
 from tests.support.clock import START
+
+AGES = st.integers(0, 2_000_000).map(lambda milliseconds: milliseconds / 1000)
+"""Ages in seconds, as exact as a stored time is."""
 
 HOME = PageCount(page="Home", path="/", users=9)
 
@@ -82,6 +85,18 @@ def test_empty(compose: Any) -> None:  # noqa: ANN401  either composer
     assert answer.get("active", answer.get("totalUnique")) == 0
 
 
+def test_trouble_is_hardly_kept() -> None:
+    """An answer without a count may be put right at any moment, so no cache keeps it for more than 5 s."""
+    for answer in (cosmos(Snapshot(), START), cosmos(Snapshot(), START, reachable=False)):
+        assert answer.cache_control == b"public, max-age=0, s-maxage=5"
+
+
+def test_times_are_told_in_utc() -> None:
+    """A value that somebody stored in another time zone is told in UTC."""
+    elsewhere = Active(active=1, generated_at=START.astimezone(timezone(timedelta(hours=2))))
+    assert said(cosmos(Snapshot(elsewhere), START))["generated_at"] == "2026-03-01T12:00:00Z"
+
+
 def test_from_the_future() -> None:
     """A value from more than 60 s ahead is no data."""
     assert said(cosmos(snapshot(12, -61), START))["error"] == "no-data"
@@ -102,7 +117,7 @@ def test_a_store_that_can_not_be_reached(age: float, error: str | None) -> None:
     assert said(cosmos(Snapshot(), START, reachable=False))["error"] == "kv-not-bound"
 
 
-@given(st.floats(0, 2000), st.none() | st.floats(0, 2000))
+@given(AGES, st.none() | AGES)
 def test_no_cache_keeps_an_answer_beyond_its_state(age: float, pages_age: float | None) -> None:
     """s-maxage ends by the next boundary, after 60 s at most, and stale-if-error by the 30th minute."""
     answer = site(snapshot(12, age, pages_age), START)

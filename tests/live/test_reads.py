@@ -11,7 +11,7 @@ from orrery.errors import StoreUnavailable
 from orrery.live import keys
 from orrery.live.answers import cosmos, site
 from orrery.live.reads import FirstLevelCache, PublicRead
-from orrery.live.records import Active
+from orrery.live.records import Active, Snapshot
 from orrery.ports.store import Entry, Put
 from tests.support.clock import START, ManualClock
 from tests.support.unreliable_store import UnreliableStore
@@ -50,6 +50,15 @@ class CountingStore(MemoryStore):
     async def get(self, key: str) -> Entry | None:
         """Count and pass on."""
         CountingStore.gets += 1
+        return await super().get(key)
+
+
+class HangingStore(MemoryStore):
+    """A store whose reads never come back."""
+
+    async def get(self, key: str) -> Entry | None:
+        """Wait for ever."""
+        await asyncio.Event().wait()
         return await super().get(key)
 
 
@@ -129,6 +138,16 @@ async def test_a_store_that_fails_at_once(reader: Reader) -> None:
     await reader.fill(7)
     reader.clock.advance(5)
     assert (await reader.read())["totalUnique"] == 7
+
+
+async def test_a_store_that_hangs_keeps_what_is_held() -> None:
+    """A store that does not answer is one that can not be reached: readers are served what is held."""
+    clock = ManualClock()
+    cache = FirstLevelCache(HangingStore(clock), clock)
+    read = PublicRead(cache, clock, cosmos)
+    cache.snapshot = Snapshot(Active(active=7, generated_at=clock.now()))
+    assert json.loads((await read.answer()).body)["totalUnique"] == 7
+    assert not cache.reachable
 
 
 @pytest.mark.parametrize(

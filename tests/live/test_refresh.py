@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from orrery.errors import Cause, NotConfigured, StoreUnavailable
 from orrery.live import keys
+from orrery.live.quota import Limits
+from orrery.live.records import Outcome
 from orrery.ports.store import Put
 from tests.support.analytics import MemoryAnalytics, failure
 from tests.support.clock import START, ManualClock
@@ -279,19 +281,71 @@ async def test_a_day_of_minutes_keeps_the_quota() -> None:
     assert one.calls * 10 <= 25_000
 
 
-async def test_put_off_by_the_quota_it_tells_the_fresh_count(one: Counting) -> None:
-    """While a back-off lasts, the count is told as long as it is fresh, and then the reason."""
+async def test_put_off_by_pacing_it_tells_the_fresh_count() -> None:
+    """A total that is left out to save the quota is no failure as long as the count is fresh."""
+    one = Counting(limits=Limits(tokens_per_day=10_000))
+    outcomes = [await _at_the_next_minute(one) for _ in range(10)]
+    assert all(outcome.ok for outcome in outcomes)
+    assert 0 < one.analytics.calls[None] < 10
+
+
+async def _at_the_next_minute(one: Counting) -> Outcome:
+    one.clock.advance(60)
+    return await one.refresh.run()
+
+
+async def test_put_off_by_the_quota_it_says_so(one: Counting) -> None:
+    """While a back-off lasts, its reason is told and nobody is asked; the last good count stays."""
     await one.refresh.run()
     one.clock.advance(60)
     one.analytics.fails = {None: failure("hour", 429)}
     assert (await one.refresh.run()).error == "quota-exhausted"
     one.clock.advance(60)
     calls = one.calls
-    outcome = await one.refresh.run()
-    assert (outcome.ok, outcome.active, outcome.pages_count) == (True, 12, None)
-    one.clock.advance(60)
     assert (await one.refresh.run()).error == "quota-exhausted"
     assert one.calls == calls
+    assert (await one.stored() or {})["active"] == 12
+
+
+async def test_a_lease_that_can_not_be_read_is_free(one: Counting) -> None:
+    """Whatever lies in the place of the lease does not stop the counting for good."""
+    await one.kept.commit([Put("lease:live refresh", b'{"hello": 1}')])
+    assert (await one.refresh.run()).ok
+
+
+async def test_a_clock_that_is_ahead_elsewhere(one: Counting) -> None:
+    """The outcome of a process whose clock is already in the next minute is told here as well."""
+    ahead = Counting(ManualClock(START + timedelta(seconds=40)), one.analytics, one.kept, "ahead")
+    one.clock.advance(30)
+    ahead.clock.advance(30)
+    await ahead.refresh.run()
+    await one.refresh.run()
+    assert one.calls == 2
+
+
+async def test_a_title_without_end_is_cut(one: Counting) -> None:
+    """Whoever sends events to the provider chooses the titles, and can not make the reads endless."""
+    one.analytics.pages = {"x" * 100_000: 1}
+    await one.refresh.run()
+    assert [len(page["page"]) for page in (await one.stored(keys.PAGES) or {})["pages"]] == [300]
+
+
+async def test_nobody_waits_long_for_another_process(one: Counting) -> None:
+    """While another process takes its time, a caller hears the newest count after 5 seconds."""
+    await one.refresh.run()
+    one.clock.advance(60)
+    one.analytics.meanwhile = asyncio.Event().wait
+    slow = asyncio.create_task(one.refresh.run())
+    while one.calls < 3:
+        await checkpoint()
+    begun = one.clock.monotonic()
+    asked = asyncio.create_task(one.beside().refresh.run())
+    while not asked.done():
+        one.clock.advance(0.1)
+        await checkpoint()
+    assert one.clock.monotonic() - begun < 6
+    assert asked.result().active == 12
+    slow.cancel()
 
 
 @pytest.mark.parametrize("cause", ["unauthorized", "forbidden", "refused", "server"])

@@ -335,6 +335,22 @@ async def test_foreign_values_never_break_an_endpoint(service: Service, key: str
     assert (await service.refresh())["ok"]
 
 
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])
+async def test_another_method(service: Service, method: str) -> None:
+    """Any other method is refused, with those that are there."""
+    answer = await service.ask(SITE, method)
+    assert (answer.status_code, answer.json()["error"]) == (405, "method-not-allowed")
+    assert answer.headers["allow"] == "GET, HEAD, OPTIONS, POST"
+
+
+async def test_what_a_browser_asks_first(service: Service) -> None:
+    """A page elsewhere may send headers of its own with a public read, and no method but GET and HEAD."""
+    answer = await service.ask(COSMOS, "OPTIONS", Origin="https://planet.example")
+    assert answer.status_code == 204
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert answer.headers["access-control-allow-methods"] == "GET, HEAD"
+
+
 @pytest.mark.parametrize("name", ["pill.js", "tile.js", "admin.js"])
 async def test_a_widget(service: Service, name: str) -> None:
     """Any site may take the scripts, and is told when it has them already."""

@@ -227,10 +227,11 @@ def _cause(status: int, message: str) -> Cause:
         return _exhausted(message.lower())
     if status // 100 == _OK // 100:
         return "not-a-report"
-    return _CAUSES.get(status, "refused")
+    # Anything else is said by something on the way, which the next try may not meet.
+    return _CAUSES.get(status, "unreachable")
 
 
-_CAUSES: dict[int, Cause] = {_UNAUTHORIZED: "unauthorized", _FORBIDDEN: "forbidden"}
+_CAUSES: dict[int, Cause] = {400: "refused", _UNAUTHORIZED: "unauthorized", _FORBIDDEN: "forbidden"}
 
 
 def _exhausted(message: str) -> Cause:

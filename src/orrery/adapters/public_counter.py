@@ -55,9 +55,13 @@ class HttpCounter:
         body = await self._fetch("1" if scope == "site" else scope)
         return _parsed(scope, body) if body is not None else None
 
+    def _client(self) -> httpx2.AsyncClient:
+        # A proxy of the environment is not on the way to this machine.
+        return httpx2.AsyncClient(timeout=SECONDS, trust_env=self._url.startswith("https:"))
+
     async def _fetch(self, realtime: str) -> bytes | None:
         try:
-            async with asyncio.timeout(SECONDS), httpx2.AsyncClient(timeout=SECONDS) as client:
+            async with asyncio.timeout(SECONDS), self._client() as client:
                 answer = await client.get(self._url, params={"realtime": realtime})
         except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError):
             return None

@@ -109,7 +109,9 @@ class FastReads:
 
 def spelled(query: bytes) -> bytes:
     """Return a query string as it is usually written: names and values encoded only where they must be."""
-    return urlencode(parse_qsl(query, keep_blank_values=True)).encode()
+    # Any byte is a letter in Latin-1, so that nothing a stranger sends can fail here.
+    asked = parse_qsl(query.decode("latin-1"), keep_blank_values=True, encoding="latin-1")
+    return urlencode(asked, encoding="latin-1").encode()
 
 
 def is_known(headers: list[tuple[bytes, bytes]], etag: bytes) -> bool:
@@ -117,5 +119,6 @@ def is_known(headers: list[tuple[bytes, bytes]], etag: bytes) -> bool:
     for name, value in headers:
         if name == b"if-none-match":
             given = [one.strip().removeprefix(b"W/") for one in value.split(b",")]
-            return value.strip() == b"*" or etag.removeprefix(b"W/") in given
+            if value.strip() == b"*" or etag.removeprefix(b"W/") in given:
+                return True
     return False

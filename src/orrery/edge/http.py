@@ -117,7 +117,12 @@ def _describe_bearer(app: FastAPI) -> None:
     def with_bearer() -> dict[str, Any]:
         document = described()
         schemes = document.setdefault("components", {}).setdefault("securitySchemes", {})
-        schemes["serviceBearer"] = {"type": "http", "scheme": "bearer"}
+        schemes["serviceBearer"] = {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "A practice site's",
+        }
+        schemes["adminBearer"] = {"type": "http", "scheme": "bearer", "description": "The admin password."}
         return document
 
     app.openapi = with_bearer

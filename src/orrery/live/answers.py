@@ -12,6 +12,9 @@ from orrery.live.records import Pages, Snapshot, stamp
 KEEP_AT_MOST = 60
 """Seconds that a shared cache may keep an answer (spec 2, Limits: edge cache 60 s)."""
 
+KEEP_TROUBLE = 5
+"""Seconds that a shared cache may keep an answer without a count: it may be put right at any moment."""
+
 WHILE_REVALIDATING = 10
 """Seconds that a shared cache may go on serving while it asks anew: tick 60 + edge 60 + this + poll 45 < 180."""
 
@@ -113,6 +116,8 @@ def _cache_control(total: Reading, pages_age: timedelta | None) -> str:
     A browser asks each time and is told "not modified". While the origin fails, the last good answer is served
     until it is too old and no longer.
     """
+    if total.error in {NO_DATA, NOT_BOUND}:
+        return f"public, max-age=0, s-maxage={KEEP_TROUBLE}"
     limits = [limit for limit in (until_next(total.age), _left(pages_age)) if limit is not None]
     left = floor(min(limits).total_seconds()) if limits else KEEP_AT_MOST
     keep = max(1, min(KEEP_AT_MOST, left))

@@ -12,10 +12,13 @@ from pydantic import BaseModel
 
 from orrery.live import keys
 from orrery.live.records import Active, PageCount, Pages
-from orrery.ports.analytics import By, Report
+from orrery.ports.analytics import By, Report, Row
 
 PAGES_AT_MOST = 25
 """Decision 22."""
+
+TITLE_AT_MOST = 300
+"""Characters of a page's title that are kept: whoever sends events to the provider chooses them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +45,10 @@ def pages(paths: Mapping[str, str]) -> Metric:
 
     def value(report: Report, at: datetime) -> Pages:
         most = sorted(report.rows, key=lambda row: -row.users)[:PAGES_AT_MOST]
-        listed = [PageCount(page=row.label, path=paths.get(row.label), users=row.users) for row in most]
-        return Pages(pages=tuple(listed), generated_at=at)
+        return Pages(pages=tuple(listed(row) for row in most), generated_at=at)
+
+    def listed(row: Row) -> PageCount:
+        return PageCount(page=row.label[:TITLE_AT_MOST], path=paths.get(row.label), users=row.users)
 
     return Metric("pages", keys.PAGES, value, by="page", limit=PAGES_AT_MOST)
 

@@ -20,6 +20,9 @@ from orrery.ports.store import Store
 KEEP = 60.0
 """Seconds that a process keeps what it read from the store (spec 2, Read response fields: first-level cache)."""
 
+DEADLINE = 2.0
+"""Seconds that the store may take: readers wait for it."""
+
 TRY_AGAIN = 5.0
 """Seconds after which a store that could not be read is asked again."""
 
@@ -65,11 +68,12 @@ class FirstLevelCache:
 
     async def _load(self) -> None:
         try:
-            self.snapshot = await snapshot_in(self._store)
+            async with asyncio.timeout(DEADLINE):
+                self.snapshot = await snapshot_in(self._store)
             self.reachable, keep = True, KEEP
-        except StoreError as error:
+        except (StoreError, TimeoutError) as error:
             # What is held stays: a real count that grows old is better than none (spec 2, What it does 3).
-            log.warning("live count not read", why=str(error))
+            log.warning("live count not read", kind=type(error).__name__, why=str(error))
             self.reachable, keep = False, TRY_AGAIN
         self._until = self._clock.monotonic() + keep
         self.edition += 1

@@ -1,7 +1,7 @@
 """What the counter stores, in the spec's shapes (spec 2, Cache keys), and how it is read back."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
@@ -84,4 +84,4 @@ def read(kind: type[Record], value: bytes | None) -> Record | None:
 
 def stamp(moment: datetime) -> str:
     """Return a time in ISO 8601, in UTC, as every answer of the counter shows it."""
-    return moment.isoformat().replace("+00:00", "Z")
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")

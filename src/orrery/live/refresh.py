@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from orrery.errors import AnalyticsFailed, NotConfigured, OrreryError
 from orrery.live import keys
 from orrery.live.answers import reading
-from orrery.live.budget import DEADLINE, UNREACHABLE, Budget, tag_of
+from orrery.live.budget import DEADLINE, QUOTA, UNREACHABLE, Budget, tag_of
 from orrery.live.metrics import TOTAL, Metric
 from orrery.live.quota import Plan
 from orrery.live.reads import FirstLevelCache, snapshot_in
@@ -23,6 +23,9 @@ from orrery.ports.store import Committed, Delete, Put, Store, Write
 
 TERM = timedelta(seconds=3 * DEADLINE)
 """How long a refresher that was killed keeps the others from its work; longer than a refresh may take."""
+
+PATIENCE = 5.0
+"""Seconds to wait for another process that is refreshing, so that every caller still hears an answer."""
 
 LOOK_AGAIN = 0.1
 """Seconds between two looks at what another process is about to finish."""
@@ -80,7 +83,7 @@ class Refresh:
 
     async def _take_turns(self) -> Outcome:
         """Do the work, or wait for the process that is doing it."""
-        patience = self._clock.monotonic() + 2 * DEADLINE
+        patience = self._clock.monotonic() + PATIENCE
         while self._clock.monotonic() < patience:
             token = await self._lease.take()
             # Between the look before and the lease, another may have finished and let go.
@@ -151,11 +154,11 @@ class Refresh:
 
     async def _put_off(self, term: _Term, plan: Plan) -> Outcome:
         """Return what a refresh says that may not ask for the total now, to save the quota or to back off."""
-        found = await self._newest(
-            "The quota or an earlier refusal does not allow a query now; it is tried again.",
-            tag_of(plan.skipped[TOTAL.name]),
-        )
-        return found.model_copy(update={"window": term.window})
+        reason = plan.skipped[TOTAL.name]
+        message = "The quota or an earlier refusal does not allow a query now; it is tried again."
+        if reason == "pacing":
+            return (await self._newest(message, QUOTA)).model_copy(update={"window": term.window})
+        return Outcome(window=term.window, ok=False, error=tag_of(reason), message=message)
 
     async def _newest(self, message: str, error: str = UNREACHABLE) -> Outcome:
         """Return the newest count there is, as a success while it is fresh."""
@@ -176,7 +179,8 @@ class Refresh:
         """Return what this interval's refresh did, if there was one."""
         entry = await self._store.get(keys.OUTCOME)
         outcome = read(Outcome, entry.value if entry else None)
-        return outcome if outcome and outcome.window == self._window() else None
+        # Another's clock may be a little ahead of ours.
+        return outcome if outcome and outcome.window - self._window() in {0, 1} else None
 
     def _window(self) -> int:
         return int(self._clock.now().timestamp() // self._interval.total_seconds())

@@ -29,6 +29,9 @@ NO_AUTH = "no-auth"
 
 _PRIVATE = {"Cache-Control": "private, no-store"}
 _PUBLIC = {name.decode(): value.decode() for name, value in PUBLIC_HEADERS}
+_OTHER_METHODS = ["HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"]
+_ALLOWED = "GET, HEAD, OPTIONS, POST"
+_PREFLIGHT = {"Access-Control-Allow-Methods": "GET, HEAD", "Access-Control-Allow-Headers": "*"}
 _SCRIPT = _PUBLIC | {"Cache-Control": "public, max-age=300"}
 
 
@@ -69,10 +72,16 @@ class PlanetUsers(BaseModel):
     users: int
 
 
-class IntelRead(CosmosRead):
+class IntelRead(BaseModel):
     """Spec 2, Read response fields: the intel read. `byPlanet` is null when the provider could not be asked."""
 
+    totalUnique: int  # noqa: N815  the spec's name
+    scope: Literal["cosmos"]
+    generated_at: datetime | None
+    age_s: int | None
+    stale: bool
     byPlanet: list[PlanetUsers] | None  # noqa: N815  the spec's name
+    error: str | None = None
 
 
 class Refreshed(BaseModel):
@@ -114,7 +123,6 @@ class LiveRoutes:
     def router(self) -> APIRouter:
         """Return the routes, documented."""
         router = APIRouter(tags=["live"])
-        router.add_api_route(PATH, self.read, methods=["HEAD"], include_in_schema=False)
         router.add_api_route(
             PATH,
             self.read,
@@ -137,11 +145,12 @@ class LiveRoutes:
             GUIDED_PATH,
             self.guided,
             methods=["GET"],
-            response_model=GuidedRead,
+            response_model=GuidedRead | Refused,
             responses={401: {"model": Refused}, 503: {"model": Refused}},
             openapi_extra=_BEARER,
             summary="Read the guided product's count (at most 5 minutes old)",
         )
+        router.add_api_route(PATH, self.other, methods=_OTHER_METHODS, include_in_schema=False)
         router.add_api_route("/live/{name}", self.widget, methods=["GET", "HEAD"], include_in_schema=False)
         return router
 
@@ -150,6 +159,14 @@ class LiveRoutes:
         if sorted(request.query_params.multi_items()) != [("intel", "1"), ("realtime", "cosmos")]:
             raise _unknown_query()
         return await self._intel(request)
+
+    async def other(self, request: Request) -> Response:
+        """Answer what a browser asks before it sends a header of its own; refuse the rest."""
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers=_PUBLIC | {"Allow": _ALLOWED} | _PREFLIGHT)
+        if request.method == "HEAD":
+            raise _unknown_query()
+        raise Problem(405, "method-not-allowed", "This method is not allowed here.", {"Allow": _ALLOWED})
 
     async def fill(self, request: Request) -> Response:
         """Refresh; harmless to repeat."""
@@ -208,14 +225,14 @@ def _query(name: str, values: list[str], description: str, *, required: bool) ->
     return {"name": name, "in": "query", "required": required, "schema": schema, "description": description}
 
 
-_BEARER: dict[str, Any] = {"security": [{"serviceBearer": []}]}
+_BEARER: dict[str, Any] = {"security": [{"adminBearer": []}]}
 _REFUSED_QUERY: dict[int | str, dict[str, Any]] = {400: {"description": "unknown-query"}}
 _READ: dict[str, Any] = {
     "parameters": [
         _query("realtime", ["1", "cosmos"], "1 for the site, cosmos for the family.", required=True),
         _query("intel", ["1"], "The owner's breakdown by planet, with realtime=cosmos.", required=False),
     ],
-    "security": [{}, {"serviceBearer": []}],
+    "security": [{}, {"adminBearer": []}],
 }
 _FILL = _BEARER | {"parameters": [_query("refresh", ["realtime"], "What is refreshed.", required=True)]}
 

@@ -3,10 +3,10 @@
 from datetime import datetime, timedelta
 from typing import Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from orrery.ports.clock import Clock
-from orrery.ports.store import Absent, Check, Committed, Delete, Put, Store, Unchanged
+from orrery.ports.store import Absent, Check, Committed, Delete, Entry, Put, Store, Unchanged
 
 
 class _Holder(BaseModel):
@@ -32,7 +32,7 @@ class Lease:
     async def take(self) -> int | None:
         """Take or renew the lease; return its fencing token, or None while another holds it."""
         entry = await self._store.get(self._key)
-        holder = _Holder.model_validate_json(entry.value) if entry else None
+        holder = _read(entry) if entry else None
         if entry and holder and not self._is_free(holder):
             return entry.version if self._is_ours(holder) else None
         held = _Holder(holder=self._holder, until=self._clock.now() + self._term)
@@ -51,7 +51,8 @@ class Lease:
     async def give_up(self) -> None:
         """Let another take the lease at once if it is ours, as on a planned stop."""
         entry = await self._store.get(self._key)
-        if entry and self._is_ours(_Holder.model_validate_json(entry.value)):
+        holder = _read(entry) if entry else None
+        if entry and holder and self._is_ours(holder):
             await self.release(entry.version)
 
     def _is_free(self, held: _Holder) -> bool:
@@ -66,3 +67,11 @@ class Lease:
 
     def _is_ours(self, held: _Holder) -> bool:
         return held.holder == self._holder
+
+
+def _read(entry: Entry) -> _Holder | None:
+    """Return who holds a lease, or None when that can not be read: then it is free, or nobody would ever work."""
+    try:
+        return _Holder.model_validate_json(entry.value)
+    except ValidationError:
+        return None

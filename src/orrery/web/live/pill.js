@@ -34,6 +34,7 @@ class Poller {
   }
 
   beat(pause = Math.min(...Array.from(this.readers, (reader) => +reader.getAttribute("interval") || INTERVAL))) {
+    pause = Math.max(pause, 5);
     clearTimeout(this.timer);
     if (document.hidden || !this.readers.size) return;
     this.timer = setTimeout(() => this.beat(), 1e3);
