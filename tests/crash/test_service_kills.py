@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.demo import running_demo
-from tests.support.deployment import MARK, Deployment
+from tests.support.deployment import Deployment
+from tests.support.marked import assert_unmarked
 from tests.support.program import Program
 from tests.support.soak import rounds
 from tests.support.visiting import Visitor, expect_equal
@@ -54,7 +55,7 @@ def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Patient]:
         yield Patient(shop)
     finally:
         shop.clear_away()
-    assert MARK not in shop.printed()
+    assert_unmarked(shop.printed())
 
 
 def see_sold_once(visitor: Visitor, session: str) -> None:

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.deployment import Deployment, Product, running
+from tests.support.deployment import CounterSettings, Deployment, Product, running
+from tests.support.live_counter import USUAL, LiveCounter
 from tests.support.visiting import Visitor
 
 WHOLE_TEXT = ("Instant access, one year. 🎓 Größe zählt. " * 40)[:1200]
@@ -34,3 +35,21 @@ def shop(running_shop: Deployment) -> Iterator[Deployment]:
 def visitor(shop: Deployment) -> Visitor:
     """Return somebody who has never been there."""
     return Visitor(shop)
+
+
+@pytest.fixture(scope="session")
+def counting_shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    """Run one deployment, which refreshes when it is told to, for every journey that asks for `counter`."""
+    settings = CounterSettings(more='[[live.pages]]\ntitle = "Northwind practice"\npath = "/"')
+    with running(Deployment(tmp_path_factory.mktemp("counting"), counter=settings)) as deployment:
+        yield deployment
+
+
+@pytest.fixture
+def counter(counting_shop: Deployment) -> Iterator[LiveCounter]:
+    """Lend the shared counter, empty and without any budget used, to one test."""
+    counter = LiveCounter(counting_shop)
+    counting_shop.sandbox.visitors(USUAL)
+    counter.next_morning()
+    yield counter
+    counting_shop.sandbox.clear_faults()

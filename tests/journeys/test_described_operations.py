@@ -18,10 +18,14 @@ from schemathesis.core.result import Ok
 from schemathesis.schemas import APIOperation, BaseSchema
 from schemathesis.specs.openapi import checks
 
-from tests.support.deployment import SECRETS, Deployment, running
+from tests.support.deployment import CounterSettings, Deployment, running
+from tests.support.live_counter import BEARER, COSMOS, GUIDED, INTEL, REFRESH, SITE, LiveCounter
+from tests.support.marked import SECRETS
 from tests.support.soak import rounds
 from tests.support.visiting import CHECKOUT, Visitor
 from tests.support.webhooks import WEBHOOK, send, signed
+
+PRACTICE_SITE = {"Authorization": f"Bearer {SECRETS['access_service_token']}"}
 
 EXAMPLES = rounds(40)
 """Requests to each operation in each mode."""
@@ -40,9 +44,13 @@ TAKE_SOMETHING = [
     "POST /guided/api/access/check",
     "GET /guided/api/access/{session_id}",
 ]
-TAKE_NOTHING = ["GET /healthz", "GET /readyz"]
+TAKE_A_CHOICE = ["GET /api/stats", "POST /api/stats"]
+"""Their few right requests are soon through."""
+
+TAKE_NOTHING = ["GET /healthz", "GET /readyz", f"GET {GUIDED}"]
+FOR_THE_OWNER = [*TAKE_A_CHOICE, f"GET {GUIDED}"]
 CASES = [
-    *((name, mode) for name in TAKE_SOMETHING for mode in MODES),
+    *((name, mode) for name in TAKE_SOMETHING + TAKE_A_CHOICE for mode in MODES),
     *((name, "as described") for name in TAKE_NOTHING),
 ]
 
@@ -60,7 +68,8 @@ explored = settings(
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """Run a deployment whose rate limits are out of the way."""
     limits = "sessions_per_minute = 1000000\nsessions_per_hour = 1000000"
-    with running(Deployment(tmp_path_factory.mktemp("described"), more_checkout=limits)) as deployment:
+    folder = tmp_path_factory.mktemp("described")
+    with running(Deployment(folder, more_checkout=limits, counter=CounterSettings())) as deployment:
         yield deployment
 
 
@@ -75,7 +84,7 @@ def session() -> Iterator[requests.Session]:
     """Return a session with the practice site's token, and no proxy of this machine in between."""
     with requests.Session() as session:
         session.trust_env = False
-        session.headers["Authorization"] = f"Bearer {SECRETS['access_service_token']}"
+        session.headers.update(PRACTICE_SITE)
         yield session
 
 
@@ -87,7 +96,7 @@ def operations(document: BaseSchema) -> dict[str, APIOperation]:
 
 def test_every_operation_is_described(document: BaseSchema) -> None:
     """The document describes the public operations, all of them and no others."""
-    assert sorted(operations(document)) == sorted(TAKE_SOMETHING + TAKE_NOTHING)
+    assert sorted(operations(document)) == sorted(TAKE_SOMETHING + TAKE_A_CHOICE + TAKE_NOTHING)
 
 
 @pytest.mark.parametrize(("name", "mode"), CASES)
@@ -95,8 +104,11 @@ def test_any_request(
     shop: Deployment, document: BaseSchema, session: requests.Session, name: str, mode: str
 ) -> None:
     """Whatever is sent, the answer is one that the document describes."""
+    if name in FOR_THE_OWNER:
+        session.headers.update(BEARER)
     statuses = explore(shop.public, operations(document)[name], mode, session)
-    assert sum(statuses.values()) >= (EXAMPLES // 2 if name in TAKE_SOMETHING else 1)
+    is_free = name in TAKE_SOMETHING or (name in TAKE_A_CHOICE and mode != "as described")
+    assert sum(statuses.values()) >= (EXAMPLES // 2 if is_free else 1)
     assert all(status < 500 or status == 503 for status in statuses)
 
 
@@ -142,12 +154,33 @@ def test_real_answers(shop: Deployment, document: BaseSchema) -> None:
     described[f"POST {WEBHOOK}"].validate_response(repeated_webhook(visitor, created.json()["id"]))
 
 
+SIX_MINUTES = 360
+"""Seconds after which nobody answers from what was asked before."""
+
+COUNTED = [("GET", SITE), ("GET", COSMOS), ("POST", REFRESH), ("GET", INTEL), ("GET", GUIDED)]
+
+
+@pytest.mark.parametrize(("method", "path"), COUNTED)
+def test_real_counts(shop: Deployment, document: BaseSchema, method: str, path: str) -> None:
+    """The counter's answers are as described while it counts, to strangers, and while the provider is away."""
+    described, counter = operations(document)[f"{method} {path.partition('?')[0]}"], LiveCounter(shop)
+    counter.next_morning()
+    answers = [shop.client.request(method, shop.public + path)]
+    for there in (False, True, False):
+        shop.sandbox.run_analytics(running=there)
+        answers.append(counter.ask(method, path))
+        shop.sandbox.advance(SIX_MINUTES)
+    shop.sandbox.run_analytics(running=True)
+    for answer in answers:
+        described.validate_response(answer)
+    assert {answer.status_code for answer in answers} <= {200, 401}
+
+
 def check(visitor: Visitor) -> httpx2.Response:
     """Ask as a practice site does."""
     asked = {"email": visitor.email, "certCode": visitor.product}
-    headers = {"Authorization": f"Bearer {SECRETS['access_service_token']}"}
     address = f"{visitor.shop.public}/guided/api/access/check"
-    return visitor.shop.client.post(address, json=asked, headers=headers)
+    return visitor.shop.client.post(address, json=asked, headers=PRACTICE_SITE)
 
 
 def repeated_webhook(visitor: Visitor, session: str) -> httpx2.Response:

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.deployment import SECRETS, Deployment
+from tests.support.deployment import Deployment
+from tests.support.marked import SECRETS
 from tests.support.visiting import Visitor
 from tests.support.webhooks import WEBHOOK, header, send, sign_bytes, signature, signed
 

@@ -11,7 +11,9 @@ import pytest
 
 from orrery.app import index_key, opened
 from orrery.settings import load
-from tests.support.deployment import MARK, SECRETS, Deployment, Product
+from tests.support.deployment import CounterSettings, Deployment, Product
+from tests.support.live_counter import GUIDED, INTEL, REFRESH, LiveCounter
+from tests.support.marked import ADMIN_PASSWORD, MARK, SECRETS, assert_unmarked, mark_in
 from tests.support.program import run_orrery
 from tests.support.sandbox import SESSIONS
 from tests.support.visiting import CHECKOUT, Visitor, expect_equal
@@ -19,12 +21,18 @@ from tests.support.waiting import eventually
 from tests.support.webhooks import send, signed
 
 CHECK = "/guided/api/access/check"
+TRACKER = 'tracker = "github"\ngithub_url = "{sandbox}/tracker"\nrepository = "orrery/sandbox"'
+TRACKER_FAULTS = ("tracker_401", "tracker_500")
+TWICE = ("403", "429_day", "500", "html_200", "html_404", "cut")
+ANALYTICS_FAULTS = dict.fromkeys(TWICE, 2) | {"401": 4, "token_down": 1}
+"""The provider's failures, with the requests of one refresh that meet them: after a 401 each is sent again."""
 
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """Run a deployment that has seen every kind of traffic."""
-    deployment = Deployment(tmp_path_factory.mktemp("marked"), [Product("withdrawn", "price_withdrawn")])
+    products = [Product("withdrawn", "price_withdrawn")]
+    deployment = Deployment(tmp_path_factory.mktemp("marked"), products, counter=CounterSettings(monitor=TRACKER))
     try:
         deployment.start_sandbox()
         deployment.start_service()
@@ -39,6 +47,7 @@ def tour(shop: Deployment) -> None:
     sell_with_trouble(shop)
     let_the_processor_fail(shop)
     send_nonsense(shop)
+    let_the_counter_fail(shop)
     lose_notifications(shop)
     meet_a_broken_record(shop)
 
@@ -72,6 +81,24 @@ def send_nonsense(shop: Deployment) -> None:
     assert shop.client.get(f"{shop.public}/{MARK}?token={SECRETS['push_token']}").status_code == 404
 
 
+def let_the_counter_fail(shop: Deployment) -> None:
+    """Count, show wrong bearers, meet each failure of the provider and of the issue tracker."""
+    counter = LiveCounter(shop)
+    for path in (INTEL, GUIDED):
+        assert counter.ask("GET", path).status_code == 200
+    assert counter.refresh()["ok"]
+    for token in (f"{ADMIN_PASSWORD}x", SECRETS["admin_password_hash"]):
+        answer = shop.client.post(shop.public + REFRESH, headers={"Authorization": f"Bearer {token}"})
+        assert answer.status_code == 401
+    for fault in TRACKER_FAULTS:
+        shop.sandbox.fault(fault)
+    for fault, requests in ANALYTICS_FAULTS.items():
+        shop.sandbox.fault(f"analytics_{fault}", count=requests)
+        counter.next_morning()
+        assert not counter.refresh()["ok"]
+    eventually(lambda: expect_equal(shop.sandbox.faults(), []))
+
+
 def lose_notifications(shop: Deployment) -> None:
     """Have mail and push refused, for now and for good."""
     shop.sandbox.fault("mail_550")
@@ -96,18 +123,21 @@ def meet_a_broken_record(shop: Deployment) -> None:
     eventually(lambda: expect_equal('"job crashed"' in shop.printed(), wanted=True))
 
 
+def test_no_secret_is_overlooked(shop: Deployment) -> None:
+    """Were any secret printed, a line of it or a minted token, it would be found."""
+    secrets = [line for secret in shop.secrets.values() for line in secret.replace("\\n", "\n").splitlines()]
+    telling = [line for line in secrets if len(line.strip()) > len("-----BEGIN PRIVATE KEY-----")]
+    assert len(telling) > 30
+    hidden = [line for line in telling if "token_uri" not in line and "BEGIN" not in line]
+    assert [line for line in hidden if mark_in(f"error: {line}!") is None] == []
+
+
 def test_output(shop: Deployment) -> None:
     """No log line and no trace-back holds a secret or a buyer's address, also of errors that nobody expects."""
     printed = shop.printed()
     assert "Traceback" in printed
     assert "ValidationError" in printed
     assert_unmarked(printed)
-
-
-def assert_unmarked(text: str) -> None:
-    """Fail with the surroundings of the first mark, if there is one."""
-    at = text.find(MARK)
-    assert at < 0, text[max(0, at - 300) : at + 100]
 
 
 def test_answers(shop: Deployment) -> None:
@@ -129,6 +159,7 @@ COMMANDS = [
     ("notifications", "list", "--json"),
     ("access", "show", "cs_broken"),
     ("checkout", "reconcile"),
+    ("live", "monitor"),
 ]
 SHOWS_LETTERS = ("notifications", "list", "--json")
 """Prints whole messages, addresses included, as it is asked to."""
@@ -205,7 +236,7 @@ def test_crash_on_a_damaged_store(tmp_path: Path) -> None:
 
 def test_repr(tmp_path: Path) -> None:
     """No object of the composed service shows a secret when it is printed."""
-    settings, secrets = load(Deployment(tmp_path).config)
+    settings, secrets = load(Deployment(tmp_path, counter=CounterSettings(monitor=TRACKER)).config)
 
     async def shown() -> dict[str, str]:
         async with opened(settings, secrets) as orrery:
@@ -216,7 +247,8 @@ def test_repr(tmp_path: Path) -> None:
 
     found = asyncio.run(shown())
     assert {"Orrery", "Secrets", "Settings", "Webhook", "SmtpNotifier", "Relay", "NtfyNotifier"} <= set(found)
-    assert [name for name, text in found.items() if MARK in text or "-token" in text] == []
+    assert {"LiveDomain", "AdminBearer", "GoogleAnalytics", "GitHubTracker", "Budget"} <= set(found)
+    assert [name for name, text in found.items() if mark_in(text) is not None or "-token" in text] == []
 
 
 def reachable(*roots: object) -> Generator[object]:

@@ -6,7 +6,8 @@ from uuid import uuid4
 import httpx2
 import pytest
 
-from tests.support.deployment import MARK, Deployment
+from tests.support.deployment import Deployment
+from tests.support.marked import assert_unmarked
 from tests.support.sandbox import SESSIONS
 from tests.support.visiting import Visitor
 
@@ -15,7 +16,7 @@ def as_problem(answer: httpx2.Response) -> tuple[int, str]:
     """Return status and tag of an error, having seen that it has the documented shape and says no secret."""
     body = answer.json()
     assert set(body) == {"error", "message"}
-    assert MARK not in answer.text
+    assert_unmarked(answer.text)
     return answer.status_code, body["error"]
 
 

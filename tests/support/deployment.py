@@ -11,6 +11,8 @@ from subprocess import CompletedProcess
 
 import httpx2
 
+from orrery.cli.sandbox import KEY_FILE, PROPERTY_ID
+from tests.support.marked import SECRETS, analytics_key, assert_unmarked
 from tests.support.ports import free_ports, is_taken
 from tests.support.program import Program, run_orrery
 from tests.support.records import Records
@@ -20,18 +22,8 @@ from tests.support.waiting import eventually
 PRICE = "price_cloud_navigator"
 """The price that `orrery sandbox` knows from the start: 49.00 USD."""
 
-MARK = "orrery_marked"
-"""Is in every secret and every buyer's address, and in nothing that a process may print."""
-
-SECRETS = {
-    "processor_api_key": f"sk_test_{MARK}_key",
-    "webhook_signing_secret": f"whsec_{MARK}_old\nwhsec_{MARK}_new",
-    "access_service_token": f"{MARK}-service-token",
-    "push_token": f"{MARK}-push-token",
-    "mail_password": f"{MARK}-mail-password",
-    "admin_password_hash": f"{MARK}-admin-hash",
-}
 SIGNING_SECRET = SECRETS["webhook_signing_secret"].splitlines()[1]
+ANALYTICS_KEY = "analytics_service_account_key"
 PRODUCTS = 60
 
 _SETTINGS = """\
@@ -71,7 +63,22 @@ port = {smtp}
 security = "none"
 sender = "shop@northwind.example"
 
+{counter}
+
 {products}
+"""
+
+_COUNTER = """\
+[live]
+property_id = "{property}"
+provider_url = "http://127.0.0.1:{sandbox}"
+refresh = {refresh}
+refresh_interval = {interval}
+{more}
+
+[monitor]
+file = {issues}
+{monitor}
 """
 
 
@@ -92,16 +99,31 @@ class Product:
 
 
 @dataclass
+class CounterSettings:
+    """How visitors are counted: whether the service refreshes by itself, and every how many seconds.
+
+    `more` and `monitor` are further lines of the settings' sections [live] and [monitor].
+    """
+
+    refresh: bool = False
+    interval: int = 60
+    more: str = ""
+    monitor: str = ""
+
+
+@dataclass
 class Deployment:
     """One deployment in a folder of its own, on ports of its own. Nothing runs until it is started.
 
     `products` are sold beside the plain ones (`cert-1` and so on) that `fresh_product` hands out; `more_checkout`
-    are further lines of the settings' section [checkout]; `store` is the store's file.
+    are further lines of the settings' section [checkout]; without a `counter` no visitors are counted; `store` is
+    the store's file.
     """
 
     folder: Path
     products: list[Product] = field(default_factory=list[Product])
     more_checkout: str = ""
+    counter: CounterSettings | None = None
     secrets: dict[str, str] = field(default_factory=lambda: dict(SECRETS))
     store: Path = field(init=False)
     ports: tuple[int, int, int, int] = field(init=False)
@@ -110,6 +132,8 @@ class Deployment:
     def __post_init__(self) -> None:
         public, private, sandbox, smtp = free_ports(4)
         self.ports = (public, private, sandbox, smtp)
+        if self.counter:
+            self.secrets[ANALYTICS_KEY] = analytics_key(sandbox)
         self.store = self.folder / "store" / "orrery.db"
         self._programs: list[Program] = []
         self._numbers = count(1)
@@ -132,6 +156,11 @@ class Deployment:
         return self.folder / "orrery.toml"
 
     @property
+    def issues(self) -> Path:
+        """The file in which the monitor opens issues, unless it has another tracker."""
+        return self.folder / "issues.json"
+
+    @property
     def sandbox(self) -> Sandbox:
         """The switches and the pages of the sandbox."""
         return Sandbox(f"http://127.0.0.1:{self.ports[2]}", SECRETS["processor_api_key"])
@@ -142,15 +171,17 @@ class Deployment:
         return Records(self.store, self.folder / "sandbox" / "clock")
 
     def configure(self) -> None:
-        """Write settings and secrets as an owner would."""
+        """Write settings and secrets as an owner would; secrets of before that are no more are taken away."""
         secrets = self.folder / "secrets"
         secrets.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for file in secrets.iterdir():
+            file.unlink()
         for name, value in self.secrets.items():
             (secrets / name).write_text(f"{value}\n", encoding="utf-8")
-        self.config.write_text(self._settings(secrets), encoding="utf-8")
+        self.config.write_text(self._settings(*self.ports[:2]), encoding="utf-8")
 
-    def _settings(self, secrets: Path) -> str:
-        public, private, sandbox, smtp = self.ports
+    def _settings(self, public: int, private: int) -> str:
+        _, _, sandbox, smtp = self.ports
         products = [*(Product(f"cert-{number}") for number in range(1, PRODUCTS + 1)), *self.products]
         return _SETTINGS.format(
             public=public,
@@ -158,21 +189,37 @@ class Deployment:
             sandbox=sandbox,
             smtp=smtp,
             store=json.dumps(str(self.store)),
-            secrets=json.dumps(str(secrets)),
+            secrets=json.dumps(str(self.folder / "secrets")),
             clock=json.dumps(str(self.folder / "sandbox" / "clock")),
             more_checkout=self.more_checkout,
+            counter=self._counting() if self.counter else "",
             products="\n".join(product.toml() for product in products),
         )
 
+    def _counting(self) -> str:
+        assert self.counter is not None
+        return _COUNTER.format(
+            property=PROPERTY_ID,
+            sandbox=self.ports[2],
+            refresh=json.dumps(self.counter.refresh),
+            interval=self.counter.interval,
+            more=self.counter.more,
+            issues=json.dumps(str(self.issues)),
+            monitor=self.counter.monitor.format(sandbox=self.sandbox.base_url),
+        )
+
     def start_sandbox(self) -> Program:
-        """Start the sandbox; it takes requests when this returns."""
+        """Start the sandbox, whose analytics provider has our key; it takes requests when this returns."""
+        data = self.folder / "sandbox"
+        data.mkdir(exist_ok=True)
+        (data / KEY_FILE).write_text(analytics_key(self.ports[2]), encoding="utf-8")
         options = {
             "--webhook-url": f"{self.public}/guided/api/webhook",
             "--api-key": self.secrets["processor_api_key"],
             "--webhook-secret": SIGNING_SECRET,
             "--port": str(self.ports[2]),
             "--smtp-port": str(self.ports[3]),
-            "--data": str(self.folder / "sandbox"),
+            "--data": str(data),
         }
         program = self._start("sandbox", *(word for option in options.items() for word in option))
         self._wait(program, f"{self.sandbox.base_url}/_clock")
@@ -187,6 +234,17 @@ class Deployment:
     def launch_service(self) -> Program:
         """Start the service without waiting for it."""
         return self._start("serve", "--config", str(self.config))
+
+    def launch_another_service(self) -> tuple[Program, str]:
+        """Start a second service over the same store; return it and its public address, without waiting for it."""
+        public, private = free_ports(2)
+        config = self.config.with_name(f"orrery-{public}.toml")
+        config.write_text(self._settings(public, private), encoding="utf-8")
+        return self._start("serve", "--config", str(config)), f"http://127.0.0.1:{public}"
+
+    def await_answer(self, program: Program, base_url: str) -> None:
+        """Wait until a service takes requests."""
+        self._wait(program, f"{base_url}/healthz")
 
     def orrery(self, *words: str) -> CompletedProcess[str]:
         """Run one of the owner's commands to its end."""
@@ -230,8 +288,8 @@ class Deployment:
         eventually(answers)
 
     def _remember(self, response: httpx2.Response) -> None:
-        """Keep what the service answered, for a look at what it gives away."""
-        if response.url.port in self.ports[:2]:
+        """Keep what a service answered, for a look at what it gives away."""
+        if response.url.port not in self.ports[2:]:
             self.answers.append(f"{response.headers} {response.read().decode(errors='replace')}")
 
 
@@ -254,8 +312,8 @@ def beside_a_sandbox(deployment: Deployment) -> Generator[Deployment]:
         yield deployment
     finally:
         deployment.clear_away()
-    assert MARK not in deployment.printed()
-    assert MARK not in "".join(deployment.answers)
+    assert_unmarked(deployment.printed())
+    assert_unmarked("\n".join(deployment.answers))
 
 
 def stop(program: Program) -> None:

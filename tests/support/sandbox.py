@@ -1,11 +1,15 @@
 """The sandbox from outside: its switches, its payment page, what it was asked, what it delivered."""
 
+import ssl
 from dataclasses import dataclass
 from typing import Any
 
 import httpx2
 
 SESSIONS = "/v1/checkout/sessions"
+
+_TRUSTS_NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""Reading the machine's certificates anew for each request would take ten times as long as the request."""
 
 
 @dataclass(frozen=True)
@@ -18,9 +22,8 @@ class Sandbox:
     def ask(self, method: str, path: str, json: object = None, **fields: str) -> Any:  # noqa: ANN401  any JSON
         """Send one request and return the JSON of the answer."""
         headers = {"Accept": "application/json", "Authorization": f"Bearer {self.api_key}"}
-        answer = httpx2.request(
-            method, self.base_url + path, json=json, params=fields, headers=headers, trust_env=False, timeout=20
-        )
+        with httpx2.Client(trust_env=False, timeout=20, verify=_TRUSTS_NOBODY) as client:
+            answer = client.request(method, self.base_url + path, json=json, params=fields, headers=headers)
         assert answer.is_success, answer.text
         return answer.json()
 
@@ -75,3 +78,20 @@ class Sandbox:
     def pushes_about(self, words: str) -> list[dict[str, Any]]:
         """Return the pushes whose title or message has `words`."""
         return [one for one in self.ask("GET", "/push") if words in one.get("title", "") + one["message"]]
+
+    def visitors(self, count: int) -> None:
+        """Let there be so many visitors on the sites."""
+        self.ask("POST", "/_visitors", {"count": count})
+
+    def quota(self, **changes: object) -> None:
+        """Set the analytics provider's `cost` of a report, `size` or `left` of a `bucket`, or `refill` all."""
+        self.ask("POST", "/_quota", changes)
+
+    def analytics(self) -> dict[str, Any]:
+        """Return what the analytics provider has been asked, its quotas and its visitors."""
+        found: dict[str, Any] = self.ask("GET", "/_analytics")
+        return found
+
+    def run_analytics(self, *, running: bool) -> None:
+        """Stop the analytics provider and its token endpoint, or let them run again."""
+        self.ask("POST", "/_analytics", {"running": running})

@@ -6,7 +6,8 @@ from uuid import uuid4
 
 import httpx2
 
-from tests.support.deployment import MARK, Deployment
+from tests.support.deployment import Deployment
+from tests.support.marked import MARK
 from tests.support.waiting import eventually
 
 CHECKOUT = "/guided/api/checkout"
