@@ -49,11 +49,13 @@ class Front:
 
     async def ask(self, method: str = "GET", query: str = "realtime=1", **headers: str) -> httpx2.Response:
         """Ask once."""
-        behind = PlainTextResponse("behind")
-        app = FastReads(behind, PATH, {b"realtime=1": self.source}, self._count)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        async with client_of(app) as client:
+        async with client_of(self.app()) as client:
             return await client.request(method, f"{PATH}?{query}", headers=named)
+
+    def app(self) -> FastReads:
+        """Return the path before an app."""
+        return FastReads(PlainTextResponse("behind"), PATH, {b"realtime=1": self.source}, self._count)
 
     def _count(self, method: str, status: int) -> None:
         self.counted[method, status] += 1
@@ -114,10 +116,7 @@ async def test_bytes_that_are_no_text(front: Front, query: str) -> None:
 
 async def test_validators_in_two_headers(front: Front) -> None:
     """If-None-Match may come in several headers, as lists may."""
-    app = FastReads(
-        PlainTextResponse("behind"), PATH, {b"realtime=1": front.source}, lambda _method, _status: None
-    )
-    async with client_of(app) as client:
+    async with client_of(front.app()) as client:
         headers = [("If-None-Match", '"other"'), ("If-None-Match", 'W/"1-fresh"')]
         assert (await client.get(f"{PATH}?realtime=1", headers=headers)).status_code == 304
 

@@ -80,7 +80,7 @@ def test_nobody(provider: Provider, dimension: By | None) -> None:
         ("analytics_429_day", "day", 429),
         ("analytics_429_thresholded", "thresholded", 429),
         ("analytics_500", "server", 500),
-        ("analytics_html_404", "refused", 404),
+        ("analytics_html_404", "unreachable", 404),
         ("analytics_html_200", "not-a-report", 200),
         ("analytics_cut", "unreachable", None),
         ("analytics_down", "unreachable", None),

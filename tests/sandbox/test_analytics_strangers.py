@@ -156,10 +156,10 @@ def test_a_label_that_is_empty(tmp_path: Path) -> None:
     ("status", "cause"),
     [
         (204, "not-a-report"),
-        (302, "refused"),
+        (302, "unreachable"),
         (400, "refused"),
-        (404, "refused"),
-        (405, "refused"),
+        (404, "unreachable"),
+        (405, "unreachable"),
         (429, "hour"),
         (500, "server"),
         (502, "server"),
@@ -174,8 +174,8 @@ def test_other_statuses(tmp_path: Path, status: int, cause: str) -> None:
 
 
 def test_redirects_are_not_followed(tmp_path: Path) -> None:
-    """A redirect, which would carry the token elsewhere, is refused."""
-    assert failure(tmp_path, lambda: RedirectResponse("/elsewhere")).cause == "refused"
+    """A redirect, which would carry the token elsewhere, is an answer like any other that is no report."""
+    assert failure(tmp_path, lambda: RedirectResponse("/elsewhere")).cause == "unreachable"
 
 
 @pytest.mark.parametrize(
