@@ -70,6 +70,14 @@ def test_interval_that_is_none_is_the_usual_one(network: Network) -> None:
     assert len(network.asked) == 2
 
 
+@pytest.mark.parametrize("interval", ["-1", "0.001", "1"])
+def test_no_interval_hammers_the_service(network: Network, interval: str) -> None:
+    """Whatever a page writes as the interval, a question comes every 5 seconds at most."""
+    show(network, markup=f'<live-pill interval="{interval}"></live-pill>')
+    network.pass_time(20, step=1)
+    assert len(network.asked) <= 1 + 20 / 5
+
+
 def test_removed_pill_stops(network: Network, pill: Locator) -> None:
     """A pill that is taken out of the page asks no more; put back, it shows what is known and asks again."""
     show(network)

@@ -79,6 +79,12 @@ def test_both_reads(stats: Stats) -> None:
     assert read(f"{stats.url}/", "cosmos") == Reading(5, MOMENT, 12.5, stale=True, error="no-data")
 
 
+def test_a_proxy_is_not_on_the_way_to_this_machine(stats: Stats, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy that the environment names for the rest of the world is not asked for a local counter."""
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    assert read(stats.url, "site") is not None
+
+
 def test_an_empty_cache(stats: Stats) -> None:
     """A read without data has neither time nor age, and says why."""
     stats.site = changed(SITE, active=0, generated_at=None, age_s=None, stale=True, error="no-data")
