@@ -190,7 +190,7 @@ class LiveSettings(Section):
     provider_url: Address = "https://analyticsdata.googleapis.com"
     refresh: bool = True
     refresh_interval: int = Field(60, ge=1, le=60)
-    poll_interval: int = Field(45, ge=1, le=3600)
+    poll_interval: int = Field(45, ge=5, le=3600)
     min_visible: int = Field(1, ge=1)
     planet_dimension: str = Field("streamName", pattern=r"^[A-Za-z0-9_:]{1,100}$")
     tokens_per_hour: int = Field(1750, ge=1)
