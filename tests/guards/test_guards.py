@@ -1,4 +1,4 @@
-"""The tests that guard money: taking any one of these checks out of the code turns a test red (change rule 5)."""
+"""The tests that guard money and the live count: without any of these checks one turns red (change rule 5)."""
 
 import os
 import shutil
@@ -18,6 +18,11 @@ GUARDS = {
     "checkout/access.py": "tests/checkout/test_access.py",
     "checkout/webhook.py": "tests/checkout/test_webhook.py",
     "checkout/fulfilment.py": "tests/checkout/test_webhook.py",
+    "edge/auth.py": "tests/edge/test_admin_bearer.py",
+    "live/domain.py": "tests/live/test_routes.py::test_public_reads_show_the_refresh_at_once",
+    "live/freshness.py": "tests/live/test_freshness.py",
+    "live/quota.py": "tests/live/test_quota.py",
+    "live/refresh.py": "tests/live/test_refresh.py",
 }
 """Which tests guard which file."""
 
@@ -112,12 +117,84 @@ MUTATIONS = [
         "[Absent(keys.access(session.id)), *end_check]",
         "[Absent(keys.access(session.id))]",
     ),
+    Mutation(
+        "a public read of an empty cache asks the provider",
+        "live/domain.py",
+        "        self.monitor = Monitor(",
+        "        cache.loaded = self.refresh.run\n        self.monitor = Monitor(",
+    ),
+    Mutation(
+        "failed pages keep the total from being written",
+        "live/refresh.py",
+        "[*self._values(settled), *self._errors(settled, term.began)]",
+        "self._errors(settled, term.began) or self._values(settled)",
+    ),
+    Mutation(
+        "a failure takes away the last good count",
+        "live/refresh.py",
+        "        return [Put(keys.LAST_ERROR, ",
+        "        return [Delete(keys.ACTIVE), Put(keys.LAST_ERROR, ",
+    ),
+    Mutation(
+        "whoever was overtaken writes all the same",
+        "live/refresh.py",
+        "*said, Delete(lease.key)], [lease])",
+        "*said, Delete(lease.key)], [])",
+    ),
+    Mutation(
+        "the second refresh of a minute asks again",
+        "live/refresh.py",
+        "        return outcome if outcome and outcome.window - self._window() in {0, 1} else None\n",
+        "        return None\n",
+    ),
+    Mutation(
+        "three minutes are still fresh",
+        "live/freshness.py",
+        "    if found < FRESH_BELOW:\n",
+        "    if found <= FRESH_BELOW:\n",
+    ),
+    Mutation(
+        "thirty minutes are too old already",
+        "live/freshness.py",
+        "found <= TOO_OLD_ABOVE",
+        "found < TOO_OLD_ABOVE",
+    ),
+    Mutation(
+        "any time in the future is believed",
+        "live/freshness.py",
+        "    return None if found < -AHEAD_AT_MOST else max(found, timedelta(0))\n",
+        "    return max(found, timedelta(0))\n",
+    ),
+    Mutation(
+        "the hash itself is admitted, too",
+        "edge/auth.py",
+        "        admitted = hmac.compare_digest(",
+        "        admitted = given == self._hash.encode() or hmac.compare_digest(",
+    ),
+    Mutation(
+        "without a hash everybody is the admin",
+        "edge/auth.py",
+        "        if not given or not self.usable:\n            return False\n",
+        "        if not given or not self.usable:\n            return not self.usable\n",
+    ),
+    Mutation(
+        "the pages never give way",
+        "live/quota.py",
+        "        return self._due(query, max(_apart(ticks, lasting) for ticks, lasting in rounds))\n",
+        "        return None\n",
+    ),
+    Mutation(
+        "the pages are asked before the total",
+        "live/quota.py",
+        "([TOTAL] if TOTAL in queries else []) + rest:\n",
+        "rest + ([TOTAL] if TOTAL in queries else []):\n",
+    ),
 ]
 
 
 def copied(folder: Path) -> Path:
     """Copy the source, and return where the package lies."""
-    return Path(shutil.copytree(SOURCE, folder / "orrery", ignore=shutil.ignore_patterns("__pycache__", "web")))
+    return Path(shutil.copytree(SOURCE, folder / "orrery", ignore=shutil.ignore_patterns("__pycache__")))
 
 
 def guarded(package: Path, *tests: str) -> subprocess.CompletedProcess[str]:
