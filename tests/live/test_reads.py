@@ -170,6 +170,8 @@ async def test_a_store_that_hangs_keeps_what_is_held() -> None:
         b'{"active": 12, "generated_at": "yesterday"}',
         b'{"active": 12, "generated_at": null}',
         b'{"active": 12, "generated_at": "2026-03-01T12:02:00Z"}',
+        b'{"active": 12, "generated_at": "0001-01-01T00:00:00+23:59"}',
+        b'{"active": 12, "generated_at": "9999-12-31T23:59:59-23:59"}',
         b'{"v": 2, "active": 12, "generated_at": "2026-03-01T12:00:00Z"}',
         b"[" * 100_000,
     ],

@@ -4,10 +4,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 Count = Annotated[int, Field(strict=True, ge=0, le=2**53 - 1)]
 """A number of people: whole, and one that every reader of JSON can hold."""
+
+
+def _in_utc(moment: datetime) -> datetime:
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("the time is before the first year of UTC or after its last") from None
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+"""A time that every answer can show in UTC."""
 
 
 class _Record(BaseModel):
@@ -20,7 +31,7 @@ class Active(_Record):
     """How many visitors there were at `generated_at`."""
 
     active: Count
-    generated_at: AwareDatetime
+    generated_at: Moment
 
 
 class PageCount(BaseModel):
@@ -37,7 +48,7 @@ class Pages(_Record):
     """The pages with most visitors at `generated_at`. Their sum is not the total: one visitor may be on two."""
 
     pages: tuple[PageCount, ...]
-    generated_at: AwareDatetime
+    generated_at: Moment
 
 
 class LastError(_Record):
@@ -45,7 +56,7 @@ class LastError(_Record):
 
     message: str
     status: int | None
-    attempted_at: AwareDatetime
+    attempted_at: Moment
     failed_query: str | None = None
 
 
@@ -56,7 +67,7 @@ class Outcome(_Record):
     ok: bool
     active: Count | None = None
     pages_count: Count | None = None
-    generated_at: AwareDatetime | None = None
+    generated_at: Moment | None = None
     error: str | None = None
     message: str | None = None
 
