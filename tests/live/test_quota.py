@@ -1,6 +1,5 @@
 """What may be asked of the provider, and when (decisions 24, 25)."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,66 +7,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.errors import Cause
-from orrery.live.quota import (
-    Block,
-    Budget,
-    Limits,
-    Obstacle,
-    Plan,
-    Query,
-    Reason,
-    Window,
-    charged,
-    failed,
-    may_read,
-    plan,
-    reported,
-)
+from orrery.live.backoff import Backoff, Block, Reason, ServerError
+from orrery.live.quota import Budget, Plan, Window, charged, failed, may_read, reported
 from orrery.ports.analytics import Bucket, Quotas
-
-LIMITS = Limits()
-MINUTE = timedelta(minutes=1)
-HOUR = timedelta(hours=1)
-NOW = datetime(2026, 11, 20, 18, 30, tzinfo=UTC)
-MIDNIGHT = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
-BOTH = ("total", "pages")
-NEW = Budget.new(LIMITS, NOW)
-
-
-def planned(budget: Budget, now: datetime, queries: Sequence[str] = BOTH, interval: timedelta = MINUTE) -> Plan:
-    """Return the plan of one tick."""
-    return plan(budget, LIMITS, now, queries, interval)
-
-
-def nothing(reason: Reason, until: datetime) -> Plan:
-    """Return the plan of a tick at which nothing is asked."""
-    skipped: dict[Query, Reason] = dict.fromkeys(BOTH, reason)
-    return Plan((), skipped, until)
-
-
-def told(day: int = 20_000, hour: int = 1500, cost: int = 10, errors: int | None = None) -> Quotas:
-    """Return the quotas that a report carries."""
-    server_errors = None if errors is None else Bucket(0, errors)
-    return Quotas(
-        day=Bucket(cost, day),
-        hour=Bucket(cost, hour + 9),
-        project_hour=Bucket(cost, hour),
-        server_errors=server_errors,
-    )
-
-
-def answered(budget: Budget, now: datetime, *queries: str, quotas: Quotas | None = None) -> Budget:
-    """Return the budget after a charge and a report of each query, a second later."""
-    budget = charged(budget, LIMITS, queries, now)
-    for query in queries:
-        budget = reported(budget, LIMITS, query, quotas, now + timedelta(seconds=1))
-    return budget
-
-
-def after(cause: Cause, query: str = "total", budget: Budget = NEW, now: datetime = NOW) -> Budget:
-    """Return the budget after `query` was charged and failed."""
-    return failed(charged(budget, LIMITS, [query], now), LIMITS, query, cause, now)
-
+from tests.support.quotas import (
+    BOTH,
+    HOUR,
+    LIMITS,
+    MIDNIGHT,
+    MINUTE,
+    NEW,
+    NOW,
+    after,
+    answered,
+    nothing,
+    planned,
+    told,
+)
 
 times = st.datetimes(datetime(2026, 1, 1), datetime(2027, 12, 31), timezones=st.just(UTC))  # noqa: DTZ001 - given a zone here
 any_time = st.one_of(times, st.just(datetime.min.replace(tzinfo=UTC)), st.just(datetime.max.replace(tzinfo=UTC)))
@@ -91,16 +47,23 @@ def windows(name: str) -> st.SearchStrategy[Window]:
 
 blocks = st.builds(Block, since=any_time, until=any_time)
 queries = st.sampled_from(["total", "pages", "planets"])
+errors = st.builds(ServerError, query=queries, at=any_time)
+backoffs = st.builds(
+    Backoff,
+    block=st.none() | blocks,
+    rest=st.none() | blocks,
+    blocks=st.dictionaries(queries, blocks),
+    errors=st.lists(errors, max_size=5).map(tuple),
+    errors_left=st.none() | st.integers(-1, 10),
+    failing=st.booleans(),
+)
 budgets = st.builds(
     Budget,
     hour=windows("hour"),
     day=windows("day"),
     costs=st.dictionaries(queries, tokens),
     asked=st.dictionaries(queries, any_time),
-    errors=st.lists(any_time, max_size=5).map(tuple),
-    errors_left=st.none() | st.integers(-1, 10),
-    block=st.none() | blocks,
-    blocks=st.dictionaries(queries, blocks),
+    backoff=backoffs,
 )
 buckets = st.builds(Bucket, consumed=st.integers(-5, 50_000), remaining=st.integers(-5, 250_000))
 quotas_told = st.builds(
@@ -195,108 +158,6 @@ def test_a_refill_at_another_minute() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cause", "wait"),
-    [
-        ("concurrent", timedelta(seconds=30)),
-        ("hour", timedelta(minutes=15)),
-        ("unauthorized", timedelta(minutes=5)),
-        ("day", MIDNIGHT - NOW),
-    ],
-)
-@pytest.mark.parametrize("query", ["total", "pages", "planets"])
-def test_a_back_off_for_all(cause: Obstacle, wait: timedelta, query: str) -> None:
-    """Whoever meets it, nothing is asked for its time; then one total probes, and its success lets all run."""
-    blocked, then = after(cause, query), NOW + wait
-    assert planned(blocked, then - timedelta(seconds=1)) == nothing(cause, then)
-    assert planned(blocked, then) == Plan(("total",), {"pages": cause}, None)
-    assert planned(answered(blocked, then, "total"), then + MINUTE).run == BOTH
-
-
-@pytest.mark.parametrize(("cause", "wait"), [("hour", 15), ("unauthorized", 5)])
-def test_a_probe_that_fails(cause: Cause, wait: int) -> None:
-    """A probe that meets the same again closes for the same time again."""
-    blocked = after(cause)
-    again = after(cause, budget=blocked, now=NOW + wait * MINUTE)
-    assert planned(again, NOW + (2 * wait - 1) * MINUTE).until == NOW + 2 * wait * MINUTE
-    assert planned(again, NOW + 2 * wait * MINUTE).run == ("total",)
-
-
-def test_a_probe_in_an_hour_that_seemed_empty() -> None:
-    """Fifteen minutes after an exhausted hour the total is asked, once, whatever the figures say."""
-    low = answered(NEW, NOW - 20 * MINUTE, "total", quotas=told(hour=5))
-    blocked = after("hour", budget=low, now=NOW - 19 * MINUTE)
-    assert planned(blocked, NOW - 4 * MINUTE).run == ("total",)
-    unanswered = after("unreachable", budget=blocked, now=NOW - 4 * MINUTE)
-    assert planned(unanswered, NOW - 3 * MINUTE).run == ()
-
-
-@pytest.mark.parametrize(("cause", "minutes"), [("thresholded", 15), ("forbidden", 60), ("refused", 60)])
-@pytest.mark.parametrize(("query", "other"), [("total", "pages"), ("pages", "total")])
-def test_a_back_off_for_one(cause: Cause, minutes: int, query: str, other: str) -> None:
-    """What concerns one query leaves the others alone; after its time it probes, and its success lifts it."""
-    blocked, then = after(cause, query), NOW + minutes * MINUTE
-    waiting = planned(blocked, then - MINUTE)
-    assert (waiting.run, waiting.skipped) == ((other,), {query: cause})
-    assert planned(blocked, then).run == BOTH
-    assert answered(blocked, then, query).blocks == {}
-
-
-@pytest.mark.parametrize("cause", ["unreachable", "not-a-report"])
-def test_no_back_off(cause: Cause) -> None:
-    """Without a usable answer the next tick asks again."""
-    assert planned(after(cause), NOW + MINUTE).run == BOTH
-
-
-@pytest.mark.parametrize("cause", ["unreachable", "not-a-report"])
-def test_a_probe_without_an_answer(cause: Cause) -> None:
-    """A probe that told nothing is repeated at the next tick, by the total alone."""
-    probed = after(cause, budget=after("hour"), now=NOW + 15 * MINUTE)
-    assert planned(probed, NOW + 16 * MINUTE) == Plan(("total",), {"pages": "hour"}, None)
-
-
-@pytest.mark.parametrize("first", ["total", "pages"])
-def test_a_success_of_the_same_moment(first: str) -> None:
-    """A total that succeeds beside a failing query lifts nothing, in whichever order the two come back."""
-    budget = charged(NEW, LIMITS, BOTH, NOW)
-    for query in (first, *(each for each in BOTH if each != first)):
-        if query == "total":
-            budget = reported(budget, LIMITS, query, told(), NOW + timedelta(seconds=1))
-        else:
-            budget = failed(budget, LIMITS, query, "hour", NOW + timedelta(seconds=1))
-    assert planned(budget, NOW + MINUTE).run == ()
-
-
-def test_the_longer_back_off() -> None:
-    """A shorter back-off for all does not end a longer one."""
-    assert planned(after("concurrent", budget=after("day")), NOW + MINUTE).until == MIDNIGHT
-
-
-def test_a_refill_that_is_late() -> None:
-    """An exhausted day just after midnight is probed in fifteen minutes; after a report it waits for a day."""
-    late = after("day", budget=after("day"), now=MIDNIGHT)
-    assert planned(late, MIDNIGHT + MINUTE).until == MIDNIGHT + 15 * MINUTE
-    told_today = answered(NEW, MIDNIGHT, "total", quotas=told())
-    exhausted = after("day", budget=told_today, now=MIDNIGHT + MINUTE)
-    assert planned(exhausted, MIDNIGHT + 2 * MINUTE).until == MIDNIGHT + timedelta(days=1)
-
-
-def test_three_server_errors() -> None:
-    """After three server errors nothing is asked until the first one is an hour ago; then the total alone."""
-    budget = NEW
-    for minute in range(3):
-        budget = after("server", budget=budget, now=NOW + minute * MINUTE)
-    assert planned(budget, NOW + 59 * MINUTE) == nothing("server-errors", NOW + HOUR)
-    assert planned(budget, NOW + HOUR) == Plan(("total",), {"pages": "server-errors"}, None)
-
-
-@pytest.mark.parametrize(("left", "run"), [(0, 1), (1, 1), (2, 2), (9, 3)])
-def test_server_errors_that_the_provider_tells(left: int, run: int) -> None:
-    """No more queries run at once than server errors are left, but who reports is asked for the total."""
-    budget = answered(NEW, NOW, "total", quotas=told(errors=left))
-    assert planned(budget, NOW + MINUTE, ("total", "pages", "planets")).run == ("total", "pages", "planets")[:run]
-
-
-@pytest.mark.parametrize(
     ("budget", "reason"),
     [
         (NEW, None),
@@ -315,19 +176,6 @@ def test_server_errors_that_the_provider_tells(left: int, run: int) -> None:
 def test_admin_reads(budget: Budget, reason: str | None) -> None:
     """An admin reads what makes no total rarer, and never during a back-off; the total alone probes."""
     assert may_read(budget, LIMITS, NOW, "planets", MINUTE) == reason
-
-
-def test_an_admin_reads_the_total() -> None:
-    """A direct read of the total may be the probe after a back-off."""
-    blocked = after("hour", now=NOW - 20 * MINUTE)
-    assert may_read(blocked, LIMITS, NOW, "total", MINUTE) is None
-
-
-def test_a_back_off_that_nobody_probes() -> None:
-    """Where nothing is scheduled, a back-off is over an hour after its time."""
-    blocked = after("hour", "planets")
-    assert may_read(blocked, LIMITS, NOW + 74 * MINUTE, "planets", MINUTE) == "hour"
-    assert may_read(blocked, LIMITS, NOW + 75 * MINUTE, "planets", MINUTE) is None
 
 
 def test_a_kill_amid_the_calls() -> None:

@@ -68,6 +68,7 @@ def plan() -> LivePlan:
         interval=timedelta(seconds=60),
         poll_interval=45,
         min_visible=1,
+        source="a property",
         limits=Limits(),
         paths={},
         password_hash=hashlib.sha256(PASSWORD.encode()).hexdigest(),

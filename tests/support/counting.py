@@ -30,10 +30,11 @@ class Counting:
     holder: str = "one"
     limits: Limits = field(default_factory=Limits)
     interval: timedelta = timedelta(seconds=60)
+    source: str = "a property"
 
     def __post_init__(self) -> None:
         self.kept: Store = self.store or MemoryStore(self.clock)
-        self.budget = Budget(self.kept, self.clock, self.analytics, self.limits, self.interval)
+        self.budget = Budget(self.kept, self.clock, self.analytics, self.limits, self.interval, source=self.source)
         self.cache = FirstLevelCache(self.kept, self.clock)
         self.refresh = Refresh(
             self.kept,
@@ -48,7 +49,7 @@ class Counting:
 
     def beside(self, holder: str = "two") -> "Counting":
         """Return another process."""
-        return Counting(self.clock, self.analytics, self.kept, holder, self.limits, self.interval)
+        return Counting(self.clock, self.analytics, self.kept, holder, self.limits, self.interval, self.source)
 
     async def stored(self, key: str = keys.ACTIVE) -> dict[str, Any] | None:
         """Return what is stored under a key."""

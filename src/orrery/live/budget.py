@@ -3,9 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 
-from orrery.errors import AnalyticsFailed, Cause, NotConfigured
+import structlog
+
+from orrery.errors import AnalyticsFailed, Cause, NotConfigured, StoreError
 from orrery.live import keys, quota
-from orrery.live.quota import Limits, Plan, Query
+from orrery.live.backoff import TOTAL, Query, Reason
+from orrery.live.quota import Limits, Plan
 from orrery.live.records import read
 from orrery.ports.analytics import Analytics, By, Report
 from orrery.ports.clock import Clock
@@ -14,6 +17,7 @@ from orrery.ports.store import Absent, Check, Committed, Put, Store, Unchanged
 DEADLINE = 10.0
 """Seconds for one query (issue item 3)."""
 
+log = structlog.get_logger()
 
 QUOTA, NO_KEY, REFUSED, UNREACHABLE = (
     "quota-exhausted",
@@ -25,24 +29,39 @@ QUOTA, NO_KEY, REFUSED, UNREACHABLE = (
 
 
 class Budget:
-    """Plans, charges and corrects; every call to the provider goes through `ask`."""
+    """Plans, charges and corrects; every call to the provider goes through `ask`.
+
+    `source` tells what is asked, with which account: with another one a new budget begins.
+    """
 
     def __init__(
-        self, store: Store, clock: Clock, analytics: Analytics, limits: Limits, interval: timedelta
+        self,
+        store: Store,
+        clock: Clock,
+        analytics: Analytics,
+        limits: Limits,
+        interval: timedelta,
+        *,
+        source: str,
     ) -> None:
         self._store = store
         self._clock = clock
         self._analytics = analytics
         self._limits = limits
         self._interval = interval
+        self._source = source
+        self._starting = True
         self._has_no_key = False
 
     async def plan(self, queries: Sequence[Query]) -> Plan:
         """Return which of `queries` this tick may ask."""
         budget, _ = await self._read()
-        return quota.plan(budget, self._limits, self._clock.now(), queries, self._interval)
+        now, starting = self._clock.now(), self._starting
+        plan = quota.plan(budget, self._limits, now, queries, self._interval, starting=starting)
+        self._starting = starting and TOTAL not in plan.run
+        return plan
 
-    async def refuses(self, query: Query) -> quota.Reason | None:
+    async def refuses(self, query: Query) -> Reason | None:
         """Return why a read of the owner's may not be made now, or None."""
         budget, _ = await self._read()
         return quota.may_read(budget, self._limits, self._clock.now(), query, self._interval)
@@ -55,20 +74,20 @@ class Budget:
     async def ask(self, query: Query, by: By | None, limit: int | None) -> Report:
         """Ask the provider, note what it costs or why it failed, and return the report.
 
-        Raises `AnalyticsFailed`, `NotConfigured` or `StoreError`.
+        Raises `AnalyticsFailed` or `NotConfigured`.
         """
         try:
             report = await self._analytics.active_users(by, limit=limit, deadline=DEADLINE)
         except AnalyticsFailed as error:
             cause = error.cause
-            await self._change(lambda budget: quota.failed(budget, self._limits, query, cause, self._clock.now()))
+            await self._note(lambda budget: quota.failed(budget, self._limits, query, cause, self._clock.now()))
             raise
         except NotConfigured:
             # Nothing was sent, and nothing will be before a restart: it costs nothing, and stops no process that
             # has a key.
             self._has_no_key = True
             raise
-        await self._change(
+        await self._note(
             lambda budget: quota.reported(budget, self._limits, query, report.quotas, self._clock.now())
         )
         return report
@@ -76,8 +95,16 @@ class Budget:
     async def _read(self) -> tuple[quota.Budget, Check]:
         entry = await self._store.get(keys.BUDGET)
         found = read(quota.Budget, entry.value if entry else None)
-        budget = found or quota.Budget.new(self._limits, self._clock.now())
-        return budget, Unchanged(keys.BUDGET, entry.version) if entry else Absent(keys.BUDGET)
+        if found is None or found.source != self._source:
+            found = quota.Budget.new(self._limits, self._clock.now(), self._source)
+        return found, Unchanged(keys.BUDGET, entry.version) if entry else Absent(keys.BUDGET)
+
+    async def _note(self, change: Callable[[quota.Budget], quota.Budget]) -> None:
+        """Change the budget, or let it be: what the provider has said is worth more than the book about it."""
+        try:
+            await self._change(change)
+        except StoreError as error:
+            log.warning("live quota not noted", why=str(error))
 
     async def _change(self, change: Callable[[quota.Budget], quota.Budget]) -> None:
         while True:
@@ -87,7 +114,7 @@ class Budget:
                 return
 
 
-_TAGS: Mapping[Cause | quota.Reason, str] = {
+_TAGS: Mapping[Cause | Reason, str] = {
     "pacing": QUOTA,
     "concurrent": QUOTA,
     "hour": QUOTA,
@@ -99,6 +126,6 @@ _TAGS: Mapping[Cause | quota.Reason, str] = {
 }
 
 
-def tag_of(cause: Cause | quota.Reason) -> str:
+def tag_of(cause: Cause | Reason) -> str:
     """Return the error value for what the provider said, or for why it is not asked now (spec 2, Errors)."""
     return _TAGS.get(cause, UNREACHABLE)

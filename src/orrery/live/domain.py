@@ -28,7 +28,10 @@ from orrery.ports.tracker import Tracker
 
 @dataclass(frozen=True, slots=True)
 class LivePlan:
-    """What a deployment says about its counter. A secret that is missing is empty here (decision 41)."""
+    """What a deployment says about its counter. A secret that is missing is empty here (decision 41).
+
+    `source` is a digest of whom the counter asks, about what and as whom.
+    """
 
     has_property: bool
     has_key: bool
@@ -36,6 +39,7 @@ class LivePlan:
     interval: timedelta
     poll_interval: int
     min_visible: int
+    source: str
     limits: Limits
     paths: Mapping[str, str]
     password_hash: str | None = field(repr=False)
@@ -60,7 +64,7 @@ class LiveDomain:
         self._plan = plan
         cache = FirstLevelCache(store, clock)
         self._site, self._cosmos = PublicRead(cache, clock, site), PublicRead(cache, clock, cosmos)
-        budget = Budget(store, clock, analytics, plan.limits, plan.interval)
+        budget = Budget(store, clock, analytics, plan.limits, plan.interval, source=plan.source)
         counted = metrics(plan.paths)
         self.refresh = Refresh(store, clock, budget, cache, counted, interval=plan.interval, holder=holder)
         self.monitor = Monitor(store, clock, counter, tracker)

@@ -6,25 +6,30 @@ or `failed`; the provider's own figures always win. The schedule slows down inst
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 from math import ceil
-from typing import Literal, Self
-from zoneinfo import ZoneInfo
+from typing import Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt
+from pydantic import AwareDatetime, NonNegativeInt
 
 from orrery.errors import Cause
+from orrery.live.backoff import (
+    DAY,
+    HOUR,
+    MENDED_BY_THE_OWNER,
+    TOTAL,
+    Backoff,
+    Query,
+    Reason,
+    Stored,
+    Wait,
+    next_pacific_midnight,
+)
 from orrery.ports.analytics import Bucket, Quotas
 
-PACIFIC = ZoneInfo("America/Los_Angeles")
-"""Where the provider's day begins (spec 2, Limits; decision 24)."""
-
 SECOND = timedelta(seconds=1)
-HOUR = timedelta(hours=1)
-DAY = timedelta(days=1)
 
-TOTAL = "total"
-"""The query that always goes first (decision 24)."""
+NEVER = datetime.min.replace(tzinfo=UTC)
 
 EXPECTED_COST = 10
 """Tokens of a query that has not reported yet: 1,750 tokens are about 175 reports (spec 2, Limits)."""
@@ -32,49 +37,20 @@ EXPECTED_COST = 10
 RESERVE = 100
 """Tokens of each quota that the schedule leaves to the admin's reads: ten of them (decision 24)."""
 
-SERVER_ERRORS_AN_HOUR = 3
-"""How many are risked in any sixty minutes (decision 25)."""
-
 STAYS_FRESH = timedelta(seconds=120)
 """Totals this far apart are fresh all the time, with a minute to spare (spec 2, Limits: fresh under 3 min)."""
 
 FURTHEST_APART = timedelta(minutes=25)
 """Totals further apart only hide the count (spec 2, Limits: too old over 30 min); an early refill is seen, too."""
 
-PROBE_AFTER = timedelta(minutes=15)
-"""When to try again after an exhausted hour (decision 25)."""
-
 LATE_REFILL = timedelta(hours=2)
 """So soon after midnight, and before any report, an exhausted day may be yesterday's."""
 
-CLOCK_AHEAD = timedelta(minutes=10)
-"""What lies further in the future than this, beyond what is right, was written by a wrong clock."""
-
-Query = str
-Obstacle = Literal["concurrent", "hour", "day", "thresholded", "unauthorized", "forbidden", "refused"]
-Reason = Literal[Obstacle, "server-errors", "pacing"]
-"""Why a query is not asked now; `pacing` keeps its tokens for later."""
-
-WAITS: Mapping[Obstacle, timedelta] = {
-    "concurrent": timedelta(seconds=30),
-    "hour": PROBE_AFTER,
-    "day": PROBE_AFTER,
-    "thresholded": PROBE_AFTER,
-    "unauthorized": timedelta(minutes=5),
-    "forbidden": HOUR,
-    "refused": HOUR,
-}
-"""How long until a probe (decision 25), for the day from midnight on; five minutes notice a key put right."""
+PROBE_AT_START_APART = timedelta(minutes=5)
+"""A process that crashes and starts again and again asks no more often than this in spite of a refusal."""
 
 
-class _Stored(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    def but(self, **changes: object) -> Self:
-        return self.model_copy(update=changes)
-
-
-class Window(_Stored):
+class Window(Stored):
     """One of the provider's token quotas, between two refills.
 
     `remaining` is what we may count on, `told` what the provider last said was left, `most` the most that it said.
@@ -91,35 +67,26 @@ class Window(_Stored):
     most: NonNegativeInt = 0
 
 
-class Block(_Stored):
-    """Nothing is asked before `until`; then one probe, whose success lifts the block."""
-
-    reason: Obstacle
-    since: AwareDatetime
-    until: AwareDatetime
-
-
-class Budget(_Stored):
+class Budget(Stored):
     """What is left of the provider's quotas, and what stands in the way; stored as JSON.
 
-    `costs` are tokens, learned from reports; `asked` is when each query was last asked; `errors` are the server
-    errors of the last hour, `errors_left` how many more the provider would bear; `block` holds for all queries.
+    `source` tells what is asked, with which account: what was learned from one says nothing about another. `costs`
+    are tokens, learned from reports; `asked` is when each query was last asked.
     """
 
     v: Literal[1] = 1
+    source: str = ""
     hour: Window
     day: Window
     costs: Mapping[Query, NonNegativeInt] = {}
     asked: Mapping[Query, AwareDatetime] = {}
-    errors: tuple[AwareDatetime, ...] = ()
-    errors_left: int | None = None
-    block: Block | None = None
-    blocks: Mapping[Query, Block] = {}
+    backoff: Backoff = Backoff()
 
     @classmethod
-    def new(cls, limits: "Limits", now: datetime) -> "Budget":
+    def new(cls, limits: "Limits", now: datetime, source: str = "") -> "Budget":
         """Return a budget that assumes full quotas; the first report puts it right."""
         return cls(
+            source=source,
             hour=_full("hour", limits.tokens_per_hour, now),
             day=_full("day", limits.tokens_per_day, now),
         )
@@ -147,20 +114,27 @@ class Plan:
     until: datetime | None = None
 
 
-def next_pacific_midnight(now: datetime) -> datetime:
-    """Return when the day's quota refills next, in UTC: 07:00 in summer, 08:00 in winter."""
-    tomorrow = now.astimezone(PACIFIC).date() + DAY
-    return datetime.combine(tomorrow, time(), tzinfo=PACIFIC).astimezone(UTC)
+def plan(
+    budget: Budget,
+    limits: Limits,
+    now: datetime,
+    queries: Sequence[Query],
+    interval: timedelta,
+    *,
+    starting: bool = False,
+) -> Plan:
+    """Return which of the scheduled `queries` may be asked at this tick; `interval` is from tick to tick.
 
-
-def plan(budget: Budget, limits: Limits, now: datetime, queries: Sequence[Query], interval: timedelta) -> Plan:
-    """Return which of the scheduled `queries` may be asked at this tick; `interval` is from tick to tick."""
-    tick = _Tick(_current(budget, limits, now), limits, now, interval)
-    rest = [query for query in queries if query != TOTAL]
+    A process that is `starting` may ask the total in spite of what the owner may have mended before the start.
+    """
+    tick = _Tick(_current(budget, limits, now), limits, now, interval, starting)
+    # One query beside the total at a time is risked, so that the one asked longest ago has its turn.
+    rest = sorted((query for query in queries if query != TOTAL), key=lambda q: budget.asked.get(q, NEVER))
     run: list[Query] = []
-    waits: dict[Query, _Wait] = {}
+    waits: dict[Query, Wait] = {}
     for query in ([TOTAL] if TOTAL in queries else []) + rest:
-        if wait := tick.blocked(query) or tick.risky(len(run)) or tick.paced(query, rest):
+        others = len([each for each in run if each != TOTAL])
+        if wait := tick.blocked(query) or tick.risky(query, others) or tick.paced(query, rest):
             waits[query] = wait
         else:
             run.append(query)
@@ -171,7 +145,7 @@ def plan(budget: Budget, limits: Limits, now: datetime, queries: Sequence[Query]
 def may_read(budget: Budget, limits: Limits, now: datetime, query: Query, interval: timedelta) -> Reason | None:
     """Return why an admin may not ask `query` now, or None: the totals of the hour and of the day come first."""
     tick = _Tick(_current(budget, limits, now), limits, now, interval)
-    wait = tick.blocked(query) or tick.risky(0 if query == TOTAL else 1) or tick.costly(query)
+    wait = tick.blocked(query) or tick.risky(query, 0) or tick.costly(query)
     return wait.reason if wait else None
 
 
@@ -187,30 +161,17 @@ def charged(budget: Budget, limits: Limits, queries: Sequence[Query], now: datet
 
 
 def reported(budget: Budget, limits: Limits, query: Query, quotas: Quotas | None, now: datetime) -> Budget:
-    """Return the budget after a report: put right by the provider's figures, and with fewer blocks.
-
-    The total lifts what blocks all queries, every query what blocks it alone; but not what another query, sent at
-    the same time, has just met.
-    """
+    """Return the budget after a report: put right by the provider's figures, and without what it has lifted."""
     current = _current(budget, limits, now)
-    lifted = query == TOTAL and current.block and _probed(current, query, current.block, now)
-    own = {each: b for each, b in current.blocks.items() if each != query or not _probed(current, query, b, now)}
     corrected = _corrected(current, limits, query, quotas, now) if quotas else current
-    return corrected.but(block=None if lifted else current.block, blocks=own)
+    return corrected.but(backoff=corrected.backoff.answered(query, current.asked.get(query, now)))
 
 
 def failed(budget: Budget, limits: Limits, query: Query, cause: Cause, now: datetime) -> Budget:
     """Return the budget after a failure, with the back-off of its cause (decision 25)."""
     current = _current(budget, limits, now)
-    if cause == "server":
-        return current.but(errors=(*current.errors, now))
-    return current if cause in ("unreachable", "not-a-report") else _blocked(current, query, cause, now)
-
-
-@dataclass(frozen=True, slots=True)
-class _Wait:
-    reason: Reason
-    until: datetime
+    late = current.day.told is None and next_pacific_midnight(now - LATE_REFILL) <= now
+    return current.but(backoff=current.backoff.failed(query, cause, now, late=late))
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,36 +182,31 @@ class _Tick:
     limits: Limits
     now: datetime
     interval: timedelta
+    starting: bool = False
 
-    def blocked(self, query: Query) -> _Wait | None:
-        """What blocks all queries is probed by the total, what blocks one query by itself."""
-        block, own = self.budget.block, self.budget.blocks.get(query)
-        if block and (self.now < block.until or query != TOTAL):
-            return _Wait(block.reason, block.until)
-        return _Wait(own.reason, own.until) if own and self.now < own.until else None
+    def blocked(self, query: Query) -> Wait | None:
+        """Say what refuses `query`, unless it is the probe of a process that is starting."""
+        wait = self.budget.backoff.blocked(query, self.now)
+        return None if wait and self.starting and query == TOTAL and self._may_be_mended(wait.reason) else wait
 
-    def risky(self, beside: int) -> _Wait | None:
-        """Say whether one more query than `beside` could be an error too many; who reports bears one at least."""
-        told, errors = self.budget.errors_left, self.budget.errors
-        left = SERVER_ERRORS_AN_HOUR - len(errors)
-        if beside < (left if told is None else min(left, max(1, told))):
-            return None
-        return _Wait("server-errors", min(errors, default=self.now) + HOUR)
+    def risky(self, query: Query, others: int) -> Wait | None:
+        """Say whether `query` could be a server error too many beside so many `others` than the total."""
+        return self.budget.backoff.risky(query, others, self.now)
 
-    def paced(self, query: Query, rest: Sequence[Query]) -> _Wait | None:
+    def paced(self, query: Query, rest: Sequence[Query]) -> Wait | None:
         """Say whether `query` gives way at this tick; `rest` are the scheduled queries besides the total."""
         if query == TOTAL:
             return None if self._probes() else self._dry(TOTAL) or self._due(TOTAL, self._total_apart())
         batch = sum(map(self._cost, rest))
         rounds = [(self._ticks(window), self._spare(window) // batch) for window in self._windows]
         if min(lasting for _, lasting in rounds) <= 0:
-            return self._dry(query) or _Wait("pacing", self.now)
+            return self._dry(query) or Wait("pacing", self.now)
         return self._due(query, max(_apart(ticks, lasting) for ticks, lasting in rounds))
 
-    def costly(self, query: Query) -> _Wait | None:
+    def costly(self, query: Query) -> Wait | None:
         """Say whether asking `query` besides the schedule would make the totals rarer."""
         after = replace(self, budget=charged(self.budget, self.limits, [query], self.now))
-        rarer = _Wait("pacing", self.now) if after.sure_apart() > self.sure_apart() else None
+        rarer = Wait("pacing", self.now) if after.sure_apart() > self.sure_apart() else None
         return self._dry(query) or rarer
 
     def sure_apart(self) -> int:
@@ -268,22 +224,27 @@ class _Tick:
         """Return how many ticks are left before the refill, and one more if the provider's clock is behind."""
         return ceil((window.refills_at - self.now) / self.interval) + 1
 
+    def _may_be_mended(self, reason: Reason) -> bool:
+        asked = self.budget.asked.get(TOTAL, NEVER)
+        recently = timedelta(0) <= self.now - asked < PROBE_AT_START_APART
+        return reason in MENDED_BY_THE_OWNER and not recently
+
     def _probes(self) -> bool:
         """Return whether the total is the first since a block ended: then our figures are not to be trusted."""
-        block = self.budget.block
+        block = self.budget.backoff.block
         return block is not None and self.budget.asked.get(TOTAL, block.since) < block.until
 
-    def _dry(self, query: Query) -> _Wait | None:
-        dry = [_Wait(w.name, w.refills_at) for w in self._windows if w.remaining < self._cost(query)]
+    def _dry(self, query: Query) -> Wait | None:
+        dry = [Wait(w.name, w.refills_at) for w in self._windows if w.remaining < self._cost(query)]
         return max(dry, key=lambda wait: wait.until, default=None)
 
-    def _due(self, query: Query, apart: int) -> _Wait | None:
+    def _due(self, query: Query, apart: int) -> Wait | None:
         """Say whether the last time is fewer than `apart` ticks ago; every process finds it in the budget."""
         asked = self.budget.asked.get(query)
         if apart <= 1 or asked is None or asked > self.now:
             return None
         enough = round((self.now - asked) / self.interval) >= apart
-        return None if enough else _Wait("pacing", asked + apart * self.interval)
+        return None if enough else Wait("pacing", asked + apart * self.interval)
 
     def _total_apart(self) -> int:
         """Return how many ticks apart to ask; others' habits count only as far as the total stays fresh."""
@@ -327,9 +288,7 @@ def _current(budget: Budget, limits: Limits, now: datetime) -> Budget:
     return budget.but(
         hour=_refilled(budget.hour, limits.tokens_per_hour, now),
         day=_refilled(budget.day, limits.tokens_per_day, now),
-        errors=tuple(at for at in budget.errors if now - HOUR < at <= now),
-        block=budget.block if budget.block and _holds(budget.block, now) else None,
-        blocks={query: block for query, block in budget.blocks.items() if _holds(block, now)},
+        backoff=budget.backoff.current(now),
     )
 
 
@@ -357,7 +316,7 @@ def _corrected(budget: Budget, limits: Limits, query: Query, quotas: Quotas, now
         hour=_told(budget.hour, hour, expected, now) if hour else budget.hour,
         day=_told(budget.day, day, expected, now) if day else budget.day,
         costs={**budget.costs, query: max(0, consumed, (expected + consumed) // 2)},
-        errors_left=errors.remaining if errors else budget.errors_left,
+        backoff=budget.backoff.but(errors_left=errors.remaining) if errors else budget.backoff,
     )
 
 
@@ -371,27 +330,3 @@ def _told(window: Window, bucket: Bucket, expected: int, now: datetime) -> Windo
     ours = max(0, window.ours + consumed - expected)
     first = {"at_first": left + ours, "since": now} if window.told is None else {}
     return window.but(remaining=left, told=left, most=most, ours=ours, **first)
-
-
-def _blocked(budget: Budget, query: Query, reason: Obstacle, now: datetime) -> Budget:
-    """Return the budget with a block more: for this query alone, or for all, where the longer one stays."""
-    late = budget.day.told is None and next_pacific_midnight(now - LATE_REFILL) <= now
-    block = Block(reason=reason, since=now, until=now + WAITS[reason] if late else _end(reason, now))
-    if reason in ("thresholded", "forbidden", "refused"):
-        return budget.but(blocks={**budget.blocks, query: block})
-    older = budget.block
-    return budget.but(block=older.but(since=now) if older and older.until > block.until else block)
-
-
-def _end(reason: Obstacle, now: datetime) -> datetime:
-    return next_pacific_midnight(now) if reason == "day" else now + WAITS[reason]
-
-
-def _holds(block: Block, now: datetime) -> bool:
-    """Return whether a block says something: not if it was open to a probe for an hour, or is of a wrong clock."""
-    return now - HOUR < block.until <= _end(block.reason, now) + CLOCK_AHEAD
-
-
-def _probed(budget: Budget, query: Query, block: Block, now: datetime) -> bool:
-    """Return whether `query` was sent after the block was met, so that its outcome says something about it."""
-    return block.since < budget.asked.get(query, now)

@@ -1,12 +1,14 @@
 """The sections of `orrery.toml`, and what they mean together."""
 
+import json
 from datetime import timedelta
+from hashlib import sha256
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, Field, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from orrery.checkout.catalogue import TRUST_COPY, Catalogue, Product
@@ -197,6 +199,23 @@ class LiveSettings(Section):
     tokens_per_day: int = Field(25_000, ge=1)
     pages: tuple[PageSettings, ...] = ()
 
+    def source(self, key_json: str | None) -> str:
+        """Return a digest of whom the counter asks, about what and as whom."""
+        asked = [self.provider_url.rstrip("/"), self.property_id, self.planet_dimension, _account(key_json)]
+        return sha256(json.dumps(asked).encode()).hexdigest()[:16]
+
+
+class _Account(BaseModel):
+    client_email: str
+
+
+def _account(key_json: str | None) -> str | None:
+    """Return whose key it is, or None where it can not be told; a new key of the same account is no other one."""
+    try:
+        return _Account.model_validate_json(key_json or "").client_email
+    except ValidationError:
+        return None
+
 
 class Monitor(Section):
     """Who is told that the counter is degraded (decision 29), and where its public reads are."""
@@ -273,14 +292,15 @@ class Settings(BaseSettings):
 
     def live_plan(self, secrets: Secrets) -> LivePlan:
         """Return what this deployment says about its live counter."""
-        live = self.live
+        live, key = self.live, secrets.reveal("analytics_service_account_key")
         return LivePlan(
             has_property=live.property_id is not None,
-            has_key=secrets.reveal("analytics_service_account_key") is not None,
+            has_key=key is not None,
             refreshes_itself=live.refresh,
             interval=timedelta(seconds=live.refresh_interval),
             poll_interval=live.poll_interval,
             min_visible=live.min_visible,
+            source=live.source(key),
             limits=Limits(live.tokens_per_hour, live.tokens_per_day),
             paths={page.title: page.path for page in live.pages},
             password_hash=secrets.reveal("admin_password_hash"),
