@@ -1,0 +1,46 @@
+"""What a deployment says about its live counter."""
+
+import json
+
+import pytest
+
+from orrery.settings import Secrets, Settings
+
+KEY = {"client_email": "counter@example.test", "private_key": "none of the tests needs one"}
+
+
+def source(key: object = KEY, **live: str) -> str:
+    """Return the source of a deployment, as its plan tells it."""
+    settings = Settings.model_validate({"live": {"property_id": "123456789"} | live})
+    return settings.live_plan(Secrets.model_validate({"analytics_service_account_key": json.dumps(key)})).source
+
+
+@pytest.mark.parametrize(
+    "live",
+    [
+        {"property_id": "987654321"},
+        {"provider_url": "https://analytics.example.test"},
+        {"planet_dimension": "customUser:site"},
+    ],
+)
+def test_another_source(live: dict[str, str]) -> None:
+    """Another property, provider or dimension is another source, whose quota and refusals are its own."""
+    assert source(**live) != source()
+
+
+def test_another_account() -> None:
+    """Another account is another source; a new key of the same account is not."""
+    assert source(KEY | {"client_email": "other@example.test"}) != source()
+    assert source(KEY | {"private_key": "a new one"}) == source()
+
+
+@pytest.mark.parametrize("key", [None, [], {"client_email": 5}, "counter@example.test"])
+def test_a_key_that_names_no_account(key: object) -> None:
+    """A key that can not be used is no reason not to start (decision 41)."""
+    assert source(key) not in ("", source())
+
+
+def test_a_source_names_nobody() -> None:
+    """What is stored with the budget tells neither the property nor the account."""
+    assert len(source()) == 16
+    assert int(source(), 16) >= 0
