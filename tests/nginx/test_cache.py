@@ -45,7 +45,7 @@ def test_the_old_count_is_served_at_once_while_a_new_one_is_fetched(
     edge_with: Callable[[Mapping[str, str]], Edge], origin: Origin
 ) -> None:
     """Within `stale-while-revalidate` nobody waits for the origin, and it is asked once."""
-    edge = edge_with({"proxy_read_timeout 2s;": "proxy_read_timeout 60s;"})
+    edge = edge_with({"proxy_read_timeout 3s;": "proxy_read_timeout 60s;"})
     origin.cache_control = "public, max-age=0, s-maxage=1, stale-while-revalidate=600"
     assert edge.active() == 1
     origin.open.clear()
