@@ -23,8 +23,8 @@ from tests.support.waiting import eventually
 
 VISITORS = 37
 
-ROUNDING = timedelta(seconds=2)
-"""nginx counts whole seconds, and the service sends what it has composed for one more."""
+ROUNDING = timedelta(seconds=3)
+"""The service sends what it has composed for a second, lets it be kept for one at least, and nginx counts whole ones."""
 
 _SETTINGS = """\
 mode = "sandbox"
