@@ -24,7 +24,7 @@ from tests.support.waiting import eventually
 VISITORS = 37
 
 ROUNDING = timedelta(seconds=3)
-"""The service sends what it has composed for a second, lets it be kept for one at least, and nginx counts whole ones."""
+"""What was composed is sent for a second and kept for one at least, and nginx counts whole ones."""
 
 _SETTINGS = """\
 mode = "sandbox"
