@@ -75,7 +75,7 @@ async def test_the_answer_is_sent_with_its_headers(front: Front) -> None:
     assert answer.headers["etag"] == 'W/"1-fresh"'
     assert answer.headers["cache-control"] == "public, max-age=0, s-maxage=60"
     assert answer.headers["access-control-allow-origin"] == "*"
-    assert answer.headers["cross-origin-resource-policy"] == "cross-origin"
+    assert answer.headers["access-control-expose-headers"] == "Date, Age"
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert front.counted == {("GET", 200): 1}
 

@@ -42,7 +42,9 @@ class Listeners:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        private = scope["type"] == "http" and tuple(scope.get("server") or ()) == self.private_address
+        server = scope.get("server")
+        came_in_by = server if isinstance(server, tuple) else tuple(server or ())
+        private = came_in_by == self.private_address and scope["type"] == "http"
         await (self.private if private else self.public)(scope, receive, send)
 
 

@@ -1,5 +1,6 @@
 """Counters for `/metrics` on the private listener (decision 42). Labels hold no personal data."""
 
+from collections import defaultdict
 from collections.abc import Callable
 from time import perf_counter
 
@@ -12,6 +13,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
+        self._counts: dict[str, defaultdict[tuple[str, int], int]] = {}
         self.requests = Counter(
             "orrery_http_requests",
             "Requests by route and status.",
@@ -27,18 +29,19 @@ class Metrics:
 
     def counter_of(self, route: str) -> Callable[[str, int], None]:
         """Return what counts the requests of one route by method and status, for a path that is in a hurry."""
-        counters: dict[tuple[str, int], Counter] = {}
+        counts = self._counts.setdefault(route, defaultdict(int))
 
         def count(method: str, status: int) -> None:
-            found = counters.get((method, status))
-            if found is None:
-                found = counters[method, status] = self.requests.labels(method, route, str(status))
-            found.inc()
+            counts[method, status] += 1
 
         return count
 
     def text(self) -> bytes:
         """Return all figures in the Prometheus text format."""
+        for route, counts in self._counts.items():
+            for (method, status), count in counts.items():
+                self.requests.labels(method, route, str(status)).inc(count)
+            counts.clear()
         return generate_latest(self._registry)
 
 

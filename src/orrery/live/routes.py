@@ -32,7 +32,7 @@ _PUBLIC = {name.decode(): value.decode() for name, value in PUBLIC_HEADERS}
 _OTHER_METHODS = ["HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"]
 _ALLOWED = "GET, HEAD, OPTIONS, POST"
 _PREFLIGHT = {"Access-Control-Allow-Methods": "GET, HEAD", "Access-Control-Allow-Headers": "*"}
-_SCRIPT = _PUBLIC | {"Cache-Control": "public, max-age=300"}
+_SCRIPT = _PUBLIC | {"Cross-Origin-Resource-Policy": "cross-origin"} | {"Cache-Control": "public, max-age=300"}
 
 
 class PageUsers(BaseModel):
