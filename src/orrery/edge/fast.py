@@ -16,7 +16,7 @@ PUBLIC_HEADERS = (
 )
 """What any site's page may read (decision 27), and what it tells an answer's age in a cache by.
 
-Of the headers that our other answers carry only this one means something for JSON, and each costs a read 2 percent.
+Of the headers that our other answers carry only this one means something for JSON; each costs a read 2 percent.
 """
 
 NOT_MODIFIED = 304
