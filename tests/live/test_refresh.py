@@ -307,9 +307,10 @@ async def test_put_off_by_the_quota_it_says_so(one: Counting) -> None:
     assert (await one.stored() or {})["active"] == 12
 
 
-async def test_a_lease_that_can_not_be_read_is_free(one: Counting) -> None:
+@pytest.mark.parametrize("lease", [b'{"hello": 1}', b'{"holder": "x", "until": "2026-03-01T12:00:09"}', b"\xff"])
+async def test_a_lease_that_can_not_be_read_is_free(one: Counting, lease: bytes) -> None:
     """Whatever lies in the place of the lease does not stop the counting for good."""
-    await one.kept.commit([Put("lease:live refresh", b'{"hello": 1}')])
+    await one.kept.commit([Put("lease:live refresh", lease)])
     assert (await one.refresh.run()).ok
 
 

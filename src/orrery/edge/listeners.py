@@ -44,7 +44,7 @@ class Listeners:
         """Serve one request."""
         server: object = scope.get("server")
         # Servers may name the socket by a list; ours does not, and this line stands before every read.
-        private = server == self.private_address or (isinstance(server, list) and server == [*self.private_address])
+        private = server in (self.private_address, [*self.private_address])
         await (self.private if private and scope["type"] == "http" else self.public)(scope, receive, send)
 
 

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import AwareDatetime, BaseModel, ValidationError
 
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Check, Committed, Delete, Entry, Put, Store, Unchanged
@@ -12,7 +12,7 @@ from orrery.ports.store import Absent, Check, Committed, Delete, Entry, Put, Sto
 class _Holder(BaseModel):
     v: Literal[1] = 1
     holder: str
-    until: datetime
+    until: AwareDatetime
 
 
 class Lease:
