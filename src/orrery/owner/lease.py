@@ -1,6 +1,6 @@
 """A fenced lease: one holder at a time among all processes that share the store."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Literal
 
 from pydantic import AwareDatetime, BaseModel, ValidationError
