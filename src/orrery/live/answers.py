@@ -18,6 +18,10 @@ KEEP_TROUBLE = 5
 WHILE_REVALIDATING = 10
 """Seconds that a shared cache may go on serving while it asks anew: tick 60 + edge 60 + this + poll 45 < 180."""
 
+ROUNDING = 3
+"""Seconds by which a shared cache ends early while the service is down: it counts whole ones, and an answer is kept
+for one at least and sent for one more."""
+
 NO_DATA, TOO_OLD, NOT_BOUND = "no-data", "data-too-stale", "kv-not-bound"
 """The errors of a public read (spec 2, Errors; decision 20)."""
 
@@ -126,7 +130,7 @@ def _cache_control(total: Reading, pages_age: timedelta | None) -> str:
         usable = [one for one in (_left(total.age), _left(pages_age)) if one is not None]
         last = floor(min(usable).total_seconds())
         parts.append(f"stale-while-revalidate={max(0, min(WHILE_REVALIDATING, left - keep))}")
-        parts.append(f"stale-if-error={max(0, last - keep)}")
+        parts.append(f"stale-if-error={max(0, last - keep - ROUNDING)}")
     return ", ".join(parts)
 
 
