@@ -19,8 +19,8 @@ WHILE_REVALIDATING = 10
 """Seconds that a shared cache may go on serving while it asks anew: tick 60 + edge 60 + this + poll 45 < 180."""
 
 ROUNDING = 3
-"""Seconds by which a shared cache ends early while the service is down: it counts whole ones, and an answer is kept
-for one at least and sent for one more."""
+"""Seconds by which a shared cache ends early while the service is down: it counts whole ones, and an answer is
+sent for one more."""
 
 NO_DATA, TOO_OLD, NOT_BOUND = "no-data", "data-too-stale", "kv-not-bound"
 """The errors of a public read (spec 2, Errors; decision 20)."""
