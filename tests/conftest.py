@@ -7,6 +7,7 @@ are the suite `unit`, which opens no sockets; the suites in `LOOPBACK` may conne
 import ctypes
 import os
 import shutil
+import signal
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -106,5 +107,10 @@ class SuiteTimes:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Add the table of times."""
+    """Add the table of times, and let Ctrl-C reach the programs under test.
+
+    A run in a shell's background ignores it, and they would inherit that.
+    """
     config.pluginmanager.register(SuiteTimes(), "suite-times")
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

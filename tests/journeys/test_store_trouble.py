@@ -120,8 +120,8 @@ def test_damaged(shop: Deployment, tmp_path: Path) -> None:
     service = shop.start_service()
     damage(shop.store)
     visitor = Visitor(shop)
-    # What the database still holds in its own memory may serve a moment longer.
-    eventually(lambda: see_unavailable(visitor.check_out()))
+    # What the database still holds in its own memory may serve a moment longer. One address is soon asked to wait.
+    eventually(lambda: see_unavailable(Visitor(shop, product=visitor.product).check_out()))
     ready = shop.client.get(f"{shop.private}/readyz")
     assert ready.status_code == 503
     assert "damaged" in ready.text
