@@ -114,7 +114,7 @@ def test_the_owners_reads_are_never_kept(counted: Counted, front: Edge) -> None:
 def test_a_count_is_not_shown_past_30_minutes(counted: Counted, front: Edge) -> None:
     """With the service gone, the last good count is shown until it is 30 minutes old, and not after.
 
-    An answer of the last minute is kept for `s-maxage`, which is the time to the boundary and no shorter (decision 27).
+    An answer of the last minute is kept for `s-maxage`: the time to the boundary, no shorter (decision 27).
     """
     end = _now() + timedelta(seconds=6)
     service = counted.start(end - TOO_OLD_ABOVE)
