@@ -13,6 +13,7 @@ div {
 i { border: .28em solid var(--live-pill-dot, var(--o-good, #294)); border-radius: 9em; animation: pulse 2s infinite }
 @keyframes pulse { 50% { opacity: .3 } }
 @media (prefers-reduced-motion) { i { animation: none } }
+:host([variant]) div { white-space: normal }
 :host([variant]) b { font-size: 1.6em; line-height: 1 }`;
 
 // A clock that goes on in sleep and never back.
