@@ -13,6 +13,7 @@ from orrery.adapters.ga4 import GoogleAnalytics
 from orrery.adapters.movable_clock import MovableClock
 from orrery.adapters.public_counter import HttpCounter
 from orrery.adapters.sqlite import SqliteStore
+from orrery.adapters.ssh_keygen import SshKeygen
 from orrery.adapters.stripe.client import StripeProcessor
 from orrery.adapters.stripe.objects import read_event
 from orrery.checkout.domain import CheckoutDomain
@@ -21,8 +22,10 @@ from orrery.edge.fast import FastReads
 from orrery.edge.http import private_app, public_app
 from orrery.edge.metrics import Metrics
 from orrery.live.domain import LiveDomain
+from orrery.owner.approvals import Approvals
 from orrery.owner.health import Health
 from orrery.owner.heart import Heart
+from orrery.owner.intents import NAMESPACE
 from orrery.owner.outbox import Channel, Outbox
 from orrery.owner.watch import Watch
 from orrery.owner.workers import Job, Workers
@@ -43,6 +46,7 @@ class Orrery:
     clock: Clock
     store: Store
     outbox: Outbox
+    approvals: Approvals
     checkout: CheckoutDomain
     live: LiveDomain
     workers: Workers
@@ -85,6 +89,13 @@ def _composed(settings: Settings, secrets: Secrets, clock: Clock, store: Store, 
         base_url=settings.checkout.processor_url,
         api_version=settings.checkout.api_version,
     )
+    approvals = Approvals(
+        store,
+        clock,
+        SshKeygen(settings.approvals.owner_keys, NAMESPACE),
+        deployment=settings.deployment(key),
+        forbidden=secrets.values(),
+    )
     checkout = CheckoutDomain(store, clock, processor, read_event, settings.checkout_plan(secrets), index_key=key)
     holder = random.token_hex(8)
     live = LiveDomain(
@@ -100,7 +111,7 @@ def _composed(settings: Settings, secrets: Secrets, clock: Clock, store: Store, 
     outbox = Outbox(store, clock, notifiers)
     workers = Workers(store, clock, holder)
     health = Health(store, outbox, workers.failing, notifiers)
-    orrery = Orrery(clock, store, outbox, checkout, live, workers, health)
+    orrery = Orrery(clock, store, outbox, approvals, checkout, live, workers, health)
     workers.add(Job(Health.JOB, timedelta(seconds=10), health.write))
     workers.add(Job("deliver notifications", timedelta(seconds=1), outbox.deliver_due))
     workers.add(Job("watch", timedelta(minutes=5), Watch(store, clock, orrery.findings).tell))

@@ -3,7 +3,8 @@
 OrreryError
 ├── Invalid                  the caller's input is wrong; nothing was written
 │   ├── NotFound             what the caller names does not exist
-│   └── KeyReused            an idempotency key came with another body
+│   ├── KeyReused            an idempotency key came with another body
+│   └── ApprovalRefused      an approval is used, expired, foreign, altered or wrongly signed
 ├── StoreError
 │   ├── StoreUnavailable     locked, full, corrupt or gone; nothing of this call was stored
 │   └── OutcomeUnknown       the answer of a commit was lost; repeat it with the same id
@@ -13,6 +14,7 @@ OrreryError
 ├── AnalyticsFailed          no report from the analytics provider (`cause` tells when to ask again)
 ├── TrackerFailed            the issue tracker could not be asked
 ├── NotConfigured            a setting or secret that this part needs is missing
+│   └── NotPreflighted       the processor has never accepted this product's parameters
 └── DeliveryFailed           a notification was not accepted (`permanent` tells whether to try again)
 """
 
@@ -49,6 +51,10 @@ class KeyReused(Invalid):
     """An idempotency key came back with another body than the first time (decision 2)."""
 
 
+class ApprovalRefused(Invalid):
+    """An approval does not count: used, expired, foreign, altered or wrongly signed; the refusal is in the log."""
+
+
 class StoreError(OrreryError):
     """The store could not do what was asked."""
 
@@ -70,6 +76,10 @@ class OutcomeUnknown(StoreError):
 
 class NotConfigured(OrreryError):
     """A setting or secret that this part needs is missing (decision 41)."""
+
+
+class NotPreflighted(NotConfigured):
+    """The processor has never accepted this product's parameters: it is not sold yet (change rule 1)."""
 
 
 class ProcessorError(OrreryError):

@@ -17,6 +17,7 @@ class Call:
     parameters: Parameters
     idempotency_key: str
     deadline: float
+    api_version: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +44,10 @@ class ScriptedProcessor:
     url: str | None = "https://pay.example/1"
 
     async def create_session(
-        self, parameters: Parameters, *, idempotency_key: str, deadline: float
+        self, parameters: Parameters, *, idempotency_key: str, deadline: float, api_version: str | None = None
     ) -> CheckoutSession:
         """Return the session of that key, or the trouble that is next."""
-        self.calls.append(Call(deepcopy(parameters), idempotency_key, deadline))
+        self.calls.append(Call(deepcopy(parameters), idempotency_key, deadline, api_version))
         if self.troubles:
             trouble = self.troubles.pop(0)
             self.clock.advance(trouble.seconds)

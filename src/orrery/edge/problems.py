@@ -17,6 +17,7 @@ _STATUS: tuple[tuple[type[errors.OrreryError], int, str], ...] = (
     (errors.Invalid, 400, "invalid-request"),
     (errors.ProcessorRefused, 502, "processor-refused"),
     (errors.ProcessorUnreachable, 503, "processor-unreachable"),
+    (errors.NotPreflighted, 503, "not-preflighted"),
     (errors.NotConfigured, 503, "not-configured"),
     (errors.StoreError, 503, "store-unavailable"),
 )

@@ -1,6 +1,7 @@
 """The payment processor, as a port: the operations of spec 1's table, in our words.
 
-No operation here creates or refunds a charge, so nothing can (decision 16, change rule 4).
+Three roles: what selling needs, what only reads, and what only an approval may do. No operation here creates or
+refunds a charge, so nothing can (decision 16, change rule 4).
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -56,7 +57,12 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """A charge as far as access depends on it; amounts in the currency's smallest unit."""
+    """A charge; amounts in the currency's smallest unit.
+
+    `status` is succeeded, pending or failed; `decline` why it failed; `network_status`, `risk` and `message` are
+    of the processor's outcome; `wallet` is the device wallet over the card; `three_d_secure` what came of it. The
+    processor tells no client address here (decision 18).
+    """
 
     id: str
     created: datetime
@@ -66,6 +72,16 @@ class Charge:
     currency: str
     paid: bool
     disputed: bool
+    status: str = ""
+    decline: str | None = None
+    network_status: str | None = None
+    risk: str | None = None
+    message: str | None = None
+    method: str | None = None
+    wallet: str | None = None
+    three_d_secure: str | None = None
+    card_fingerprint: str | None = None
+    email: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,24 +97,131 @@ class WebhookEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The account that the key belongs to."""
+    """The account that the key belongs to; `branding` holds what `BRANDING` names, as far as it is set."""
 
     id: str
     default_currency: str | None
     country: str | None
+    branding: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
+
+
+BRANDING = (
+    "business_profile.name",
+    "business_profile.support_email",
+    "business_profile.support_url",
+    "business_profile.url",
+    "settings.branding.icon",
+    "settings.branding.logo",
+    "settings.branding.primary_color",
+    "settings.branding.secondary_color",
+    "settings.payments.statement_descriptor",
+)
+"""The account-level fields that buyers see (spec 1, What the service does 4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Customer:
+    """A buyer record."""
+
+    id: str
+    created: datetime
+    email: str | None
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A payment that somebody should look at; `client_address` is told here, when it is known."""
+
+    id: str
+    created: datetime
+    open: bool
+    reason: str
+    charge: str | None
+    payment_intent: str | None
+    client_address: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """What lies in the account, in the smallest unit of each currency."""
+
+    available: Mapping[str, int]
+    pending: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A payment method configuration; `methods` tells for each slug whether it is on."""
+
+    id: str
+    name: str
+    is_default: bool
+    active: bool
+    parent: str | None
+    methods: Mapping[str, bool]
+
+    @property
+    def enabled(self) -> tuple[str, ...]:
+        """Return the slugs that are on."""
+        return tuple(sorted(slug for slug, on in self.methods.items() if on))
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """A price; the amount in the currency's smallest unit."""
+
+    id: str
+    active: bool
+    amount: int | None
+    currency: str
+    product: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ValueList:
+    """A list of the processor's fraud screening."""
+
+    id: str
+    alias: str
+    name: str
+    item_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListEntry:
+    """One entry of such a list."""
+
+    id: str
+    list_id: str
+    value: str
+    created: datetime
+    created_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventSummary:
+    """An event as the processor lists it; `pending` deliveries have not been accepted yet."""
+
+    id: str
+    type: str
+    created: datetime
+    api_version: str | None
+    pending: int
+    object_id: str | None
 
 
 class Processor(Protocol):
-    """What may be asked of the payment processor.
+    """What selling asks of the payment processor.
 
-    Every method raises `ProcessorRefused`, `ProcessorUnreachable` or `NotConfigured`; `deadline` is in seconds
-    and bounds the whole call.
+    Every method of these three raises `ProcessorRefused`, `ProcessorUnreachable` or `NotConfigured`; `deadline`
+    is in seconds and bounds the whole call.
     """
 
     async def create_session(
-        self, parameters: Parameters, *, idempotency_key: str, deadline: float
+        self, parameters: Parameters, *, idempotency_key: str, deadline: float, api_version: str | None = None
     ) -> CheckoutSession:
-        """Create a hosted payment session: one call, no repeats."""
+        """Create a hosted payment session, in the configured version or another: one call, no repeats."""
         ...
 
     async def get_session(self, session_id: str) -> CheckoutSession:
@@ -119,6 +242,107 @@ class Processor(Protocol):
 
     async def list_webhook_endpoints(self) -> list[WebhookEndpoint]:
         """Return the account's webhook endpoints."""
+        ...
+
+
+class ProcessorReads(Protocol):
+    """What the owner looks at. Lists yield everything, page by page, newest first."""
+
+    def list_sessions(
+        self, since: datetime | None = None, *, payment_intent: str | None = None
+    ) -> AsyncIterator[CheckoutSession]:
+        """Yield sessions in any state, with prices: those created since, or the one of a payment."""
+        ...
+
+    def list_charges(self, since: datetime) -> AsyncIterator[Charge]:
+        """Yield every charge created at or after `since`, newest first."""
+        ...
+
+    def list_customers(self, email: str | None = None) -> AsyncIterator[Customer]:
+        """Yield buyer records."""
+        ...
+
+    def list_reviews(self) -> AsyncIterator[Review]:
+        """Yield the reviews that are open."""
+        ...
+
+    async def get_balance(self) -> Balance:
+        """Return the balance."""
+        ...
+
+    async def get_account(self) -> Account:
+        """Return the account that the key belongs to."""
+        ...
+
+    def list_configurations(self) -> AsyncIterator[Configuration]:
+        """Yield the payment method configurations."""
+        ...
+
+    def list_prices(self, *, active: bool | None = None) -> AsyncIterator[Price]:
+        """Yield prices."""
+        ...
+
+    async def first_active_price(self) -> Price | None:
+        """Return one active price, or None (`GET /v1/prices?limit=1&active=true`)."""
+        ...
+
+    def list_value_lists(self) -> AsyncIterator[ValueList]:
+        """Yield the fraud screening's lists."""
+        ...
+
+    def list_entries(self, list_id: str, value: str | None = None) -> AsyncIterator[ListEntry]:
+        """Yield the entries of a list: all, or those with this value."""
+        ...
+
+    def list_events(
+        self, since: datetime | None = None, *, undelivered: bool = False
+    ) -> AsyncIterator[EventSummary]:
+        """Yield the events of the last 30 days at most, or those with a delivery that was not accepted."""
+        ...
+
+    async def get_event(self, event_id: str) -> bytes:
+        """Return one event as its webhook's body would be."""
+        ...
+
+
+class ProcessorWrites(Protocol):
+    """What changes something at the processor: only an approved intent may come here (change rule 4).
+
+    A repeat under the same `idempotency_key` is answered as the first time.
+    """
+
+    async def expire_session(self, session_id: str, *, idempotency_key: str) -> CheckoutSession:
+        """Expire an open session."""
+        ...
+
+    async def add_entry(self, list_id: str, value: str, *, idempotency_key: str) -> ListEntry:
+        """Add an entry to a fraud screening list."""
+        ...
+
+    async def remove_entry(self, entry_id: str) -> None:
+        """Remove an entry."""
+        ...
+
+    async def create_configuration(
+        self, name: str, methods: Mapping[str, bool], *, parent: str | None, idempotency_key: str
+    ) -> Configuration:
+        """Create a payment method configuration."""
+        ...
+
+    async def update_configuration(
+        self,
+        configuration_id: str,
+        methods: Mapping[str, bool],
+        *,
+        name: str | None,
+        active: bool | None,
+        idempotency_key: str,
+    ) -> Configuration:
+        """Change a configuration; what is not named stays."""
+        ...
+
+    async def update_account(self, branding: Mapping[str, str]) -> Account:
+        """Change account-level branding by the names of `BRANDING` (decision 17)."""
         ...
 
 

@@ -227,6 +227,22 @@ class Monitor(Section):
     repository: str | None = Field(None, pattern=r"^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$")
 
 
+class ApprovalSettings(Section):
+    """Whose signature counts as the owner's word (decision 15): public keys as in an `authorized_keys` file.
+
+    `signing_key` is where `orrery approvals sign` finds the private key, or the public one of a hardware key.
+    """
+
+    owner_keys: tuple[str, ...] = ()
+    signing_key: Path | None = None
+
+
+class FraudSettings(Section):
+    """Fraud screening (decision 18): addresses and networks of one's own, which are never proposed or blocked."""
+
+    own_addresses: tuple[str, ...] = ()
+
+
 class SandboxSettings(Section):
     """Only in sandbox mode: the file of the clock that service and sandbox share."""
 
@@ -251,6 +267,8 @@ class Settings(BaseSettings):
     push: Push = Push()
     mail: Mail = Mail()  # pyright: ignore[reportCallIssue] every field has a default
     heartbeat: Heartbeat = Heartbeat()
+    approvals: ApprovalSettings = ApprovalSettings()
+    fraud: FraudSettings = FraudSettings()
     sandbox: SandboxSettings = SandboxSettings()
 
     @classmethod
@@ -282,6 +300,11 @@ class Settings(BaseSettings):
             limits=(Limit(checkout.sessions_per_minute, 60), Limit(checkout.sessions_per_hour, 3600)),
             trusted_proxies=self.server.trusted_proxies,
         )
+
+    def deployment(self, store_key: bytes) -> str:
+        """Return what tells this deployment from every other: its store, its mode and its processor."""
+        told = [store_key.hex(), self.mode, self.checkout.processor_url.rstrip("/")]
+        return sha256(json.dumps(told).encode()).hexdigest()[:16]
 
     @property
     def monitor_url(self) -> str:

@@ -53,10 +53,10 @@ class StripeProcessor:
         self._threads = Threads(THREADS, "processor")
 
     async def create_session(
-        self, parameters: Parameters, *, idempotency_key: str, deadline: float
+        self, parameters: Parameters, *, idempotency_key: str, deadline: float, api_version: str | None = None
     ) -> CheckoutSession:
         """Create a hosted payment session: one call, no repeats."""
-        options: Any = {"idempotency_key": idempotency_key}
+        options: Any = {"idempotency_key": idempotency_key, "stripe_version": api_version or self._api_version}
         body: Any = parameters
         created = await self._call(
             lambda client: client.v1.checkout.sessions.create(body, options), Session, deadline

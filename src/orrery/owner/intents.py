@@ -1,0 +1,82 @@
+"""Intents and the owner's statements about them (decision 15): pure.
+
+An intent says what is to be changed at the processor. The owner approves one by signing a statement, which names
+the intent, the digest of everything in it, and the time:
+
+    orrery approval 1
+    intent in-5d0c3e9a1f22
+    digest sha256:7f83…
+    at 2026-11-21T12:00:00Z
+"""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from orrery.errors import ApprovalRefused
+
+NAMESPACE = "orrery-approval"
+"""What the signature is for: one that the owner made for anything else does not count here."""
+
+_STATEMENT = re.compile(
+    r"orrery approval 1\nintent (?P<intent>in-[0-9a-f]{12})\ndigest sha256:(?P<digest>[0-9a-f]{64})\n"
+    r"at (?P<at>[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)\n"
+)
+
+
+class Intent(BaseModel):
+    """One change that waits for the owner's word. It is never changed itself.
+
+    `body` is what is sent, `before` what was seen when it was proposed, `summary` one line for a person.
+    `deployment` says where it was proposed: an approval counts nowhere else.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    v: Literal[1] = 1
+    id: str
+    operation: str
+    target: str
+    body: dict[str, JsonValue]
+    before: dict[str, JsonValue] | None = None
+    summary: str
+    reason: str
+    deployment: str
+    proposed_by: Literal["owner", "software"]
+    proposed_at: datetime
+
+    def digest(self) -> str:
+        """Return the SHA-256 of everything in it, in hexadecimal digits."""
+        canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What the owner signs."""
+
+    intent_id: str
+    digest: str
+    at: datetime
+
+    def to_bytes(self) -> bytes:
+        """Return the text that is signed."""
+        at = self.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return f"orrery approval 1\nintent {self.intent_id}\ndigest sha256:{self.digest}\nat {at}\n".encode()
+
+
+def read_statement(text: bytes) -> Statement:
+    """Return the statement in a text; raise `ApprovalRefused` when it is none, to the byte."""
+    found = _STATEMENT.fullmatch(text.decode("ascii", "replace"))
+    try:
+        at = datetime.strptime(found["at"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC) if found else None
+    except ValueError:
+        at = None
+    if found is None or at is None:
+        raise ApprovalRefused("This is no statement of an approval, or it was altered.")
+    return Statement(found["intent"], found["digest"], at)
