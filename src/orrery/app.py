@@ -14,13 +14,17 @@ from orrery.adapters.movable_clock import MovableClock
 from orrery.adapters.public_counter import HttpCounter
 from orrery.adapters.sqlite import SqliteStore
 from orrery.adapters.ssh_keygen import SshKeygen
-from orrery.adapters.stripe.client import StripeProcessor
+from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.objects import read_event
+from orrery.adapters.stripe.reads import StripeReads
+from orrery.adapters.stripe.sales import StripeProcessor
+from orrery.adapters.stripe.writes import StripeWrites
 from orrery.checkout.domain import CheckoutDomain
 from orrery.checkout.lookup import index_key
 from orrery.edge.fast import FastReads
 from orrery.edge.http import private_app, public_app
 from orrery.edge.metrics import Metrics
+from orrery.fraud.domain import FraudDomain
 from orrery.live.domain import LiveDomain
 from orrery.owner.approvals import Approvals
 from orrery.owner.health import Health
@@ -34,6 +38,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.heartbeat import Heartbeat
 from orrery.ports.notifier import Notifier
+from orrery.ports.processor import ProcessorReads
 from orrery.ports.store import Store
 from orrery.ports.tracker import Tracker
 from orrery.settings import Secrets, Settings
@@ -49,6 +54,8 @@ class Orrery:
     approvals: Approvals
     checkout: CheckoutDomain
     live: LiveDomain
+    fraud: FraudDomain
+    reads: ProcessorReads
     workers: Workers
     health: Health
 
@@ -84,21 +91,61 @@ def clock_of(settings: Settings) -> Clock:
 
 
 def _composed(settings: Settings, secrets: Secrets, clock: Clock, store: Store, key: bytes) -> Orrery:
-    processor = StripeProcessor(
+    connection = Connection(
         secrets.reveal("processor_api_key"),
         base_url=settings.checkout.processor_url,
         api_version=settings.checkout.api_version,
     )
-    approvals = Approvals(
+    reads, writes = StripeReads(connection), StripeWrites(connection)
+    approvals = _approvals(settings, secrets, clock, store, key)
+    checkout = CheckoutDomain(
+        store,
+        clock,
+        StripeProcessor(connection),
+        reads,
+        writes,
+        approvals,
+        read_event,
+        settings.checkout_plan(secrets),
+        index_key=key,
+    )
+    plan = settings.fraud_plan(secrets)
+    fraud = FraudDomain(store, clock, reads, writes, approvals, checkout.address_of, plan)
+    approvals.allow(*checkout.operations(), *fraud.operations())
+    holder = random.token_hex(8)
+    live = _live(settings, secrets, clock, store, holder)
+    notifiers = _notifiers(settings, secrets, clock)
+    outbox = Outbox(store, clock, notifiers)
+    workers = Workers(store, clock, holder)
+    health = Health(store, outbox, workers.failing, notifiers)
+    orrery = Orrery(clock, store, outbox, approvals, checkout, live, fraud, reads, workers, health)
+    _add_jobs(orrery, settings)
+    return orrery
+
+
+def _add_jobs(orrery: Orrery, settings: Settings) -> None:
+    workers, outbox = orrery.workers, orrery.outbox
+    workers.add(Job(Health.JOB, timedelta(seconds=10), orrery.health.write))
+    workers.add(Job("deliver notifications", timedelta(seconds=1), outbox.deliver_due))
+    workers.add(Job("watch", timedelta(minutes=5), Watch(orrery.store, orrery.clock, orrery.findings).tell))
+    workers.add(*orrery.checkout.jobs(), *orrery.live.jobs(), *orrery.fraud.jobs())
+    if settings.heartbeat.url:
+        heart = Heart(_heartbeat(settings.heartbeat.url), workers.failing, outbox.stuck)
+        workers.add(Job(Heart.JOB, timedelta(minutes=1), heart.beat))
+
+
+def _approvals(settings: Settings, secrets: Secrets, clock: Clock, store: Store, key: bytes) -> Approvals:
+    return Approvals(
         store,
         clock,
         SshKeygen(settings.approvals.owner_keys, NAMESPACE),
         deployment=settings.deployment(key),
         forbidden=secrets.values(),
     )
-    checkout = CheckoutDomain(store, clock, processor, read_event, settings.checkout_plan(secrets), index_key=key)
-    holder = random.token_hex(8)
-    live = LiveDomain(
+
+
+def _live(settings: Settings, secrets: Secrets, clock: Clock, store: Store, holder: str) -> LiveDomain:
+    return LiveDomain(
         store,
         clock,
         _analytics(settings, secrets, clock),
@@ -107,19 +154,6 @@ def _composed(settings: Settings, secrets: Secrets, clock: Clock, store: Store, 
         settings.live_plan(secrets),
         holder=holder,
     )
-    notifiers = _notifiers(settings, secrets, clock)
-    outbox = Outbox(store, clock, notifiers)
-    workers = Workers(store, clock, holder)
-    health = Health(store, outbox, workers.failing, notifiers)
-    orrery = Orrery(clock, store, outbox, approvals, checkout, live, workers, health)
-    workers.add(Job(Health.JOB, timedelta(seconds=10), health.write))
-    workers.add(Job("deliver notifications", timedelta(seconds=1), outbox.deliver_due))
-    workers.add(Job("watch", timedelta(minutes=5), Watch(store, clock, orrery.findings).tell))
-    workers.add(*checkout.jobs(), *live.jobs())
-    if settings.heartbeat.url:
-        heart = Heart(_heartbeat(settings.heartbeat.url), workers.failing, outbox.stuck)
-        workers.add(Job(Heart.JOB, timedelta(minutes=1), heart.beat))
-    return orrery
 
 
 def _analytics(settings: Settings, secrets: Secrets, clock: Clock) -> Analytics:

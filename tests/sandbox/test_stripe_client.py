@@ -11,7 +11,8 @@ import pytest
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from orrery.adapters.clock import SystemClock
-from orrery.adapters.stripe.client import StripeProcessor
+from orrery.adapters.stripe.connection import Connection
+from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.checkout.catalogue import Product
 from orrery.checkout.params import Terms, session_parameters
 from orrery.errors import NotConfigured, OrreryError, ProcessorRefused, ProcessorUnreachable
@@ -33,7 +34,7 @@ def parameters(price: str = PRICE) -> Parameters:
 
 def processor(box: Running, key: str | None = KEY) -> StripeProcessor:
     """Return the port over the sandbox."""
-    return StripeProcessor(key, base_url=box.url)
+    return StripeProcessor(Connection(key, base_url=box.url))
 
 
 def create(
@@ -229,7 +230,7 @@ def test_nobody_is_there() -> None:
     """An address where nobody listens is unreachable, and the repeat carries the same key."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    of = StripeProcessor(KEY, base_url=f"http://127.0.0.1:{port}")
+    of = StripeProcessor(Connection(KEY, base_url=f"http://127.0.0.1:{port}"))
     assert unreachable(of, "stripe-nobody") == (True, None)
 
 
@@ -238,7 +239,7 @@ def answering(answer: Response) -> Generator[StripeProcessor]:
     """Return a processor that answers everything so."""
     listener = socket.create_server(("127.0.0.1", 0))
     with serving(answer, listener):
-        yield StripeProcessor(KEY, base_url=f"http://127.0.0.1:{listener.getsockname()[1]}")
+        yield StripeProcessor(Connection(KEY, base_url=f"http://127.0.0.1:{listener.getsockname()[1]}"))
 
 
 PAGE = f"<!doctype html><h1>Blocked</h1>{KEY}"
@@ -321,7 +322,7 @@ def test_a_list_that_breaks(box: Running) -> None:
 def test_the_account(box: Running) -> None:
     """The account tells its id, currency and country."""
     account = asyncio.run(processor(box).get_account())
-    assert account == Account(account.id, "nzd", "NZ")
+    assert account == Account(account.id, "nzd", "NZ", account.branding)
     assert account.id.startswith("acct_")
 
 

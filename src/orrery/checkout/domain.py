@@ -10,6 +10,7 @@ from orrery.checkout.fulfilment import Fulfilment
 from orrery.checkout.health import CheckoutHealth
 from orrery.checkout.letters import Letters
 from orrery.checkout.lookup import Lookup
+from orrery.checkout.offers import Offers
 from orrery.checkout.params import Terms
 from orrery.checkout.privacy import Privacy
 from orrery.checkout.reconcile import EVERY, Reconciliation
@@ -18,9 +19,10 @@ from orrery.checkout.service import Checkout
 from orrery.checkout.webhook import Webhook
 from orrery.edge.client_address import ClientAddresses
 from orrery.edge.ratelimit import Limit, RateLimit
+from orrery.owner.approvals import Approvals, Operation
 from orrery.owner.workers import Job
 from orrery.ports.clock import Clock
-from orrery.ports.processor import EventReader, Processor
+from orrery.ports.processor import EventReader, Processor, ProcessorReads, ProcessorWrites
 from orrery.ports.store import Store
 
 
@@ -43,17 +45,22 @@ class CheckoutPlan:
 class CheckoutDomain:
     """Every service of the checkout, wired."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917  the wiring of a domain names each of its ports
         self,
         store: Store,
         clock: Clock,
         processor: Processor,
+        reads: ProcessorReads,
+        writes: ProcessorWrites,
+        approvals: Approvals,
         read_event: EventReader,
         plan: CheckoutPlan,
         *,
         index_key: bytes,
     ) -> None:
         self._plan = plan
+        self._reads, self._writes, self._approvals = reads, writes, approvals
+        self._offers = Offers(store, reads)
         self.catalogue = plan.catalogue
         self.lookup = Lookup(store, clock, index_key=index_key)
         self.desk = Desk(store, clock, self.lookup, plan.letters, livemode=plan.livemode, index_key=index_key)
@@ -77,6 +84,14 @@ class CheckoutDomain:
             limit=RateLimit(clock, *plan.limits),
             service_token=plan.service_token,
         )
+
+    def operations(self) -> list[Operation]:
+        """Return what may be done at the processor with an approval."""
+        return []
+
+    async def address_of(self, payment_intent: str) -> str | None:
+        """Return the client address that asked for the session of a payment, or None when it is not known."""
+        return await self._offers.address_of(payment_intent)
 
     def jobs(self) -> list[Job]:
         """Return what repeats."""

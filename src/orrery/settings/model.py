@@ -17,6 +17,7 @@ from orrery.checkout.letters import Letters
 from orrery.checkout.params import Terms
 from orrery.edge.ratelimit import Limit
 from orrery.errors import Invalid
+from orrery.fraud.domain import FraudPlan
 from orrery.live.domain import LivePlan
 from orrery.live.quota import Limits
 from orrery.settings.secrets import Mode, Secrets
@@ -300,6 +301,11 @@ class Settings(BaseSettings):
             limits=(Limit(checkout.sessions_per_minute, 60), Limit(checkout.sessions_per_hour, 3600)),
             trusted_proxies=self.server.trusted_proxies,
         )
+
+    def fraud_plan(self, secrets: Secrets) -> FraudPlan:
+        """Return what this deployment says about its fraud screening: whoever sells something watches."""
+        watches = bool(self.checkout.products) and secrets.reveal("processor_api_key") is not None
+        return FraudPlan(watches, self.fraud.own_addresses)
 
     def deployment(self, store_key: bytes) -> str:
         """Return what tells this deployment from every other: its store, its mode and its processor."""

@@ -1,4 +1,4 @@
-"""Stripe's objects, as far as we read them, and what they are in our words."""
+"""Stripe's sessions and events, as far as we read them, and what they are in our words."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Generic, Literal, TypeVar
@@ -6,19 +6,19 @@ from typing import Annotated, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from orrery.errors import Invalid
-from orrery.ports.processor import Account, Charge, CheckoutSession, Event, WebhookEndpoint
+from orrery.ports.processor import CheckoutSession, Event
 
 Identifier = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[\x21-\x7e]+$")]
 Seconds = Annotated[int, Field(ge=0, le=253_402_300_799)]
 
 
-class _Object(BaseModel):
-    """Lenient about what it does not know, strict about what it reads."""
+class Lenient(BaseModel):
+    """An object: lenient about what it does not know, strict about what it reads."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
 
-class Identified(_Object):
+class Identified(Lenient):
     """Anything with an id."""
 
     id: Identifier
@@ -31,39 +31,39 @@ Item = TypeVar("Item", bound=Identified)
 """What a page holds."""
 
 
-class Page(_Object, Generic[Item]):
+class Page(Lenient, Generic[Item]):
     """One page of a list."""
 
     data: list[Item]
     has_more: bool = False
 
 
-class _Dropdown(_Object):
+class _Dropdown(Lenient):
     value: str | None = None
 
 
-class _CustomField(_Object):
+class _CustomField(Lenient):
     key: str
     dropdown: _Dropdown | None = None
 
 
-class _Card(_Object):
+class _Card(Lenient):
     request_three_d_secure: str | None = None
 
 
-class _MethodOptions(_Object):
+class _MethodOptions(Lenient):
     card: _Card | None = None
 
 
-class _Text(_Object):
+class _Text(Lenient):
     message: str
 
 
-class _CustomText(_Object):
+class _CustomText(Lenient):
     submit: _Text | None = None
 
 
-class _Customer(_Object):
+class _Customer(Lenient):
     email: str | None = None
 
 
@@ -98,13 +98,13 @@ class Session(Identified):
             id=self.id,
             status=self.status,
             payment_status=self.payment_status,
-            created=_moment(self.created),
+            created=moment(self.created),
             livemode=self.livemode,
             url=self.url,
             amount_total=self.amount_total,
             currency=self.currency,
             email=self.customer_details.email if self.customer_details else None,
-            payment_intent=_id(self.payment_intent),
+            payment_intent=id_of(self.payment_intent),
             price_ids=self._price_ids(),
             consent=self._consent(),
             metadata=self.metadata or {},
@@ -116,7 +116,7 @@ class Session(Identified):
     def _price_ids(self) -> tuple[str, ...] | None:
         if self.line_items is None:
             return None
-        return tuple(price for item in self.line_items.data if (price := _id(item.price)))
+        return tuple(price for item in self.line_items.data if (price := id_of(item.price)))
 
     def _consent(self) -> bool | None:
         answers = {field.key: field.dropdown.value for field in self.custom_fields if field.dropdown}
@@ -124,58 +124,8 @@ class Session(Identified):
         return None if answer is None else answer == "yes"
 
 
-class ChargeObject(Identified):
-    """`charge`."""
-
-    created: Seconds
-    payment_intent: Reference | None = None
-    amount: int
-    amount_refunded: int = 0
-    currency: str
-    paid: bool
-    disputed: bool = False
-
-    def ours(self) -> Charge:
-        """Return the charge in our words."""
-        return Charge(
-            id=self.id,
-            created=_moment(self.created),
-            payment_intent=_id(self.payment_intent),
-            amount=self.amount,
-            amount_refunded=self.amount_refunded,
-            currency=self.currency,
-            paid=self.paid,
-            disputed=self.disputed,
-        )
-
-
-class Endpoint(Identified):
-    """`webhook_endpoint`."""
-
-    url: str
-    api_version: str | None = None
-    status: str
-    enabled_events: list[str] = []
-
-    def ours(self) -> WebhookEndpoint:
-        """Return the webhook endpoint in our words."""
-        enabled = self.status == "enabled"
-        return WebhookEndpoint(self.id, self.url, self.api_version, enabled, tuple(self.enabled_events))
-
-
-class AccountObject(Identified):
-    """`account`."""
-
-    default_currency: str | None = None
-    country: str | None = None
-
-    def ours(self) -> Account:
-        """Return the account in our words."""
-        return Account(self.id, self.default_currency, self.country)
-
-
-class _Holder(_Object):
-    object: _Object
+class _Holder(Lenient):
+    object: Lenient
 
 
 class _SomeEvent(Identified):
@@ -187,11 +137,11 @@ class _SomeEvent(Identified):
     data: _Holder
 
 
-class _SessionHolder(_Object):
+class _SessionHolder(Lenient):
     object: Session
 
 
-class _SessionEvent(_Object):
+class _SessionEvent(Lenient):
     data: _SessionHolder
 
 
@@ -204,12 +154,14 @@ def read_event(body: bytes) -> Event:
             session = _SessionEvent.model_validate_json(body).data.object.ours()
     except ValidationError:
         raise Invalid("The webhook's body is not an event.") from None
-    return Event(event.id, event.type, _moment(event.created), event.livemode, event.api_version, session)
+    return Event(event.id, event.type, moment(event.created), event.livemode, event.api_version, session)
 
 
-def _id(reference: Reference | None) -> str | None:
+def id_of(reference: Reference | None) -> str | None:
+    """Return the id that a reference names."""
     return reference.id if isinstance(reference, Identified) else reference
 
 
-def _moment(seconds: int) -> datetime:
+def moment(seconds: int) -> datetime:
+    """Return the moment that a Unix time in seconds names."""
     return datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,221 @@
+"""The connection to Stripe, by its official library (decision 1), which selling, reading and writing share.
+
+The synchronous client runs in a thread, with no retries of its own and our deadline: retrying is the caller's
+decision. The library is imported at the first call, so that a service that sells nothing does not carry it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from datetime import datetime
+from functools import cached_property, partial
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+import httpx2
+from pydantic import BaseModel, ValidationError
+
+from orrery.adapters.stripe.objects import Item, Page
+from orrery.adapters.stripe.threads import Threads
+from orrery.errors import NotConfigured, ProcessorRefused, ProcessorUnreachable
+
+if TYPE_CHECKING:
+    import requests
+    import stripe
+
+API_VERSION = "2026-08-26.dahlia"
+"""The pinned version; from 2026-09-30.endive on sessions no longer take payment_method_types (decision 1)."""
+
+READ_DEADLINE = 20.0
+"""Seconds that one call may take which names no deadline."""
+
+SILENCE = 10.0
+"""Seconds without a byte after which a thread gives a connection up, whoever still waits."""
+
+THREADS = 16
+"""Calls under way at once; each thread keeps its connection open for the next call."""
+
+PAGE = 100
+"""The largest page that the processor gives."""
+
+Answer = TypeVar("Answer", bound=BaseModel)
+Operation = Callable[["stripe.StripeClient"], object]
+
+
+class Connection:
+    """Calls Stripe's API. Without an `api_key` every call raises `NotConfigured`."""
+
+    def __init__(self, api_key: str | None, *, base_url: str, api_version: str = API_VERSION) -> None:
+        self.api_version = api_version
+        self._api_key = api_key
+        self._base_url = base_url.rstrip("/")
+        # Threads of its own: a processor that hangs must not take those that others need.
+        self._threads = Threads(THREADS, "processor")
+
+    async def call(self, operation: Operation, kind: type[Answer], deadline: float = READ_DEADLINE) -> Answer:
+        """Return what an operation of the library answers; raise the errors of the port."""
+        return _read(kind, await self.text(operation, deadline))
+
+    async def text(self, operation: Operation, deadline: float = READ_DEADLINE) -> str:
+        """Return the JSON that an operation of the library answers."""
+        self._require_key()
+        try:
+            async with asyncio.timeout(deadline):
+                return await asyncio.wrap_future(self._threads.submit(partial(self._in_thread, operation)))
+        except TimeoutError:
+            raise _late(deadline) from None
+
+    async def pages(
+        self, fetch: Callable[[stripe.StripeClient, Any], object], query: Mapping[str, Any], kind: type[Page[Item]]
+    ) -> AsyncIterator[Item]:
+        """Yield everything in a list, page by page."""
+        after: dict[str, Any] = {}
+        while True:
+            asked = {**query, "limit": PAGE, **after}
+            page = await self.call(lambda client, asked=asked: fetch(client, asked), kind)
+            for item in page.data:
+                yield item
+            if not page.has_more or not page.data:
+                return
+            after = {"starting_after": page.data[-1].id}
+
+    async def patch(self, path: str, form: Mapping[str, str], kind: type[Answer]) -> Answer:
+        """Send a PATCH, which the library has not; a path that the processor does not know is a 404."""
+        headers = {"Authorization": f"Bearer {self._require_key()}", "Stripe-Version": self.api_version}
+        try:
+            async with (
+                asyncio.timeout(READ_DEADLINE),
+                # No proxy, netrc or redirect: the key goes nowhere else.
+                httpx2.AsyncClient(timeout=SILENCE, trust_env=False, follow_redirects=False) as client,
+            ):
+                answer = await client.patch(f"{self._base_url}{path}", data=dict(form), headers=headers)
+        except (TimeoutError, httpx2.TimeoutException):
+            raise _late(READ_DEADLINE) from None
+        except (httpx2.HTTPError, httpx2.InvalidURL):
+            raise ProcessorUnreachable("The processor can not be reached.", same_key=True) from None
+        return _read(kind, answer.text) if answer.is_success else _refuse(answer)
+
+    def _require_key(self) -> str:
+        if not self._api_key:
+            raise NotConfigured("The processor has no API key.")
+        return self._api_key
+
+    @cached_property
+    def _client(self) -> stripe.StripeClient:
+        import stripe  # noqa: PLC0415  imported when first needed: it costs a tenth of a second and 6 MB
+
+        return stripe.StripeClient(
+            self._api_key or "",
+            base_addresses={"api": self._base_url},
+            stripe_version=self.api_version,
+            max_network_retries=0,
+            http_client=stripe.RequestsClient(timeout=SILENCE, session=_session()),
+        )
+
+    def _in_thread(self, operation: Operation) -> str:
+        import stripe  # noqa: PLC0415  see `_client`
+
+        try:
+            # The library's objects print themselves as plain JSON, which our own models check.
+            return str(operation(self._client))
+        except stripe.StripeError as error:
+            _raise_ours(error)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            # The library itself stumbles over some answers that are not the processor's, such as a gateway's.
+            what = f"The processor's answer can not be read ({type(error).__name__})."
+            raise ProcessorUnreachable(what, same_key=True) from None
+
+
+def created_since(moment: datetime | None) -> dict[str, Any]:
+    """Return the part of a list's query that leaves out what is older."""
+    return {"created": {"gte": int(moment.timestamp())}} if moment else {}
+
+
+def _session() -> requests.Session:
+    import requests  # noqa: PLC0415  see `_client`
+    from requests.adapters import HTTPAdapter  # noqa: PLC0415  see `_client`
+
+    session = requests.Session()
+    session.mount("https://", HTTPAdapter(pool_maxsize=THREADS))
+    # Without an `auth` of ours, an entry of the user's .netrc would take the place of the key.
+    session.auth = _as_it_is
+    return session
+
+
+def _as_it_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
+    return request
+
+
+def _read(kind: type[Answer], answer: str) -> Answer:
+    try:
+        return kind.model_validate_json(answer)
+    except ValidationError as error:
+        wrong = f"The processor's answer is not its contract's ({error.error_count()} fields)."
+        raise ProcessorUnreachable(wrong, same_key=True, status=200) from None
+
+
+def _late(deadline: float) -> ProcessorUnreachable:
+    return ProcessorUnreachable(f"No answer within {deadline:.1f} s.", same_key=True)
+
+
+def _raise_ours(error: stripe.StripeError) -> NoReturn:
+    import stripe  # noqa: PLC0415  see `_client`
+
+    status: int | None = error.http_status
+    if isinstance(error, stripe.AuthenticationError):
+        raise _wrong_key() from None
+    # `APIError` below 500 stands for an answer that is not the processor's: its message is the whole body.
+    foreign = isinstance(error, stripe.APIError)
+    if status is None or foreign or _is_trouble(status):
+        raise _trouble(status) from None
+    refusal = error.error
+    raise ProcessorRefused(
+        error.user_message or "The processor refused the request.",
+        status=status,
+        kind=refusal.type if refusal else None,
+        code=error.code,
+        param=getattr(error, "param", None),
+    ) from None
+
+
+class _Error(BaseModel):
+    message: str = "The processor refused the request."
+    type: str | None = None
+    code: str | None = None
+    param: str | None = None
+
+
+class _Refusal(BaseModel):
+    error: _Error
+
+
+def _refuse(answer: httpx2.Response) -> NoReturn:
+    """Raise what an answer to a request of our own means, as `_raise_ours` does for the library's."""
+    status = answer.status_code
+    if status == HTTPStatus.UNAUTHORIZED:
+        raise _wrong_key()
+    try:
+        said = _Refusal.model_validate_json(answer.text).error
+    except ValidationError:
+        raise _trouble(status) from None
+    if _is_trouble(status) or answer.is_redirect:
+        raise _trouble(status)
+    raise ProcessorRefused(said.message, status=status, kind=said.type, code=said.code, param=said.param)
+
+
+def _wrong_key() -> ProcessorRefused:
+    # The vendor's sentence holds a part of the key.
+    return ProcessorRefused("The processor does not accept the API key.", status=401)
+
+
+def _is_trouble(status: int) -> bool:
+    return status in (200, 409, 429) or status >= _SERVER_ERROR
+
+
+def _trouble(status: int | None) -> ProcessorUnreachable:
+    what = f"The processor answered {status}." if status else "The processor can not be reached."
+    return ProcessorUnreachable(what, same_key=status is None or status < _SERVER_ERROR, status=status)
+
+
+_SERVER_ERROR = 500

@@ -1,0 +1,151 @@
+"""Stripe's objects about money and those who paid, as far as we read them, and what they are in our words."""
+
+from collections import Counter
+
+from orrery.adapters.stripe.objects import Identified, Lenient, Reference, Seconds, id_of, moment
+from orrery.ports.processor import Balance, Charge, Customer, Price, Review
+
+
+class _Wallet(Lenient):
+    type: str | None = None
+
+
+class _ThreeDSecure(Lenient):
+    result: str | None = None
+
+
+class _PaidCard(Lenient):
+    wallet: _Wallet | None = None
+    three_d_secure: _ThreeDSecure | None = None
+    fingerprint: str | None = None
+
+
+class _Details(Lenient):
+    type: str | None = None
+    card: _PaidCard | None = None
+
+
+class _Outcome(Lenient):
+    network_status: str | None = None
+    reason: str | None = None
+    risk_level: str | None = None
+    seller_message: str | None = None
+
+
+class _Billing(Lenient):
+    email: str | None = None
+
+
+class ChargeObject(Identified):
+    """`charge`."""
+
+    created: Seconds
+    payment_intent: Reference | None = None
+    amount: int
+    amount_refunded: int = 0
+    currency: str
+    paid: bool
+    disputed: bool = False
+    status: str = ""
+    failure_code: str | None = None
+    outcome: _Outcome | None = None
+    payment_method_details: _Details | None = None
+    billing_details: _Billing | None = None
+    receipt_email: str | None = None
+
+    def ours(self) -> Charge:
+        """Return the charge in our words."""
+        outcome, details = self.outcome or _Outcome(), self.payment_method_details or _Details()
+        card = details.card or _PaidCard()
+        billing = self.billing_details.email if self.billing_details else None
+        return Charge(
+            id=self.id,
+            created=moment(self.created),
+            payment_intent=id_of(self.payment_intent),
+            amount=self.amount,
+            amount_refunded=self.amount_refunded,
+            currency=self.currency,
+            paid=self.paid,
+            disputed=self.disputed,
+            status=self.status,
+            decline=(outcome.reason or self.failure_code) if self.status == "failed" else None,
+            network_status=outcome.network_status,
+            risk=outcome.risk_level,
+            message=outcome.seller_message,
+            method=details.type,
+            wallet=card.wallet.type if card.wallet else None,
+            three_d_secure=card.three_d_secure.result if card.three_d_secure else None,
+            card_fingerprint=card.fingerprint,
+            email=billing or self.receipt_email,
+        )
+
+
+class CustomerObject(Identified):
+    """`customer`."""
+
+    created: Seconds
+    email: str | None = None
+    name: str | None = None
+
+    def ours(self) -> Customer:
+        """Return the buyer record in our words."""
+        return Customer(self.id, moment(self.created), self.email, self.name)
+
+
+class ReviewObject(Identified):
+    """`review`."""
+
+    created: Seconds
+    open: bool
+    reason: str
+    charge: Reference | None = None
+    payment_intent: Reference | None = None
+    ip_address: str | None = None
+
+    def ours(self) -> Review:
+        """Return the review in our words."""
+        return Review(
+            id=self.id,
+            created=moment(self.created),
+            open=self.open,
+            reason=self.reason,
+            charge=id_of(self.charge),
+            payment_intent=id_of(self.payment_intent),
+            client_address=self.ip_address,
+        )
+
+
+class _Funds(Lenient):
+    amount: int
+    currency: str
+
+
+class BalanceObject(Lenient):
+    """`balance`, which has no id."""
+
+    available: list[_Funds]
+    pending: list[_Funds]
+
+    def ours(self) -> Balance:
+        """Return the balance in our words."""
+        return Balance(_by_currency(self.available), _by_currency(self.pending))
+
+
+class PriceObject(Identified):
+    """`price`."""
+
+    active: bool
+    unit_amount: int | None = None
+    currency: str
+    product: Reference | None = None
+
+    def ours(self) -> Price:
+        """Return the price in our words."""
+        return Price(self.id, self.active, self.unit_amount, self.currency, id_of(self.product))
+
+
+def _by_currency(funds: list[_Funds]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for one in funds:
+        total[one.currency] += one.amount
+    return dict(total)

@@ -1,0 +1,134 @@
+"""What the owner looks at, over Stripe."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Any
+
+from orrery.adapters.stripe.connection import Connection, created_since
+from orrery.adapters.stripe.objects import Page, Session
+from orrery.adapters.stripe.payments import BalanceObject, ChargeObject, CustomerObject, PriceObject, ReviewObject
+from orrery.adapters.stripe.settings import (
+    AccountObject,
+    ConfigurationObject,
+    EventObject,
+    ValueListItem,
+    ValueListObject,
+)
+from orrery.ports.processor import (
+    Account,
+    Balance,
+    Charge,
+    CheckoutSession,
+    Configuration,
+    Customer,
+    EventSummary,
+    ListEntry,
+    Price,
+    Review,
+    ValueList,
+)
+
+
+class StripeReads:
+    """The port `ProcessorReads` over Stripe's API."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def list_sessions(
+        self, since: datetime | None = None, *, payment_intent: str | None = None
+    ) -> AsyncIterator[CheckoutSession]:
+        """Yield sessions in any state, with prices: those created since, or the one of a payment."""
+        query: dict[str, Any] = {"expand": ["data.line_items"], **created_since(since)}
+        if payment_intent:
+            query["payment_intent"] = payment_intent
+        async for item in self._connection.pages(
+            lambda client, asked: client.v1.checkout.sessions.list(asked), query, Page[Session]
+        ):
+            yield item.ours()
+
+    async def list_charges(self, since: datetime) -> AsyncIterator[Charge]:
+        """Yield every charge created at or after `since`, newest first."""
+        async for item in self._connection.pages(
+            lambda client, asked: client.v1.charges.list(asked), created_since(since), Page[ChargeObject]
+        ):
+            yield item.ours()
+
+    async def list_customers(self, email: str | None = None) -> AsyncIterator[Customer]:
+        """Yield buyer records: all, or those of an address, which the processor compares to the letter."""
+        query = {"email": email} if email else {}
+        async for item in self._connection.pages(
+            lambda client, asked: client.v1.customers.list(asked), query, Page[CustomerObject]
+        ):
+            yield item.ours()
+
+    async def list_reviews(self) -> AsyncIterator[Review]:
+        """Yield the reviews that are open."""
+        async for item in self._connection.pages(
+            lambda client, asked: client.v1.reviews.list(asked), {}, Page[ReviewObject]
+        ):
+            yield item.ours()
+
+    async def get_balance(self) -> Balance:
+        """Return the balance."""
+        found = await self._connection.call(lambda client: client.v1.balance.retrieve(), BalanceObject)
+        return found.ours()
+
+    async def get_account(self) -> Account:
+        """Return the account that the key belongs to."""
+        found = await self._connection.call(lambda client: client.v1.accounts.retrieve_current(), AccountObject)
+        return found.ours()
+
+    async def list_configurations(self) -> AsyncIterator[Configuration]:
+        """Yield the payment method configurations."""
+        async for item in self._connection.pages(
+            lambda client, asked: client.v1.payment_method_configurations.list(asked),
+            {},
+            Page[ConfigurationObject],
+        ):
+            yield item.ours()
+
+    async def list_prices(self, *, active: bool | None = None) -> AsyncIterator[Price]:
+        """Yield prices."""
+        query = {} if active is None else {"active": active}
+        async for item in self._connection.pages(
+            lambda client, asked: client.v1.prices.list(asked), query, Page[PriceObject]
+        ):
+            yield item.ours()
+
+    async def first_active_price(self) -> Price | None:
+        """Return one active price, or None (`GET /v1/prices?limit=1&active=true`)."""
+        found = await self._connection.call(
+            lambda client: client.v1.prices.list({"limit": 1, "active": True}), Page[PriceObject]
+        )
+        return found.data[0].ours() if found.data else None
+
+    async def list_value_lists(self) -> AsyncIterator[ValueList]:
+        """Yield the fraud screening's lists."""
+        async for item in self._connection.pages(
+            lambda client, asked: client.v1.radar.value_lists.list(asked), {}, Page[ValueListObject]
+        ):
+            yield item.ours()
+
+    async def list_entries(self, list_id: str, value: str | None = None) -> AsyncIterator[ListEntry]:
+        """Yield the entries of a list: all, or those with this value."""
+        query = {"value_list": list_id} | ({} if value is None else {"value": value})
+        async for item in self._connection.pages(
+            lambda client, asked: client.v1.radar.value_list_items.list(asked), query, Page[ValueListItem]
+        ):
+            yield item.ours()
+
+    async def list_events(
+        self, since: datetime | None = None, *, undelivered: bool = False
+    ) -> AsyncIterator[EventSummary]:
+        """Yield the events of the last 30 days at most, or those with a delivery that was not accepted."""
+        query = created_since(since) | ({"delivery_success": False} if undelivered else {})
+        async for item in self._connection.pages(
+            lambda client, asked: client.v1.events.list(asked), query, Page[EventObject]
+        ):
+            yield item.ours()
+
+    async def get_event(self, event_id: str) -> bytes:
+        """Return one event as its webhook's body would be."""
+        text = await self._connection.text(lambda client: client.v1.events.retrieve(event_id))
+        return text.encode()

@@ -1,0 +1,61 @@
+"""Selling, over Stripe."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Any
+
+from orrery.adapters.stripe.connection import Connection, created_since
+from orrery.adapters.stripe.objects import Page, Session
+from orrery.adapters.stripe.reads import StripeReads
+from orrery.adapters.stripe.settings import Endpoint
+from orrery.ports.processor import Account, Charge, CheckoutSession, Parameters, WebhookEndpoint
+
+
+class StripeProcessor:
+    """The port `Processor` over Stripe's API."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._reads = StripeReads(connection)
+
+    async def create_session(
+        self, parameters: Parameters, *, idempotency_key: str, deadline: float, api_version: str | None = None
+    ) -> CheckoutSession:
+        """Create a hosted payment session: one call, no repeats."""
+        version = api_version or self._connection.api_version
+        options: Any = {"idempotency_key": idempotency_key, "stripe_version": version}
+        body: Any = parameters
+        created = await self._connection.call(
+            lambda client: client.v1.checkout.sessions.create(body, options), Session, deadline
+        )
+        return created.ours()
+
+    async def get_session(self, session_id: str) -> CheckoutSession:
+        """Return one session with its line items' prices."""
+        found = await self._connection.call(
+            lambda client: client.v1.checkout.sessions.retrieve(session_id, {"expand": ["line_items"]}), Session
+        )
+        return found.ours()
+
+    async def list_completed_sessions(self, since: datetime) -> AsyncIterator[CheckoutSession]:
+        """Yield every completed session created at or after `since`, newest first, with prices."""
+        query: dict[str, Any] = {"status": "complete", "expand": ["data.line_items"], **created_since(since)}
+        async for item in self._connection.pages(
+            lambda client, asked: client.v1.checkout.sessions.list(asked), query, Page[Session]
+        ):
+            yield item.ours()
+
+    def list_charges(self, since: datetime) -> AsyncIterator[Charge]:
+        """Yield every charge created at or after `since`, newest first."""
+        return self._reads.list_charges(since)
+
+    async def get_account(self) -> Account:
+        """Return the account that the key belongs to."""
+        return await self._reads.get_account()
+
+    async def list_webhook_endpoints(self) -> list[WebhookEndpoint]:
+        """Return the account's webhook endpoints."""
+        pages = self._connection.pages(
+            lambda client, asked: client.v1.webhook_endpoints.list(asked), {}, Page[Endpoint]
+        )
+        return [item.ours() async for item in pages]

@@ -1,0 +1,108 @@
+"""What only an approval may do (change rule 4), over Stripe."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from orrery.adapters.stripe.connection import Connection
+from orrery.adapters.stripe.objects import Session
+from orrery.adapters.stripe.settings import AccountObject, ConfigurationObject, RemovedObject, ValueListItem
+from orrery.errors import ProcessorRefused
+from orrery.ports.processor import Account, CheckoutSession, Configuration, ListEntry
+
+_NO_SUCH_VERB = (404, 405)
+_ELSEWHERE = (
+    "The processor does not take the account's branding by its API ({status}): set it in the dashboard, under "
+    "Settings > Business."
+)
+
+
+class StripeWrites:
+    """The port `ProcessorWrites` over Stripe's API."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def expire_session(self, session_id: str, *, idempotency_key: str) -> CheckoutSession:
+        """Expire an open session."""
+        path_id, options = _id(session_id), _once(idempotency_key)
+        expired = await self._connection.call(
+            lambda client: client.v1.checkout.sessions.expire(path_id, {}, options), Session
+        )
+        return expired.ours()
+
+    async def add_entry(self, list_id: str, value: str, *, idempotency_key: str) -> ListEntry:
+        """Add an entry to a fraud screening list."""
+        options = _once(idempotency_key)
+        added = await self._connection.call(
+            lambda client: client.v1.radar.value_list_items.create(
+                {"value_list": list_id, "value": value}, options
+            ),
+            ValueListItem,
+        )
+        return added.ours()
+
+    async def remove_entry(self, entry_id: str) -> None:
+        """Remove an entry."""
+        path_id = _id(entry_id)
+        await self._connection.call(lambda client: client.v1.radar.value_list_items.delete(path_id), RemovedObject)
+
+    async def create_configuration(
+        self, name: str, methods: Mapping[str, bool], *, parent: str | None, idempotency_key: str
+    ) -> Configuration:
+        """Create a payment method configuration."""
+        body: Any = {"name": name, **_switches(methods)} | ({"parent": parent} if parent else {})
+        options = _once(idempotency_key)
+        created = await self._connection.call(
+            lambda client: client.v1.payment_method_configurations.create(body, options), ConfigurationObject
+        )
+        return created.ours()
+
+    async def update_configuration(
+        self,
+        configuration_id: str,
+        methods: Mapping[str, bool],
+        *,
+        name: str | None,
+        active: bool | None,
+        idempotency_key: str,
+    ) -> Configuration:
+        """Change a configuration; what is not named stays."""
+        named = {"name": name, "active": active}
+        body: Any = _switches(methods) | {key: value for key, value in named.items() if value is not None}
+        path_id, options = _id(configuration_id), _once(idempotency_key)
+        changed = await self._connection.call(
+            lambda client: client.v1.payment_method_configurations.update(path_id, body, options),
+            ConfigurationObject,
+        )
+        return changed.ours()
+
+    async def update_account(self, branding: Mapping[str, str]) -> Account:
+        """Change account-level branding (decision 17)."""
+        form = {_bracketed(name): value for name, value in branding.items()}
+        try:
+            changed = await self._connection.patch("/v1/account", form, AccountObject)
+        except ProcessorRefused as error:
+            if error.status in _NO_SUCH_VERB:
+                raise ProcessorRefused(_ELSEWHERE.format(status=error.status), status=error.status) from None
+            raise
+        return changed.ours()
+
+
+def _id(told: str) -> str:
+    """Return an id that goes into a path: without one, a change would go to the whole collection."""
+    if not told.strip():
+        raise ProcessorRefused("An empty id names nothing.", status=404)
+    return told
+
+
+def _once(idempotency_key: str) -> Any:  # noqa: ANN401  the library's own type of it stands in a private module
+    return {"idempotency_key": idempotency_key}
+
+
+def _switches(methods: Mapping[str, bool]) -> dict[str, Any]:
+    return {slug: {"display_preference": {"preference": "on" if on else "off"}} for slug, on in methods.items()}
+
+
+def _bracketed(name: str) -> str:
+    first, *inner = name.split(".")
+    return first + "".join(f"[{part}]" for part in inner)

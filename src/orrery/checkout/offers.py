@@ -1,0 +1,35 @@
+"""What was offered, found by what was paid."""
+
+from orrery.checkout import keys
+from orrery.checkout.records import Offer
+from orrery.errors import ProcessorRefused
+from orrery.ports.processor import ProcessorReads
+from orrery.ports.store import Store
+
+_NOT_THERE = "resource_missing"
+
+
+class Offers:
+    """Reads offers."""
+
+    def __init__(self, store: Store, reads: ProcessorReads) -> None:
+        self._store = store
+        self._reads = reads
+
+    async def address_of(self, payment_intent: str) -> str | None:
+        """Return the client address that asked for the session of a payment (decision 18).
+
+        None: the session is not ours, or its address has been erased. Raises the errors of the processor.
+        """
+        try:
+            sessions = [one async for one in self._reads.list_sessions(payment_intent=payment_intent)]
+        except ProcessorRefused as error:
+            if error.code == _NOT_THERE:
+                return None
+            raise
+        offers = [await self._offer(session.id) for session in sessions]
+        return next((offer.client_address for offer in offers if offer and offer.client_address), None)
+
+    async def _offer(self, session_id: str) -> Offer | None:
+        entry = await self._store.get(keys.offer(session_id))
+        return Offer.model_validate_json(entry.value) if entry else None
