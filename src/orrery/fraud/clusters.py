@@ -1,0 +1,171 @@
+"""Clusters of declined charges (spec 1, Errors and Limits; decision 18): pure.
+
+Three or more declines that share a trait and lie within 300 s, both ends counted, are flagged. Windows that have a
+decline in common are one cluster: it ends where no window of three reaches any further.
+"""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Literal, get_args
+
+THRESHOLD = 3
+"""So many declines are a cluster (spec 1, Limits)."""
+
+WINDOW = timedelta(minutes=5)
+"""Within this time, both ends counted (spec 1, Limits; decision 18)."""
+
+Trait = Literal["address", "card", "email"]
+"""What declines may share: a client address, a card's fingerprint, an e-mail address."""
+
+TRAITS: tuple[Trait, ...] = get_args(Trait)
+
+NAMES: dict[Trait, str] = {"address": "client address", "card": "card", "email": "e-mail address"}
+"""What each trait is called where a person reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decline:
+    """One declined charge. A trait that is not known is None, and then groups nothing.
+
+    `stopped` tells that the processor's own screening stopped it: no bank was asked.
+    """
+
+    charge_id: str
+    at: datetime
+    address: str | None = None
+    card: str | None = None
+    email: str | None = None
+    stopped: bool = False
+
+    def value(self, trait: Trait) -> str | None:
+        """Return what is compared: an e-mail address in lower case, nothing for an empty text."""
+        match trait:
+            case "address":
+                return self.address or None
+            case "card":
+                return self.card or None
+            case "email":
+                return (self.email or "").strip().lower() or None
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Declines that share `value`, the oldest first. `id` stays while it grows."""
+
+    id: str
+    trait: Trait
+    value: str
+    declines: tuple[Decline, ...]
+
+    @property
+    def first(self) -> datetime:
+        """The time of its first decline."""
+        return self.declines[0].at
+
+    @property
+    def last(self) -> datetime:
+        """The time of its last decline so far."""
+        return self.declines[-1].at
+
+    @property
+    def stopped(self) -> int:
+        """How many of them the processor stopped before any bank was asked."""
+        return sum(one.stopped for one in self.declines)
+
+    @property
+    def charge_ids(self) -> frozenset[str]:
+        """The charges in it."""
+        return frozenset(one.charge_id for one in self.declines)
+
+    def values(self, trait: Trait) -> tuple[str, ...]:
+        """Return the different values of a trait among its declines, as far as they are known."""
+        return tuple(sorted({value for one in self.declines if (value := one.value(trait))}))
+
+    def busiest(self) -> int:
+        """Return the most declines that lie within one window."""
+        times = [one.at for one in self.declines]
+        return max(sum(start <= time <= start + WINDOW for time in times) for start in times)
+
+
+def clusters(declines: Iterable[Decline]) -> list[Cluster]:
+    """Return the clusters of each trait, the newest first, whatever the order of the declines is."""
+    unique = _unique(declines)
+    found = [
+        Cluster(_id(trait, run[0]), trait, value, run)
+        for trait in TRAITS
+        for value, sharing in _shared(unique, trait).items()
+        for run in _runs(sharing)
+    ]
+    return sorted(found, key=lambda one: (one.last, one.first, one.id), reverse=True)
+
+
+def crowded(declines: Iterable[Decline]) -> list[Decline]:
+    """Return the declines that lie close enough to others to be in a cluster, whatever they share."""
+    return [decline for run in _runs(_unique(declines)) for decline in run]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A cluster of an earlier look: its newest charge of then tells it again, also when its beginning is gone."""
+
+    id: str
+    trait: Trait
+    newest_charge: str
+
+
+def recognised(found: Sequence[Cluster], known: Sequence[Known]) -> list[Cluster]:
+    """Return the clusters under the ids by which they are known; two that became one take the earlier in `known`."""
+    return [replace(cluster, id=_known_id(cluster, known) or cluster.id) for cluster in found]
+
+
+def _known_id(cluster: Cluster, known: Sequence[Known]) -> str | None:
+    charges = cluster.charge_ids
+    return next((one.id for one in known if one.trait == cluster.trait and one.newest_charge in charges), None)
+
+
+def _unique(declines: Iterable[Decline]) -> list[Decline]:
+    """Return each charge once, by time; of two reports of a charge always the same, whatever order they come in."""
+    by_charge: dict[str, Decline] = {}
+    for decline in sorted(declines, key=_order):
+        by_charge.setdefault(decline.charge_id, decline)
+    return list(by_charge.values())
+
+
+def _order(decline: Decline) -> tuple[datetime, str, str, str, str, bool]:
+    traits = (decline.address or "", decline.card or "", decline.email or "")
+    return decline.at, decline.charge_id, *traits, decline.stopped
+
+
+def _shared(declines: Iterable[Decline], trait: Trait) -> dict[str, list[Decline]]:
+    groups: defaultdict[str, list[Decline]] = defaultdict(list)
+    for decline in declines:
+        if value := decline.value(trait):
+            groups[value].append(decline)
+    return groups
+
+
+def _runs(ordered: Sequence[Decline]) -> Iterator[tuple[Decline, ...]]:
+    """Yield the longest runs in which every decline lies in a window that holds at least three."""
+    begin = end = 0
+    for last in range(THRESHOLD - 1, len(ordered)):
+        first = last - THRESHOLD + 1
+        if ordered[last].at - ordered[first].at > WINDOW:
+            continue
+        if first >= end:
+            yield from _run(ordered, begin, end)
+            begin = first
+        end = last + 1
+    yield from _run(ordered, begin, end)
+
+
+def _run(ordered: Sequence[Decline], begin: int, end: int) -> Iterator[tuple[Decline, ...]]:
+    if end > begin:
+        yield tuple(ordered[begin:end])
+
+
+def _id(trait: Trait, first: Decline) -> str:
+    # A charge has one value of a trait, so this is one cluster's; and nothing personal can be guessed from it.
+    return f"fc-{hashlib.sha256(f'{trait}:{first.charge_id}'.encode()).hexdigest()[:10]}"

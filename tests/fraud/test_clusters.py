@@ -1,0 +1,198 @@
+"""What a cluster of declines is (spec 1, Limits; decision 18)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orrery.fraud.clusters import NAMES, TRAITS, Cluster, Decline, Known, Trait, clusters, crowded, recognised
+from tests.support.clock import START
+
+VALUES = st.sampled_from([None, "", "one", "two"])
+
+
+@st.composite
+def streams(draw: st.DrawFn) -> list[Decline]:
+    """Return declines some of which are close together, in any order, some reported twice."""
+    times = draw(st.lists(st.integers(0, 2000) | st.sampled_from([0, 150, 300, 301, 600, 601]), max_size=25))
+    found = [
+        Decline(
+            f"ch_{number}",
+            START + timedelta(seconds=seconds),
+            draw(VALUES),
+            draw(VALUES),
+            draw(VALUES | st.just(" ONE ")),
+        )
+        for number, seconds in enumerate(times)
+    ]
+    twice = draw(st.lists(st.sampled_from(found), max_size=5)) if found else []
+    return draw(st.permutations([*found, *twice]))
+
+
+def at(*seconds: float, trait: Trait = "address", value: str | None = "198.51.100.7") -> list[Decline]:
+    """Return declines at these seconds, which share a value."""
+    return [
+        replace(Decline(f"ch_{number:03d}", START + timedelta(seconds=moment)), **{trait: value})
+        for number, moment in enumerate(seconds)
+    ]
+
+
+def spans(declines: Sequence[Decline]) -> list[tuple[int, ...]]:
+    """Return the seconds of each cluster's declines, the oldest cluster first."""
+    return sorted(
+        tuple(int((one.at - START).total_seconds()) for one in each.declines) for each in clusters(declines)
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        ((0, 150, 300), [(0, 150, 300)]),
+        ((0, 150, 300.5), []),
+        ((0, 10), []),
+        ((0, 0, 0), [(0, 0, 0)]),
+        ((0, 10, 20, 310, 320, 330), [(0, 10, 20, 310, 320, 330)]),
+        ((0, 10, 20, 311, 320, 330), [(0, 10, 20), (311, 320, 330)]),
+        ((0, 10, 20, 400), [(0, 10, 20)]),
+        ((0, 290, 300, 310, 600), [(0, 290, 300, 310, 600)]),
+        ((0, 150, 300, 450, 600, 750, 900), [(0, 150, 300, 450, 600, 750, 900)]),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("trait", TRAITS)
+def test_three_within_five_minutes_are_flagged(
+    seconds: tuple[float, ...], expected: list[tuple[int, ...]], trait: Trait
+) -> None:
+    """Three declines within 300 s are a cluster, both ends counted; windows with a decline in common are one."""
+    assert spans(at(*seconds, trait=trait)) == expected
+
+
+@pytest.mark.parametrize("value", [None, ""])
+@pytest.mark.parametrize("trait", TRAITS)
+def test_an_unknown_trait_groups_nothing(trait: Trait, value: str | None) -> None:
+    """Declines of which a trait is not known do not share it."""
+    assert clusters(at(0, 1, 2, trait=trait, value=value)) == []
+
+
+def test_each_trait_groups_by_itself() -> None:
+    """The same declines may be three clusters: one address, one card, one e-mail address."""
+    shared = [replace(one, card="c" * 16, email="a@b.example") for one in at(0, 1, 2)]
+    assert sorted(one.trait for one in clusters(shared)) == sorted(NAMES)
+    assert len({one.id for one in clusters(shared)}) == 3
+
+
+def test_email_addresses_are_compared_in_lower_case() -> None:
+    """How a buyer writes the address does not matter."""
+    first, second, third = at(0, 1, 2)
+    mixed = [replace(first, email="A@B.example"), replace(second, email=" a@b.EXAMPLE"), third]
+    by_email = [
+        one for one in clusters([*mixed, Decline("ch_x", START, email="a@b.example")]) if one.trait == "email"
+    ]
+    assert [one.value for one in by_email] == ["a@b.example"]
+
+
+def test_the_same_charge_counts_once() -> None:
+    """A charge that two pages of a list both hold makes no cluster of two declines."""
+    first, second = at(0, 1)
+    assert clusters([first, second, first, second]) == []
+
+
+@given(streams(), st.randoms())
+def test_the_order_of_the_declines_does_not_matter(declines: list[Decline], random: object) -> None:
+    """Whatever order the charges come in, the clusters are the same."""
+    shuffled = sorted(declines, key=lambda _: random.random())  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownLambdaType, reportUnknownArgumentType]  a Random
+    assert clusters(shuffled) == clusters(declines)
+
+
+def by_definition(declines: Sequence[Decline], trait: Trait) -> set[tuple[str, frozenset[str]]]:
+    """Return what the words say, the slow way: every window of 300 s that holds three, merged where they overlap."""
+    unique = {one.charge_id: one for one in declines}.values()
+    found: list[tuple[str, set[str]]] = []
+    for start in unique:
+        value = start.value(trait)
+        window = {
+            one.charge_id
+            for one in unique
+            if value and one.value(trait) == value and 0 <= (one.at - start.at).total_seconds() <= 300
+        }
+        if value and len(window) >= 3:
+            found.append((value, window))
+    return {(value, frozenset(_grown(window, value, found))) for value, window in found}
+
+
+def _grown(window: set[str], value: str, windows: list[tuple[str, set[str]]]) -> set[str]:
+    grown = set(window)
+    while more := [one for other, one in windows if other == value and one & grown and not one <= grown]:
+        grown.update(*more)
+    return grown
+
+
+@given(streams())
+def test_clusters_are_what_the_definition_says(declines: list[Decline]) -> None:
+    """A cluster is all windows of 300 s with three or more declines that hang together, and nothing else."""
+    found = clusters(declines)
+    for trait in TRAITS:
+        told = {(one.value, one.charge_ids) for one in found if one.trait == trait}
+        assert told == by_definition(declines, trait)
+
+
+@given(streams())
+def test_crowded_declines_hold_every_cluster(declines: list[Decline]) -> None:
+    """Whatever trait turns out to be shared, a cluster has only declines that were crowded before."""
+    near = {one.charge_id for one in crowded(declines)}
+    assert all(one.charge_ids <= near for one in clusters(declines))
+
+
+@given(streams())
+def test_a_look_at_less_finds_nothing_more(declines: list[Decline]) -> None:
+    """Every cluster has three declines or more, one value, and at least three within some window."""
+    for cluster in clusters(declines):
+        assert len(cluster.declines) >= 3
+        assert cluster.busiest() >= 3
+        assert {one.value(cluster.trait) for one in cluster.declines} == {cluster.value}
+        assert cluster.first <= cluster.last
+
+
+def one(declines: Sequence[Decline]) -> Cluster:
+    """Return the only cluster."""
+    (found,) = clusters(declines)
+    return found
+
+
+def test_a_cluster_keeps_its_id_while_it_grows() -> None:
+    """More declines at its end do not make it another one, and the id tells nothing of the value."""
+    assert one(at(0, 10, 20)).id == one(at(0, 10, 20, 300, 450)).id
+    assert one(at(0, 10, 20)).id == one(at(0, 10, 20, value="other")).id
+
+
+def test_a_cluster_is_recognised_without_its_beginning() -> None:
+    """When its first declines are no longer looked at, its newest one of before still tells which it is."""
+    known = Known("fc-before", "address", "ch_002")
+    later = one(at(0, 10, 20, 30, 40)[2:])
+    assert [each.id for each in recognised([later], [known])] == ["fc-before"]
+    assert recognised([later], [replace(known, trait="card")]) == [later]
+    assert recognised([later], [replace(known, newest_charge="ch_001")]) == [later]
+
+
+def test_two_clusters_that_become_one_keep_the_earlier_id() -> None:
+    """A decline that comes to light between two clusters joins them under the first one's id."""
+    known = [Known("fc-first", "address", "ch_002"), Known("fc-second", "address", "ch_005")]
+    joined = one(at(0, 10, 20, 315, 325, 335, 160))
+    assert [each.id for each in recognised([joined], known)] == ["fc-first"]
+
+
+def test_a_cluster_says_what_was_stopped_and_when_it_was_busiest() -> None:
+    """It counts what reached no bank, and the most declines of any five minutes."""
+    run = at(0, 100, 200, 250, 500, 510)
+    cluster = one([replace(each, stopped=each.charge_id == "ch_001") for each in run])
+    assert (cluster.stopped, cluster.busiest()) == (1, 4)
+
+
+def test_a_cluster_tells_the_other_traits() -> None:
+    """Of a trait that is not shared, all known values are told."""
+    first, second, third = at(0, 1, 2)
+    cluster = one([replace(first, card="b"), replace(second, card="a"), third])
+    assert (cluster.values("card"), cluster.values("email")) == (("a", "b"), ())
