@@ -117,7 +117,7 @@ class Known:
 
 
 def recognised(found: Sequence[Cluster], known: Sequence[Known]) -> list[Cluster]:
-    """Return the clusters under the ids by which they are known; two that became one take the earlier in `known`."""
+    """Return the clusters under the ids by which they are known; two that became one take the first of `known`."""
     return [replace(cluster, id=_known_id(cluster, known) or cluster.id) for cluster in found]
 
 
@@ -127,7 +127,7 @@ def _known_id(cluster: Cluster, known: Sequence[Known]) -> str | None:
 
 
 def _unique(declines: Iterable[Decline]) -> list[Decline]:
-    """Return each charge once, by time; of two reports of a charge always the same, whatever order they come in."""
+    """Return each charge once, by time; of two reports of a charge always the same, whatever their order."""
     by_charge: dict[str, Decline] = {}
     for decline in sorted(declines, key=_order):
         by_charge.setdefault(decline.charge_id, decline)
