@@ -22,7 +22,8 @@ class CheckoutSession:
     """A hosted payment session as the processor reports it.
 
     `amount_total` is in the currency's smallest unit. `price_ids` is None where the line items were not part
-    of the report (webhooks never carry them). `consent` is the answer to the marketing-consent field.
+    of the report (webhooks never carry them), and so are `quantities`. `consent` is the answer to the
+    marketing-consent field.
     """
 
     id: str
@@ -41,6 +42,9 @@ class CheckoutSession:
     payment_method_types: tuple[str, ...] = ()
     three_d_secure: str | None = None
     submit_message: str | None = None
+    quantities: tuple[int, ...] | None = None
+    success_url: str | None = None
+    cancel_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +256,10 @@ class ProcessorReads(Protocol):
         self, since: datetime | None = None, *, payment_intent: str | None = None
     ) -> AsyncIterator[CheckoutSession]:
         """Yield sessions in any state, with prices: those created since, or the one of a payment."""
+        ...
+
+    async def get_session(self, session_id: str) -> CheckoutSession:
+        """Return one session with its line items' prices."""
         ...
 
     def list_charges(self, since: datetime) -> AsyncIterator[Charge]:

@@ -69,6 +69,7 @@ class _Customer(Lenient):
 
 class _LineItem(Identified):
     price: Reference | None = None
+    quantity: int | None = None
 
 
 class Session(Identified):
@@ -89,6 +90,8 @@ class Session(Identified):
     payment_method_types: list[str] = []
     payment_method_options: _MethodOptions | None = None
     custom_text: _CustomText | None = None
+    success_url: str | None = None
+    cancel_url: str | None = None
 
     def ours(self) -> CheckoutSession:
         """Return the session in our words."""
@@ -111,12 +114,20 @@ class Session(Identified):
             payment_method_types=tuple(self.payment_method_types),
             three_d_secure=card.request_three_d_secure if card else None,
             submit_message=submit.message if submit else None,
+            quantities=self._quantities(),
+            success_url=self.success_url,
+            cancel_url=self.cancel_url,
         )
 
     def _price_ids(self) -> tuple[str, ...] | None:
         if self.line_items is None:
             return None
         return tuple(price for item in self.line_items.data if (price := id_of(item.price)))
+
+    def _quantities(self) -> tuple[int, ...] | None:
+        if self.line_items is None:
+            return None
+        return tuple(item.quantity or 0 for item in self.line_items.data)
 
     def _consent(self) -> bool | None:
         answers = {field.key: field.dropdown.value for field in self.custom_fields if field.dropdown}

@@ -47,6 +47,13 @@ class StripeReads:
         ):
             yield item.ours()
 
+    async def get_session(self, session_id: str) -> CheckoutSession:
+        """Return one session with its line items' prices."""
+        found = await self._connection.call(
+            lambda client: client.v1.checkout.sessions.retrieve(session_id, {"expand": ["line_items"]}), Session
+        )
+        return found.ours()
+
     async def list_charges(self, since: datetime) -> AsyncIterator[Charge]:
         """Yield every charge created at or after `since`, newest first."""
         async for item in self._connection.pages(

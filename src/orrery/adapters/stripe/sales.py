@@ -32,10 +32,7 @@ class StripeProcessor:
 
     async def get_session(self, session_id: str) -> CheckoutSession:
         """Return one session with its line items' prices."""
-        found = await self._connection.call(
-            lambda client: client.v1.checkout.sessions.retrieve(session_id, {"expand": ["line_items"]}), Session
-        )
-        return found.ours()
+        return await self._reads.get_session(session_id)
 
     async def list_completed_sessions(self, since: datetime) -> AsyncIterator[CheckoutSession]:
         """Yield every completed session created at or after `since`, newest first, with prices."""
