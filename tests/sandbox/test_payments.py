@@ -293,3 +293,16 @@ def test_disputes(box: Running) -> None:
     assert box.web.post(f"/_charges/{charge['id']}/dispute").status_code == 400
     until(lambda: "charge.dispute.created" in box.receiver.types())
     assert box.web.post("/_charges/ch_none/refund").status_code == 404
+
+
+def test_attempts_share_a_payment(box: Running) -> None:
+    """A declined attempt makes the payment by which the open session is found; the next goes on with it."""
+    session = box.session()
+    box.pay(session, email="stubborn@example.org", verdict="declined")
+    [declined] = charges(box, "stubborn@example.org")
+    found = box.client().checkout.sessions.list({"payment_intent": declined["payment_intent"]})
+    assert [(one.id, one.status) for one in found.data] == [(session["id"], "open")]
+    box.pay(session, email="stubborn@example.org")
+    paid, again = charges(box, "stubborn@example.org")
+    assert (again["id"], paid["status"]) == (declined["id"], "succeeded")
+    assert paid["payment_intent"] == declined["payment_intent"] == read(box, session)["payment_intent"]

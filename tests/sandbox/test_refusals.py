@@ -262,3 +262,55 @@ def test_a_value_given_twice(box: Running) -> None:
     for twice in ("mode=payment&mode=setup", "mode=payment&mode[x]=1"):
         answer = box.web.post(PATH, content=twice, headers=headers)
         assert "more than once" in answer.json()["error"]["message"]
+
+
+def test_a_key_that_lacks_a_permission(box: Running) -> None:
+    """A restricted key without the permission is told which one it needs; of the key only the end is shown."""
+    with pytest.raises(stripe.PermissionError, match="rak_value_list_read") as refused:
+        box.client(READER_KEY).radar.value_lists.list()
+    assert READER_KEY not in str(refused.value)
+    box.fault("no_permission", path="/v1/balance")
+    with pytest.raises(stripe.PermissionError, match="rak_balance_read"):
+        box.client().balance.retrieve()
+    box.client().balance.retrieve()
+
+
+def test_the_rules_of_the_fraud_screening(box: Running) -> None:
+    """There is no path for the screening's rules (spec 1, Errors)."""
+    answer = box.get("/v1/radar/rules")
+    assert answer.status_code == 404
+    assert answer.json()["error"]["message"].startswith("Unrecognized request URL (GET: /v1/radar/rules)")
+
+
+def test_the_verb_that_the_vendor_has_not(box: Running) -> None:
+    """While the fault is on, changing the account is an unknown path, as at the vendor."""
+    headers = {"Authorization": f"Bearer {KEY}"}
+    box.fault("patch_404")
+    refused = box.web.patch("/v1/account", data={"business_profile[name]": "Other"}, headers=headers)
+    assert (refused.status_code, "Unrecognized request URL (PATCH" in refused.text) == (404, True)
+    assert box.web.patch("/v1/account", data={"business_profile[name]": "Other"}, headers=headers).is_success
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("settings[branding][primary_color]", "blue"),
+        ("settings[payments][statement_descriptor]", "SHOP"),
+        ("settings[payments][statement_descriptor]", "12345"),
+        ("settings[payments][statement_descriptor]", "SHOP*NORTH"),
+    ],
+)
+def test_looks_that_are_none(box: Running, name: str, value: str) -> None:
+    """A colour that is none and a statement descriptor against the vendor's rules are refused."""
+    answer = box.web.patch("/v1/account", data={name: value}, headers={"Authorization": f"Bearer {KEY}"})
+    assert (answer.status_code, answer.json()["error"]["param"]) == (400, name)
+
+
+def test_an_entry_twice(box: Running) -> None:
+    """What is in a list already is refused, whatever its capitals."""
+    client = box.client()
+    emails = next(one for one in client.radar.value_lists.list().data if one.alias == "email_blocklist")
+    client.radar.value_list_items.create({"value": "once@example.org", "value_list": emails.id})
+    with pytest.raises(stripe.InvalidRequestError) as refused:
+        client.radar.value_list_items.create({"value": "Once@example.org", "value_list": emails.id})
+    assert refused.value.code == "resource_already_exists"

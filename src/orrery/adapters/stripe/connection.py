@@ -7,6 +7,7 @@ decision. The library is imported at the first call, so that a service that sell
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import datetime
 from functools import cached_property, partial
@@ -169,9 +170,9 @@ def _raise_ours(error: stripe.StripeError) -> NoReturn:
     foreign = isinstance(error, stripe.APIError)
     if status is None or foreign or _is_trouble(status):
         raise _trouble(status) from None
-    refusal = error.error
+    refusal, message = error.error, error.user_message or "The processor refused the request."
     raise ProcessorRefused(
-        error.user_message or "The processor refused the request.",
+        _without_key(message) if status == HTTPStatus.FORBIDDEN else message,
         status=status,
         kind=refusal.type if refusal else None,
         code=error.code,
@@ -201,12 +202,20 @@ def _refuse(answer: httpx2.Response) -> NoReturn:
         raise _trouble(status) from None
     if _is_trouble(status) or answer.is_redirect:
         raise _trouble(status)
-    raise ProcessorRefused(said.message, status=status, kind=said.type, code=said.code, param=said.param)
+    message = _without_key(said.message) if status == HTTPStatus.FORBIDDEN else said.message
+    raise ProcessorRefused(message, status=status, kind=said.type, code=said.code, param=said.param)
 
 
 def _wrong_key() -> ProcessorRefused:
     # The vendor's sentence holds a part of the key.
     return ProcessorRefused("The processor does not accept the API key.", status=401)
+
+
+def _without_key(message: str) -> str:
+    """Return what a 403 means: the vendor's sentence holds a part of the key."""
+    found = _PERMISSION.search(message)
+    needed = f"it needs {found[0]}" if found else "it lacks a permission"
+    return f"The API key may not do this: {needed}. Give a restricted key that in the dashboard, under API keys."
 
 
 def _is_trouble(status: int) -> bool:
@@ -219,3 +228,4 @@ def _trouble(status: int | None) -> ProcessorUnreachable:
 
 
 _SERVER_ERROR = 500
+_PERMISSION = re.compile(r"\brak_[a-z_]+_(?:read|write)\b")

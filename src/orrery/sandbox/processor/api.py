@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from orrery.sandbox.faults import CutConnection, LateAnswer, never
+from orrery.sandbox.processor.account import ACCOUNT_ID
 from orrery.sandbox.processor.call import Operation, Pending
 from orrery.sandbox.processor.errors import ApiError, invalid, unrecognized_url
 from orrery.sandbox.processor.expand import expand
@@ -81,8 +82,12 @@ class Api:
         headers["Stripe-Version"] = version = _version(request)
         if self._world.faults.take("rate_limit", path):
             raise ApiError(429, "Request rate limit exceeded.", code="rate_limit", stored=False)
+        if request.method == "PATCH" and self._world.faults.take("patch_404", path):
+            raise unrecognized_url(request.method, path)
         operation, ids = _route(request.method, path)
-        _check_permission(permissions, operation)
+        if self._world.faults.take("no_permission", path):
+            permissions = frozenset[str]()
+        _check_permission(permissions, operation, _masked(_api_key(request)))
         form = await _read_form(request)
         key = request.headers.get("idempotency-key") if request.method == "POST" else None
         pending = Pending(operation, path, ids, form, version)
@@ -173,11 +178,14 @@ def _ids(template: str, path: str) -> dict[str, str] | None:
     return {want.strip("{}"): have for want, have in pairs if want.startswith("{")}
 
 
-def _check_permission(held: frozenset[str], operation: Operation) -> None:
+def _check_permission(held: frozenset[str], operation: Operation, shown: str) -> None:
     needed = operation.permission
     if held & {EVERYTHING, needed, needed.replace("_read", "_write")}:
         return
-    message = f"The provided key does not have the required permissions: '{needed}' would allow this request."
+    message = (
+        f"The provided key '{shown}' does not have the required permissions for this endpoint on account "
+        f"'{ACCOUNT_ID}'. Having the 'rak_{needed}' permission would allow this request to continue."
+    )
     raise ApiError(403, message, code="more_permissions_required", stored=False)
 
 

@@ -36,7 +36,8 @@ def pay(world: World, session: Document, payment: Payment) -> str | None:
     intent, charge = _intent(world, session, payment), _charge(world, session, payment)
     charge["payment_intent"], intent["latest_charge"] = intent["id"], charge["id"]
     if refused:
-        return _decline(world, intent, charge, blocked=payment.verdict != "declined")
+        session["payment_intent"] = intent["id"]
+        return _decline(world, session, intent, charge, blocked=payment.verdict != "declined")
     _complete(world, session, payment, intent, charge)
     return None
 
@@ -94,9 +95,9 @@ def dispute(world: World, charge: Document) -> Document:
     return charge
 
 
-def _decline(world: World, intent: Document, charge: Document, *, blocked: bool) -> str:
+def _decline(world: World, session: Document, intent: Document, charge: Document, *, blocked: bool) -> str:
     _fail(intent, charge, network="not_sent_to_network" if blocked else "declined_by_network")
-    world.record([intent, charge], ("charge.failed", charge), ("payment_intent.payment_failed", intent))
+    world.record([session, intent, charge], ("charge.failed", charge), ("payment_intent.payment_failed", intent))
     return _DECLINE_MESSAGE
 
 
@@ -162,6 +163,10 @@ def _customer(world: World, payment: Payment) -> Document:
 
 
 def _intent(world: World, session: Document, payment: Payment) -> Document:
+    """Return the session's payment intent: the first attempt makes it, further ones go on with it."""
+    known = world.state.get("payment_intent", session["payment_intent"]) if session["payment_intent"] else None
+    if known:
+        return known | {"status": "processing"}
     return {
         "id": new_id("pi_"),
         "object": "payment_intent",
@@ -245,7 +250,7 @@ def card_fingerprint(email: str) -> str:
 
 def _succeed(intent: Document, charge: Document) -> None:
     amount = charge["amount"]
-    intent |= {"status": "succeeded", "amount_received": amount}
+    intent |= {"status": "succeeded", "amount_received": amount, "last_payment_error": None}
     charge |= {"status": "succeeded", "paid": True, "captured": True, "amount_captured": amount}
     charge["outcome"] = _outcome("authorized", "approved_by_network", "Payment complete.")
 

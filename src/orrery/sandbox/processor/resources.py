@@ -1,5 +1,6 @@
 """The processor's other objects: prices, charges, configurations, fraud lists, events, endpoints, account."""
 
+import re
 from fnmatch import fnmatchcase
 from typing import cast
 
@@ -8,7 +9,7 @@ from orrery.sandbox.processor.call import Call
 from orrery.sandbox.processor.endpoints import endpoint_view, new_endpoint, read_endpoint_changes
 from orrery.sandbox.processor.errors import invalid
 from orrery.sandbox.processor.lists import page
-from orrery.sandbox.processor.session_rules import is_email, is_ip_address
+from orrery.sandbox.processor.session_rules import ENABLED_METHODS, is_email, is_ip_address
 from orrery.sandbox.processor.world import new_id
 from orrery.sandbox.state import Document
 
@@ -16,6 +17,8 @@ CARD_BIN_LENGTHS = range(6, 10)
 EVENTS_KEPT_SECONDS = 30 * 24 * 3600
 """How long the vendor shows an event."""
 
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+_DESCRIPTOR = re.compile(r"(?=.*[A-Za-z])[^<>\\'\"*]{5,22}")
 _CONFIGURATION = "payment_method_configuration"
 _ITEM = "radar.value_list_item"
 _LIST = "radar.value_list"
@@ -79,6 +82,7 @@ def _switched(call: Call, configuration: Document) -> Document:
                 "preference": preference,
                 "value": "on" if preference == "on" else "off",
             }
+            shown["available"] = preference == "on" and slug in ENABLED_METHODS
     call.world.state.save(configuration)
     return configuration
 
@@ -114,7 +118,8 @@ def list_value_list_items(call: Call) -> Document:
 def create_value_list_item(call: Call) -> Document:
     """POST /v1/radar/value_list_items."""
     value_list = call.world.find(_LIST, call.params["value_list"], "value_list", status=400)
-    if not _fits(value_list["item_type"], call.params["value"]):
+    value: str = call.params["value"]
+    if not _fits(value_list["item_type"], value):
         raise invalid(f"Invalid value for a list of {value_list['item_type']}.", "value")
     item = {
         "id": new_id("rsli_"),
@@ -122,10 +127,11 @@ def create_value_list_item(call: Call) -> Document:
         "created": call.world.now(),
         "created_by": value_list["created_by"],
         "livemode": False,
-        "value": call.params["value"],
+        "value": value,
         "value_list": value_list["id"],
     }
-    if any(one["value"] == item["value"] for one in _items(call) if one["value_list"] == value_list["id"]):
+    there: list[str] = [one["value"] for one in _items(call) if one["value_list"] == value_list["id"]]
+    if value.lower() in (one.lower() for one in there):
         raise invalid("This value is already in the list.", "value", "resource_already_exists")
     call.world.state.save(item)
     return item
@@ -173,9 +179,20 @@ def patch_account(call: Call) -> Document:
     """PATCH /v1/account: spec 1 has it; the vendor itself would not know this route (decision 17)."""
     account = get_account(call)
     changes = {key: value for key, value in call.params.items() if key != "expand"}
+    _check_looks(changes.get("settings", {}))
     _merge(account, changes)
     call.world.record([account], ("account.updated", account))
     return account
+
+
+def _check_looks(settings: Document) -> None:
+    for name in ("primary_color", "secondary_color"):
+        if not _COLOUR.fullmatch(settings.get("branding", {}).get(name, "#000000")):
+            raise invalid(f"Invalid hex color: {name}.", f"settings[branding][{name}]")
+    descriptor: str = settings.get("payments", {}).get("statement_descriptor", "A SHOP")
+    if not _DESCRIPTOR.fullmatch(descriptor):
+        message = "The statement descriptor must be at least 5 characters, hold a letter and none of <>\\'\"*."
+        raise invalid(message, "settings[payments][statement_descriptor]")
 
 
 def _merge(target: Document, changes: Document) -> None:
