@@ -21,9 +21,11 @@ from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.adapters.stripe.writes import StripeWrites
 from orrery.checkout.domain import CheckoutDomain
 from orrery.checkout.lookup import index_key
+from orrery.edge.auth import AdminBasic
 from orrery.edge.fast import FastReads
 from orrery.edge.http import private_app, public_app
 from orrery.edge.metrics import Metrics
+from orrery.edge.owner_page import OwnerPage, PanelSource
 from orrery.fraud.domain import FraudDomain
 from orrery.live.domain import LiveDomain
 from orrery.owner.approvals import Approvals
@@ -31,6 +33,7 @@ from orrery.owner.health import Health
 from orrery.owner.heart import Heart
 from orrery.owner.intents import NAMESPACE
 from orrery.owner.outbox import Channel, Outbox
+from orrery.owner.overview import Overview
 from orrery.owner.watch import Watch
 from orrery.owner.workers import Job, Workers
 from orrery.ports.analytics import Analytics
@@ -58,17 +61,28 @@ class Orrery:
     reads: ProcessorReads
     workers: Workers
     health: Health
+    gate: AdminBasic
+    mode: str
 
     async def findings(self) -> Sequence[Finding]:
         """Return how every part is, without asking anybody outside."""
         return [*await self.health.local(), *self.checkout.health.local(), *self.live.health.local()]
+
+    def panels(self) -> list[PanelSource]:
+        """Return what the owner's page shows; a part joins by a line here."""
+        overview = Overview(self.outbox, self.findings)
+        return [
+            PanelSource("Notifications", overview.notifications),
+            PanelSource("Parts", overview.parts),
+        ]
 
     def apps(self, site: ASGIApp | None = None) -> tuple[ASGIApp, ASGIApp]:
         """Return the public app, with `site` behind its operations, and the private one."""
         metrics = Metrics()
         checkout, live = self.checkout.routes, self.live.routes
         public = public_app([checkout.router(), live.router()], checkout.direct(), self.findings, metrics, site)
-        private = private_app(public, self.findings, metrics, self.health.undelivered)
+        page = OwnerPage(self.gate, self.clock, self.panels(), mode=self.mode)
+        private = private_app(public, self.findings, metrics, self.health.undelivered, page)
         count = metrics.counter_of(LiveDomain.PATH)
         return FastReads(public, LiveDomain.PATH, self.live.fast(), count), private
 
@@ -118,7 +132,10 @@ def _composed(settings: Settings, secrets: Secrets, clock: Clock, store: Store, 
     outbox = Outbox(store, clock, notifiers)
     workers = Workers(store, clock, holder)
     health = Health(store, outbox, workers.failing, notifiers)
-    orrery = Orrery(clock, store, outbox, approvals, checkout, live, fraud, reads, workers, health)
+    gate = AdminBasic(secrets.reveal("admin_password_hash"), clock)
+    orrery = Orrery(
+        clock, store, outbox, approvals, checkout, live, fraud, reads, workers, health, gate, settings.mode
+    )
     _add_jobs(orrery, settings)
     return orrery
 

@@ -1,18 +1,16 @@
 """Bearer and basic credentials (spec 2, Authentication; decision 11)."""
 
 import base64
-import hashlib
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orrery.edge.auth import basic_password_matches, bearer, require_bearer
+from orrery.edge.auth import basic_password, bearer, require_bearer
 from orrery.edge.problems import Problem
 from tests.support.requests import request
 
 TOKEN = b"the-token-of-the-tests"
-HASH = hashlib.sha256(b"open sesame").hexdigest()
 
 
 def status(authorization: str | bytes | None, expected: bytes | None = TOKEN) -> int:
@@ -96,37 +94,24 @@ def basic(credentials: bytes) -> str:
     return f"Basic {base64.b64encode(credentials).decode()}"
 
 
-@pytest.mark.parametrize("credentials", [b"owner:open sesame", b":open sesame", b"\xff:open sesame"])
-def test_the_right_password(credentials: bytes) -> None:
-    """The password of the hash is accepted, whatever name comes with it, and the hash in either case."""
-    assert basic_password_matches(request(("authorization", basic(credentials))), HASH)
-    assert basic_password_matches(request(("authorization", basic(credentials))), HASH.upper())
+@pytest.mark.parametrize("credentials", [b"owner:open: sesame", b":open: sesame", b"\xff:open: sesame"])
+@pytest.mark.parametrize("scheme", ["Basic", "basic", "BASIC"])
+def test_the_password_of_http_basic(scheme: str, credentials: bytes) -> None:
+    """What follows the first colon is the password, whatever name stands before it."""
+    header = f"{scheme} {base64.b64encode(credentials).decode()}"
+    assert basic_password(request(("authorization", header))) == b"open: sesame"
 
 
 @pytest.mark.parametrize(
     "authorization",
-    [
-        "",
-        "Basic",
-        "Basic ",
-        "Basic !!!",
-        "Basic é",
-        "Basic YQ",
-        basic(b"owner:wrong"),
-        basic(b"open sesame"),
-        basic(b"owner:open sesame "),
-        basic(b"owner:" + HASH.encode()),
-        basic(b"owner:" + b"x" * 1_000_000),
-        f"Bearer {HASH}",
-    ],
+    ["", "Basic", "Basic ", "Basic !!!", "Basic é", "Basic YQ", basic(b"open sesame"), "Bearer b3duZXI6b3Blbg=="],
 )
-def test_any_other_password(authorization: str) -> None:
-    """Missing, wrong, malformed and huge credentials do not match, the hash itself neither."""
-    assert not basic_password_matches(request(("authorization", authorization)), HASH)
+def test_no_password_of_http_basic(authorization: str) -> None:
+    """Missing and malformed credentials, and those of another scheme, hold no password."""
+    assert not basic_password(request(("authorization", authorization)))
 
 
-@pytest.mark.parametrize("password_hash", [None, ""])
-def test_no_hash_is_configured(password_hash: str | None) -> None:
-    """Without a hash no password matches, the empty one neither."""
-    for password in (b"owner:", b"owner:open sesame"):
-        assert not basic_password_matches(request(("authorization", basic(password))), password_hash)
+def test_huge_credentials_of_http_basic_are_not_read() -> None:
+    """Credentials beyond 4096 characters hold no password, whatever is in them."""
+    assert basic_password(request(("authorization", basic(b"owner:" + b"x" * 3060)))) is not None
+    assert basic_password(request(("authorization", basic(b"owner:" + b"x" * 3070)))) is None

@@ -11,6 +11,8 @@ from orrery.edge.http import private_app, public_app
 from orrery.edge.metrics import Metrics
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.ports.health import Finding
+from tests.support.clock import ManualClock
+from tests.support.panels import owner_page
 from tests.support.requests import client_of
 
 pytestmark = pytest.mark.anyio
@@ -66,7 +68,7 @@ def apps(*parts: Finding, metrics: Metrics | None = None) -> tuple[FastAPI, Fast
     """Return both apps over parts in that state."""
     metrics = metrics or Metrics()
     public = public_app([router()], [], finding(*parts), metrics)
-    return public, private_app(public, finding(*parts), metrics, undelivered)
+    return public, private_app(public, finding(*parts), metrics, undelivered, owner_page(ManualClock()))
 
 
 @pytest.mark.parametrize(
@@ -205,7 +207,7 @@ async def test_a_store_that_is_gone() -> None:
         raise StoreUnavailable("disk sda1")
 
     public, _ = apps(WELL)
-    private = private_app(public, finding(WELL), Metrics(), gone)
+    private = private_app(public, finding(WELL), Metrics(), gone, owner_page(ManualClock()))
     async with client_of(private) as client:
         answer = await client.get("/metrics")
     assert (answer.status_code, answer.json()["error"]) == (503, "store-unavailable")

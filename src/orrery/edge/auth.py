@@ -44,20 +44,19 @@ def require_bearer(request: Request, expected: bytes | None) -> None:
         raise Problem(401, "unauthorized", "A valid bearer token is needed.", {"WWW-Authenticate": "Bearer"})
 
 
-def basic_password_matches(request: Request, password_hash: str | None) -> bool:
-    """Return whether HTTP Basic carries the password of this SHA-256 hash (spec 2, Authentication 2)."""
+def basic_password(request: Request) -> bytes | None:
+    """Return the password of HTTP Basic as bytes, or None when there is none of a sane length."""
     scheme, _, encoded = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "basic" or not password_hash or len(encoded) > _LONGEST:
-        return False
+    if scheme.lower() != "basic" or len(encoded) > _LONGEST:
+        return None
     try:
-        password = base64.b64decode(encoded, validate=True).partition(b":")[2]
+        return base64.b64decode(encoded, validate=True).partition(b":")[2]
     except (binascii.Error, ValueError):
-        return False
-    return hmac.compare_digest(hashed(password).encode(), password_hash.lower().encode())
+        return None
 
 
-class AdminBearer:
-    """The owner's bearer: a password whose SHA-256 is configured (spec 2, Authentication 2).
+class AdminPassword:
+    """The owner's password, whose SHA-256 is configured (spec 2, Authentication 2).
 
     Wrong ones are slowed down, the more of them the more; a right one never waits. That spares the logs, and makes
     one guesser slow; against many at once only the length of the password helps.
@@ -75,9 +74,8 @@ class AdminBearer:
         """Whether the configured hash is one: 64 hexadecimal digits. Otherwise nobody is admitted."""
         return _HASH.fullmatch(self._hash) is not None
 
-    async def admits(self, request: Request) -> bool:
-        """Return whether the request carries the password; when it carries another, only after a while."""
-        given = bearer(request)
+    async def matches(self, given: bytes | None) -> bool:
+        """Return whether this is the password; when it is another, only after a while."""
         if not given or not self.usable:
             return False
         admitted = hmac.compare_digest(hashed(given).encode(), self._hash.encode()) and given.isascii()
@@ -100,6 +98,22 @@ class AdminBearer:
         self._wrong = self._wrong + 1 if now - self._last_wrong < FORGOTTEN_AFTER else 1
         self._last_wrong = now
         return min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(self._wrong - 1, 10))
+
+
+class AdminBearer(AdminPassword):
+    """The owner's password as a bearer, for programs."""
+
+    async def admits(self, request: Request) -> bool:
+        """Return whether the request carries the password."""
+        return await self.matches(bearer(request))
+
+
+class AdminBasic(AdminPassword):
+    """The owner's password by HTTP Basic under any name, for a browser (decision 42)."""
+
+    async def admits(self, request: Request) -> bool:
+        """Return whether the request carries the password."""
+        return await self.matches(basic_password(request))
 
 
 def hashed(password: bytes) -> str:

@@ -16,6 +16,7 @@ from orrery.edge import problems
 from orrery.edge.direct import DirectRoute
 from orrery.edge.headers import SecurityHeaders
 from orrery.edge.metrics import Measured, Metrics
+from orrery.edge.owner_page import OwnerPage
 from orrery.errors import OrreryError
 from orrery.ports.health import Finding
 
@@ -62,8 +63,9 @@ def private_app(
     readiness: Readiness,
     metrics: Metrics,
     undelivered: Callable[[], Awaitable[Mapping[str, int]]],
+    owner: OwnerPage,
 ) -> FastAPI:
-    """Return the private app: metrics, readiness in detail, the reference of the public operations."""
+    """Return the private app: the owner's page, metrics, readiness in detail, the public operations' reference."""
     app = FastAPI(title="Orrery, private", openapi_url=None, docs_url=None, redoc_url=None)
     _answer_plainly(app)
 
@@ -85,6 +87,11 @@ def private_app(
         parts = await readiness()
         body = {"ready": _is_ready(parts), "parts": [asdict(part) for part in parts]}
         return JSONResponse(body, 200 if _is_ready(parts) else 503)
+
+    @app.get("/owner")
+    async def owners_page(request: Request) -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
+        """Show the owner how everything is."""
+        return await owner.answer(request)
 
     @app.get("/openapi.json")
     async def openapi() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it

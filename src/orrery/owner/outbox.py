@@ -137,6 +137,11 @@ class Outbox:
                 if row and state in (None, row.state):
                     yield row
 
+    async def dead(self, limit: int) -> list[Row]:
+        """Return up to so many of the rows that were refused for good."""
+        found = [await self._indexed(index) for index in await self._store.scan(_DEAD, limit=limit)]
+        return [row for _, row in filter(None, found)]
+
     async def count(self, state: Literal["waiting", "held", "dead", "unreadable"]) -> int:
         """Return how many rows are in `state`, at most 1,000."""
         prefix = {"waiting": _DUE, "held": _HELD, "dead": _DEAD, "unreadable": _UNREADABLE}[state]

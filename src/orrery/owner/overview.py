@@ -1,0 +1,51 @@
+"""What the owner's page shows of the parts that every deployment has: how they are, and what is not delivered."""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from orrery.owner.outbox import Outbox, Row
+from orrery.ports.health import Finding
+from orrery.ports.panels import Panel, Tone, moment
+
+MOST_ROWS = 20
+"""So many dead notifications are shown; the command lists them all."""
+
+_NOTIFICATIONS = "notifications"
+
+
+class Overview:
+    """Turns findings and the outbox into panels."""
+
+    def __init__(self, outbox: Outbox, findings: Callable[[], Awaitable[Sequence[Finding]]]) -> None:
+        self._outbox = outbox
+        self._findings = findings
+
+    async def parts(self) -> Panel:
+        """Return what is broken, or that nothing is; notifications have a panel of their own."""
+        found = [one for one in await self._findings() if one.part != _NOTIFICATIONS]
+        broken = [one for one in found if one.state == "broken"]
+        working = sum(one.state == "ok" for one in found)
+        if not broken:
+            off = [one.part for one in found if one.state == "off"]
+            todo = f"Not in use: {', '.join(off)}." if off else ""
+            return Panel("Parts", f"All {working} parts in use are well", "good", todo)
+        tone: Tone = "bad" if any(one.essential for one in broken) else "attention"
+        verb = "is" if len(broken) == 1 else "are"
+        headline = f"{len(broken)} of {len(broken) + working} parts in use {verb} broken"
+        rows = tuple((one.part, one.why, one.todo) for one in broken)
+        return Panel("Parts", headline, tone, columns=("Part", "Why", "What to do"), rows=rows)
+
+    async def notifications(self) -> Panel:
+        """Return how many notifications wait or are held back, and those that were refused for good."""
+        found = [one for one in await self._findings() if one.part == _NOTIFICATIONS]
+        rows = tuple(map(_cells, await self._outbox.dead(MOST_ROWS)))
+        columns = ("Notification", "Channel", "Since", "Last error")
+        for one in found:
+            if one.state == "broken" or one.todo:
+                return Panel("Notifications", one.why, "attention", one.todo, columns if rows else (), rows)
+        waiting = await self._outbox.count("waiting")
+        told = f"{waiting} on their way" if waiting else "All were delivered"
+        return Panel("Notifications", told, "good")
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    return row.id, row.channel, moment(row.created_at), row.last_error or "-"
