@@ -10,6 +10,7 @@ OrreryError
 │   └── OutcomeUnknown       the answer of a commit was lost; repeat it with the same id
 ├── ProcessorError
 │   ├── ProcessorRefused     the processor understood and said no
+│   ├── PartlyDone           of a change in two parts only one was made
 │   └── ProcessorUnreachable no usable answer within the deadline
 ├── AnalyticsFailed          no report from the analytics provider (`cause` tells when to ask again)
 ├── TrackerFailed            the issue tracker could not be asked
@@ -106,6 +107,10 @@ class ProcessorRefused(ProcessorError):
         self.kind = kind
         self.code = code
         self.param = param
+
+
+class PartlyDone(ProcessorError):
+    """Of a change in two parts only one was made; the sentence tells which, without anything personal."""
 
 
 class ProcessorUnreachable(ProcessorError):

@@ -20,6 +20,7 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (errors.StoreUnavailable(INSIDE), 503, "store-unavailable"),
     (errors.OutcomeUnknown(INSIDE, "id"), 503, "store-unavailable"),
     (errors.ProcessorRefused(INSIDE, status=400), 502, "processor-refused"),
+    (errors.PartlyDone(INSIDE), 500, "internal"),
     (errors.ProcessorUnreachable(INSIDE, same_key=True), 503, "processor-unreachable"),
     (errors.NotConfigured(INSIDE), 503, "not-configured"),
     (errors.AnalyticsFailed(INSIDE, cause="server"), 500, "internal"),

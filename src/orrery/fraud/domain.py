@@ -1,16 +1,20 @@
 """Fraud screening as one piece: its services over the ports that it is given, and its jobs."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from ipaddress import ip_network
 
+from orrery.fraud.incidents import Incident, incidents
+from orrery.fraud.operations import ListOperations
+from orrery.fraud.reading import AddressOf, Reading
+from orrery.fraud.screening import Screening
+from orrery.fraud.watch import EVERY, FraudWatch
 from orrery.owner.approvals import Approvals, Operation
 from orrery.owner.workers import Job
 from orrery.ports.clock import Clock
+from orrery.ports.panels import Panel
 from orrery.ports.processor import ProcessorReads, ProcessorWrites
 from orrery.ports.store import Store
-
-AddressOf = Callable[[str], Awaitable[str | None]]
-"""Returns the client address that asked for the session of a payment intent, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +38,25 @@ class FraudDomain:
         address_of: AddressOf,
         plan: FraudPlan,
     ) -> None:
-        del store, clock, reads, writes, approvals, address_of
         self._plan = plan
+        self._approvals = approvals
+        self._operations = ListOperations(reads, writes)
+        self.reading = Reading(store, clock, reads, address_of)
+        self.screening = Screening(reads, approvals, self.reading, [ip_network(one) for one in plan.own_addresses])
+        self.watch = FraudWatch(store, clock, self.reading, watches=plan.watches)
 
     def operations(self) -> list[Operation]:
         """Return what may be done at the processor with an approval."""
-        return []
+        return self._operations.both()
+
+    async def incidents(self) -> list[Incident]:
+        """Return the incident log, the newest first."""
+        return await incidents(self._approvals)
+
+    async def panel(self) -> Panel:
+        """Return what the owner's page shows."""
+        return await self.watch.panel()
 
     def jobs(self) -> list[Job]:
         """Return what repeats."""
-        return []
+        return [Job(FraudWatch.JOB, EVERY, self.watch.look)] if self._plan.watches else []

@@ -1,0 +1,70 @@
+"""The incident log: the approval log as a person reads it, as far as it is about fraud lists (decision 18).
+
+It keeps nothing of its own. What happened and when is the log's; which entries and why is the intent's, as long as
+it is still what the log says was proposed.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from orrery.fraud.operations import BLOCK, UNBLOCK, body_of
+from orrery.fraud.records import ListedEntry
+from orrery.owner.approvals import Approvals, Proposal
+from orrery.owner.chain import Kind, LogEntry
+
+OUTCOMES: dict[Kind, str] = {
+    "proposed": "waits for your signature",
+    "withdrawn": "withdrawn, nothing was changed",
+    "started": "not known: settle it",
+    "done": "done",
+    "failed": "failed",
+    "unknown": "not known: settle it",
+    "happened": "done",
+    "did not happen": "not done",
+}
+"""What the last entry about an intent says, in words. A refused approval changes nothing."""
+
+ALTERED = "(the intent is gone or altered)"
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """One intent about fraud lists: `at` is the time of its last entry, `number` that entry's."""
+
+    at: datetime
+    action: Literal["block", "unblock"]
+    entries: tuple[ListedEntry, ...]
+    reason: str
+    outcome: str
+    note: str
+    intent_id: str
+    number: int
+
+
+async def incidents(approvals: Approvals) -> list[Incident]:
+    """Return what was proposed and what became of it, the newest first."""
+    told: defaultdict[str, list[LogEntry]] = defaultdict(list)
+    async for entry in approvals.log.entries():
+        if entry and entry.operation in (BLOCK, UNBLOCK) and entry.kind != "refused":
+            told[entry.intent_id].append(entry)
+    known = {one.intent.id: one for one in await approvals.proposals()}
+    found = [_incident(entries, known.get(intent_id)) for intent_id, entries in told.items()]
+    return sorted(found, key=lambda one: one.number, reverse=True)
+
+
+def _incident(entries: list[LogEntry], proposal: Proposal | None) -> Incident:
+    last = entries[-1]
+    intact = proposal is not None and proposal.intent.digest() == entries[0].digest
+    intent = proposal.intent if proposal and intact else None
+    return Incident(
+        at=last.at,
+        action="block" if last.operation == BLOCK else "unblock",
+        entries=body_of(intent).entries if intent else (),
+        reason=intent.reason if intent else ALTERED,
+        outcome=OUTCOMES.get(last.kind, last.kind),
+        note=last.note,
+        intent_id=last.intent_id,
+        number=last.number,
+    )

@@ -1,0 +1,52 @@
+"""Reads the processor's fraud lists: found by alias, compared to the letter."""
+
+from orrery.errors import NotConfigured, NotFound
+from orrery.fraud.entries import Blocklist
+from orrery.ports.processor import ListEntry, ProcessorReads, ValueList
+
+
+async def value_lists(reads: ProcessorReads) -> list[ValueList]:
+    """Return every list of the account, by alias."""
+    return sorted([one async for one in reads.list_value_lists()], key=lambda one: one.alias)
+
+
+async def by_alias(reads: ProcessorReads, alias: str) -> ValueList:
+    """Return any list; raise `NotFound`."""
+    found = await value_lists(reads)
+    for one in found:
+        if one.alias == alias:
+            return one
+    raise NotFound(f"There is no list {alias}; there are: {', '.join(one.alias for one in found) or 'none'}.")
+
+
+async def blocklist(reads: ProcessorReads, wanted: Blocklist) -> ValueList:
+    """Return one of the lists that block; raise `NotConfigured` when it is missing or of another type."""
+    try:
+        found = await by_alias(reads, wanted.alias)
+    except NotFound:
+        raise NotConfigured(
+            f"The account has no list {wanted.alias}: make it in the processor's dashboard, "
+            f"with items of type {wanted.item_type}."
+        ) from None
+    if found.item_type != wanted.item_type:
+        raise NotConfigured(
+            f"The list {wanted.alias} holds items of type {found.item_type}, not {wanted.item_type}: "
+            "it can not be used."
+        )
+    return found
+
+
+async def entries_of(reads: ProcessorReads, list_id: str, value: str | None = None) -> list[ListEntry]:
+    """Return the entries of a list, or those with exactly this value: the processor may answer similar ones."""
+    found = [one async for one in reads.list_entries(list_id, value)]
+    return found if value is None else [one for one in found if same_value(one.value, value)]
+
+
+async def is_listed(reads: ProcessorReads, list_id: str, value: str) -> bool:
+    """Return whether a value is in a list."""
+    return bool(await entries_of(reads, list_id, value))
+
+
+def same_value(listed: str, value: str) -> bool:
+    """Return whether two values are one: e-mail and IPv6 addresses are, in whatever case somebody typed them."""
+    return listed == value or (any(mark in value for mark in "@:") and listed.lower() == value.lower())

@@ -1,0 +1,87 @@
+"""What is done to the processor's fraud lists once the owner has signed (change rule 4, decision 15).
+
+An intent holds one or two entries. Each is one call; where only the first was made, the outcome says so.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from orrery.errors import PartlyDone, ProcessorRefused
+from orrery.fraud.listed import is_listed
+from orrery.fraud.records import Body, ListedEntry
+from orrery.owner.approvals import Operation
+from orrery.owner.intents import Intent
+from orrery.ports.processor import ProcessorReads, ProcessorWrites
+
+BLOCK = "block-entries"
+UNBLOCK = "unblock-entries"
+
+Change = Callable[[ListedEntry, str], Awaitable[object]]
+
+
+def body_of(intent: Intent) -> Body:
+    """Return which entries an intent is about."""
+    return Body.model_validate(intent.body)
+
+
+class ListOperations:
+    """Adds and removes entries; only an approval calls it."""
+
+    def __init__(self, reads: ProcessorReads, writes: ProcessorWrites) -> None:
+        self._reads = reads
+        self._writes = writes
+
+    def both(self) -> list[Operation]:
+        """Return the two operations."""
+        return [Operation(BLOCK, self.block, self.blocked), Operation(UNBLOCK, self.unblock, self.unblocked)]
+
+    async def block(self, intent: Intent, _target: str) -> str:
+        """Add the entries; a repeat of one under its key is answered as the first time."""
+        return await _each(intent, self._add, "added to")
+
+    async def unblock(self, intent: Intent, _target: str) -> str:
+        """Remove the entries."""
+        return await _each(intent, self._remove, "removed from")
+
+    async def blocked(self, intent: Intent, _target: str) -> bool:
+        """Return whether every entry is there; raise `PartlyDone` when only one is."""
+        return _all_or_none(body_of(intent).entries, await self._seen(intent), "is in", "is not in")
+
+    async def unblocked(self, intent: Intent, _target: str) -> bool:
+        """Return whether every entry is gone; raise `PartlyDone` when only one is."""
+        gone = [not there for there in await self._seen(intent)]
+        return _all_or_none(body_of(intent).entries, gone, "is no longer in", "is still in")
+
+    async def _add(self, entry: ListedEntry, key: str) -> object:
+        return await self._writes.add_entry(entry.list_id, entry.value, idempotency_key=key)
+
+    async def _remove(self, entry: ListedEntry, _key: str) -> None:
+        await self._writes.remove_entry(entry.entry_id or "")
+
+    async def _seen(self, intent: Intent) -> list[bool]:
+        return [await is_listed(self._reads, entry.list_id, entry.value) for entry in body_of(intent).entries]
+
+
+async def _each(intent: Intent, change: Change, done: str) -> str:
+    """Make one change after the other; a refusal of the first one ends it with nothing changed."""
+    entries = body_of(intent).entries
+    for number, entry in enumerate(entries, 1):
+        try:
+            await change(entry, f"orrery-{intent.id}-{number}")
+        except ProcessorRefused as error:
+            if number == 1:
+                raise
+            why = str(error).replace(entry.value, "the value")
+            raise PartlyDone(
+                f"Entry 1 was {done} {entries[0].list}; entry {number}, for {entry.list}, was refused: {why}"
+            ) from error
+    return f"{done[0].upper()}{done[1:]} {' and '.join(one.list for one in entries)}."
+
+
+def _all_or_none(entries: Sequence[ListedEntry], done: Sequence[bool], well: str, not_yet: str) -> bool:
+    if len(set(done)) > 1:
+        said = [
+            f"entry {number} {well if one else not_yet} {entry.list}"
+            for number, (entry, one) in enumerate(zip(entries, done, strict=True), 1)
+        ]
+        raise PartlyDone(f"Reading shows that {' and '.join(said)}.")
+    return all(done)

@@ -1,0 +1,93 @@
+"""What fraud screening keeps: what the last look found, without anything personal, and the bodies of its intents."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from orrery.fraud.clusters import Cluster, Known, Trait
+from orrery.ports.store import Entry
+
+FOUND = "fraud:found"
+"""The key of what the last look found."""
+
+
+class FoundCluster(BaseModel):
+    """A cluster without what its declines share. `newest_charge` is how the next look knows it again."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    trait: Trait
+    first: datetime
+    last: datetime
+    declines: int
+    stopped: int
+    newest_charge: str
+
+
+class Found(BaseModel):
+    """What the last look of the workers found. The owner has been told of every cluster in it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    v: Literal[1] = 1
+    looked_at: datetime
+    unasked: int = 0
+    clusters: tuple[FoundCluster, ...] = ()
+
+    def known(self) -> list[Known]:
+        """Return how its clusters are recognised, the oldest first."""
+        ordered = sorted(self.clusters, key=lambda one: (one.first, one.id))
+        return [Known(one.id, one.trait, one.newest_charge) for one in ordered]
+
+    def beyond(self, clusters: Sequence[Cluster], since: datetime) -> list[FoundCluster]:
+        """Return the clusters of before that none of `clusters` holds and that did not end before `since`."""
+        held = {(one.trait, charge) for one in clusters for charge in one.charge_ids}
+        return [one for one in self.clusters if one.last >= since and (one.trait, one.newest_charge) not in held]
+
+
+def found_in(entry: Entry | None) -> Found | None:
+    """Return what is stored, or None when there is nothing or it can not be read."""
+    try:
+        return Found.model_validate_json(entry.value) if entry else None
+    except ValidationError:
+        return None
+
+
+def without_values(cluster: Cluster) -> FoundCluster:
+    """Return what is kept of a cluster."""
+    return FoundCluster(
+        id=cluster.id,
+        trait=cluster.trait,
+        first=cluster.first,
+        last=cluster.last,
+        declines=len(cluster.declines),
+        stopped=cluster.stopped,
+        newest_charge=cluster.declines[-1].charge_id,
+    )
+
+
+class ListedEntry(BaseModel):
+    """One entry to be added, or with an `entry_id` to be removed; `list` is the list's alias."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    list: str
+    list_id: str
+    value: str
+    entry_id: str | None = None
+
+
+class Body(BaseModel):
+    """The body of an intent about fraud lists."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    entries: tuple[ListedEntry, ...]
+
+    @property
+    def lists(self) -> tuple[str, ...]:
+        """The aliases of the lists that it changes, in its order."""
+        return tuple(one.list for one in self.entries)

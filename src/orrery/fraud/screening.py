@@ -1,0 +1,132 @@
+"""Proposes changes of the processor's fraud lists; the owner's approval makes them (decisions 15 and 18)."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+from pydantic import JsonValue
+
+from orrery.errors import Invalid, NotFound
+from orrery.fraud.clusters import NAMES, Cluster, Trait
+from orrery.fraud.entries import Network, Wanted, checked, normalised
+from orrery.fraud.listed import blocklist, by_alias, entries_of, value_lists
+from orrery.fraud.operations import BLOCK, UNBLOCK, body_of
+from orrery.fraud.reading import Reading
+from orrery.fraud.records import Body, ListedEntry
+from orrery.owner.approvals import Approvals, Draft
+from orrery.owner.intents import Intent
+from orrery.ports.processor import ListEntry, ProcessorReads, ValueList
+
+PENDING = ("proposed", "started", "unknown")
+"""The states of an intent that may still change a list."""
+
+
+class Screening:
+    """Shows the lists, and proposes one or two entries at a time."""
+
+    def __init__(
+        self, reads: ProcessorReads, approvals: Approvals, reading: Reading, own: Sequence[Network]
+    ) -> None:
+        self._reads = reads
+        self._approvals = approvals
+        self._reading = reading
+        self._own = own
+
+    async def lists(self) -> list[ValueList]:
+        """Return the lists of the account, by alias."""
+        return await value_lists(self._reads)
+
+    async def entries(self, alias: str) -> list[ListEntry]:
+        """Return what is on a list, the newest first; raise `NotFound`."""
+        return await entries_of(self._reads, (await by_alias(self._reads, alias)).id)
+
+    async def block(self, wanted: Sequence[Wanted], reason: str) -> Intent:
+        """Propose that these be added; raise `Invalid` with what stands against it, and then nothing is written."""
+        return await self._block(wanted, reason, {})
+
+    async def propose(self, cluster_id: str, back: timedelta, traits: Sequence[Trait], reason: str) -> Intent:
+        """Propose what the declines of a cluster share to be added: without `traits`, their client address."""
+        look = await self._reading.look(back)
+        cluster = next((one for one in look.clusters if one.id == cluster_id), None)
+        if cluster is None:
+            raise NotFound(f"There is no cluster {cluster_id} among the charges of this time; look further back.")
+        wanted = [Wanted(trait, _only(cluster, trait)) for trait in traits or ("address",)]
+        return await self._block(wanted, reason, {"cluster": _evidence(cluster)})
+
+    async def unblock(self, wanted: Sequence[Wanted], reason: str) -> Intent:
+        """Propose that these be removed; raise `Invalid` when one is not there."""
+        entries: list[ListedEntry] = []
+        for one in normalised(wanted):
+            found = await blocklist(self._reads, one.blocklist)
+            listed = await entries_of(self._reads, found.id, one.value)
+            if not listed:
+                raise Invalid(f"That {NAMES[one.trait]} is not in {found.alias}.")
+            await self._refuse_twice(UNBLOCK, one)
+            entry = listed[0]
+            entries.append(ListedEntry(list=found.alias, list_id=found.id, value=entry.value, entry_id=entry.id))
+        return await self._intent(UNBLOCK, "Unblock", normalised(wanted), entries, reason, {"listed": True})
+
+    async def _block(self, wanted: Sequence[Wanted], reason: str, evidence: Mapping[str, JsonValue]) -> Intent:
+        entries: list[ListedEntry] = []
+        for one in checked(wanted, self._own):
+            found = await blocklist(self._reads, one.blocklist)
+            if await entries_of(self._reads, found.id, one.value):
+                raise Invalid(f"That {NAMES[one.trait]} is in {found.alias} already.")
+            await self._refuse_twice(BLOCK, one)
+            entries.append(ListedEntry(list=found.alias, list_id=found.id, value=one.value))
+        return await self._intent(
+            BLOCK, "Block", normalised(wanted), entries, reason, {"listed": False, **evidence}
+        )
+
+    async def _refuse_twice(self, operation: str, wanted: Wanted) -> None:
+        for proposal in await self._approvals.proposals():
+            intent, progress = proposal.intent, proposal.progress
+            if intent.operation != operation or progress is None or progress.state not in PENDING:
+                continue
+            if any(
+                (one.list, one.value) == (wanted.blocklist.alias, wanted.value) for one in body_of(intent).entries
+            ):
+                raise Invalid(
+                    f"That {NAMES[wanted.trait]} waits in intent {intent.id} already: sign, withdraw or settle it."
+                )
+
+    async def _intent(
+        self,
+        operation: str,
+        verb: str,
+        wanted: Sequence[Wanted],
+        entries: Sequence[ListedEntry],
+        reason: str,
+        before: Mapping[str, JsonValue],
+    ) -> Intent:
+        body = Body(entries=tuple(entries))
+        named = " and ".join(f"{NAMES[one.trait]} {one.value}" for one in wanted)
+        draft = Draft(
+            operation=operation,
+            target=" and ".join(body.lists),
+            body=body.model_dump(mode="json", exclude_none=True),
+            summary=f"{verb} {named}",
+            reason=reason,
+            before=before,
+        )
+        return await self._approvals.propose(draft)
+
+
+def _only(cluster: Cluster, trait: Trait) -> str:
+    values = cluster.values(trait)
+    if len(values) == 1:
+        return values[0]
+    known = f"{len(values)} different values" if values else "no known value"
+    raise Invalid(
+        f"The declines of this cluster have {known} for their {NAMES[trait]}: "
+        "name what they share, or one or two entries with `orrery fraud block`."
+    )
+
+
+def _evidence(cluster: Cluster) -> dict[str, JsonValue]:
+    return {
+        "id": cluster.id,
+        "shared": NAMES[cluster.trait],
+        "declines": len(cluster.declines),
+        "first": cluster.first.isoformat(),
+        "last": cluster.last.isoformat(),
+    }
