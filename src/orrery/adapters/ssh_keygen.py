@@ -1,12 +1,30 @@
 """The owner's signatures by OpenSSH's own tool, which knows hardware keys too (decision 15)."""
 
+import asyncio
+import re
+import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from orrery.errors import NotConfigured
+from orrery.errors import ApprovalRefused, Invalid, NotConfigured
 
 DEADLINE = 10.0
 """Seconds that a check may take."""
+
+SIGNING_DEADLINE = 300.0
+"""Seconds that a person may take for a passphrase or a touch."""
+
+LONGEST = 16_384
+"""Bytes of a statement or a signature: far more than the largest key needs."""
+
+_OWNER = "owner"
+_NOT_VALID = 255
+_SIGNATURE = re.compile(
+    rb"-----BEGIN SSH SIGNATURE-----\r?\n(?:[A-Za-z0-9+/=]+\r?\n)+-----END SSH SIGNATURE-----\s*"
+)
+_FINGERPRINT = re.compile(r" key (SHA256:[A-Za-z0-9+/]{43})$", re.MULTILINE)
 
 
 class SshKeygen:
@@ -18,10 +36,67 @@ class SshKeygen:
 
     async def check(self, statement: bytes, signature: bytes) -> str:
         """Return the fingerprint of the owner's key that signed `statement`; see the port."""
-        del statement, signature
-        raise NotConfigured("No key of the owner is configured.")
+        return await asyncio.to_thread(self._checked, statement, signature)
 
     def sign(self, statement: bytes, key: Path) -> bytes:
-        """Return a signature by this key, asking at the terminal for what the key wants: a passphrase, a touch."""
-        del statement, key
-        raise NotConfigured("No key of the owner is configured.")
+        """Return a signature by this key, asking at the terminal for what the key wants: a passphrase, a touch.
+
+        Raises `Invalid` when there is no key, or it made no signature; `ssh-keygen` itself has then said why.
+        """
+        if not key.is_file():
+            raise Invalid(f"There is no key file {key}.")
+        command = [_program(), "-Y", "sign", "-n", self._namespace, "-f", str(key)]
+        try:
+            # Its questions and complaints go to the terminal; only the signature comes back.
+            made = subprocess.run(  # noqa: S603  OpenSSH's own tool, without a shell
+                command, input=statement, stdout=subprocess.PIPE, check=False, timeout=SIGNING_DEADLINE
+            )
+        except subprocess.TimeoutExpired:
+            raise Invalid(f"ssh-keygen made no signature within {SIGNING_DEADLINE:g} s.") from None
+        if made.returncode != 0 or not _SIGNATURE.fullmatch(made.stdout):
+            raise Invalid("ssh-keygen made no signature; what it says about it is above.")
+        return made.stdout
+
+    def _checked(self, statement: bytes, signature: bytes) -> str:
+        if not self._owner_keys:
+            raise NotConfigured("No key of the owner is configured: see [approvals] owner_keys.")
+        if max(len(statement), len(signature)) > LONGEST or not _SIGNATURE.fullmatch(signature):
+            raise ApprovalRefused("The approval is wrongly signed: this is not one SSH signature.")
+        came = self._verified(_program(), statement, signature)
+        if came.returncode == _NOT_VALID:
+            raise ApprovalRefused(
+                "The approval is wrongly signed: not over this text, or not by a key of the owner."
+            )
+        fingerprint = _FINGERPRINT.search(came.stdout.decode("ascii", "replace"))
+        if came.returncode != 0 or fingerprint is None:
+            raise NotConfigured("ssh-keygen on this machine can not check signatures; OpenSSH 8.2 or newer can.")
+        return fingerprint[1]
+
+    def _verified(self, program: str, statement: bytes, signature: bytes) -> subprocess.CompletedProcess[bytes]:
+        try:
+            with TemporaryDirectory(prefix="orrery-") as folder:
+                signers, signed = Path(folder, "allowed_signers"), Path(folder, "signature")
+                signers.write_text("".join(map(self._signer, self._owner_keys)), encoding="utf-8")
+                signed.write_bytes(signature)
+                about = ["-n", self._namespace, "-I", _OWNER]
+                return subprocess.run(  # noqa: S603  OpenSSH's own tool, without a shell
+                    [program, "-Y", "verify", *about, "-f", str(signers), "-s", str(signed)],
+                    input=statement,
+                    capture_output=True,
+                    check=False,
+                    timeout=DEADLINE,
+                    env={"LC_ALL": "C"},
+                )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise NotConfigured(f"The signature can not be checked ({type(error).__name__}).") from None
+
+    def _signer(self, key: str) -> str:
+        kind, encoded = key.split()[:2]
+        return f'{_OWNER} namespaces="{self._namespace}" {kind} {encoded}\n'
+
+
+def _program() -> str:
+    program = shutil.which("ssh-keygen")
+    if program is None:
+        raise NotConfigured("There is no ssh-keygen on this machine; type: sudo apt-get install openssh-client")
+    return program

@@ -3,9 +3,11 @@
 import secrets
 from collections.abc import AsyncIterator, Sequence
 
+from pydantic import ValidationError
+
 from orrery.errors import OutcomeUnknown, StoreUnavailable
 from orrery.owner import outbox
-from orrery.owner.chain import Kind, LogEntry, following
+from orrery.owner.chain import Kind, LogEntry, Word, following, impersonal
 from orrery.owner.intents import Intent
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Check, Committed, Conflict, Entry, Put, Store, Unchanged, Write
@@ -15,6 +17,8 @@ HEAD = "approval-log-head"
 
 _ROUNDS = 20
 _TOLD: tuple[Kind, ...] = ("refused", "approved", "done", "failed", "unknown", "happened", "did not happen")
+NO_WORD = Word()
+_DAMAGED = "The approval log is damaged, so nothing was written: see `orrery approvals verify`."
 
 
 class ApprovalLog:
@@ -31,11 +35,14 @@ class ApprovalLog:
         note: str = "",
         *,
         target: str = "",
-        signer: str = "",
+        word: Word = NO_WORD,
         writes: Sequence[Write] = (),
         checks: Sequence[Check] = (),
     ) -> bool:
-        """Append in one commit with `writes`; return False, with nothing written, when one of `checks` failed."""
+        """Append in one commit with `writes`; return False, with nothing written, when one of `checks` failed.
+
+        Raises `StoreUnavailable` rather than write over an entry.
+        """
         new = LogEntry(
             number=0,
             at=self._clock.now(),
@@ -44,38 +51,47 @@ class ApprovalLog:
             operation=intent.operation,
             digest=intent.digest(),
             target=target,
-            note=note,
-            signer=signer,
+            note=impersonal(note),
+            statement=word.statement,
+            signature=word.signature,
+            signer=word.signer,
         )
         for _ in range(_ROUNDS):
             head = await self._head()
             entry = following(head[1] if head else None, new)
+            place = Absent(_key(entry))
             unchanged = Unchanged(HEAD, head[0].version) if head else Absent(HEAD)
-            outcome = await self._commit([*_stored(entry), *writes], [unchanged, *checks])
+            outcome = await self._commit([*_stored(entry), *writes], [unchanged, place, *checks])
             if not isinstance(outcome, Conflict):
                 return True
-            if set(outcome.keys) - {HEAD}:
+            if set(outcome.keys) - {HEAD, place.key}:
                 return False
+            if HEAD not in outcome.keys:
+                raise StoreUnavailable(_DAMAGED)
         raise StoreUnavailable("The store is too busy to write the approval log; nothing was written.")
 
-    async def entries(self) -> AsyncIterator[LogEntry]:
-        """Yield the log, the oldest entry first."""
+    async def entries(self) -> AsyncIterator[LogEntry | None]:
+        """Yield the log, the oldest entry first; None stands for one that can not be read."""
         after = None
         while page := await self._store.scan(LOG, after=after):
             after = page[-1].key
             for entry in page:
-                yield LogEntry.model_validate_json(entry.value)
+                found = _read(entry)
+                yield found if found and _key(found) == entry.key else None
 
-    async def missing_after(self, last: LogEntry | None) -> int | None:
-        """Return the number that should follow `last`, when the head tells that more was written; else None."""
+    async def head(self) -> LogEntry | None:
+        """Return the last entry that was written; raise `StoreUnavailable` when it can not be read."""
         head = await self._head()
-        if (head[1] if head else None) == last:
-            return None
-        return last.number + 1 if last else 1
+        return head[1] if head else None
 
     async def _head(self) -> tuple[Entry, LogEntry] | None:
         entry = await self._store.get(HEAD)
-        return (entry, LogEntry.model_validate_json(entry.value)) if entry else None
+        if entry is None:
+            return None
+        found = _read(entry)
+        if found is None:
+            raise StoreUnavailable(_DAMAGED)
+        return entry, found
 
     async def _commit(self, writes: Sequence[Write], checks: Sequence[Check]) -> Committed | Conflict:
         try:
@@ -84,10 +100,21 @@ class ApprovalLog:
             return await self._store.commit(writes, checks, commit_id=error.commit_id)
 
 
+def _read(entry: Entry) -> LogEntry | None:
+    try:
+        return LogEntry.model_validate_json(entry.value)
+    except ValidationError:
+        return None
+
+
+def _key(entry: LogEntry) -> str:
+    return f"{LOG}{entry.number:012d}"
+
+
 def _stored(entry: LogEntry) -> list[Write]:
     """Return the writes that store an entry and tell the owner of it, and with it the head of the log."""
     value = entry.model_dump_json().encode()
-    writes: list[Write] = [Put(f"{LOG}{entry.number:012d}", value), Put(HEAD, value)]
+    writes: list[Write] = [Put(_key(entry), value), Put(HEAD, value)]
     return writes + (outbox.enqueue([_letter(entry)], entry.at) if entry.kind in _TOLD else [])
 
 
@@ -96,6 +123,6 @@ def _letter(entry: LogEntry) -> outbox.Draft:
         id=f"approval-log-{entry.number}-{entry.hash[:8]}",
         channel="push",
         title=f"{entry.operation}: {entry.kind}",
-        body=f"Intent {entry.intent_id}. Log {entry.number}:{entry.hash[:16]}",
+        body=f"Intent {entry.intent_id}. Log {entry.head}",
         priority="high" if entry.kind in ("refused", "unknown") else "default",
     )

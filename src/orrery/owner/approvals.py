@@ -1,75 +1,34 @@
 """Nothing is written at the processor without the owner's word (change rule 4, decision 15).
 
-    proposed ──signed──▶ started ──▶ done | failed
-       │                    └──answer lost, or killed──▶ unknown ──read──▶ happened | did not happen
-       └──withdrawn
-
-A standing approval (a preflight's) is `approved` instead, for 24 hours, and covers the targets recorded under it.
-Each step is one commit with its entry in the log: the log tells what is known, wherever a process is killed.
+Each step of an intent (see `progress`) is one commit with its entry in the log: the log tells what is known,
+wherever a process is killed. What was started and has no outcome is settled by reading, never by doing it again.
 """
 
+import json
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-import structlog
-from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic import JsonValue
 
-from orrery.errors import (
-    ApprovalRefused,
-    Invalid,
-    NotConfigured,
-    NotFound,
-    ProcessorError,
-    ProcessorRefused,
-    ProcessorUnreachable,
-    StoreUnavailable,
-)
+from orrery.errors import ApprovalRefused, Invalid, StoreUnavailable
 from orrery.owner import outbox
 from orrery.owner.approval_log import ApprovalLog
-from orrery.owner.chain import Kind, LogEntry, first_break
+from orrery.owner.audit import Head, Verified, audit
+from orrery.owner.chain import Word
+from orrery.owner.execution import Deed, Execution, Operation
 from orrery.owner.intents import Intent, Statement, read_statement
+from orrery.owner.progress import AHEAD, LIFETIME, STANDING, Progress, State, is_open
+from orrery.owner.steps import Proposal, Steps, intent_key, stored_progress
 from orrery.ports.clock import Clock
+from orrery.ports.panels import Panel
 from orrery.ports.signatures import Signatures
-from orrery.ports.store import Absent, Entry, Put, Store, Unchanged, Write
+from orrery.ports.store import Absent, Put, Store, Write
 
-LIFETIME = timedelta(minutes=10)
-"""How long a signature counts (decision 15)."""
-
-STANDING = timedelta(hours=24)
-"""How long a preflight's approval covers its sessions (decision 15)."""
-
-AHEAD = timedelta(seconds=60)
-"""How far the signing machine's clock may be ahead of ours."""
-
-UNDER_WAY = timedelta(minutes=2)
-"""How long something that was started may still be under way: longer than any call to the processor takes."""
-
-INTENT = "intent:"
-STATE = "approval:"
-
-_ROUNDS = 20
 _LONGEST_REASON = 500
-
-State = Literal["proposed", "withdrawn", "approved", "started", "done", "failed", "unknown"]
-
-logger = structlog.get_logger()
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One kind of change. `perform` and `happened` take the intent and the target.
-
-    `perform` makes the change and returns a sentence about it; `happened` reads whether it was made. An operation
-    with `covers` takes standing approvals: it tells which further targets one is good for.
-    """
-
-    name: str
-    perform: Callable[[Intent, str], Awaitable[str]]
-    happened: Callable[[Intent, str], Awaitable[bool]]
-    covers: Callable[[Intent, str], Awaitable[bool]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,40 +42,6 @@ class Draft:
     reason: str
     before: Mapping[str, JsonValue] | None = None
     by: Literal["owner", "software"] = "owner"
-
-
-class Progress(BaseModel):
-    """How far an intent has come; `note` is the last word about it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    v: Literal[1] = 1
-    intent_id: str
-    digest: str
-    state: State = "proposed"
-    changed_at: datetime
-    note: str = ""
-    statement: str = ""
-    signature: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """An intent and how far it has come. None: the approval was made void by a restore."""
-
-    intent: Intent
-    progress: Progress | None
-
-
-@dataclass(frozen=True, slots=True)
-class Verified:
-    """What a look through the whole log has shown. `broken_at` is the first number that does not hold."""
-
-    entries: int
-    head: str
-    broken_at: int | None
-    altered: tuple[str, ...]
-    """The intents that are no longer what the log says was proposed."""
 
 
 class Approvals:
@@ -133,7 +58,8 @@ class Approvals:
     ) -> None:
         """`deployment` tells this one from every other; `forbidden` are texts that no intent may hold: secrets."""
         self.log = ApprovalLog(store, clock)
-        self._store = store
+        self._steps = Steps(store, self.log)
+        self._execution = Execution(clock, self._steps)
         self._clock = clock
         self._signatures = signatures
         self._operations: dict[str, Operation] = {}
@@ -146,47 +72,53 @@ class Approvals:
 
     async def propose(self, draft: Draft) -> Intent:
         """Keep what is to be done until the owner signs; raise `Invalid` without a reason, or with a secret."""
-        operation = self._operations[draft.operation]
-        if not draft.reason.strip() or len(draft.reason) > _LONGEST_REASON:
-            raise Invalid(f"A reason of 1 to {_LONGEST_REASON} characters is needed.")
+        reason = draft.reason.strip()
+        if not reason.isprintable() or not 0 < len(reason) <= _LONGEST_REASON:
+            raise Invalid(f"A reason of 1 to {_LONGEST_REASON} printable characters on one line is needed.")
         now = self._clock.now()
         intent = Intent(
             id=f"in-{secrets.token_hex(6)}",
-            operation=operation.name,
+            operation=self._operations[draft.operation].name,
             target=draft.target,
             body=dict(draft.body),
             before=None if draft.before is None else dict(draft.before),
             summary=draft.summary,
-            reason=draft.reason,
+            reason=reason,
             deployment=self._deployment,
             proposed_by=draft.by,
             proposed_at=now,
         )
-        stored = intent.model_dump_json().encode()
-        if any(secret.encode() in stored for secret in self._forbidden):
-            raise Invalid("The intent holds a secret of this deployment.")
+        stored = self._without_secrets(intent)
         progress = Progress(intent_id=intent.id, digest=intent.digest(), changed_at=now)
-        writes = [Put(_intent_key(intent.id), stored), _put(progress), *_queued(intent, now)]
-        await self.log.append("proposed", intent, writes=writes, checks=[Absent(_intent_key(intent.id))])
+        writes = [Put(intent_key(intent.id), stored), stored_progress(progress), *_queued(intent, now)]
+        if not await self.log.append("proposed", intent, writes=writes, checks=[Absent(intent_key(intent.id))]):
+            raise StoreUnavailable("The store holds this intent already; nothing was written.")
         return intent
 
     async def proposal(self, intent_id: str) -> Proposal:
         """Return one intent and how far it has come; raise `NotFound`."""
-        entry = await self._store.get(_intent_key(intent_id))
-        intent = _intent(entry) if entry else None
-        if intent is None:
-            raise NotFound("There is no such intent.")
-        known = await self._known(intent_id)
-        return Proposal(intent, known[1] if known else None)
+        return await self._steps.proposal(intent_id)
 
     async def proposals(self) -> list[Proposal]:
-        """Return every intent, the newest first."""
-        found: list[Proposal] = []
-        after = None
-        while page := await self._store.scan(INTENT, after=after):
-            after = page[-1].key
-            found += [await self.proposal(entry.key.removeprefix(INTENT)) for entry in page if _intent(entry)]
-        return sorted(found, key=lambda one: one.intent.proposed_at, reverse=True)
+        """Return every intent that can be read, the newest first."""
+        return await self._steps.proposals()
+
+    async def panel(self) -> Panel:
+        """Return what waits for the owner, as a part of the owner's page."""
+        now = self._clock.now()
+        found = [(one.in_words(now), one.intent) for one in await self.proposals()]
+        rows = tuple(
+            (intent.id, intent.operation, words, f"{intent.proposed_at:%Y-%m-%d %H:%M}")
+            for words, intent in found
+            if words in ("waiting", "unknown")
+        )
+        if not rows:
+            return Panel("Approvals", "Nothing waits for your word", "good")
+        waiting, unknown = (sum(row[2] == words for row in rows) for words in ("waiting", "unknown"))
+        headline = f"{waiting} waiting for your word, {unknown} with an unknown outcome"
+        tone, todo = ("bad", "settle") if unknown else ("attention", "show")
+        columns = ("intent", "operation", "state", "proposed")
+        return Panel("Approvals", headline, tone, f"orrery approvals {todo} ID", columns, rows)
 
     def statement(self, intent: Intent) -> Statement:
         """Return what the owner is to sign now."""
@@ -198,71 +130,114 @@ class Approvals:
         Raises `ApprovalRefused` (which is in the log), `NotFound` and `NotConfigured`.
         """
         proposal = await self.proposal(intent_id)
-        signer = await self._refusing(proposal.intent, self._signer(proposal, statement, signature, LIFETIME))
-        operation = self._operations[proposal.intent.operation]
-        signed = {"statement": statement.decode(), "signature": signature.decode("ascii", "replace")}
-        if operation.covers:
-            return await self._step(proposal, "approved", "approved", signer=signer, **signed)
-        await self._step(proposal, "started", "started", signer=signer, **signed)
-        return await self._carry_out(operation, proposal)
+        async with self._logging_refusals(proposal.intent):
+            deed = Deed(self._operation(proposal.intent), proposal.intent)
+            word = await self._checked(proposal, _text(statement), _text(signature))
+            progress = await self._begin(proposal, "approved" if deed.operation.covers else "started", word)
+        if progress.state == "started":
+            progress, _ = await self._execution.carry_out(deed)
+        return progress
 
     async def use(self, intent_id: str, target: str) -> str:
         """Make one change that a standing approval covers, and return a sentence about it.
 
-        Raises `ApprovalRefused` (which is in the log) and the processor's errors.
+        What was started before and has no outcome is read first. Raises `ApprovalRefused` (which is in the log),
+        `Invalid` while it may still be under way, and the processor's errors.
         """
         proposal = await self.proposal(intent_id)
-        signer = await self._refusing(proposal.intent, self._standing(proposal, target), target)
-        operation, intent = self._operations[proposal.intent.operation], proposal.intent
-        await self.log.append("started", intent, target=target, signer=signer)
-        try:
-            note = await operation.perform(intent, target)
-        except (ProcessorError, NotConfigured) as error:
-            kind = "unknown" if isinstance(error, ProcessorUnreachable) else "failed"
-            await self.log.append(kind, intent, str(error), target=target)
-            raise
-        await self.log.append("done", intent, note, target=target)
-        return note
+        async with self._logging_refusals(proposal.intent, target):
+            deed = Deed(self._operation(proposal.intent), proposal.intent, target)
+            word = await self._standing(proposal, deed)
+        if proposal.progress and is_open(proposal.progress.deed(target)):
+            settled = (await self._execution.settle(deed, proposal.progress)).uses[target]
+            if settled.state == "done":
+                return settled.note
+        async with self._logging_refusals(proposal.intent, target):
+            await self._begin_use(deed, word)
+        progress, error = await self._execution.carry_out(deed)
+        if error:
+            raise error
+        return progress.uses[target].note
 
-    async def settle(self, intent_id: str) -> Progress:
-        """Read what became of an intent whose outcome is not known; raise `Invalid` when it is known."""
+    async def stands(self, intent_id: str) -> bool:
+        """Return whether a standing approval counts now: the owner's, unaltered, not withdrawn and not over."""
         proposal = await self.proposal(intent_id)
         progress = proposal.progress
-        if progress is None or progress.state not in ("started", "unknown"):
+        if progress is None or progress.state != "approved":
+            return False
+        try:
+            await self._checked(
+                proposal, progress.statement, progress.signature, state="approved", lifetime=STANDING
+            )
+        except ApprovalRefused:
+            return False
+        return True
+
+    async def settle(self, intent_id: str) -> Progress:
+        """Read what became of what has no outcome; raise `Invalid` when it is known, or may still be under way.
+
+        Raises the processor's errors when it can not be read.
+        """
+        proposal = await self.proposal(intent_id)
+        progress = proposal.progress
+        if progress is None:
+            raise Invalid("The approval is void: the store was restored since. Look at the processor's own pages.")
+        if not progress.open_targets():
             raise Invalid("What became of this intent is known.")
-        if progress.state == "started" and self._clock.now() - progress.changed_at < UNDER_WAY:
-            raise Invalid(f"It may still be under way; ask again in {UNDER_WAY.seconds} s.")
-        return await self._read_back(self._operations[proposal.intent.operation], proposal)
+        operation = self._operation(proposal.intent)
+        for target in progress.open_targets():
+            progress = await self._execution.settle(Deed(operation, proposal.intent, target), progress)
+        return progress
 
     async def withdraw(self, intent_id: str) -> Progress:
-        """Take back an intent that nobody has signed."""
+        """Take back an intent that was not signed, or end a standing approval; raise `Invalid` otherwise."""
         proposal = await self.proposal(intent_id)
-        if proposal.progress is None or proposal.progress.state != "proposed":
-            raise Invalid("Only what waits for a signature can be withdrawn.")
-        return await self._step(proposal, "withdrawn", "withdrawn")
 
-    async def verify(self) -> Verified:
-        """Look through the whole log, and at every intent that it names."""
+        def withdrawn(progress: Progress) -> Progress:
+            if progress.state not in ("proposed", "approved"):
+                raise Invalid(f"Only what waits or is in force can be withdrawn; this is {progress.state}.")
+            return progress.model_copy(update={"state": "withdrawn", "changed_at": self._clock.now()})
+
+        if proposal.progress is None:
+            raise Invalid("The approval is void already: the store was restored since.")
+        return await self._steps.step(proposal.intent, "withdrawn", withdrawn)
+
+    async def verify(self, remembered: Head | None = None, signatures: Signatures | None = None) -> Verified:
+        """Look through the whole log, at the owner's signatures in it, and at every intent.
+
+        `remembered` is a head that the owner was told of; `signatures` may know keys that are no longer in use.
+        """
         entries = [entry async for entry in self.log.entries()]
-        proposed = [one for one in entries if one.kind == "proposed"]
-        altered = [one.intent_id for one in proposed if not await self._is_as_proposed(one)]
-        broken = first_break(entries) or await self.log.missing_after(entries[-1] if entries else None)
-        return Verified(len(entries), entries[-1].hash if entries else "", broken, tuple(altered))
+        return await audit(
+            entries, await self.log.head(), await self.proposals(), signatures or self._signatures, remembered
+        )
 
-    async def _is_as_proposed(self, entry: LogEntry) -> bool:
-        stored = await self._store.get(_intent_key(entry.intent_id))
-        intent = _intent(stored) if stored else None
-        return intent is not None and intent.digest() == entry.digest
+    def _operation(self, intent: Intent) -> Operation:
+        operation = self._operations.get(intent.operation)
+        if operation is None:
+            raise ApprovalRefused(f"The operation {intent.operation} is none that this version carries out.")
+        return operation
 
-    async def _signer(
+    def _without_secrets(self, intent: Intent) -> bytes:
+        """Return the intent as it is stored; raise `Invalid` when a secret of this deployment is in it."""
+        try:
+            stored = intent.model_dump_json()
+        except ValueError:
+            raise Invalid("The intent holds text that is not valid Unicode.") from None
+        if any(json.dumps(secret, ensure_ascii=False)[1:-1] in stored for secret in self._forbidden):
+            raise Invalid("The intent holds a secret of this deployment.")
+        return stored.encode()
+
+    async def _checked(
         self,
         proposal: Proposal,
-        statement: bytes,
-        signature: bytes,
-        lifetime: timedelta,
+        statement: str,
+        signature: str,
+        *,
         state: State = "proposed",
-    ) -> str:
-        """Return the key that approved this intent, or raise `ApprovalRefused` saying why it does not count."""
+        lifetime: timedelta = LIFETIME,
+    ) -> Word:
+        """Return the owner's word on this intent, or raise `ApprovalRefused` saying why it does not count."""
         said, intent, progress = read_statement(statement), proposal.intent, proposal.progress
         if said.intent_id != intent.id or intent.deployment != self._deployment:
             raise ApprovalRefused("The approval is foreign: it is for another intent or another deployment.")
@@ -272,88 +247,65 @@ class Approvals:
             raise ApprovalRefused("The intent was altered: it is not what was signed.")
         if progress.state != state:
             raise ApprovalRefused(f"The approval is used: the intent is {progress.state}.")
-        if not -AHEAD <= self._clock.now() - said.at <= lifetime:
+        age = self._clock.now() - said.at
+        if age < -AHEAD:
+            raise ApprovalRefused("The approval is from the future: one of the two clocks is wrong.")
+        if age > lifetime:
             raise ApprovalRefused(
-                f"The approval has expired: it counts for {lifetime.total_seconds() / 60:g} minutes."
+                f"The approval has expired: it counts for {lifetime.total_seconds() / 60:g} min."
             )
-        return await self._signatures.check(statement, signature)
+        signer = await self._signatures.check(statement.encode(), signature.encode())
+        return Word(statement, signature, signer)
 
-    async def _standing(self, proposal: Proposal, target: str) -> str:
-        progress, operation = proposal.progress, self._operations[proposal.intent.operation]
-        if progress is None or operation.covers is None:
+    async def _standing(self, proposal: Proposal, deed: Deed) -> Word:
+        """Return the owner's word that covers a target, or raise `ApprovalRefused`."""
+        progress, covers = proposal.progress, deed.operation.covers
+        if progress is None or covers is None or not deed.target:
             raise ApprovalRefused("There is no standing approval of that name.")
-        statement, signature = progress.statement.encode(), progress.signature.encode()
-        signer = await self._signer(proposal, statement, signature, STANDING, "approved")
-        if not await operation.covers(proposal.intent, target):
+        word = await self._checked(
+            proposal, progress.statement, progress.signature, state="approved", lifetime=STANDING
+        )
+        if not await covers(deed.intent, deed.target):
             raise ApprovalRefused("The approval does not cover this target.")
-        return signer
+        return word
 
-    async def _refusing(self, intent: Intent, checked: Awaitable[str], target: str = "") -> str:
-        """Return the signer that a check returns; log its refusal."""
+    async def _begin(self, proposal: Proposal, state: Literal["approved", "started"], word: Word) -> Progress:
+        """Take the approval: whoever comes second finds it used."""
+
+        def begun(progress: Progress) -> Progress:
+            if progress != proposal.progress:
+                raise ApprovalRefused("The approval is used: another process was first.")
+            taken = {"state": state, "statement": word.statement, "signature": word.signature}
+            return progress.model_copy(update={**taken, "changed_at": self._clock.now()})
+
+        return await self._steps.step(proposal.intent, state, begun, word=word)
+
+    async def _begin_use(self, deed: Deed, word: Word) -> None:
+        """Take one target of a standing approval: whoever comes second finds it used."""
+
+        def begun(progress: Progress) -> Progress:
+            use = progress.deed(deed.target)
+            if progress.state != "approved" or is_open(use) or (use and use.state == "done"):
+                raise ApprovalRefused("The approval is used for this target, or was withdrawn.")
+            return progress.after(deed.target, "started", self._clock.now())
+
+        await self._steps.step(deed.intent, "started", begun, target=deed.target, word=word)
+
+    @asynccontextmanager
+    async def _logging_refusals(self, intent: Intent, target: str = "") -> AsyncGenerator[None]:
         try:
-            return await checked
+            yield
         except ApprovalRefused as error:
             await self.log.append("refused", intent, str(error), target=target)
             raise
 
-    async def _carry_out(self, operation: Operation, proposal: Proposal) -> Progress:
-        try:
-            note = await operation.perform(proposal.intent, proposal.intent.target)
-        except (ProcessorRefused, NotConfigured) as error:
-            return await self._end(proposal, "failed", "failed", str(error))
-        except ProcessorError as error:
-            logger.warning("outcome unknown", intent=proposal.intent.id, why=str(error))
-            return await self._read_back(operation, proposal)
-        return await self._end(proposal, "done", "done", note)
 
-    async def _read_back(self, operation: Operation, proposal: Proposal) -> Progress:
-        """Settle by reading what is not known: repeating it could do it twice."""
-        try:
-            happened = await operation.happened(proposal.intent, proposal.intent.target)
-        except ProcessorError as error:
-            return await self._end(proposal, "unknown", "unknown", f"Neither the answer nor a look came: {error}")
-        if happened:
-            return await self._end(
-                proposal, "happened", "done", "The answer was lost; reading shows that it happened."
-            )
-        return await self._end(
-            proposal, "did not happen", "failed", "The answer was lost; reading shows nothing of it."
-        )
-
-    async def _end(self, proposal: Proposal, kind: Kind, state: State, note: str) -> Progress:
-        """Note the outcome of what was started, whoever else looks at it meanwhile."""
-        for _ in range(_ROUNDS):
-            known = await self._known(proposal.intent.id)
-            if known is None:
-                raise StoreUnavailable("The store was restored while the intent was carried out.")
-            entry, progress = known
-            changed = progress.model_copy(update={"state": state, "changed_at": self._clock.now(), "note": note})
-            unchanged = Unchanged(entry.key, entry.version)
-            if await self.log.append(kind, proposal.intent, note, writes=[_put(changed)], checks=[unchanged]):
-                return changed
-        raise StoreUnavailable("The store is too busy to note the outcome; settle the intent.")
-
-    async def _step(self, proposal: Proposal, kind: Kind, state: State, **kept: str) -> Progress:
-        """Bring an intent one step on; raise `ApprovalRefused` when another process was first."""
-        intent, known = proposal.intent, await self._known(proposal.intent.id)
-        if known is None or known[1] != proposal.progress:
-            raise await self._used(intent)
-        entry, progress = known
-        signer = kept.pop("signer", "")
-        changed = progress.model_copy(update={"state": state, "changed_at": self._clock.now(), **kept})
-        unchanged = Unchanged(entry.key, entry.version)
-        if not await self.log.append(kind, intent, signer=signer, writes=[_put(changed)], checks=[unchanged]):
-            raise await self._used(intent)
-        return changed
-
-    async def _used(self, intent: Intent) -> ApprovalRefused:
-        refusal = ApprovalRefused("The approval is used: another process was first.")
-        await self.log.append("refused", intent, str(refusal))
-        return refusal
-
-    async def _known(self, intent_id: str) -> tuple[Entry, Progress] | None:
-        entry = await self._store.get(f"{STATE}{intent_id}")
-        return (entry, Progress.model_validate_json(entry.value)) if entry else None
+def _text(given: bytes) -> str:
+    """Return the text of a statement or a signature; raise `ApprovalRefused` when it is none."""
+    try:
+        return given.decode("ascii")
+    except UnicodeDecodeError:
+        raise ApprovalRefused("An approval is plain text; this one is not.") from None
 
 
 def _queued(intent: Intent, now: datetime) -> list[Write]:
@@ -363,19 +315,3 @@ def _queued(intent: Intent, now: datetime) -> list[Write]:
     body = f"{intent.operation}: see `orrery approvals show {intent.id}`."
     draft = outbox.Draft(id=f"queued-{intent.id}", channel="push", title="Waits for your word", body=body)
     return outbox.enqueue([draft], now)
-
-
-def _intent(entry: Entry) -> Intent | None:
-    """Return the intent in an entry, or None when it can not be read: altered, or of a newer version."""
-    try:
-        return Intent.model_validate_json(entry.value)
-    except ValidationError:
-        return None
-
-
-def _intent_key(intent_id: str) -> str:
-    return f"{INTENT}{intent_id}"
-
-
-def _put(progress: Progress) -> Put:
-    return Put(f"{STATE}{progress.intent_id}", progress.model_dump_json().encode())

@@ -1,11 +1,14 @@
 """The approval log: entries that each hold the hash of the one before (decision 15). Pure.
 
-Whoever remembers one hash can tell whether anything up to it was changed, taken out or put in.
+Whoever remembers one hash can tell whether anything up to it was changed, taken out or put in. An entry that tells
+of the owner's word holds the signature, which nobody else can make.
 """
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -13,6 +16,11 @@ from pydantic import BaseModel, ConfigDict
 
 START = "0" * 64
 """What the first entry holds as the hash before it."""
+
+SHORT = 16
+"""So many digits of a hash are told to the owner."""
+
+LONGEST_NOTE = 500
 
 Kind = Literal[
     "proposed",
@@ -28,12 +36,29 @@ Kind = Literal[
 ]
 """What an entry tells. `unknown`: the processor's answer was lost; the last two: what reading has shown since."""
 
+HIDDEN = "[hidden]"
+_PERSONAL = re.compile(
+    r"\S+@\S+"  # an e-mail address
+    r"|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]*\w)"  # a network address
+    r"|(?<![\w:])(?=[0-9a-f:]*:[0-9a-f]*:)[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}(?![\w:])",  # one of IPv6
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """The owner's word: the statement, its signature, and the fingerprint of the key. Empty: none was given."""
+
+    statement: str = ""
+    signature: str = ""
+    signer: str = ""
+
 
 class LogEntry(BaseModel):
     """One line of the log.
 
     `digest` is the intent's, `target` what a standing approval was used for, `note` a sentence without personal
-    data, `signer` the fingerprint of the owner's key.
+    data; `statement`, `signature` and `signer` (the fingerprint of the key) are the owner's word.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -47,6 +72,8 @@ class LogEntry(BaseModel):
     digest: str
     target: str = ""
     note: str = ""
+    statement: str = ""
+    signature: str = ""
     signer: str = ""
     previous: str = START
     hash: str = ""
@@ -56,6 +83,16 @@ class LogEntry(BaseModel):
         content = self.model_dump(mode="json", exclude={"hash"})
         return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
+    @property
+    def word(self) -> Word:
+        """Return the owner's word in it."""
+        return Word(self.statement, self.signature, self.signer)
+
+    @property
+    def head(self) -> str:
+        """Return what the owner is told of the log when this is its last entry: `NUMBER:HASH`."""
+        return f"{self.number}:{self.hash[:SHORT]}"
+
 
 def following(last: LogEntry | None, entry: LogEntry) -> LogEntry:
     """Return `entry` as the one that follows `last`."""
@@ -64,11 +101,32 @@ def following(last: LogEntry | None, entry: LogEntry) -> LogEntry:
     return placed.model_copy(update={"hash": placed.expected_hash()})
 
 
-def first_break(entries: Iterable[LogEntry]) -> int | None:
-    """Return the number at which the chain no longer holds, or None when it holds from the first to the last."""
+def first_break(entries: Iterable[LogEntry | None]) -> int | None:
+    """Return the number at which the chain no longer holds, or None when it holds from the first to the last.
+
+    An entry is None when it can not be read.
+    """
     number, previous = 1, START
     for entry in entries:
-        if (entry.number, entry.previous, entry.hash) != (number, previous, entry.expected_hash()):
+        if entry is None or (entry.number, entry.previous, entry.hash) != (
+            number,
+            previous,
+            entry.expected_hash(),
+        ):
             return number
         number, previous = number + 1, entry.hash
     return None
+
+
+def last_states(entries: Iterable[LogEntry]) -> dict[tuple[str, str], str]:
+    """Return what the log says last of each intent, and of each target of a standing approval."""
+    found = ((entry.intent_id, entry.target, entry.kind) for entry in entries if entry.kind != "refused")
+    return {(intent, target): _STATES.get(kind, kind) for intent, target, kind in found}
+
+
+_STATES = {"happened": "done", "did not happen": "failed"}
+
+
+def impersonal(note: str) -> str:
+    """Return a note without what looks like an e-mail or a network address, and not too long."""
+    return _PERSONAL.sub(HIDDEN, note)[:LONGEST_NOTE]

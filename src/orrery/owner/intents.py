@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from orrery.errors import ApprovalRefused
 
@@ -56,6 +56,14 @@ class Intent(BaseModel):
         return hashlib.sha256(canonical.encode()).hexdigest()
 
 
+def read_intent(stored: bytes) -> Intent | None:
+    """Return the intent in a stored text, or None when it can not be read: altered, or of a newer version."""
+    try:
+        return Intent.model_validate_json(stored)
+    except ValidationError:
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """What the owner signs."""
@@ -70,9 +78,9 @@ class Statement:
         return f"orrery approval 1\nintent {self.intent_id}\ndigest sha256:{self.digest}\nat {at}\n".encode()
 
 
-def read_statement(text: bytes) -> Statement:
+def read_statement(text: str) -> Statement:
     """Return the statement in a text; raise `ApprovalRefused` when it is none, to the byte."""
-    found = _STATEMENT.fullmatch(text.decode("ascii", "replace"))
+    found = _STATEMENT.fullmatch(text)
     try:
         at = datetime.strptime(found["at"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC) if found else None
     except ValueError:

@@ -20,6 +20,7 @@ from orrery.errors import Invalid
 from orrery.fraud.domain import FraudPlan
 from orrery.live.domain import LivePlan
 from orrery.live.quota import Limits
+from orrery.owner.public_keys import public_key
 from orrery.settings.secrets import Mode, Secrets
 from orrery.settings.section import PREFIX, Section
 
@@ -97,7 +98,7 @@ class ProductSettings(Section):
     vendor_slug: str
     cert_code: str
     title: str
-    price_id: str
+    price_id: str | None = None
     trust_copy: str = TRUST_COPY
 
     def product(self) -> Product:
@@ -236,6 +237,14 @@ class ApprovalSettings(Section):
 
     owner_keys: tuple[str, ...] = ()
     signing_key: Path | None = None
+
+    @field_validator("owner_keys")
+    @classmethod
+    def _are_public_keys(cls, keys: tuple[str, ...]) -> tuple[str, ...]:
+        try:
+            return tuple(map(public_key, keys))
+        except Invalid as error:
+            raise ValueError(str(error)) from None
 
 
 class FraudSettings(Section):

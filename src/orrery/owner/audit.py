@@ -1,0 +1,139 @@
+"""A look through the whole approval log, at the owner's signatures in it, and at every intent (decision 15)."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from orrery.errors import ApprovalRefused, Invalid, NotConfigured
+from orrery.owner.chain import SHORT, LogEntry, first_break, last_states
+from orrery.owner.intents import read_statement
+from orrery.owner.progress import AHEAD, LIFETIME, STANDING
+from orrery.owner.steps import Proposal
+from orrery.ports.signatures import Signatures
+
+_HEAD = re.compile(rf"(?P<number>[1-9][0-9]{{0,11}}):(?P<hash>[0-9a-f]{{{SHORT}}})")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the owner was once told of the log: the number of its last entry, and how its hash begins."""
+
+    number: int
+    hash: str
+
+
+def read_head(text: str) -> Head:
+    """Return a head as a push tells it, `NUMBER:HASH`; raise `Invalid` when it is none."""
+    found = _HEAD.fullmatch(text.strip().lower())
+    if found is None:
+        raise Invalid(f"A head is a number, a colon and {SHORT} hexadecimal digits, as a push tells it.")
+    return Head(int(found["number"]), found["hash"])
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What the look has shown."""
+
+    entries: int
+    head: str
+    """`NUMBER:HASH` of the last entry, as a push tells it; empty when there is none."""
+    broken_at: int | None
+    """The first number at which an entry is missing, altered, or not where it belongs."""
+    unproven: tuple[int, ...]
+    """The entries that tell of the owner's word without a signature that shows it."""
+    unchecked: str
+    """Why signatures could not be checked; empty when they were, or when there is none."""
+    altered: tuple[str, ...]
+    """The intents that are not, or not as far, as the log says."""
+    missing: tuple[str, ...]
+    """The intents that the log names, and that are gone from the store or can not be read."""
+    remembered: bool | None
+    """Whether the head that the owner remembers is in the chain; None when none was given."""
+
+    @property
+    def holds(self) -> bool:
+        """Return whether nothing is wrong."""
+        wrong = (self.broken_at, self.unproven, self.unchecked, self.altered, self.missing)
+        return not any(wrong) and self.remembered is not False
+
+
+async def audit(
+    log: Sequence[LogEntry | None],
+    head: LogEntry | None,
+    proposals: Sequence[Proposal],
+    signatures: Signatures,
+    remembered: Head | None,
+) -> Verified:
+    """Return what a look through the log has shown; `head` is what the store holds for its last entry."""
+    entries = [entry for entry in log if entry]
+    intents = {one.intent.id: one for one in proposals}
+    broken = first_break(log) or _beyond(log[-1] if log else None, head)
+    unproven, unchecked = await _unproven(entries, signatures)
+    return Verified(
+        entries=len(log),
+        head=entries[-1].head if entries else "",
+        broken_at=broken,
+        unproven=unproven,
+        unchecked=unchecked,
+        altered=tuple(_altered(entries, intents)),
+        missing=tuple(sorted({entry.intent_id for entry in entries} - intents.keys())),
+        remembered=_is_in(entries, broken, remembered) if remembered else None,
+    )
+
+
+def _beyond(last: LogEntry | None, head: LogEntry | None) -> int | None:
+    """Return the number from which on entries were taken off the end, or put there, past what the store counts."""
+    if last == head:
+        return None
+    numbers = [entry.number for entry in (last, head) if entry]
+    return min(numbers) + 1 if len(numbers) > 1 and numbers[0] != numbers[1] else numbers[0]
+
+
+def _is_in(entries: Sequence[LogEntry], broken: int | None, head: Head) -> bool:
+    sound = (entry for entry in entries if broken is None or entry.number < broken)
+    return any(entry.number == head.number and entry.hash.startswith(head.hash) for entry in sound)
+
+
+def _altered(entries: Sequence[LogEntry], intents: Mapping[str, Proposal]) -> list[str]:
+    """Return the intents that differ from the log: in what is to be done, or in how far they have come."""
+    proposed = {entry.intent_id: entry.digest for entry in entries if entry.kind == "proposed"}
+    said = last_states(entries)
+    return [
+        intent_id
+        for intent_id, found in sorted(intents.items())
+        if proposed.get(intent_id) != found.intent.digest() or not _is_as_far(found, said)
+    ]
+
+
+def _is_as_far(found: Proposal, said: Mapping[tuple[str, str], str]) -> bool:
+    progress = found.progress
+    if progress is None:
+        return True
+    told = {target: state for (intent_id, target), state in said.items() if intent_id == found.intent.id}
+    known = {"": progress.state} | {target: use.state for target, use in progress.uses.items()}
+    return told == known and progress.digest == found.intent.digest()
+
+
+async def _unproven(entries: Sequence[LogEntry], signatures: Signatures) -> tuple[tuple[int, ...], str]:
+    """Return which entries that tell of the owner's word do not hold it, and why that could not be checked."""
+    claims = [entry for entry in entries if entry.kind in ("approved", "started")]
+    found: list[int] = []
+    for entry in claims:
+        try:
+            await _prove(entry, signatures)
+        except ApprovalRefused:
+            found.append(entry.number)
+        except NotConfigured as error:
+            return (), str(error)
+    return tuple(found), ""
+
+
+async def _prove(entry: LogEntry, signatures: Signatures) -> None:
+    """Raise `ApprovalRefused` unless the owner's word in an entry is about its intent, in its time, and signed."""
+    said = read_statement(entry.statement)
+    lifetime = STANDING if entry.target else LIFETIME
+    in_time = -AHEAD <= entry.at - said.at <= lifetime
+    if (said.intent_id, said.digest) != (entry.intent_id, entry.digest) or not in_time:
+        raise ApprovalRefused("The statement is not about this entry.")
+    if await signatures.check(entry.statement.encode(), entry.signature.encode()) != entry.signer:
+        raise ApprovalRefused("The entry names another key.")

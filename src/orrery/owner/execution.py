@@ -1,0 +1,138 @@
+"""Carrying out what the owner has approved, and finding out what became of it.
+
+What has no answer is settled by reading, never by doing it again: that could do it twice.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from orrery.errors import (
+    Invalid,
+    NotConfigured,
+    OrreryError,
+    ProcessorError,
+    ProcessorRefused,
+    ProcessorUnreachable,
+)
+from orrery.owner.intents import Intent
+from orrery.owner.progress import UNDER_WAY, Outcome, Progress, is_open, may_be_under_way
+from orrery.owner.steps import Steps
+from orrery.ports.clock import Clock
+
+HAPPENED = "No answer is known; reading shows that it happened."
+NOTHING = "No answer is known; reading shows nothing of it."
+
+NOT_YET = "The answer was lost; reading shows nothing of it so far."
+
+_SERVER_ERROR = 500
+_NOT_A_NAME = re.compile(r"[^A-Za-z0-9_.\[\]-]")
+_FOUND: dict[str, Outcome] = {"unknown": "unknown", "happened": "done", "did not happen": "failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One kind of change. `perform` and `happened` take the intent and the target.
+
+    `perform` makes the change by one call to the processor and returns a sentence without personal data; what it
+    raises, but for `ProcessorUnreachable`, means that nothing was changed. `happened` reads whether the change was
+    made. An operation with `covers` takes standing approvals: it tells which targets one is good for.
+    """
+
+    name: str
+    perform: Callable[[Intent, str], Awaitable[str]]
+    happened: Callable[[Intent, str], Awaitable[bool]]
+    covers: Callable[[Intent, str], Awaitable[bool]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What is carried out: an intent, or with a `target` one use of a standing approval."""
+
+    operation: Operation
+    intent: Intent
+    target: str = ""
+
+    async def perform(self) -> str:
+        """Do it."""
+        return await self.operation.perform(self.intent, self.target or self.intent.target)
+
+    async def happened(self) -> bool:
+        """Read whether it was done."""
+        return await self.operation.happened(self.intent, self.target or self.intent.target)
+
+
+class Execution:
+    """Carries out, and settles."""
+
+    def __init__(self, clock: Clock, steps: Steps) -> None:
+        self._clock = clock
+        self._steps = steps
+
+    async def carry_out(self, deed: Deed) -> tuple[Progress, OrreryError | None]:
+        """Do it, note the outcome, and return it with what kept it from being done."""
+        try:
+            note = await deed.perform()
+        except ProcessorUnreachable as error:
+            return await self._after_a_lost_answer(deed, error)
+        except (ProcessorRefused, NotConfigured, Invalid) as error:
+            return await self._end(deed, "failed", str(error), logged=_refusal(error)), error
+        return await self._end(deed, "done", note), None
+
+    async def _after_a_lost_answer(
+        self, deed: Deed, lost: ProcessorUnreachable
+    ) -> tuple[Progress, OrreryError | None]:
+        """Settle by reading, if that can tell; what was not answered at all may still arrive at the processor."""
+        try:
+            happened = await deed.happened()
+        except (ProcessorError, NotConfigured) as error:
+            note = f"Neither the answer nor a look came: {error}"
+            return await self._found(deed, "unknown", note, logged=_refusal(error)), lost
+        if happened:
+            return await self._found(deed, "happened", HAPPENED), None
+        if lost.status is None or lost.status >= _SERVER_ERROR:
+            return await self._found(deed, "unknown", NOT_YET), lost
+        return await self._found(deed, "did not happen", NOTHING), lost
+
+    async def settle(self, deed: Deed, progress: Progress) -> Progress:
+        """Read what became of it; raise `Invalid` while it may be under way, and the processor's errors."""
+        known = progress.deed(deed.target)
+        if known and may_be_under_way(known, self._clock.now()):
+            raise Invalid(f"It may still be under way; ask again in {UNDER_WAY.seconds} s.")
+        if await deed.happened():
+            return await self._found(deed, "happened", HAPPENED)
+        return await self._found(deed, "did not happen", NOTHING)
+
+    async def _end(self, deed: Deed, kind: Literal["done", "failed"], note: str, *, logged: str = "") -> Progress:
+        """Note the processor's answer, whoever else looked at it meanwhile."""
+        now = self._clock.now()
+        return await self._steps.step(
+            deed.intent,
+            kind,
+            lambda progress: progress.after(deed.target, kind, now, note),
+            note=logged or note,
+            target=deed.target,
+        )
+
+    async def _found(
+        self, deed: Deed, kind: Literal["unknown", "happened", "did not happen"], note: str, *, logged: str = ""
+    ) -> Progress:
+        """Note what reading has shown, unless the answer itself, or another look, was noted meanwhile."""
+        state = _FOUND[kind]
+
+        def found(progress: Progress) -> Progress | None:
+            if not is_open(progress.deed(deed.target)):
+                return None
+            return progress.after(deed.target, state, self._clock.now(), note)
+
+        return await self._steps.step(deed.intent, kind, found, note=logged or note, target=deed.target)
+
+
+def _refusal(error: OrreryError) -> str:
+    """Return what the log tells of an error: the processor's own sentence may hold personal data."""
+    if not isinstance(error, ProcessorRefused):
+        return str(error)
+    named = {"status": error.status, "code": error.code, "parameter": error.param}
+    told = ", ".join(f"{name} {_NOT_A_NAME.sub('', str(value))[:80]}" for name, value in named.items() if value)
+    return f"The processor refused it ({told})."

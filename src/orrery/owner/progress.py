@@ -1,0 +1,100 @@
+"""How far an intent has come (decision 15): pure.
+
+    proposed ──signed──▶ started ──▶ done | failed
+       │                    └──answer lost, or killed──▶ unknown ──read──▶ done | failed
+       └──withdrawn
+
+A standing approval (a preflight's) is `approved` instead; each target that it is used for goes on from started.
+"""
+
+from datetime import datetime, timedelta
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from orrery.owner.intents import read_statement
+
+LIFETIME = timedelta(minutes=10)
+"""How long a signature counts (decision 15)."""
+
+STANDING = timedelta(hours=24)
+"""How long a preflight's approval covers its sessions (decision 15)."""
+
+AHEAD = timedelta(seconds=60)
+"""How far the signing machine's clock may be ahead of ours."""
+
+UNDER_WAY = timedelta(minutes=2)
+"""How long something that was started may still be under way: longer than any call to the processor takes."""
+
+Outcome = Literal["started", "done", "failed", "unknown"]
+State = Literal["proposed", "withdrawn", "approved", "started", "done", "failed", "unknown"]
+
+
+class Use(BaseModel):
+    """What became of one target of a standing approval; `note` is the last word about it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    state: Outcome
+    changed_at: datetime
+    note: str = ""
+
+
+class Progress(BaseModel):
+    """How far an intent has come; `note` is the last word about it, `uses` are those of a standing approval."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    v: Literal[1] = 1
+    intent_id: str
+    digest: str
+    state: State = "proposed"
+    changed_at: datetime
+    note: str = ""
+    statement: str = ""
+    signature: str = ""
+    uses: dict[str, Use] = {}
+
+    def deed(self, target: str) -> "Progress | Use | None":
+        """Return what became of one target of a standing approval, or with no target of the intent itself."""
+        return self.uses.get(target) if target else self
+
+    def after(self, target: str, state: Outcome, at: datetime, note: str = "") -> "Progress":
+        """Return this with another outcome for a target, or with no target for the intent itself."""
+        if not target:
+            return self.model_copy(update={"state": state, "changed_at": at, "note": note})
+        return self.model_copy(update={"uses": {**self.uses, target: Use(state=state, changed_at=at, note=note)}})
+
+    def open_targets(self) -> list[str]:
+        """Return what is started or unknown: targets of a standing approval, or "" for the intent itself."""
+        if is_open(self):
+            return [""]
+        return [target for target, use in self.uses.items() if is_open(use)]
+
+
+def is_open(deed: Progress | Use | None) -> bool:
+    """Return whether something was started and its outcome is not known."""
+    return deed is not None and deed.state in ("started", "unknown")
+
+
+def may_be_under_way(deed: Progress | Use, now: datetime) -> bool:
+    """Return whether its last call to the processor may still arrive there."""
+    return now - deed.changed_at < UNDER_WAY
+
+
+def in_words(progress: Progress, now: datetime) -> str:
+    """Return how far it has come in a word or two for a person, saying no more than is known at this time."""
+    found = [progress.deed(target) for target in progress.open_targets()]
+    if any(deed is not None and not may_be_under_way(deed, now) for deed in found):
+        return "unknown"
+    match progress.state:
+        case "proposed":
+            return "waiting"
+        case "started":
+            return "under way"
+        case "approved":
+            return "in force" if now - read_statement(progress.statement).at <= STANDING else "over"
+        case "unknown":
+            return "unknown"
+        case ended:
+            return ended
