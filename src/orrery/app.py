@@ -1,5 +1,7 @@
 """The composition root: settings choose adapters, adapters make domains, domains make HTTP apps and jobs."""
 
+import asyncio
+import platform
 import secrets as random
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -29,6 +31,9 @@ from orrery.edge.owner_page import OwnerPage, PanelSource
 from orrery.fraud.domain import FraudDomain
 from orrery.live.domain import LiveDomain
 from orrery.owner.approvals import Approvals
+from orrery.owner.baseline import EVERY
+from orrery.owner.fingerprints import Fingerprints, Sight
+from orrery.owner.guard import Holding, SecretsGuard
 from orrery.owner.health import Health
 from orrery.owner.heart import Heart
 from orrery.owner.intents import NAMESPACE
@@ -44,7 +49,7 @@ from orrery.ports.notifier import Notifier
 from orrery.ports.processor import ProcessorReads
 from orrery.ports.store import Store
 from orrery.ports.tracker import Tracker
-from orrery.settings import Secrets, Settings
+from orrery.settings import Secrets, Settings, held_in, look_again, uses_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +66,18 @@ class Orrery:
     reads: ProcessorReads
     workers: Workers
     health: Health
+    guard: SecretsGuard
     gate: AdminBasic
     mode: str
 
     async def findings(self) -> Sequence[Finding]:
         """Return how every part is, without asking anybody outside."""
-        return [*await self.health.local(), *self.checkout.health.local(), *self.live.health.local()]
+        return [*await self.domains(), *await self.guard.findings()]
+
+    async def domains(self) -> Sequence[Finding]:
+        """Return the same without the secrets, of which their guard tells the owner by itself."""
+        checkout = [*self.checkout.health.local(), *await self.checkout.receipts.local()]
+        return [*await self.health.local(), *checkout, *self.live.health.local()]
 
     def panels(self) -> list[PanelSource]:
         """Return what the owner's page shows; a part joins by a line here."""
@@ -74,6 +85,7 @@ class Orrery:
         return [
             PanelSource("Notifications", overview.notifications),
             PanelSource("Parts", overview.parts),
+            PanelSource("Secrets", self.guard.panel),
         ]
 
     def apps(self, site: ASGIApp | None = None) -> tuple[ASGIApp, ASGIApp]:
@@ -82,7 +94,7 @@ class Orrery:
         checkout, live = self.checkout.routes, self.live.routes
         public = public_app([checkout.router(), live.router()], checkout.direct(), self.findings, metrics, site)
         page = OwnerPage(self.gate, self.clock, self.panels(), mode=self.mode)
-        private = private_app(public, self.findings, metrics, self.health.undelivered, page)
+        private = private_app(public, self.findings, metrics, self.health.undelivered, page, self.guard.held)
         count = metrics.counter_of(LiveDomain.PATH)
         return FastReads(public, LiveDomain.PATH, self.live.fast(), count), private
 
@@ -133,8 +145,9 @@ def _composed(settings: Settings, secrets: Secrets, clock: Clock, store: Store, 
     workers = Workers(store, clock, holder)
     health = Health(store, outbox, workers.failing, notifiers)
     gate = AdminBasic(secrets.reveal("admin_password_hash"), clock)
+    guard = _guard(settings, secrets, clock, store, key)
     orrery = Orrery(
-        clock, store, outbox, approvals, checkout, live, fraud, reads, workers, health, gate, settings.mode
+        clock, store, outbox, approvals, checkout, live, fraud, reads, workers, health, guard, gate, settings.mode
     )
     _add_jobs(orrery, settings)
     return orrery
@@ -144,11 +157,24 @@ def _add_jobs(orrery: Orrery, settings: Settings) -> None:
     workers, outbox = orrery.workers, orrery.outbox
     workers.add(Job(Health.JOB, timedelta(seconds=10), orrery.health.write))
     workers.add(Job("deliver notifications", timedelta(seconds=1), outbox.deliver_due))
-    workers.add(Job("watch", timedelta(minutes=5), Watch(orrery.store, orrery.clock, orrery.findings).tell))
+    workers.add(Job("watch", timedelta(minutes=5), Watch(orrery.store, orrery.clock, orrery.domains).tell))
+    # Each process looks: one whose variables were wiped may start beside one that has them.
+    workers.add(Job(SecretsGuard.JOB, EVERY, orrery.guard.look, everywhere=True))
     workers.add(*orrery.checkout.jobs(), *orrery.live.jobs(), *orrery.fraud.jobs())
     if settings.heartbeat.url:
         heart = Heart(_heartbeat(settings.heartbeat.url), workers.failing, outbox.stuck)
         workers.add(Job(Heart.JOB, timedelta(minutes=1), heart.beat))
+
+
+def _guard(settings: Settings, secrets: Secrets, clock: Clock, store: Store, key: bytes) -> SecretsGuard:
+    fingerprints = Fingerprints.of_store(key)
+
+    async def sight() -> Sight:
+        return await asyncio.to_thread(look_again, settings, fingerprints)
+
+    observer = f"{platform.node()}:{settings.server.private_port}"
+    holding = Holding(held_in(secrets, fingerprints), fingerprints.keyed_by, observer, uses_of(settings))
+    return SecretsGuard(store, clock, holding, sight)
 
 
 def _approvals(settings: Settings, secrets: Secrets, clock: Clock, store: Store, key: bytes) -> Approvals:

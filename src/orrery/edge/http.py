@@ -64,8 +64,12 @@ def private_app(
     metrics: Metrics,
     undelivered: Callable[[], Awaitable[Mapping[str, int]]],
     owner: OwnerPage,
+    held: Callable[[], Mapping[str, object]] = dict,
 ) -> FastAPI:
-    """Return the private app: the owner's page, metrics, readiness in detail, the public operations' reference."""
+    """Return the private app: the owner's page, metrics, readiness in detail, the public operations' reference.
+
+    `held` returns the keyed fingerprints of the secrets in memory.
+    """
     app = FastAPI(title="Orrery, private", openapi_url=None, docs_url=None, redoc_url=None)
     _answer_plainly(app)
 
@@ -87,6 +91,11 @@ def private_app(
         parts = await readiness()
         body = {"ready": _is_ready(parts), "parts": [asdict(part) for part in parts]}
         return JSONResponse(body, 200 if _is_ready(parts) else 503)
+
+    @app.get("/secrets")
+    async def fingerprints() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
+        """Show keyed fingerprints of the secrets in memory, and no value."""
+        return JSONResponse(held(), headers={"Cache-Control": "no-store"})
 
     @app.get("/owner")
     async def owners_page(request: Request) -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it

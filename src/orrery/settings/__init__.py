@@ -14,11 +14,25 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_settings import SettingsError as EnvironmentUnreadable
 
+from orrery.owner.fingerprints import Fingerprinting, Seen
 from orrery.settings.model import Settings
-from orrery.settings.secrets import Secrets, read_secrets
+from orrery.settings.secrets import Secrets, examine_secrets, read_secrets
 from orrery.settings.section import PREFIX, SettingsError
+from orrery.settings.sight import held_in, look
+from orrery.settings.uses import uses_of
 
-__all__ = ["CONFIG_VARIABLE", "DEMO_FILE", "Secrets", "Settings", "SettingsError", "load"]
+__all__ = [
+    "CONFIG_VARIABLE",
+    "DEMO_FILE",
+    "Secrets",
+    "Settings",
+    "SettingsError",
+    "held_in",
+    "load",
+    "load_usable",
+    "look_again",
+    "uses_of",
+]
 
 CONFIG_VARIABLE = "ORRERY_CONFIG"
 """The variable that names the settings file; the only one that is not a setting or a secret."""
@@ -33,12 +47,27 @@ def load(path: Path | None = None) -> tuple[Settings, Secrets]:
 
     Without `path`, the first of `$ORRERY_CONFIG`, `orrery.toml` here and the demo's is read.
     """
+    settings = load_settings(path)
+    return settings, read_secrets(settings.secrets.directory, os.environ, settings.mode)  # noqa: TID251  see there
+
+
+def load_settings(path: Path | None = None) -> Settings:
+    """Return the settings alone; raise `SettingsError` when they can not be used."""
     _refuse_unknown_variables(os.environ)  # noqa: TID251  this is the one place that reads it
     named = path or _path_of(os.environ.get(CONFIG_VARIABLE))  # noqa: TID251  the same
     file = named or next((file for file in (DEFAULT_FILE, DEMO_FILE) if file.exists()), None)
-    settings = _settings(_read_toml(file) if file else {})
-    secrets = read_secrets(settings.secrets.directory, os.environ, settings.mode)  # noqa: TID251  the same
-    return settings, secrets
+    return _settings(_read_toml(file) if file else {})
+
+
+def load_usable(path: Path | None = None) -> tuple[Settings, Secrets, dict[str, str]]:
+    """Return settings, the secrets that can be used, and why the others can not: see `examine_secrets`."""
+    settings = load_settings(path)
+    return settings, *examine_secrets(settings.secrets.directory, os.environ, settings.mode)  # noqa: TID251  see `load`
+
+
+def look_again(settings: Settings, fingerprint: Fingerprinting) -> dict[str, Seen]:
+    """Return how the secrets lie there now, as fingerprints; the settings are those of the start."""
+    return look(settings.secrets.directory, os.environ, settings.mode, fingerprint)  # noqa: TID251  see `load`
 
 
 def _settings(found: dict[str, Any]) -> Settings:

@@ -54,6 +54,15 @@ class Secrets(Section):
         lines = text.split() if name == "webhook_signing_secret" else map(str.strip, text.splitlines())
         return [line for line in lines if line]
 
+    def normalized(self, name: str) -> str:
+        """Return a secret's value in the form in which two of them are compared, or nothing when it is missing."""
+        return self.normal_form(name, self.reveal(name) or "")
+
+    @staticmethod
+    def normal_form(name: str, text: str) -> str:
+        """Return a secret's text without the white space that does not count."""
+        return "\n".join(text.split()) if name == "webhook_signing_secret" else text.strip()
+
     def values(self) -> list[str]:
         """Return every value there is, for the log's redaction."""
         return [part for name in type(self).model_fields for part in self.parts(name)]
@@ -69,8 +78,43 @@ def read_secrets(directory: Path | None, environment: Mapping[str, str], mode: M
     """Return the secrets of this machine, all usable; raise `SettingsError` naming the one that is not."""
     secrets = _secrets(directory, environment)
     _refuse_short_secrets(secrets)
-    _refuse_wrong_keys(mode, secrets)
+    refuse_wrong_keys(mode, secrets)
     return secrets
+
+
+def examine_secrets(
+    directory: Path | None, environment: Mapping[str, str], mode: Mode
+) -> tuple[Secrets, dict[str, str]]:
+    """Return the secrets of this machine that can be used, and a sentence for each that can not, by its name.
+
+    What concerns no secret alone (the folder, an unknown file in it) stands under "".
+    """
+    usable: dict[str, str] = {}
+    troubles: dict[str, str] = {}
+    for name in Secrets.model_fields:
+        try:
+            usable |= _usable(name, directory, environment, mode)
+        except SettingsError as error:
+            troubles[name] = str(error)
+    try:
+        read_secrets(directory, environment, mode)
+    except SettingsError as error:
+        if str(error) not in troubles.values():
+            troubles[""] = str(error)
+    return Secrets(**usable), troubles  # pyright: ignore[reportArgumentType] text becomes SecretStr here
+
+
+def _usable(name: str, directory: Path | None, environment: Mapping[str, str], mode: Mode) -> dict[str, str]:
+    found = {} if (text := environment.get(PREFIX + name.upper())) is None else {name: text}
+    credentials = environment.get(CREDENTIALS_VARIABLE)
+    place = Path(credentials) if credentials else directory
+    if not found and place and (file := place / name).exists():
+        found = {name: _read_secret(file)}
+    _refuse_garbled(found)
+    one = Secrets(**found)  # pyright: ignore[reportArgumentType] text becomes SecretStr here
+    _refuse_short_secrets(one)
+    refuse_wrong_keys(mode, one)
+    return found
 
 
 def _secrets(directory: Path | None, environment: Mapping[str, str]) -> Secrets:
@@ -115,7 +159,8 @@ def _refuse_short_secrets(secrets: Secrets) -> None:
             raise SettingsError(f"The secret {name} is shorter than {SHORTEST_SECRET} characters.")
 
 
-def _refuse_wrong_keys(mode: Mode, secrets: Secrets) -> None:
+def refuse_wrong_keys(mode: Mode, secrets: Secrets) -> None:
+    """Raise `SettingsError` for a test key in live mode and for a live key in another one (decision 41)."""
     key = secrets.reveal("processor_api_key") or ""
     if mode == "live" and key.startswith(("sk_test_", "rk_test_")):
         raise SettingsError("processor_api_key is a test key, but the mode is live.")

@@ -1,0 +1,63 @@
+"""Keyed fingerprints of secrets: enough to tell one value from another, and nothing else (decision 42). Pure.
+
+The key is the store's, so a fingerprint means nothing beside another store. Twelve digits are kept and shown.
+"""
+
+import hmac
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+DIGITS = 12
+"""Hexadecimal digits of a fingerprint: two values have the same one once in 2^48."""
+
+DIRECTORY = "directory"
+"""What the folder of secrets is called among the secrets in it; it is none, and has no value."""
+
+State = Literal["present", "missing", "empty", "unreadable", "refused", "unknown"]
+"""How a secret, or the folder, was found.
+
+`refused`: the folder holds what the next start would stop at. `unknown`: the place where it lay can not be read.
+"""
+
+Place = Literal["", "environment", "directory", "credentials", "copy"]
+"""Where a secret lies. `copy`: only the service manager's copy is left, and the folder that is read has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One secret as it lies there now: its fingerprint when it is present, where, and its file's mode."""
+
+    state: State
+    fingerprint: str = ""
+    place: Place = ""
+    mode: int | None = None
+
+
+Sight = Mapping[str, Seen]
+"""What a look has found: each secret by its name, and `DIRECTORY`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprints:
+    """Makes the fingerprints of one store's deployment."""
+
+    _key: bytes = field(repr=False)
+
+    @classmethod
+    def of_store(cls, store_key: bytes) -> "Fingerprints":
+        """Return those under a key derived from the store's own, which has another use too."""
+        return cls(hmac.digest(store_key, b"orrery fingerprints of secrets", "sha256"))
+
+    def __call__(self, name: str, value: str) -> str:
+        """Return the fingerprint of a secret's value; the same value under another name has another one."""
+        return hmac.new(self._key, f"{name}\0{value}".encode(), "sha256").hexdigest()[:DIGITS]
+
+    @property
+    def keyed_by(self) -> str:
+        """What tells this key from another: fingerprints under different keys can not be compared."""
+        return self("", "")
+
+
+Fingerprinting = Callable[[str, str], str]
+"""Name and value to fingerprint."""

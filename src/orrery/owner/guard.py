@@ -1,0 +1,211 @@
+"""The canary over the secrets (issue item 7): none vanishes, empties or changes without the owner hearing of it.
+
+What happened once must not happen again: a partial update wiped a variable, and the checkout stood still for a
+day. So each process looks at its start and every ten minutes, and compares what lies there now with what lay there
+before (in the store, for the deployment) and with what it holds in memory.
+"""
+
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import structlog
+from pydantic import BaseModel, ValidationError
+
+from orrery.errors import Invalid, OutcomeUnknown, StoreError, StoreUnavailable
+from orrery.owner import outbox
+from orrery.owner.baseline import ANNOUNCED_FOR, Alarm, Announcement, Kept, Look, compared
+from orrery.owner.fingerprints import DIRECTORY, Seen, Sight
+from orrery.owner.restored import last_restore
+from orrery.owner.secret_letters import Event, Use, described, letters
+from orrery.ports.clock import Clock
+from orrery.ports.health import Finding
+from orrery.ports.panels import Panel, moment
+from orrery.ports.store import Absent, Check, Committed, Conflict, Entry, Put, Store, Unchanged, Write
+
+KEPT = "secret:"
+ANNOUNCED = "secret-announced:"
+
+SETTLE = 2.0
+"""Seconds after which a difference is looked at again: a file that is being written is empty for a moment."""
+
+_ROUNDS = 20
+_COLUMNS = ("secret", "state", "announced", "fingerprint")
+
+Record = TypeVar("Record", bound=BaseModel)
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What one process holds in memory: a fingerprint for each secret, or None; and what the secrets are for.
+
+    `keyed_by` tells the fingerprints' key, `observer` this process from the others of the deployment: it is the
+    same again after a restart.
+    """
+
+    fingerprints: Mapping[str, str | None]
+    keyed_by: str
+    observer: str
+    uses: Mapping[str, Use]
+
+
+class SecretsGuard:
+    """Looks at the secrets and remembers; `sight` returns what lies there now."""
+
+    JOB = "guard the secrets"
+
+    def __init__(
+        self, store: Store, clock: Clock, holding: Holding, sight: Callable[[], Awaitable[Sight]]
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._holding = holding
+        self._sight = sight
+
+    @property
+    def uses(self) -> Mapping[str, Use]:
+        """What each secret is for."""
+        return self._holding.uses
+
+    def held(self) -> dict[str, object]:
+        """Return the fingerprints of the secrets in memory, for the private listener."""
+        return {"keyed_by": self._holding.keyed_by, "secrets": dict(self._holding.fingerprints)}
+
+    async def look(self) -> None:
+        """Compare what lies there now with what was there before, and tell of each difference once."""
+        sight = await self._settled_sight()
+        for _ in range(_ROUNDS):
+            if await self._noted(sight):
+                return
+        raise StoreUnavailable("The store is too busy to note how the secrets are.")
+
+    async def announce(self, name: str, reason: str, *, removal: bool = False) -> Announcement:
+        """Let a secret change, or be taken away for good, within the next 24 hours; raise `Invalid`."""
+        if name not in {*self.uses, DIRECTORY}:
+            raise Invalid(f"There is no secret {name}; there are {', '.join(self.uses)}, and {DIRECTORY}.")
+        if not reason.strip():
+            raise Invalid("The reason is missing.")
+        now = self._clock.now()
+        announcement = Announcement(
+            name=name, reason=reason.strip(), removal=removal, at=now, until=now + ANNOUNCED_FOR
+        )
+        await self._store.commit([Put(ANNOUNCED + name, _json(announcement), ANNOUNCED_FOR)])
+        return announcement
+
+    async def announced(self) -> dict[str, Announcement]:
+        """Return the announcements that count now, by secret."""
+        found = [_read(Announcement, entry) for entry in await self._store.scan(ANNOUNCED)]
+        return {one.name: one for one in found if one and self._clock.now() < one.until}
+
+    async def kept(self) -> dict[str, Kept]:
+        """Return what is known of each secret, by its name."""
+        return {name: kept for name, (_, kept) in (await self._entries()).items() if kept}
+
+    async def findings(self) -> list[Finding]:
+        """Return a finding for each secret that is not as it was, or that all are; nothing without the store."""
+        try:
+            kept = await self.kept()
+        except StoreError:
+            return []
+        alarms = [(one.name, alarm) for one in kept.values() if (alarm := one.worst())]
+        if alarms:
+            return [self._finding(name, alarm) for name, alarm in alarms]
+        known = sum(one.fingerprint is not None for name, one in kept.items() if name != DIRECTORY)
+        why = f"{known} are as they were." if kept else "The service has not looked at them yet."
+        return [Finding("secrets", "ok" if kept else "off", why, essential=False)]
+
+    async def panel(self) -> Panel:
+        """Return each secret for the owner's page, without any value."""
+        kept, announced = await self.kept(), await self.announced()
+        rows = tuple(self._row(name, kept.get(name), announced.get(name)) for name in [*self.uses, DIRECTORY])
+        bad = [one.name for one in kept.values() if one.alarms]
+        missing = [name for name, use in self.uses.items() if use.needed and not self._holds(name)]
+        if bad or missing:
+            headline = f"{len({*bad, *missing})} not as it should be"
+            return Panel("Secrets", headline, "bad", "Type `orrery secrets check`.", _COLUMNS, rows)
+        headline = f"{sum(map(self._holds, self.uses))} in use, none changed unannounced"
+        return Panel("Secrets", headline, "attention" if announced else "good", "", _COLUMNS, rows)
+
+    async def _settled_sight(self) -> Sight:
+        sight = await self._sight()
+        if any(self._differs(name, seen) for name, seen in sight.items()):
+            await self._clock.sleep(SETTLE)
+            return await self._sight()
+        return sight
+
+    def _differs(self, name: str, seen: Seen) -> bool:
+        return self._holding.fingerprints.get(name, seen.fingerprint or None) != (seen.fingerprint or None)
+
+    async def _noted(self, sight: Sight) -> bool:
+        """Note what was seen, with the messages about it, in one commit; return False when another was faster."""
+        entries, announced, now = await self._entries(), await self.announced(), self._clock.now()
+        events: list[Event] = []
+        writes: list[Write] = []
+        checks: list[Check] = []
+        for name, seen in sight.items():
+            entry, before = entries.get(name, (None, None))
+            held = self._holding.fingerprints.get(name, seen.fingerprint or None)
+            look = Look(now, self._holding.observer, announced.get(name), held)
+            after, kind = compared(before, name, seen, look)
+            if after and after != before:
+                writes.append(Put(KEPT + name, _json(after)))
+                checks.append(Unchanged(entry.key, entry.version) if entry else Absent(KEPT + name))
+            if kind:
+                events.append(Event(name, kind, held is not None, held != (seen.fingerprint or None)))
+        writes += outbox.enqueue(letters(events, self.uses, now, await self._after_restore(entries)), now)
+        if writes and isinstance(await self._commit(writes, checks), Conflict):
+            return False
+        for event in events:
+            log.warning("secret looked at", which=event.name, found=event.kind)
+        return True
+
+    async def _after_restore(self, entries: Mapping[str, tuple[Entry, Kept | None]]) -> str:
+        restored = await last_restore(self._store)
+        if restored is None or not any(kept and kept.since < restored.at for _, kept in entries.values()):
+            return ""
+        return f"The store was restored at {restored.at:%Y-%m-%d %H:%M} UTC: it may not know of a rotation before."
+
+    async def _entries(self) -> dict[str, tuple[Entry, Kept | None]]:
+        found = await self._store.scan(KEPT)
+        return {entry.key.removeprefix(KEPT): (entry, _read(Kept, entry)) for entry in found}
+
+    async def _commit(self, writes: Sequence[Write], checks: Sequence[Check]) -> Committed | Conflict:
+        try:
+            return await self._store.commit(writes, checks, commit_id=secrets.token_hex(16))
+        except OutcomeUnknown as error:
+            return await self._store.commit(writes, checks, commit_id=error.commit_id)
+
+    def _holds(self, name: str) -> bool:
+        return self._holding.fingerprints.get(name) is not None
+
+    def _finding(self, name: str, alarm: Alarm) -> Finding:
+        why, todo = described(alarm.trouble, name)
+        use = self.uses.get(name)
+        stops = use is not None and use.needed and not self._holds(name)
+        said = f"{why} Since {alarm.since:%Y-%m-%d %H:%M} UTC.{f' {use.effect}' if use and stops else ''}"
+        part = "secrets directory" if name == DIRECTORY else f"secret {name}"
+        return Finding(part, "broken", said, todo, essential=bool(use and use.essential and stops))
+
+    def _row(self, name: str, kept: Kept | None, announced: Announcement | None) -> tuple[str, ...]:
+        alarm = kept.worst() if kept else None
+        use = self.uses.get(name)
+        missing = "missing" if use and use.needed else "off"
+        held = self._holding.fingerprints.get(name)
+        state = alarm.trouble if alarm else "present" if held or (kept and kept.fingerprint) else missing
+        until = f"until {moment(announced.until)}" if announced else "-"
+        return name, state, until, held or "-"
+
+
+def _read(kind: type[Record], entry: Entry) -> Record | None:
+    """Return a record, or None when it can not be read: then it is as if it were not there."""
+    try:
+        return kind.model_validate_json(entry.value)
+    except ValidationError:
+        return None
+
+
+def _json(record: BaseModel) -> bytes:
+    return record.model_dump_json().encode()

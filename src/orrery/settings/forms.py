@@ -1,0 +1,103 @@
+"""Whether a secret looks like one of its kind: what prefix and form vendors give it. Pure; no value is told."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import cast
+from urllib.parse import urlsplit
+
+from orrery.settings.secrets import Mode, Secrets, refuse_wrong_keys
+from orrery.settings.section import SettingsError
+
+_PROCESSOR_KEY = re.compile(r"(?P<kind>sk|rk)_(?P<mode>live|test)_[A-Za-z0-9_]+")
+_KINDS = {"sk": "an unrestricted key; a restricted one (rk_) is advised", "rk": "a restricted key"}
+_SIGNING_SECRET = re.compile(r"whsec_\S+")
+_HASH = re.compile(r"[0-9a-fA-F]{64}")
+_HINTS = {
+    "push_token": (re.compile(r"tk_[A-Za-z0-9]+"), "ntfy's own tokens begin with tk_; this one does not"),
+    "tracker_token": (
+        re.compile(r"(?:gh[opsu]_|github_pat_)[A-Za-z0-9_]+|[0-9a-f]{40}"),
+        "it has not the form of GitHub's tokens",
+    ),
+}
+_THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What is wrong with a secret's form, in a sentence, or else what is worth knowing of it, in a phrase."""
+
+    wrong: str = ""
+    note: str = ""
+
+
+def form_of(name: str, secrets: Secrets, mode: Mode) -> Form:
+    """Return how a secret that is present looks."""
+    match name:
+        case "processor_api_key":
+            return _processor_key(secrets, mode)
+        case "webhook_signing_secret":
+            return _signing_secrets(secrets.parts(name))
+        case "admin_password_hash":
+            return _password_hash(secrets.normalized(name))
+        case "analytics_service_account_key":
+            return _service_account(secrets.normalized(name))
+        case _:
+            return _hint(name, secrets.normalized(name))
+
+
+def _processor_key(secrets: Secrets, mode: Mode) -> Form:
+    found = _PROCESSOR_KEY.fullmatch(secrets.normalized("processor_api_key"))
+    if found is None:
+        return Form("It is no secret key (sk_…) and no restricted one (rk_…).")
+    try:
+        refuse_wrong_keys(mode, secrets)
+    except SettingsError as error:
+        return Form(str(error))
+    return Form(note=f"{_KINDS[found['kind']]}, {found['mode']} mode")
+
+
+def _signing_secrets(lines: list[str]) -> Form:
+    if not all(map(_SIGNING_SECRET.fullmatch, lines)):
+        return Form("A line of it is no signing secret (whsec_…).")
+    return Form(note="several, for a rotation" if len(lines) > 1 else "")
+
+
+def _password_hash(text: str) -> Form:
+    return Form() if _HASH.fullmatch(text) else Form("It is no SHA-256 in hexadecimal digits: nobody is admitted.")
+
+
+def _hint(name: str, text: str) -> Form:
+    form, note = _HINTS.get(name, (None, ""))
+    return Form() if form is None or form.fullmatch(text) else Form(note=note)
+
+
+def _service_account(text: str) -> Form:
+    try:
+        read: object = json.loads(text)
+    except ValueError:
+        return Form("It is no JSON: put the key file there as it was downloaded.")
+    given = cast("dict[str, object]", read) if isinstance(read, dict) else {}
+    if given.get("type") != "service_account" or not isinstance(given.get("client_email"), str):
+        return Form("It is not the key file of a service account.")
+    if not _is_safe(given.get("token_uri")):
+        return Form("Its token address is not https://.")
+    return Form() if _loads(given.get("private_key")) else Form("The private key in it can not be read.")
+
+
+def _is_safe(address: object) -> bool:
+    if not isinstance(address, str):
+        return False
+    parts = urlsplit(address)
+    return parts.scheme == "https" or parts.hostname in _THIS_MACHINE
+
+
+def _loads(pem: object) -> bool:
+    from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415  only this check needs the library
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key  # noqa: PLC0415  the same
+
+    try:
+        load_pem_private_key(pem.encode() if isinstance(pem, str) else b"", password=None)
+    except (TypeError, ValueError, UnsupportedAlgorithm):
+        return False
+    return True
