@@ -12,6 +12,7 @@ from orrery.errors import (
     Invalid,
     NotConfigured,
     OrreryError,
+    PartlyDone,
     ProcessorError,
     ProcessorRefused,
     ProcessorUnreachable,
@@ -28,7 +29,15 @@ NOT_YET = "The answer was lost; reading shows nothing of it so far."
 
 _SERVER_ERROR = 500
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_.\[\]-]")
-_FOUND: dict[str, Outcome] = {"unknown": "unknown", "happened": "done", "did not happen": "failed"}
+Found = Literal["unknown", "happened", "did not happen", "failed"]
+"""What reading can show; `failed`: of a change in two parts only one was made."""
+
+_FOUND: dict[Found, Outcome] = {
+    "unknown": "unknown",
+    "happened": "done",
+    "did not happen": "failed",
+    "failed": "failed",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +46,7 @@ class Operation:
 
     `perform` makes the change by one call to the processor and returns a sentence without personal data; what it
     raises, but for `ProcessorUnreachable`, means that nothing was changed. `happened` reads whether the change was
-    made. An operation with `covers` takes standing approvals: it tells which targets one is good for.
+    made. Where it takes two calls, both raise `PartlyDone` when only one of them was made. An operation with `covers` takes standing approvals: it tells which targets one is good for.
     """
 
     name: str
@@ -76,7 +85,7 @@ class Execution:
             note = await deed.perform()
         except ProcessorUnreachable as error:
             return await self._after_a_lost_answer(deed, error)
-        except (ProcessorRefused, NotConfigured, Invalid) as error:
+        except (ProcessorRefused, PartlyDone, NotConfigured, Invalid) as error:
             return await self._end(deed, "failed", str(error), logged=_refusal(error)), error
         return await self._end(deed, "done", note), None
 
@@ -86,6 +95,8 @@ class Execution:
         """Settle by reading, if that can tell; what was not answered at all may still arrive at the processor."""
         try:
             happened = await deed.happened()
+        except PartlyDone as part:
+            return await self._found(deed, "unknown", str(part)), lost
         except (ProcessorError, NotConfigured) as error:
             note = f"Neither the answer nor a look came: {error}"
             return await self._found(deed, "unknown", note, logged=_refusal(error)), lost
@@ -100,7 +111,11 @@ class Execution:
         known = progress.deed(deed.target)
         if known and may_be_under_way(known, self._clock.now()):
             raise Invalid(f"It may still be under way; ask again in {UNDER_WAY.seconds} s.")
-        if await deed.happened():
+        try:
+            happened = await deed.happened()
+        except PartlyDone as part:
+            return await self._found(deed, "failed", str(part))
+        if happened:
             return await self._found(deed, "happened", HAPPENED)
         return await self._found(deed, "did not happen", NOTHING)
 
@@ -115,9 +130,7 @@ class Execution:
             target=deed.target,
         )
 
-    async def _found(
-        self, deed: Deed, kind: Literal["unknown", "happened", "did not happen"], note: str, *, logged: str = ""
-    ) -> Progress:
+    async def _found(self, deed: Deed, kind: Found, note: str, *, logged: str = "") -> Progress:
         """Note what reading has shown, unless the answer itself, or another look, was noted meanwhile."""
         state = _FOUND[kind]
 
