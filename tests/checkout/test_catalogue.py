@@ -195,7 +195,7 @@ def test_nothing_else_is_a_slug(slug: str) -> None:
 @pytest.mark.parametrize(("title", "price"), [("", "price"), (" ", "price"), ("CISSP", ""), ("CISSP", "\t")])
 def test_title_and_price_are_needed(title: str, price: str) -> None:
     """A product without a title or a price is refused."""
-    with pytest.raises(Invalid, match="needs a title and a price_id"):
+    with pytest.raises(Invalid, match="needs a title, and a price_id"):
         checked(Product("isc2", "cissp", title, price))
 
 

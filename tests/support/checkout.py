@@ -20,6 +20,7 @@ from orrery.checkout.params import Terms
 from orrery.checkout.privacy import Privacy
 from orrery.checkout.reconcile import Reconciliation
 from orrery.checkout.records import AccessRecord, Offer
+from orrery.checkout.selling import Selling
 from orrery.checkout.service import Checkout, Purchase
 from orrery.checkout.webhook import Webhook
 from orrery.owner.outbox import Outbox, Row
@@ -31,6 +32,7 @@ from tests.support.processor import ScriptedProcessor
 SIGNING_SECRET = b"whsec_of_the_tests"
 INDEX_KEY = b"the tests' own index key"
 BUYER = "ann@example.org"
+API_VERSION = "2026-08-26.dahlia"
 
 PRODUCT = Product("isc2", "cissp", "CISSP", "price_cissp")
 OTHER = Product("isc2", "ccsp", "CCSP", "price_ccsp")
@@ -173,9 +175,14 @@ class Shop:
         return Webhook(self.clock, self.fulfilment, read_event, self.secrets)
 
     @cached_property
+    def selling(self) -> Selling:
+        """What is sold."""
+        return Selling(self.store, self.catalogue, self.terms, api_version=API_VERSION, livemode=self.livemode)
+
+    @cached_property
     def checkout(self) -> Checkout:
         """Sessions are created."""
-        return Checkout(self.store, self.clock, self.processor, self.catalogue, self.terms)
+        return Checkout(self.store, self.clock, self.processor, self.selling)
 
     @cached_property
     def reconciliation(self) -> Reconciliation:

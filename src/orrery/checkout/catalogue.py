@@ -1,11 +1,11 @@
 """The products on sale (decision 4): pure."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from unicodedata import category, normalize
 
-from orrery.errors import Invalid
+from orrery.errors import Invalid, NotFound
 
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 """Certification codes and vendor slugs (decision 2)."""
@@ -35,18 +35,23 @@ class ProductKey:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """One certification's practice questions for one year, at one price."""
+    """One certification's practice questions for one year, at one price; without a price it can not be sold."""
 
     vendor_slug: str
     cert_code: str
     title: str
-    price_id: str
+    price_id: str | None = None
     trust_copy: str = TRUST_COPY
 
     @property
     def key(self) -> ProductKey:
         """Return what identifies this product. `cert` is the only type there is (spec 1, Resources)."""
         return ProductKey("cert", self.cert_code, self.vendor_slug)
+
+    @property
+    def name(self) -> str:
+        """Return what the owner calls it: `vendor/cert`."""
+        return f"{self.vendor_slug}/{self.cert_code}"
 
     @property
     def submit_message(self) -> str:
@@ -59,8 +64,8 @@ def checked(product: Product) -> Product:
     for name, slug in (("vendor_slug", product.vendor_slug), ("cert_code", product.cert_code)):
         if not is_slug(slug):
             raise Invalid(f"{name} is not lower-case words joined by hyphens (at most {SLUG_MAXIMUM} characters).")
-    if not product.title.strip() or not product.price_id.strip():
-        raise Invalid(f"Product {product.cert_code} needs a title and a price_id.")
+    if not product.title.strip() or (product.price_id is not None and not product.price_id.strip()):
+        raise Invalid(f"Product {product.cert_code} needs a title, and a price_id that is not empty.")
     check_custom_text(product.submit_message, f"The trust copy of {product.cert_code}")
     return product
 
@@ -97,6 +102,13 @@ class Catalogue:
     def find(self, key: ProductKey) -> Product | None:
         """Return the product, or None when it is not on sale."""
         return self._products.get(key)
+
+    def named(self, names: Sequence[str]) -> list[Product]:
+        """Return the products that the owner names as `vendor/cert`, or all; raise `NotFound`."""
+        known = {product.name: product for product in self}
+        if unknown := [name for name in names if name not in known]:
+            raise NotFound(f"{unknown[0]!r} is no product of the catalogue: name it as vendor/cert.")
+        return [known[name] for name in dict.fromkeys(names)] if names else list(known.values())
 
     def __iter__(self) -> Iterator[Product]:
         """Iterate over the products in the order of the settings."""

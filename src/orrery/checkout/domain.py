@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from orrery.checkout.account import AccountDesk
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.desk import Desk
 from orrery.checkout.fulfilment import Fulfilment
@@ -11,11 +12,19 @@ from orrery.checkout.health import CheckoutHealth
 from orrery.checkout.letters import Letters
 from orrery.checkout.lookup import Lookup
 from orrery.checkout.offers import Offers
+from orrery.checkout.operations import Expiry
 from orrery.checkout.params import Terms
+from orrery.checkout.preflight import Preflight
 from orrery.checkout.privacy import Privacy
 from orrery.checkout.reconcile import EVERY, Reconciliation
 from orrery.checkout.routes import CheckoutRoutes
+from orrery.checkout.sales import Sales
+from orrery.checkout.selling import Selling
 from orrery.checkout.service import Checkout
+from orrery.checkout.standing import ReceiptHealth
+from orrery.checkout.trials import Trials
+from orrery.checkout.verification import EVERY as DRIFT_EVERY
+from orrery.checkout.verification import Verification
 from orrery.checkout.webhook import Webhook
 from orrery.edge.client_address import ClientAddresses
 from orrery.edge.ratelimit import Limit, RateLimit
@@ -62,10 +71,20 @@ class CheckoutDomain:
         self._reads, self._writes, self._approvals = reads, writes, approvals
         self._offers = Offers(store, reads)
         self.catalogue = plan.catalogue
+        self.account = AccountDesk(reads, writes, approvals)
+        self.selling = Selling(
+            store, plan.catalogue, plan.terms, api_version=plan.api_version, livemode=plan.livemode
+        )
         self.lookup = Lookup(store, clock, index_key=index_key)
         self.desk = Desk(store, clock, self.lookup, plan.letters, livemode=plan.livemode, index_key=index_key)
         self.privacy = Privacy(store, clock, self.lookup, index_key=index_key)
         fulfilment = Fulfilment(store, clock, plan.letters, livemode=plan.livemode, index_key=index_key)
+        self._expiry = Expiry(store, processor, writes, approvals)
+        trials = Trials(store, clock, processor, approvals, self._expiry)
+        self.preflight = Preflight(clock, reads, approvals, self.selling, trials)
+        self.verification = Verification(store, clock, processor, reads, self.selling, self._expiry)
+        self.receipts = ReceiptHealth(self.selling, trials)
+        self.sales = Sales(store, clock, self.lookup)
         self.reconciliation = Reconciliation(store, clock, processor, fulfilment, plan.catalogue)
         self.health = CheckoutHealth(
             catalogue=plan.catalogue,
@@ -77,7 +96,7 @@ class CheckoutDomain:
             has_service_token=plan.service_token is not None,
         )
         self.routes = CheckoutRoutes(
-            checkout=Checkout(store, clock, processor, plan.catalogue, plan.terms),
+            checkout=Checkout(store, clock, processor, self.selling),
             webhook=Webhook(clock, fulfilment, read_event, plan.signing_secrets),
             lookup=self.lookup,
             addresses=ClientAddresses(plan.trusted_proxies),
@@ -87,7 +106,7 @@ class CheckoutDomain:
 
     def operations(self) -> list[Operation]:
         """Return what may be done at the processor with an approval."""
-        return []
+        return self._expiry.operations()
 
     async def address_of(self, payment_intent: str) -> str | None:
         """Return the client address that asked for the session of a payment, or None when it is not known."""
@@ -98,4 +117,5 @@ class CheckoutDomain:
         jobs = [Job("erase old addresses", timedelta(hours=1), self.privacy.erase_old_addresses)]
         if list(self.catalogue) and self._plan.has_api_key:
             jobs.append(Job("reconcile", EVERY, self.reconciliation.run_unattended))
+            jobs.append(Job("look for drift", DRIFT_EVERY, self.verification.look))
         return jobs

@@ -13,6 +13,10 @@ INDEX_KEY = "index-key"
 OFFER = "offer:"
 OFFER_ADDRESS = "offer-address:"
 PENDING = "pending:"
+RECONCILED = "reconciled"
+RECEIPT = "receipt:"
+TRIAL = "preflight:"
+DRIFT = "checkout-drift"
 
 
 def access(session_id: str) -> str:
@@ -58,6 +62,21 @@ def offer_address(created_at: datetime, session_id: str) -> str:
 def pending(session_id: str) -> str:
     """Return the key of a session that waits or was refused."""
     return f"{PENDING}{session_id}"
+
+
+def receipt(product: ProductKey) -> str:
+    """Return the key of the last receipt of a product."""
+    return f"{RECEIPT}{product.vendor_slug}:{product.cert_code}"
+
+
+def trial(run_id: str, product: ProductKey) -> str:
+    """Return the key of what a preflight has done about one product."""
+    return f"{TRIAL}{run_id}:{product.vendor_slug}:{product.cert_code}"
+
+
+def own_session(session_id: str) -> str:
+    """Return the key that tells a session of our own, made to look at the checkout, from a visitor's."""
+    return f"own-session:{session_id}"
 
 
 def stamp(moment: datetime) -> str:

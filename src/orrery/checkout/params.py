@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from orrery.checkout.catalogue import Product
-from orrery.errors import Invalid
+from orrery.errors import Invalid, NotConfigured
 from orrery.ports.processor import Parameter, Parameters
 
 QUANTITY = 1
@@ -49,7 +49,12 @@ class Terms:
 
 
 def session_parameters(product: Product, terms: Terms) -> Parameters:
-    """Return exactly what is sent to the processor for `product` (spec 1, Session parameters)."""
+    """Return exactly what is sent to the processor for `product` (spec 1, Session parameters).
+
+    Raises `NotConfigured` for a product without a price.
+    """
+    if product.price_id is None:
+        raise NotConfigured(f"{product.name} names no price: it can not be sold.")
     parameters: Parameters = {
         "mode": "payment",
         "line_items": [{"price": product.price_id, "quantity": QUANTITY}],

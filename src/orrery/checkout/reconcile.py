@@ -11,19 +11,26 @@ from orrery.checkout import keys
 from orrery.checkout.access import bought
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.fulfilment import Fulfilment, Outcome, Source, outcome_of
-from orrery.checkout.records import AccessRecord, Offer, Pending
+from orrery.checkout.records import AccessRecord, Doubt, Offer, Pending, Reconciled
 from orrery.errors import Invalid, ProcessorRefused
 from orrery.owner import outbox
 from orrery.owner.restored import Restored, last_restore
 from orrery.ports.clock import Clock
+from orrery.ports.panels import Panel, moment
 from orrery.ports.processor import Charge, CheckoutSession, Processor
-from orrery.ports.store import Store
+from orrery.ports.store import Put, Store
 
 WINDOW = timedelta(days=30)
 """How far back completed sessions are looked at (decision 13)."""
 
 EVERY = timedelta(minutes=15)
 """How often the workers reconcile (decision 13)."""
+
+LATE = timedelta(hours=1)
+"""A reconciliation this long ago tells the owner that something stands still."""
+
+MOST_KEPT = 50
+"""So many sessions of a kind that do not add up are kept for the owner's page; the command lists them all."""
 
 _LONGEST_SESSION = timedelta(days=2)
 """A session is completed within a day of its creation; what was noted later is in the listing."""
@@ -95,8 +102,21 @@ class Reconciliation:
         await self._refunds(start, report)
         if restored and not dry_run:
             await restored.reconciled(self._store, start)
+        if since >= WINDOW and not dry_run:
+            seen = _reconciled(report, start, self._clock.now())
+            await self._store.commit([Put(keys.RECONCILED, seen.to_bytes())])
         log.info("reconciled", examined=report.examined, granted=len(report.granted), dry_run=dry_run)
         return report
+
+    async def panel(self) -> Panel:
+        """Return what the last run over the whole window saw."""
+        entry = await self._store.get(keys.RECONCILED)
+        if not list(self._catalogue) and entry is None:
+            return Panel(_PANEL, "No product is configured")
+        if entry is None:
+            todo = "The service does it every 15 minutes; `orrery checkout reconcile` does it at once."
+            return Panel(_PANEL, "Not reconciled with the processor yet", "attention", todo)
+        return _panel(Reconciled.model_validate_json(entry.value), self._clock.now())
 
     async def _examine(self, session: CheckoutSession, report: Report, restored: Restored | None) -> None:
         report.examined += 1
@@ -115,7 +135,7 @@ class Reconciliation:
         """Return today's catalogue as the offer of a session whose own was lost (a restore, a crash)."""
         key = bought(session)
         product = self._catalogue.find(key) if key else None
-        if product is None or session.price_ids is None:
+        if product is None or product.price_id is None or session.price_ids is None:
             return None
         return Offer(
             session_id=session.id,
@@ -178,6 +198,42 @@ def parse_window(text: str) -> timedelta:
     if unit not in units or not re.fullmatch(r"[1-9][0-9]{0,3}", number):
         raise Invalid(f"{text!r} is not a duration such as 30d, 12h or 90m.")
     return timedelta(**{units[unit]: int(number)})
+
+
+def _reconciled(report: Report, since: datetime, now: datetime) -> Reconciled:
+    paid, open_ = (
+        tuple(Doubt(session_id=one.session_id, reason=one.reason) for one in found[:MOST_KEPT])
+        for found in (report.paid_without_access, report.access_without_payment)
+    )
+    return Reconciled(
+        at=now,
+        since=since,
+        examined=report.examined,
+        granted=len(report.granted),
+        unpaid=len(report.unpaid),
+        without_access=len(report.paid_without_access),
+        without_payment=len(report.access_without_payment),
+        paid_without_access=paid,
+        access_without_payment=open_,
+    )
+
+
+_PANEL = "Payments and access"
+
+
+def _panel(seen: Reconciled, now: datetime) -> Panel:
+    doubts = [*((one, "paid without access") for one in seen.paid_without_access)]
+    doubts += [(one, "access without payment") for one in seen.access_without_payment]
+    rows = tuple((one.session_id, what, one.reason) for one, what in doubts)
+    columns = ("Session", "What", "Why") if rows else ()
+    ran = f"Reconciled at {moment(seen.at)}: {seen.examined} sessions of 30 days, {seen.unpaid} not paid yet."
+    if rows:
+        headline = f"{seen.without_access} paid without access, {seen.without_payment} with access unpaid"
+        return Panel(_PANEL, headline, "bad", f"{ran} See `orrery checkout reconcile`.", columns, rows)
+    if now - seen.at > LATE:
+        todo = f"{ran} Is the service running, and does the processor answer? Ask `orrery doctor`."
+        return Panel(_PANEL, "The last reconciliation is more than an hour ago", "attention", todo)
+    return Panel(_PANEL, "What is paid has access, and what has access is paid", "good", ran)
 
 
 def _note(session: CheckoutSession, outcome: Outcome, source: Source, report: Report) -> None:

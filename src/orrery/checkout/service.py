@@ -10,13 +10,13 @@ from datetime import timedelta
 import structlog
 
 from orrery.checkout import keys
-from orrery.checkout.catalogue import Catalogue, Product, ProductKey
-from orrery.checkout.params import Terms, session_parameters
+from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.records import KEEP_OFFERS, Attempt, Offer
-from orrery.errors import KeyReused, NotConfigured, NotFound, ProcessorRefused, ProcessorUnreachable
+from orrery.checkout.selling import Offered, Selling
+from orrery.errors import KeyReused, ProcessorRefused, ProcessorUnreachable
 from orrery.owner import outbox
 from orrery.ports.clock import Clock
-from orrery.ports.processor import CheckoutSession, Parameters, Processor
+from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.store import Absent, Conflict, Put, Store, Write
 
 TRIES = 2
@@ -54,20 +54,17 @@ class Created:
 class Checkout:
     """Creates hosted payment sessions."""
 
-    def __init__(
-        self, store: Store, clock: Clock, processor: Processor, catalogue: Catalogue, terms: Terms | None
-    ) -> None:
+    def __init__(self, store: Store, clock: Clock, processor: Processor, selling: Selling) -> None:
         self._store = store
         self._clock = clock
         self._processor = processor
-        self._catalogue = catalogue
-        self._terms = terms
+        self._selling = selling
         self._under_way: dict[tuple[str, ProductKey], asyncio.Task[Created]] = {}
 
     async def create(self, purchase: Purchase) -> Created:
         """Return a new session for `purchase`, or the same one for the same idempotency key.
 
-        Raises `NotFound` (unknown product), `KeyReused`, `NotConfigured`, `ProcessorRefused`,
+        Raises `NotFound` (unknown product), `KeyReused`, `NotConfigured`, `NotPreflighted`, `ProcessorRefused`,
         `ProcessorUnreachable` and the store's errors.
         """
         if purchase.idempotency_key is None:
@@ -81,18 +78,13 @@ class Checkout:
         return await asyncio.shield(self._under_way[same])
 
     async def _create(self, purchase: Purchase, key: str | None) -> Created:
-        product = self._catalogue.find(purchase.product)
-        if product is None:
-            raise NotFound("There is no such product.")
-        if self._terms is None:
-            raise NotConfigured("The checkout has no success_url and cancel_url.")
-        parameters = session_parameters(product, self._terms)
-        attempt = _fresh_attempt(product, parameters)
+        offered = await self._selling.offered(purchase.product)
+        attempt = _fresh_attempt(offered)
         if key is not None:
             attempt = await self._attempt(key, attempt)
         if attempt.session_id and attempt.url:
             return Created(attempt.session_id, attempt.url)
-        return await self._new_session(product, parameters, purchase, attempt, key)
+        return await self._new_session(offered, purchase, attempt, key)
 
     async def _attempt(self, key: str, new: Attempt) -> Attempt:
         outcome = await self._store.commit([Put(key, new.to_bytes(), KEEP_ATTEMPTS)], [Absent(key)])
@@ -109,27 +101,30 @@ class Checkout:
         return known
 
     async def _new_session(
-        self, product: Product, parameters: Parameters, purchase: Purchase, attempt: Attempt, key: str | None
+        self, offered: Offered, purchase: Purchase, attempt: Attempt, key: str | None
     ) -> Created:
-        session = await self._ask(parameters, attempt, key)
+        session = await self._ask(offered, attempt, key)
         if session.url is None:
             raise ProcessorUnreachable("The processor returned a session without an address.", same_key=True)
-        writes = self._offer(session, product, purchase)
+        writes = self._offer(session, offered, purchase)
         if key:
             done = attempt.model_copy(update={"session_id": session.id, "url": session.url})
             writes.append(Put(key, done.to_bytes(), KEEP_ATTEMPTS))
         await self._store.commit(writes)
-        log.info("session created", session=session.id, cert=product.cert_code)
+        log.info("session created", session=session.id, cert=offered.product.cert_code)
         return Created(session.id, session.url)
 
-    async def _ask(self, parameters: Parameters, attempt: Attempt, key: str | None) -> CheckoutSession:
+    async def _ask(self, offered: Offered, attempt: Attempt, key: str | None) -> CheckoutSession:
         end = self._clock.monotonic() + DEADLINE
         processor_key = attempt.processor_key
         for tries_left in reversed(range(TRIES)):
             remaining = end - self._clock.monotonic()
             try:
                 return await self._processor.create_session(
-                    parameters, idempotency_key=processor_key, deadline=remaining / (tries_left + 1)
+                    offered.parameters,
+                    idempotency_key=processor_key,
+                    deadline=remaining / (tries_left + 1),
+                    api_version=offered.api_version,
                 )
             except ProcessorRefused as error:
                 await self._tell_owner(error)
@@ -165,14 +160,14 @@ class Checkout:
             await self._store.commit([Put(key, renewed.to_bytes(), KEEP_ATTEMPTS)])
         return fresh
 
-    def _offer(self, session: CheckoutSession, product: Product, purchase: Purchase) -> list[Write]:
-        now = self._clock.now()
+    def _offer(self, session: CheckoutSession, offered: Offered, purchase: Purchase) -> list[Write]:
+        now, product = self._clock.now(), offered.product
         offer = Offer(
             session_id=session.id,
             product_type=product.key.product_type,
             cert_code=product.cert_code,
             vendor_slug=product.vendor_slug,
-            price_id=product.price_id,
+            price_id=offered.price_id,
             amount_total=session.amount_total,
             currency=session.currency,
             client_address=purchase.client_address,
@@ -187,12 +182,11 @@ def _scope(purchase: Purchase) -> str:
     return keys.attempt(hashlib.sha256(json.dumps(scope).encode()).hexdigest())
 
 
-def _fresh_attempt(product: Product, parameters: Parameters) -> Attempt:
-    digest = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()
+def _fresh_attempt(offered: Offered) -> Attempt:
     return Attempt(
-        cert_code=product.cert_code,
-        vendor_slug=product.vendor_slug,
-        parameters_digest=digest,
+        cert_code=offered.product.cert_code,
+        vendor_slug=offered.product.vendor_slug,
+        parameters_digest=offered.digest,
         processor_key=_fresh_key(),
     )
 

@@ -16,7 +16,7 @@ _COMMANDS = {
     "init": "Write orrery.toml with every key explained.",
     "doctor": "Look at each configured part: ok or broken, why, and what to do.",
     "access": "List, show, grant, revoke, change and import access; resend its e-mail.",
-    "checkout": "Reconcile with the payment processor.",
+    "checkout": "Try, verify and reconcile what is sold at the payment processor.",
     "live": "Refresh, check and schedule the live visitor counter.",
     "admin": "Make the hash of the owner's password.",
     "notifications": "List, release or drop notifications.",

@@ -40,6 +40,18 @@ Address = Annotated[str, AfterValidator(_https_or_here)]
 """A web address that a secret may be sent to."""
 
 
+def _are_networks(networks: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        list(map(ip_network, networks))
+    except ValueError:
+        raise ValueError("each must be a network such as 10.0.0.0/8, no bit of it beyond its length") from None
+    return networks
+
+
+Networks = Annotated[tuple[str, ...], AfterValidator(_are_networks)]
+"""Networks and single addresses, as `ipaddress` reads them."""
+
+
 class Server(Section):
     """Where the service listens. The private listener must not be reachable from outside (decision 42)."""
 
@@ -47,7 +59,7 @@ class Server(Section):
     port: int = Field(8080, ge=0, le=65535)
     private_host: str = "127.0.0.1"
     private_port: int = Field(8081, ge=0, le=65535)
-    trusted_proxies: tuple[str, ...] = ()
+    trusted_proxies: Networks = ()
 
     @field_validator("private_host")
     @classmethod
@@ -55,15 +67,6 @@ class Server(Section):
         if host not in _THIS_MACHINE:
             raise ValueError(f"the private listener is for this machine only: {', '.join(_THIS_MACHINE)}")
         return host
-
-    @field_validator("trusted_proxies")
-    @classmethod
-    def _are_networks(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
-        try:
-            list(map(ip_network, networks))
-        except ValueError:
-            raise ValueError("each must be a network such as 10.0.0.0/8, no bit of it beyond its length") from None
-        return networks
 
     @model_validator(mode="after")
     def _are_two_listeners(self) -> Self:
@@ -250,7 +253,7 @@ class ApprovalSettings(Section):
 class FraudSettings(Section):
     """Fraud screening (decision 18): addresses and networks of one's own, which are never proposed or blocked."""
 
-    own_addresses: tuple[str, ...] = ()
+    own_addresses: Networks = ()
 
 
 class SandboxSettings(Section):
@@ -314,7 +317,7 @@ class Settings(BaseSettings):
     def fraud_plan(self, secrets: Secrets) -> FraudPlan:
         """Return what this deployment says about its fraud screening: whoever sells something watches."""
         watches = bool(self.checkout.products) and secrets.reveal("processor_api_key") is not None
-        return FraudPlan(watches, self.fraud.own_addresses)
+        return FraudPlan(watches, (*self.fraud.own_addresses, *self.server.trusted_proxies))
 
     def deployment(self, store_key: bytes) -> str:
         """Return what tells this deployment from every other: its store, its mode and its processor."""

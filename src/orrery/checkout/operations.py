@@ -1,0 +1,66 @@
+"""What the checkout changes at the processor, each only by an approval (change rule 4): it expires sessions."""
+
+import secrets
+from typing import Literal
+
+from orrery.checkout import keys
+from orrery.checkout.receipts import OwnSession
+from orrery.owner.approvals import Approvals, Draft, Operation
+from orrery.owner.intents import Intent
+from orrery.ports.processor import Processor, ProcessorWrites
+from orrery.ports.store import Store
+
+EXPIRE_SESSION = "expire-session"
+"""Expires the one session that is the intent's target."""
+
+EXPIRE_PREFLIGHT_SESSIONS = "expire-preflight-sessions"
+"""A standing approval: expires exactly the sessions recorded under the run that is the intent's target."""
+
+
+class Expiry:
+    """Expires sessions. A session expires once, so a repeat does no harm: the processor refuses it."""
+
+    def __init__(self, store: Store, processor: Processor, writes: ProcessorWrites, approvals: Approvals) -> None:
+        self._store = store
+        self._processor = processor
+        self._writes = writes
+        self._approvals = approvals
+
+    def operations(self) -> list[Operation]:
+        """Return both operations."""
+        return [
+            Operation(EXPIRE_SESSION, self.perform, self.happened),
+            Operation(EXPIRE_PREFLIGHT_SESSIONS, self.perform, self.happened, self.covers),
+        ]
+
+    async def propose(self, session_id: str, reason: str, by: Literal["owner", "software"]) -> Intent:
+        """Return the intent to expire one session: the one that waits already, or a new one."""
+        for proposal in await self._approvals.proposals():
+            intent = proposal.intent
+            is_same = (intent.operation, intent.target) == (EXPIRE_SESSION, session_id)
+            if is_same and proposal.progress and proposal.progress.state == "proposed":
+                return intent
+        summary = f"Expire the open session {session_id}"
+        return await self._approvals.propose(Draft(EXPIRE_SESSION, session_id, {}, summary, reason, by=by))
+
+    async def is_open(self, session_id: str) -> bool:
+        """Return whether a session can still be paid; raise the processor's errors."""
+        return (await self._processor.get_session(session_id)).status == "open"
+
+    async def perform(self, intent: Intent, target: str) -> str:
+        """Expire the session; raise the processor's errors."""
+        # A key for each try: a 5xx is stored under its key, and the next try would be answered with it.
+        key = f"orrery-{intent.id}-{secrets.token_hex(8)}"
+        await self._writes.expire_session(target, idempotency_key=key)
+        return f"Session {target} is expired."
+
+    async def happened(self, intent: Intent, target: str) -> bool:
+        """Return whether the session is expired."""
+        del intent
+        return (await self._processor.get_session(target)).status == "expired"
+
+    async def covers(self, intent: Intent, target: str) -> bool:
+        """Return whether the session was recorded under this run."""
+        entry = await self._store.get(keys.own_session(target))
+        recorded = OwnSession.model_validate_json(entry.value) if entry else None
+        return recorded is not None and recorded.made_by == "preflight" and recorded.run_id == intent.target

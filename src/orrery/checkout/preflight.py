@@ -1,0 +1,226 @@
+"""`orrery checkout preflight`: nothing is sold before the processor has accepted exactly it (change rule 1).
+
+A run begins with the owner's approval to expire its sessions, for 24 hours, so that none of them is left open.
+"""
+
+import secrets
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from orrery.checkout.catalogue import Product
+from orrery.checkout.operations import EXPIRE_PREFLIGHT_SESSIONS
+from orrery.checkout.params import METHODS
+from orrery.checkout.receipts import Trial, digest_of, stored_form, trial_key
+from orrery.checkout.selling import Selling, Standing, State
+from orrery.checkout.trials import Outcome, Trials, asked_anew
+from orrery.errors import NotConfigured, OrreryError
+from orrery.owner.approvals import Approvals, Draft, Proposal
+from orrery.owner.intents import Intent
+from orrery.ports.clock import Clock
+from orrery.ports.panels import Panel, Tone, moment
+from orrery.ports.processor import ProcessorReads
+
+REASON = "Change rule 1: the parameters are tried before they are sold, and the test sessions are expired."
+
+_NOT_ITS_OWN = "the account's first active price"
+"""Stands for a price in the digest of a product that names none: which one it will be is not known yet."""
+
+_WORDS: dict[State, str] = {
+    "accepted": "accepted",
+    "pending": "newer parameters wait",
+    "never": "never accepted: not sold",
+    "no price": "names no price: not sold",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be tried: a product and the digest of its parameters."""
+
+    product: Product
+    digest: str
+
+
+@dataclass(slots=True)
+class Report:
+    """What a preflight did. With `to_sign` it tried nothing: that intent waits for the owner's signature.
+
+    `cleaned` is about sessions that earlier runs left.
+    """
+
+    run_id: str | None = None
+    to_sign: str | None = None
+    outcomes: list[Outcome] = field(default_factory=list[Outcome])
+    cleaned: list[Outcome] = field(default_factory=list[Outcome])
+
+    @property
+    def is_well(self) -> bool:
+        """Return whether everything was tried and accepted, and nothing is left open."""
+        return self.to_sign is None and all(one.is_well for one in [*self.outcomes, *self.cleaned])
+
+
+class Preflight:
+    """Plans runs, asks for the owner's approval, and carries them out."""
+
+    def __init__(
+        self, clock: Clock, reads: ProcessorReads, approvals: Approvals, selling: Selling, trials: Trials
+    ) -> None:
+        self._clock = clock
+        self._reads = reads
+        self._approvals = approvals
+        self._selling = selling
+        self._trials = trials
+
+    async def run(self, products: Sequence[Product]) -> Report:
+        """Try the products under an approved run, or propose one.
+
+        Raises `NotConfigured` without addresses, products or key, and the store's errors.
+        """
+        if not products:
+            raise NotConfigured("No product is configured.")
+        plans = [self._plan(product) for product in products]
+        triable = [plan for plan in plans if not self._untriable(plan.product)]
+        await self._settle()
+        approved = await self._approved(triable)
+        report = Report(run_id=approved.target if approved else None)
+        report.cleaned = await self._clean_up(approved, triable)
+        report.outcomes = [
+            Outcome(plan.product.name, "rejected", note=why)
+            for plan in plans
+            if (why := self._untriable(plan.product))
+        ]
+        if approved:
+            report.outcomes += [await self._try(approved, plan) for plan in triable]
+        elif triable:
+            report.to_sign = (await self._proposed(triable)).id
+        return report
+
+    async def pending(self, products: Sequence[Product]) -> list[Standing]:
+        """Return how each product stands, without asking anybody."""
+        return [await self._selling.standing(product) for product in products]
+
+    async def panel(self) -> Panel:
+        """Return the receipts, as a part of the owner's page."""
+        title, columns = "Receipts", ("product", "parameters", "accepted", "age", "API version")
+        if self._selling.terms is None or not list(self._selling.catalogue):
+            return Panel(title, "Nothing is sold.")
+        standings = await self._selling.standings()
+        now = self._clock.now()
+        rows = tuple(_row(standing, now) for standing in standings)
+        waiting = sum(standing.state != "accepted" for standing in standings)
+        if not waiting:
+            return Panel(title, f"All {len(rows)} accepted by the processor.", "good", "", columns, rows)
+        stopped = any(standing.state in {"never", "no price"} for standing in standings)
+        tone: Tone = "bad" if stopped else "attention"
+        headline, todo = f"{waiting} of {len(rows)} wait for a preflight.", "Type `orrery checkout preflight`."
+        if not self._selling.livemode:
+            tone, headline = "plain", f"{headline} In this mode today's parameters are sold all the same."
+        return Panel(title, headline, tone, todo, columns, rows)
+
+    def _plan(self, product: Product) -> Plan:
+        priced = product if product.price_id else replace(product, price_id=_NOT_ITS_OWN)
+        return Plan(product, digest_of(self._selling.todays(priced), self._selling.api_version))
+
+    def _untriable(self, product: Product) -> str:
+        """Return why a product can not be tried: some methods depend on the price's currency (spec 1, Limits)."""
+        methods = self._selling.terms.payment_method_types if self._selling.terms else ()
+        further = ", ".join(method for method in methods if method not in METHODS)
+        if product.price_id or not further:
+            return ""
+        return f"It names no price, and {further} can be tried with its own price only."
+
+    async def _settle(self) -> None:
+        """Learn by reading what became of what a killed run had begun to expire."""
+        for proposal in await self._runs():
+            if proposal.in_words(self._clock.now()) == "unknown":
+                with suppress(OrreryError):  # what can not be read now is read by the next run
+                    await self._approvals.settle(proposal.intent.id)
+
+    async def _runs(self) -> list[Proposal]:
+        found = await self._approvals.proposals()
+        return [one for one in found if one.intent.operation == EXPIRE_PREFLIGHT_SESSIONS]
+
+    async def _approved(self, plans: Sequence[Plan]) -> Intent | None:
+        """Return the newest run in force that is for exactly today's parameters and is not finished."""
+        for proposal in await self._runs():
+            intent = proposal.intent
+            if not self._is_for(intent, plans) or not await self._approvals.stands(intent.id):
+                continue
+            trials = [await self._trials.of(intent.target, plan.product.key) for plan in plans]
+            if not all(trial and trial.state in {"expired", "left open"} for trial in trials):
+                return intent
+        return None
+
+    async def _proposed(self, plans: Sequence[Plan]) -> Intent:
+        """Return the run that waits for a signature, or propose one."""
+        body = self._body(plans)
+        for proposal in await self._runs():
+            if proposal.in_words(self._clock.now()) == "waiting" and proposal.intent.body == body:
+                return proposal.intent
+        summary = f"Expire the test sessions of one preflight of {len(plans)} products"
+        run_id = f"run-{secrets.token_hex(6)}"
+        return await self._approvals.propose(Draft(EXPIRE_PREFLIGHT_SESSIONS, run_id, body, summary, REASON))
+
+    def _body(self, plans: Sequence[Plan]) -> dict[str, JsonValue]:
+        products: dict[str, JsonValue] = {plan.product.name: plan.digest for plan in plans}
+        return {"api_version": self._selling.api_version, "products": products}
+
+    def _is_for(self, intent: Intent, plans: Sequence[Plan]) -> bool:
+        named = intent.body.get("products")
+        digests = named if isinstance(named, dict) else {}
+        return all(digests.get(plan.product.name) == plan.digest for plan in plans)
+
+    async def _clean_up(self, approved: Intent | None, plans: Sequence[Plan]) -> list[Outcome]:
+        run_id = approved.target if approved else None
+        current = {(run_id, plan.product.key) for plan in plans}
+        left = [one for one in await self._trials.unfinished() if (one.run_id, one.product) not in current]
+        return [await self._trials.clean_up(trial) for trial in left]
+
+    async def _try(self, approved: Intent, plan: Plan) -> Outcome:
+        trial = await self._trials.of(approved.target, plan.product.key)
+        if trial is None:
+            trial = await self._new_trial(approved, plan)
+        elif trial.state in {"rejected", "gone"}:
+            trial = asked_anew(trial)
+        if trial is None:
+            return Outcome(plan.product.name, "rejected", note="The account has no active price to try it with.")
+        return await self._trials.carry_out(trial)
+
+    async def _new_trial(self, approved: Intent, plan: Plan) -> Trial | None:
+        product = plan.product
+        if product.price_id is None:
+            price = await self._reads.first_active_price()
+            if price is None:
+                return None
+            product = replace(product, price_id=price.id)
+        return Trial(
+            run_id=approved.target,
+            intent_id=approved.id,
+            vendor_slug=product.vendor_slug,
+            cert_code=product.cert_code,
+            digest=plan.digest,
+            parameters=stored_form(self._selling.todays(product)),
+            api_version=self._selling.api_version,
+            stand_in=plan.product.price_id is None,
+            idempotency_key=trial_key(approved.target, product.key, 1),
+            asked_at=self._clock.now(),
+        )
+
+
+def _row(standing: Standing, now: datetime) -> tuple[str, ...]:
+    receipt = standing.receipt
+    told = (
+        (moment(receipt.accepted_at), _age(receipt.accepted_at, now), receipt.api_version)
+        if receipt
+        else ("",) * 3
+    )
+    return (standing.product.name, _WORDS[standing.state], *told)
+
+
+def _age(then: datetime, now: datetime) -> str:
+    days, seconds = (now - then).days, (now - then).seconds
+    return f"{days} d" if days else f"{seconds // 3600} h" if seconds >= 3600 else f"{seconds // 60} min"  # noqa: PLR2004

@@ -1,0 +1,143 @@
+"""Receipts: the processor has accepted exactly these parameters, in this API version (change rule 1). Pure."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal, cast
+
+from pydantic import JsonValue, ValidationError
+
+from orrery.checkout.catalogue import ProductKey
+from orrery.checkout.records import Record
+from orrery.ports.processor import Parameter, Parameters
+
+KEEP_TRIALS = timedelta(days=30)
+"""How long it is remembered what a preflight did, and which sessions were our own."""
+
+TrialState = Literal["asked", "open", "expired", "left open", "rejected", "gone"]
+
+
+class Receipt(Record):
+    """The last parameters of a product that the processor has accepted; `digest` is over them and the version."""
+
+    v: Literal[1] = 1
+    vendor_slug: str
+    cert_code: str
+    digest: str
+    parameters: dict[str, JsonValue]
+    api_version: str
+    run_id: str
+    session_id: str
+    accepted_at: datetime
+
+
+class Trial(Record):
+    """What a preflight has done about one product.
+
+    `asked` is written before the processor is asked: whoever repeats the question under the same
+    `idempotency_key` finds the same session. `stand_in` means that the price is not the product's own.
+    """
+
+    v: Literal[1] = 1
+    run_id: str
+    intent_id: str
+    vendor_slug: str
+    cert_code: str
+    digest: str
+    parameters: dict[str, JsonValue]
+    api_version: str
+    stand_in: bool
+    attempt: int = 1
+    idempotency_key: str
+    state: TrialState = "asked"
+    session_id: str | None = None
+    expiry_intent_id: str | None = None
+    note: str = ""
+    asked_at: datetime
+
+    @property
+    def product(self) -> ProductKey:
+        """Return the product that was tried."""
+        return ProductKey("cert", self.cert_code, self.vendor_slug)
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Return whether a session of it may be open that nobody looks after."""
+        return self.state in {"asked", "open"}
+
+
+class OwnSession(Record):
+    """A session that was made to look at the checkout, by a preflight or a verification."""
+
+    v: Literal[1] = 1
+    session_id: str
+    made_by: Literal["preflight", "verify"]
+    run_id: str = ""
+    made_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One parameter that differs, by the name that the processor gives it; None where there is none."""
+
+    name: str
+    was: str | None
+    becomes: str | None
+
+
+def digest_of(parameters: Parameters, api_version: str) -> str:
+    """Return the SHA-256 of parameters and API version, in hexadecimal digits."""
+    told = {"api_version": api_version, "parameters": parameters}
+    return hashlib.sha256(json.dumps(told, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def trial_key(run_id: str, product: ProductKey, attempt: int) -> str:
+    """Return the idempotency key of a run's session for a product: the same one whoever asks again."""
+    told = f"{product.vendor_slug}/{product.cert_code}#{attempt}"
+    return f"orrery-preflight-{run_id}-{hashlib.sha256(told.encode()).hexdigest()[:24]}"
+
+
+def parameters_of(record: Receipt | Trial) -> Parameters:
+    """Return the parameters in a record."""
+    return cast("Parameters", record.parameters)  # what was stored came from `Parameters`
+
+
+def stored_form(parameters: Parameters) -> dict[str, JsonValue]:
+    """Return parameters as a record keeps them."""
+    return cast("dict[str, JsonValue]", parameters)  # text, whole numbers, flags, lists and tables are JSON
+
+
+def read_receipt(value: bytes) -> Receipt | None:
+    """Return the receipt in a stored value, or None when it proves nothing: unreadable, or altered since."""
+    try:
+        receipt = Receipt.model_validate_json(value)
+    except ValidationError:
+        return None
+    return receipt if digest_of(parameters_of(receipt), receipt.api_version) == receipt.digest else None
+
+
+def price_of(parameters: Parameters) -> str:
+    """Return the price of the one line item."""
+    return dict(_flat("", parameters))["line_items[0][price]"]
+
+
+def changes(was: Receipt | None, parameters: Parameters, api_version: str) -> list[Change]:
+    """Return what differs from the receipt, by name; everything does when there is none."""
+    old = {"api_version": was.api_version, **dict(_flat("", parameters_of(was)))} if was else {}
+    new = {"api_version": api_version, **dict(_flat("", parameters))}
+    names = sorted({*old, *new})
+    return [Change(name, old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name)]
+
+
+def _flat(name: str, value: Parameter) -> Iterator[tuple[str, str]]:
+    """Yield each single value under the name that it has in the form that is sent (spec 1)."""
+    if isinstance(value, dict):
+        for key, below in value.items():
+            yield from _flat(f"{name}[{key}]" if name else key, below)
+    elif isinstance(value, list):
+        for number, below in enumerate(value):
+            yield from _flat(f"{name}[{number}]", below)
+    else:
+        yield name, str(value).lower() if isinstance(value, bool) else str(value)

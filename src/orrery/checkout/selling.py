@@ -1,0 +1,114 @@
+"""What is sold, and with which parameters (change rule 1).
+
+In live mode a product is sold with the parameters of its last receipt: a changed setting does not reach a visitor
+before the processor has accepted it. In test and sandbox mode today's parameters are sold.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from orrery.checkout import keys
+from orrery.checkout.catalogue import Catalogue, Product, ProductKey
+from orrery.checkout.params import Terms, session_parameters
+from orrery.checkout.receipts import (
+    Change,
+    Receipt,
+    changes,
+    digest_of,
+    parameters_of,
+    price_of,
+    read_receipt,
+)
+from orrery.errors import NotConfigured, NotFound, NotPreflighted
+from orrery.ports.processor import Parameters
+from orrery.ports.store import Store
+
+State = Literal["accepted", "pending", "never", "no price"]
+"""Today's parameters are accepted, wait for a preflight after an earlier one, never had one, or lack a price."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What one visitor is offered; `digest` is over the parameters and their API version.
+
+    `since` is when they were accepted; None where today's settings are sold.
+    """
+
+    product: Product
+    parameters: Parameters
+    api_version: str
+    price_id: str
+    digest: str
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One product: its last receipt, and what differs from it today."""
+
+    product: Product
+    state: State
+    receipt: Receipt | None
+    changes: tuple[Change, ...] = ()
+
+
+class Selling:
+    """Knows the catalogue, today's settings, and the receipts."""
+
+    def __init__(
+        self, store: Store, catalogue: Catalogue, terms: Terms | None, *, api_version: str, livemode: bool
+    ) -> None:
+        self._store = store
+        self.catalogue = catalogue
+        self.terms = terms
+        self.api_version = api_version
+        self.livemode = livemode
+
+    async def offered(self, key: ProductKey) -> Offered:
+        """Return what a visitor is sold now.
+
+        Raises `NotFound` (not in the catalogue, whatever receipts there are), `NotConfigured` (no addresses, no
+        price) and `NotPreflighted`.
+        """
+        product = self.catalogue.find(key)
+        if product is None:
+            raise NotFound("There is no such product.")
+        today = self.todays(product)
+        if not self.livemode:
+            return _offered(product, today, self.api_version, None)
+        receipt = await self.receipt(product)
+        if receipt is None:
+            raise NotPreflighted("The processor has not accepted this product's parameters yet.")
+        return _offered(product, parameters_of(receipt), receipt.api_version, receipt.accepted_at)
+
+    def todays(self, product: Product) -> Parameters:
+        """Return what today's settings say; raise `NotConfigured` without addresses or a price."""
+        if self.terms is None:
+            raise NotConfigured("The checkout has no success_url and cancel_url.")
+        return session_parameters(product, self.terms)
+
+    async def receipt(self, product: Product) -> Receipt | None:
+        """Return the product's last receipt."""
+        entry = await self._store.get(keys.receipt(product.key))
+        return read_receipt(entry.value) if entry else None
+
+    async def standing(self, product: Product) -> Standing:
+        """Return how a product stands; raise `NotConfigured` without addresses."""
+        receipt = await self.receipt(product)
+        if product.price_id is None:
+            return Standing(product, "no price", receipt)
+        today = self.todays(product)
+        if receipt and receipt.digest == digest_of(today, self.api_version):
+            return Standing(product, "accepted", receipt)
+        differing = tuple(changes(receipt, today, self.api_version))
+        return Standing(product, "pending" if receipt else "never", receipt, differing)
+
+    async def standings(self) -> list[Standing]:
+        """Return how each product stands."""
+        return [await self.standing(product) for product in self.catalogue]
+
+
+def _offered(product: Product, parameters: Parameters, api_version: str, since: datetime | None) -> Offered:
+    digest = digest_of(parameters, api_version)
+    return Offered(product, parameters, api_version, price_of(parameters), digest, since)

@@ -1,0 +1,67 @@
+"""What keeps products from being sold as the settings say: for `readyz`, `doctor` and the owner."""
+
+from collections.abc import Sequence
+
+from orrery.checkout.selling import Selling, Standing, State
+from orrery.checkout.trials import Trials
+from orrery.errors import StoreError
+from orrery.ports.health import Finding
+
+MOST_NAMES = 5
+"""So many products are named; `orrery checkout preflight --pending` names them all."""
+
+_TODO = "Type `orrery checkout preflight`."
+
+
+class ReceiptHealth:
+    """Looks at the receipts and at preflights that came to no end."""
+
+    def __init__(self, selling: Selling, trials: Trials) -> None:
+        self._selling = selling
+        self._trials = trials
+
+    async def local(self) -> list[Finding]:
+        """Return what can be told without asking anybody; a store that fails is another part's to tell."""
+        if self._selling.terms is None:
+            return []
+        try:
+            standings = await self._selling.standings()
+            interrupted = await self._trials.interrupted()
+        except StoreError:
+            return []
+        found = [*_without_price(standings), *(self._receipts(standings) if self._selling.livemode else [])]
+        if interrupted:
+            why = f"A preflight was interrupted: {len(interrupted)} of its sessions may be open."
+            todo = f"{_TODO} It takes up what was left."
+            found.append(Finding("preflight", "broken", why, todo, essential=False))
+        return found
+
+    def _receipts(self, standings: Sequence[Standing]) -> list[Finding]:
+        never, pending = _in(standings, "never"), _in(standings, "pending")
+        found: list[Finding] = []
+        if never:
+            why = f"The processor has never accepted what would be sold, so it is not sold: {_names(never)}."
+            nothing_sold = not pending and not _in(standings, "accepted")
+            found.append(Finding("checkout receipts", "broken", why, _TODO, essential=nothing_sold))
+        if pending:
+            why = f"The last accepted parameters are sold; newer ones wait for a preflight: {_names(pending)}."
+            found.append(Finding("checkout parameters", "broken", why, _TODO, essential=False))
+        return found or [Finding("checkout receipts", "ok", f"{len(_in(standings, 'accepted'))} accepted")]
+
+
+def _without_price(standings: Sequence[Standing]) -> list[Finding]:
+    without = _in(standings, "no price")
+    if not without:
+        return []
+    why = f"Without a price it can not be sold: {_names(without)}."
+    return [Finding("checkout prices", "broken", why, "Set its price_id.", essential=False)]
+
+
+def _in(standings: Sequence[Standing], state: State) -> list[Standing]:
+    return [one for one in standings if one.state == state]
+
+
+def _names(standings: Sequence[Standing]) -> str:
+    names = [one.product.name for one in standings]
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,249 @@
+"""One product's dry run, which may be killed anywhere and is taken up again where it stands.
+
+    asked ──▶ open ──▶ expired       and the receipt is stored
+      │         └──▶ left open       the same; the session waits for the owner's word
+      └──▶ rejected                  no receipt
+
+The idempotency key is written before the processor is asked: whoever asks again under it finds the same session.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+
+import structlog
+
+from orrery.checkout import keys
+from orrery.checkout.catalogue import ProductKey
+from orrery.checkout.operations import Expiry
+from orrery.checkout.receipts import (
+    KEEP_TRIALS,
+    OwnSession,
+    Receipt,
+    Trial,
+    TrialState,
+    parameters_of,
+    trial_key,
+)
+from orrery.errors import (
+    Invalid,
+    NotConfigured,
+    ProcessorError,
+    ProcessorRefused,
+    ProcessorUnreachable,
+)
+from orrery.owner.approvals import Approvals
+from orrery.ports.clock import Clock
+from orrery.ports.processor import CheckoutSession, Processor
+from orrery.ports.store import Put, Store, Write
+
+DEADLINE = 10.0
+"""Seconds that one question may take."""
+
+TRIES = 2
+
+PAUSE = 0.5
+"""Seconds between two tries."""
+
+LONGEST_TRIAL = timedelta(minutes=5)
+"""So long after its question a trial is over, or was interrupted."""
+
+LIFE_OF_A_SESSION = timedelta(hours=25)
+"""After this an open session has expired by itself: the processor gives it 24 hours, and clocks differ."""
+
+Result = Literal["accepted", "tried", "rejected", "unanswered", "unsettled", "left open", "cleaned up"]
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one product in a run.
+
+    accepted: the receipt is stored. tried: accepted with another's price, no receipt. unanswered: ask again.
+    unsettled: accepted, but whether its session is expired is not known yet. left open: accepted, its session is
+    open and `intent_id` waits for the owner. cleaned up: a session of an earlier run is closed.
+    """
+
+    product: str
+    result: Result
+    session_id: str | None = None
+    note: str = ""
+    intent_id: str | None = None
+
+    @property
+    def is_well(self) -> bool:
+        """Return whether nothing is left to be done about it."""
+        return self.result in {"accepted", "tried", "cleaned up"}
+
+
+class Trials:
+    """Asks the processor, remembers, expires under the run's approval, and stores the receipts."""
+
+    def __init__(
+        self, store: Store, clock: Clock, processor: Processor, approvals: Approvals, expiry: Expiry
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._processor = processor
+        self._approvals = approvals
+        self._expiry = expiry
+
+    async def of(self, run_id: str, product: ProductKey) -> Trial | None:
+        """Return what a run has done about a product."""
+        entry = await self._store.get(keys.trial(run_id, product))
+        return Trial.model_validate_json(entry.value) if entry else None
+
+    async def interrupted(self) -> list[Trial]:
+        """Return the unfinished trials that nobody can be at work on any more."""
+        now = self._clock.now()
+        return [one for one in await self.unfinished() if now - one.asked_at >= LONGEST_TRIAL]
+
+    async def unfinished(self) -> list[Trial]:
+        """Return every trial whose session may be open with nobody looking after it."""
+        found: list[Trial] = []
+        after = None
+        while page := await self._store.scan(keys.TRIAL, after=after):
+            after = page[-1].key
+            found += [Trial.model_validate_json(entry.value) for entry in page]
+        return [trial for trial in found if trial.is_unfinished]
+
+    async def carry_out(self, trial: Trial) -> Outcome:
+        """Bring a trial to its end from wherever it stands; a receipt is stored as soon as it is deserved."""
+        if not trial.is_unfinished:
+            return _outcome(trial)
+        trial, outcome = await self._with_session(trial)
+        if outcome:
+            return outcome
+        trial, outcome = await self._closed(trial)
+        receipt = [] if trial.stand_in else [self._receipt(trial)]
+        await self._keep(trial, receipt)
+        log.info("preflight", product=_name(trial), state=trial.state, session=trial.session_id)
+        return outcome
+
+    async def clean_up(self, trial: Trial) -> Outcome:
+        """Close what an earlier run may have left open; no receipt comes of it."""
+        if trial.state == "asked" and self._clock.now() - trial.asked_at >= LIFE_OF_A_SESSION:
+            await self._keep(_after(trial, "gone", "Its session would have expired by itself."))
+            return Outcome(_name(trial), "cleaned up", note="Its session would have expired by itself.")
+        trial, outcome = await self._with_session(trial)
+        if outcome:
+            return outcome
+        trial, outcome = await self._closed(trial)
+        await self._keep(trial)
+        if trial.state != "expired":
+            return outcome
+        return Outcome(_name(trial), "cleaned up", trial.session_id, "A session of an earlier run is expired.")
+
+    async def _with_session(self, trial: Trial) -> tuple[Trial, Outcome | None]:
+        """Return the trial with its session, or with the outcome that there is none."""
+        if trial.state == "open":
+            return trial, None
+        trial = trial.model_copy(update={"asked_at": self._clock.now()})
+        await self._keep(trial)
+        try:
+            trial, session = await self._ask(trial)
+        except ProcessorRefused as error:
+            named = f" ({error.param})" if error.param else ""
+            trial = _after(trial, "rejected", f"{error}{named}")
+            await self._keep(trial)
+            return trial, _outcome(trial)
+        except ProcessorUnreachable as error:
+            return trial, Outcome(_name(trial), "unanswered", note=f"{error} Run it again.")
+        trial = trial.model_copy(update={"state": "open", "session_id": session.id})
+        await self._keep(trial, [self._own(trial, session.id)])
+        return trial, None
+
+    async def _ask(self, trial: Trial) -> tuple[Trial, CheckoutSession]:
+        for tries_left in reversed(range(TRIES)):
+            try:
+                return trial, await self._processor.create_session(
+                    parameters_of(trial),
+                    idempotency_key=trial.idempotency_key,
+                    deadline=DEADLINE,
+                    api_version=trial.api_version,
+                )
+            except ProcessorUnreachable as error:
+                if not error.same_key:
+                    # The processor stores a 5xx under its key, and would give it again.
+                    trial = asked_anew(trial)
+                    await self._keep(trial)
+                if not tries_left:
+                    raise
+                await self._clock.sleep(PAUSE)
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    async def _closed(self, trial: Trial) -> tuple[Trial, Outcome]:
+        """Expire the trial's session under its run's approval; what fails is read, and queued for the owner."""
+        session_id = trial.session_id or ""
+        try:
+            note = await self._approvals.use(trial.intent_id, session_id)
+        except (ProcessorError, Invalid, NotConfigured) as error:
+            return await self._not_expired(trial, session_id, error)
+        trial = _after(trial, "expired", note)
+        return trial, _outcome(trial)
+
+    async def _not_expired(
+        self, trial: Trial, session_id: str, error: ProcessorError | Invalid | NotConfigured
+    ) -> tuple[Trial, Outcome]:
+        with suppress(ProcessorError, NotConfigured):
+            if not await self._expiry.is_open(session_id):
+                trial = _after(trial, "expired", "Reading shows that it is not open any more.")
+                return trial, _outcome(trial)
+        if type(error) is Invalid:  # it may still be under way: no refusal of the approval, and no lost intent
+            return trial, Outcome(_name(trial), "unsettled", session_id, f"{error} Then run it again.")
+        reason = f"A preflight could not expire its session: {error}"
+        intent = await self._expiry.propose(session_id, reason[:500], "software")
+        trial = _after(trial, "left open", str(error)).model_copy(update={"expiry_intent_id": intent.id})
+        return trial, _outcome(trial)
+
+    async def _keep(self, trial: Trial, more: Sequence[Write] = ()) -> None:
+        kept = Put(keys.trial(trial.run_id, trial.product), trial.to_bytes(), KEEP_TRIALS)
+        await self._store.commit([kept, *more])
+
+    def _own(self, trial: Trial, session_id: str) -> Put:
+        own = OwnSession(
+            session_id=session_id, made_by="preflight", run_id=trial.run_id, made_at=self._clock.now()
+        )
+        return Put(keys.own_session(session_id), own.to_bytes(), KEEP_TRIALS)
+
+    def _receipt(self, trial: Trial) -> Put:
+        receipt = Receipt(
+            vendor_slug=trial.vendor_slug,
+            cert_code=trial.cert_code,
+            digest=trial.digest,
+            parameters=trial.parameters,
+            api_version=trial.api_version,
+            run_id=trial.run_id,
+            session_id=trial.session_id or "",
+            accepted_at=self._clock.now(),
+        )
+        return Put(keys.receipt(trial.product), receipt.to_bytes())
+
+
+def asked_anew(trial: Trial) -> Trial:
+    """Return the trial with a key that was not used yet."""
+    attempt = trial.attempt + 1
+    key = trial_key(trial.run_id, trial.product, attempt)
+    return trial.model_copy(update={"state": "asked", "attempt": attempt, "idempotency_key": key, "note": ""})
+
+
+def _after(trial: Trial, state: TrialState, note: str) -> Trial:
+    return trial.model_copy(update={"state": state, "note": note})
+
+
+def _outcome(trial: Trial) -> Outcome:
+    """Return what a finished trial has shown."""
+    match trial.state:
+        case "rejected":
+            return Outcome(_name(trial), "rejected", note=trial.note)
+        case "left open":
+            return Outcome(_name(trial), "left open", trial.session_id, trial.note, trial.expiry_intent_id)
+        case _:
+            return Outcome(_name(trial), "tried" if trial.stand_in else "accepted", trial.session_id, trial.note)
+
+
+def _name(trial: Trial) -> str:
+    return f"{trial.vendor_slug}/{trial.cert_code}"

@@ -1,0 +1,174 @@
+"""What visitors really get (change rule 2): by hand through the public operation, and unattended by reading.
+
+Whoever verifies makes a session of their own and holds it against the rule to the letter. The workers only read:
+they hold the newest visitor's session against what is sold, and tell the owner of each kind of drift once.
+"""
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import structlog
+from pydantic import ValidationError
+
+from orrery.checkout import keys
+from orrery.checkout.access import bought
+from orrery.checkout.catalogue import Product
+from orrery.checkout.drift import Condition, DriftSeen, as_catalogued, as_sold, failed, to_the_letter
+from orrery.checkout.operations import Expiry
+from orrery.checkout.receipts import KEEP_TRIALS, OwnSession
+from orrery.checkout.selling import Selling
+from orrery.errors import NotConfigured, NotFound, ProcessorRefused, ProcessorUnreachable
+from orrery.owner import outbox
+from orrery.ports.clock import Clock
+from orrery.ports.processor import CheckoutSession, Processor, ProcessorReads
+from orrery.ports.shop import Shop
+from orrery.ports.store import Put, Store, Write
+
+EVERY = timedelta(hours=6)
+"""How often the workers look at the newest visitor's session (issue 4, item 2)."""
+
+WINDOW = timedelta(days=7)
+"""How far back the newest visitor's session is looked for."""
+
+SLACK = timedelta(minutes=1)
+"""A session so soon after a receipt may have been made with the one before: clocks differ."""
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What a verification saw. Without a session `why` says why there is none.
+
+    `rule` are the three conditions of change rule 2, `catalogue` what must be the catalogue's; `intent_id` waits
+    for the owner's signature, which expires the session.
+    """
+
+    product: str
+    session_id: str | None = None
+    rule: tuple[Condition, ...] = ()
+    catalogue: tuple[Condition, ...] = ()
+    intent_id: str | None = None
+    why: str = ""
+
+    @property
+    def is_well(self) -> bool:
+        """Return whether there is a session and every condition holds."""
+        return self.session_id is not None and not failed([*self.rule, *self.catalogue]) and not self.why
+
+
+class Verification:
+    """Looks at real sessions."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        processor: Processor,
+        reads: ProcessorReads,
+        selling: Selling,
+        expiry: Expiry,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._processor = processor
+        self._reads = reads
+        self._selling = selling
+        self._expiry = expiry
+        self._began = clock.now()
+
+    async def run(self, product: Product, shop: Shop) -> Verified:
+        """Make a session as a visitor does, look at it, and ask the owner for the word to expire it.
+
+        Raises the store's errors, and `NotConfigured` for a product that can not be sold.
+        """
+        today = self._selling.todays(product)
+        key = product.key
+        started = await shop.start(
+            product_type=key.product_type,
+            vendor_slug=key.vendor_slug,
+            cert_code=key.cert_code,
+            key=f"verify-{secrets.token_hex(16)}",
+        )
+        if started.session_id is None:
+            return Verified(product.name, why=started.why)
+        session_id = started.session_id
+        own = OwnSession(session_id=session_id, made_by="verify", made_at=self._clock.now())
+        await self._store.commit([Put(keys.own_session(session_id), own.to_bytes(), KEEP_TRIALS)])
+        try:
+            session = await self._processor.get_session(session_id)
+        except ProcessorRefused as error:
+            why = f"The processor does not show the session: {error} Is the address another deployment's?"
+            return Verified(product.name, session_id, why=why)
+        except ProcessorUnreachable as error:
+            return Verified(product.name, session_id, intent_id=await self._to_expire(session_id), why=str(error))
+        setting = self._selling.terms.three_d_secure if self._selling.terms else ""
+        return Verified(
+            product.name,
+            session_id,
+            tuple(to_the_letter(session, setting)),
+            tuple(as_catalogued(session, today)),
+            await self._to_expire(session_id),
+        )
+
+    async def _to_expire(self, session_id: str) -> str:
+        return (await self._expiry.propose(session_id, "It was made to verify the checkout.", "owner")).id
+
+    async def look(self) -> DriftSeen | None:
+        """Look at the newest visitor's session, and tell the owner of what has come to differ since the last look.
+
+        None: there is no such session. Raises the processor's and the store's errors.
+        """
+        found = await self._newest()
+        if found is None:
+            return None
+        session, conditions = found
+        last, now = await self.last_look(), self._clock.now()
+        differing = failed(conditions)
+        new = [one for one in differing if last is None or one.name not in last.kinds]
+        seen = DriftSeen(session_id=session.id, looked_at=now, kinds=tuple(one.name for one in differing))
+        letters = [_letter(one, session, now) for one in new]
+        writes: list[Write] = [Put(keys.DRIFT, seen.to_bytes()), *outbox.enqueue(letters, now)]
+        await self._store.commit(writes)
+        if new:
+            log.warning("the checkout drifts", session=session.id, kinds=[one.name for one in new])
+        return seen
+
+    async def last_look(self) -> DriftSeen | None:
+        """Return what the last look has shown."""
+        entry = await self._store.get(keys.DRIFT)
+        try:
+            return DriftSeen.model_validate_json(entry.value) if entry else None
+        except ValidationError:
+            return None
+
+    async def _newest(self) -> tuple[CheckoutSession, list[Condition]] | None:
+        """Return the newest visitor's session that was made with what is sold now, and how it compares."""
+        async for session in self._reads.list_sessions(self._clock.now() - WINDOW):
+            product = bought(session)
+            if product is None or await self._store.get(keys.own_session(session.id)):
+                continue
+            try:
+                offered = await self._selling.offered(product)
+            except (NotFound, NotConfigured):
+                continue
+            since = offered.since or self._began
+            if session.created > since + SLACK:
+                compared = as_sold(session, offered.parameters)
+                return session, [*compared, *as_catalogued(session, offered.parameters)]
+        return None
+
+
+def _letter(condition: Condition, session: CheckoutSession, now: datetime) -> outbox.Draft:
+    return outbox.Draft(
+        id=f"drift-{condition.name}-{keys.stamp(now)}",
+        channel="push",
+        title="The checkout drifts",
+        body=(
+            f"Session {session.id} has {condition.name} = {condition.found or 'nothing'}, "
+            f"where {condition.wanted or 'nothing'} was sent. See `orrery checkout verify`."
+        ),
+        priority="high",
+        tags=("warning",),
+    )

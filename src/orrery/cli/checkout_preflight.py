@@ -1,0 +1,112 @@
+"""`orrery checkout preflight`: the dry run before anything is sold (change rule 1)."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from orrery.app import Orrery
+from orrery.checkout.preflight import Report
+from orrery.checkout.selling import Standing
+from orrery.cli.services import AsJson, Config, with_services
+from orrery.cli.tables import note, show, show_json
+
+Products = Annotated[
+    list[str] | None, typer.Option("--product", help="Only this one, as vendor/cert; may be repeated.")
+]
+Pending = Annotated[bool, typer.Option("--pending", help="Only show what waits; ask nobody.")]
+
+_COLUMNS = ("product", "result", "session_id", "note")
+_STATES = {
+    "accepted": "[green]accepted[/green], and sold as the settings say",
+    "pending": "[yellow]newer parameters wait for a preflight[/yellow]",
+    "never": "[red]never accepted[/red]",
+    "no price": "[red]names no price: it can not be sold[/red]",
+}
+
+
+def preflight(
+    product: Products = None,
+    pending: Pending = False,  # noqa: FBT002  a flag of the command line
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    config: Config = None,
+) -> None:
+    """Send every product's exact parameters to the processor, expire the test sessions, keep the receipts."""
+    names = product or []
+    if pending:
+        _show_pending(*with_services(config, lambda orrery: _standings(orrery, names)), as_json=as_json)
+    else:
+        _show_report(with_services(config, lambda orrery: _run(orrery, names)), as_json=as_json)
+
+
+async def _run(orrery: Orrery, names: list[str]) -> Report:
+    return await orrery.checkout.preflight.run(orrery.checkout.catalogue.named(names))
+
+
+async def _standings(orrery: Orrery, names: list[str]) -> tuple[list[Standing], bool]:
+    standings = await orrery.checkout.preflight.pending(orrery.checkout.catalogue.named(names))
+    return standings, orrery.checkout.selling.livemode
+
+
+def _show_report(report: Report, *, as_json: bool) -> None:
+    rows = [asdict(one) for one in [*report.cleaned, *report.outcomes]]
+    if as_json:
+        show_json(asdict(report))
+    elif rows or not report.to_sign:
+        show(rows, _COLUMNS, as_json=False, empty="Nothing was tried.")
+    _explain(report, as_json=as_json)
+    if not report.is_well:
+        raise typer.Exit(1)
+
+
+def _explain(report: Report, *, as_json: bool) -> None:
+    if report.to_sign:
+        note("Nothing was tried yet: a test session is made only when it may be expired. Give your word with")
+        if as_json:
+            note(f"  orrery approvals sign {report.to_sign}")
+        else:
+            Console(highlight=False, soft_wrap=True).print(f"  orrery approvals sign {report.to_sign}")
+        note("and run this command again within 24 hours.")
+    for one in [*report.cleaned, *report.outcomes]:
+        if one.result == "tried":
+            note(f"{one.product} can not be sold until it names its own price.")
+        if one.intent_id:
+            note(f"Session {one.session_id} is still open. Expire it with: orrery approvals sign {one.intent_id}")
+
+
+def _show_pending(standings: list[Standing], livemode: bool, *, as_json: bool) -> None:  # noqa: FBT001  from a pair
+    if as_json:
+        show_json([_told(one) for one in standings])
+    else:
+        console = Console(highlight=False, soft_wrap=True)
+        for standing in standings:
+            _show_standing(console, standing)
+        if not livemode:
+            note("This is not live mode: today's parameters are sold without a receipt.")
+    if any(one.state in {"pending", "never"} for one in standings):
+        raise typer.Exit(1)
+
+
+def _show_standing(console: Console, standing: Standing) -> None:
+    receipt = standing.receipt
+    since = f" (last accepted {receipt.accepted_at:%Y-%m-%d %H:%M} UTC)" if receipt else ""
+    console.print(f"[bold]{standing.product.name}[/bold]: {_STATES[standing.state]}{since}")
+    for change in standing.changes:
+        console.print(f"  {escape(change.name)}")
+        if change.was is not None:
+            console.print(f"    [red]- {escape(change.was)}[/red]")
+        if change.becomes is not None:
+            console.print(f"    [green]+ {escape(change.becomes)}[/green]")
+
+
+def _told(standing: Standing) -> dict[str, object]:
+    receipt = standing.receipt
+    return {
+        "product": standing.product.name,
+        "state": standing.state,
+        "accepted_at": receipt.accepted_at if receipt else None,
+        "api_version": receipt.api_version if receipt else None,
+        "changes": [asdict(change) for change in standing.changes],
+    }

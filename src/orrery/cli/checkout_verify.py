@@ -1,0 +1,73 @@
+"""`orrery checkout verify`: a session as a visitor gets it, held against change rule 2."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from orrery.adapters.public_shop import HttpShop
+from orrery.app import Orrery
+from orrery.checkout.drift import Condition
+from orrery.checkout.verification import Verified
+from orrery.cli.services import AsJson, Config, with_services
+from orrery.cli.tables import note, show_json
+from orrery.errors import NotConfigured
+from orrery.live.schedules import checked_base_url
+from orrery.settings import load
+
+BaseUrl = Annotated[
+    str | None, typer.Option(help="Where the service is; by default this deployment's own address.")
+]
+Product = Annotated[str | None, typer.Option(help="Which one, as vendor/cert; by default the first with a price.")]
+
+
+def verify(
+    base_url: BaseUrl = None,
+    product: Product = None,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    config: Config = None,
+) -> None:
+    """Make a session through the public operation and hold it against change rule 2 and the catalogue."""
+    settings, _ = load(config)
+    shop = HttpShop(checked_base_url(base_url) if base_url else settings.monitor_url)
+    verified = with_services(config, lambda orrery: _run(orrery, product, shop))
+    if as_json:
+        show_json(asdict(verified))
+    else:
+        _show(verified)
+    if not verified.is_well:
+        raise typer.Exit(1)
+
+
+async def _run(orrery: Orrery, name: str | None, shop: HttpShop) -> Verified:
+    named = orrery.checkout.catalogue.named([name] if name else [])
+    chosen = next((one for one in named if one.price_id or name), None)
+    if chosen is None:
+        raise NotConfigured("No product with a price is configured.")
+    return await orrery.checkout.verification.run(chosen, shop)
+
+
+def _show(verified: Verified) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    if verified.session_id:
+        console.print(f"[bold]{verified.product}[/bold]: session {verified.session_id}")
+    _show_conditions(console, "Change rule 2", verified.rule)
+    _show_conditions(console, "The catalogue", verified.catalogue)
+    if verified.why:
+        console.print(f"[red]{escape(verified.why)}[/red]")
+    if verified.intent_id:
+        note("The session is open. Expire it with")
+        console.print(f"  orrery approvals sign {verified.intent_id}")
+
+
+def _show_conditions(console: Console, title: str, conditions: Sequence[Condition]) -> None:
+    if conditions:
+        console.print(title)
+    for one in conditions:
+        sign = "[green]ok  [/green]" if one.holds else "[red]FAIL[/red]"
+        console.print(f"  {sign} {one.name} = {escape(one.found or 'nothing')}")
+        if not one.holds:
+            console.print(f"       wanted: {escape(one.wanted)}. {escape(one.note)}".rstrip())

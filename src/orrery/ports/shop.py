@@ -1,0 +1,20 @@
+"""The public checkout operation as a visitor's browser sees it, as a port: what `verify` goes through."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """What the operation answered: the processor's session, or in a sentence why there is none."""
+
+    session_id: str | None
+    why: str = ""
+
+
+class Shop(Protocol):
+    """Starts a hosted payment session over the network."""
+
+    async def start(self, *, product_type: str, vendor_slug: str, cert_code: str, key: str) -> Started:
+        """Ask for a session; the same `key` leads to the same session. Every trouble is an answer, too."""
+        ...
