@@ -8,6 +8,10 @@ from tests.support.deployment import Deployment, running
 from tests.support.waiting import eventually
 
 
+EVERY = 10
+"""Seconds between two writes by which the service sees how its store is."""
+
+
 def test_not_ready_while_nothing_can_be_written(tmp_path: Path) -> None:
     """While another program holds the store's write lock, readyz is a 503; when it lets go, a 200 again."""
     with (
@@ -16,8 +20,10 @@ def test_not_ready_while_nothing_can_be_written(tmp_path: Path) -> None:
     ):
         eventually(lambda: see_ready(shop, 200))
         other.execute("BEGIN IMMEDIATE")
+        shop.sandbox.advance(EVERY)
         eventually(lambda: see_ready(shop, 503), within=40)
         other.rollback()
+        shop.sandbox.advance(EVERY)
         eventually(lambda: see_ready(shop, 200), within=40)
 
 
