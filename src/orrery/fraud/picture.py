@@ -41,8 +41,8 @@ def svg(clusters: Sequence[Cluster]) -> str:
     title = f"{len(clusters)} fraud cluster{'' if len(clusters) == 1 else 's'}"
     told = "\n".join(map(summary, clusters)) or "No cluster was found."
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-        'role="img" aria-labelledby="title description">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}"',
+        f'width="{WIDTH}" height="{height}" role="img" aria-labelledby="title description">',
         f'<title id="title">{_text(title)}</title>',
         f'<desc id="description">{_text(told)}</desc>',
         f"<style>{_STYLE}</style>",

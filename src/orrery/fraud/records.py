@@ -1,4 +1,4 @@
-"""What fraud screening keeps: what the last look found, without anything personal, and the bodies of its intents."""
+"""What fraud screening keeps: what the last look found, without personal data, and the bodies of its intents."""
 
 from collections.abc import Sequence
 from datetime import datetime

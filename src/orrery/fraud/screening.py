@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from orrery.errors import Invalid, NotFound
 from orrery.fraud.clusters import NAMES, Cluster, Trait
 from orrery.fraud.entries import Network, Wanted, checked, normalised
-from orrery.fraud.listed import blocklist, by_alias, entries_of, value_lists
+from orrery.fraud.listed import blocklist, by_alias, entries_of, same_value, value_lists
 from orrery.fraud.operations import BLOCK, UNBLOCK, body_of
 from orrery.fraud.reading import Reading
 from orrery.fraud.records import Body, ListedEntry
@@ -40,7 +40,7 @@ class Screening:
         return await entries_of(self._reads, (await by_alias(self._reads, alias)).id)
 
     async def block(self, wanted: Sequence[Wanted], reason: str) -> Intent:
-        """Propose that these be added; raise `Invalid` with what stands against it, and then nothing is written."""
+        """Propose that these be added; raise `Invalid` with what stands against it."""
         return await self._block(wanted, reason, {})
 
     async def propose(self, cluster_id: str, back: timedelta, traits: Sequence[Trait], reason: str) -> Intent:
@@ -82,9 +82,7 @@ class Screening:
             intent, progress = proposal.intent, proposal.progress
             if intent.operation != operation or progress is None or progress.state not in PENDING:
                 continue
-            if any(
-                (one.list, one.value) == (wanted.blocklist.alias, wanted.value) for one in body_of(intent).entries
-            ):
+            if any(_is_for(entry, wanted) for entry in body_of(intent).entries):
                 raise Invalid(
                     f"That {NAMES[wanted.trait]} waits in intent {intent.id} already: sign, withdraw or settle it."
                 )
@@ -109,6 +107,10 @@ class Screening:
             before=before,
         )
         return await self._approvals.propose(draft)
+
+
+def _is_for(entry: ListedEntry, wanted: Wanted) -> bool:
+    return entry.list == wanted.blocklist.alias and same_value(entry.value, wanted.value)
 
 
 def _only(cluster: Cluster, trait: Trait) -> str:

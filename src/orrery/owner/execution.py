@@ -29,6 +29,7 @@ NOT_YET = "The answer was lost; reading shows nothing of it so far."
 
 _SERVER_ERROR = 500
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_.\[\]-]")
+
 Found = Literal["unknown", "happened", "did not happen", "failed"]
 """What reading can show; `failed`: of a change in two parts only one was made."""
 
@@ -46,7 +47,8 @@ class Operation:
 
     `perform` makes the change by one call to the processor and returns a sentence without personal data; what it
     raises, but for `ProcessorUnreachable`, means that nothing was changed. `happened` reads whether the change was
-    made. Where it takes two calls, both raise `PartlyDone` when only one of them was made. An operation with `covers` takes standing approvals: it tells which targets one is good for.
+    made. Where it takes two calls, both raise `PartlyDone` when only one of them was made. An operation with
+    `covers` takes standing approvals: it tells which targets one is good for.
     """
 
     name: str
