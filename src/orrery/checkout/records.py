@@ -108,3 +108,28 @@ class Attempt(Record):
     processor_key: str
     session_id: str | None = None
     url: str | None = None
+
+
+class Doubt(Record):
+    """One session that does not add up: paid without access, or access without payment; nothing personal."""
+
+    session_id: str
+    reason: str
+
+
+class Reconciled(Record):
+    """What the last reconciliation of the whole window saw, for the owner's page.
+
+    `unpaid` are completed sessions whose payment has not come yet; of the doubts at most 50 of a kind are kept.
+    """
+
+    v: Literal[1] = 1
+    at: datetime
+    since: datetime
+    examined: int
+    granted: int
+    unpaid: int
+    without_access: int
+    without_payment: int
+    paid_without_access: tuple[Doubt, ...]
+    access_without_payment: tuple[Doubt, ...]

@@ -66,6 +66,11 @@ class Budget:
         budget, _ = await self._read()
         return quota.may_read(budget, self._limits, self._clock.now(), query, self._interval)
 
+    async def left(self) -> tuple[int, int]:
+        """Return the tokens that are left for this hour and for this day."""
+        budget, _ = await self._read()
+        return quota.left(budget, self._limits, self._clock.now())
+
     async def charge(self, queries: Sequence[Query]) -> None:
         """Take the expected cost before the calls, so that a kill in between forgets nothing."""
         if not self._has_no_key:

@@ -13,6 +13,7 @@ from orrery.live.health import LiveHealth
 from orrery.live.intel import OwnersReads
 from orrery.live.metrics import metrics
 from orrery.live.monitor import Monitor
+from orrery.live.overview import Overview
 from orrery.live.quota import Limits
 from orrery.live.reads import FirstLevelCache, PublicRead
 from orrery.live.refresh import Refresh
@@ -67,6 +68,7 @@ class LiveDomain:
         budget = Budget(store, clock, analytics, plan.limits, plan.interval, source=plan.source)
         counted = metrics(plan.paths)
         self.refresh = Refresh(store, clock, budget, cache, counted, interval=plan.interval, holder=holder)
+        self.overview = Overview(store, clock, budget, is_used=plan.has_property)
         self.monitor = Monitor(store, clock, counter, tracker)
         bearer = AdminBearer(plan.password_hash, clock)
         self.health = LiveHealth(store, clock, analytics, plan.has_property, plan.has_key, bearer.usable)

@@ -149,6 +149,12 @@ def may_read(budget: Budget, limits: Limits, now: datetime, query: Query, interv
     return wait.reason if wait else None
 
 
+def left(budget: Budget, limits: Limits, now: datetime) -> tuple[int, int]:
+    """Return the tokens that we may count on in this hour and on this day."""
+    current = _current(budget, limits, now)
+    return current.hour.remaining, current.day.remaining
+
+
 def charged(budget: Budget, limits: Limits, queries: Sequence[Query], now: datetime) -> Budget:
     """Return the budget after taking what `queries` should cost: a process killed amid the calls has paid."""
     current = _current(budget, limits, now)

@@ -1,0 +1,106 @@
+"""What was sold, by currency, for the owner's page. Sums are gross: what was paid back since is not taken off."""
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from orrery.checkout import keys
+from orrery.checkout.letters import money
+from orrery.checkout.lookup import Lookup
+from orrery.checkout.records import AccessRecord
+from orrery.ports.clock import Clock
+from orrery.ports.panels import Panel
+from orrery.ports.store import Store
+
+WEEK, MONTH = timedelta(days=7), timedelta(days=30)
+
+MOST = 5000
+"""So many of the newest sales are counted: a look at the page must not read a whole store."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Some sales in one currency; `total` in its smallest unit."""
+
+    count: int = 0
+    total: int = 0
+
+    def with_one(self, amount: int) -> "Sum":
+        """Return this with one more sale."""
+        return Sum(self.count + 1, self.total + amount)
+
+
+@dataclass(frozen=True, slots=True)
+class Sold:
+    """What was sold in one currency since midnight (UTC), in 7 days and in 30."""
+
+    today: Sum = Sum()
+    week: Sum = Sum()
+    month: Sum = Sum()
+
+
+def tally(records: Iterable[AccessRecord], now: datetime) -> Mapping[str, Sold]:
+    """Return what was sold in each currency, the one with most sales first; gifts and imports are no sales."""
+    midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    found: dict[str, Sold] = {}
+    for record in records:
+        if record.amount_total is None or record.currency is None or record.granted_at < now - MONTH:
+            continue
+        amount, at, known = record.amount_total, record.granted_at, found.get(record.currency, Sold())
+        found[record.currency] = Sold(
+            known.today.with_one(amount) if at >= midnight else known.today,
+            known.week.with_one(amount) if at >= now - WEEK else known.week,
+            known.month.with_one(amount),
+        )
+    return dict(sorted(found.items(), key=lambda each: (-each[1].month.count, each[0])))
+
+
+class Sales:
+    """Counts access records that were paid for."""
+
+    def __init__(self, store: Store, clock: Clock, lookup: Lookup) -> None:
+        self._store = store
+        self._clock = clock
+        self._lookup = lookup
+
+    async def panel(self) -> Panel:
+        """Return today, 7 days and 30 days, by currency."""
+        now = self._clock.now()
+        records = [record async for record in self._newest(now - MONTH)]
+        sold = tally(records, now)
+        if not sold:
+            return Panel("Sales", "Nothing was sold in the last 30 days")
+        rows = tuple(_row(currency, each) for currency, each in sold.items())
+        todo = f"Only the newest {MOST:,} were counted." if len(records) == MOST else ""
+        return Panel("Sales", _headline(sold), "plain", todo, ("Currency", "Today", "7 days", "30 days"), rows)
+
+    async def _newest(self, since: datetime) -> AsyncIterator[AccessRecord]:
+        first, after, left = f"{keys.ACCESS_BY_TIME}{keys.stamp(since)}", None, MOST
+        while left and (
+            page := await self._store.scan(keys.ACCESS_BY_TIME, after=after, limit=min(left, 100), reverse=True)
+        ):
+            after, left = page[-1].key, left - len(page)
+            for entry in page:
+                if entry.key < first:
+                    return
+                if record := await self._lookup.record(entry.value.decode()):
+                    yield record
+            # A store on this machine answers without waiting: without a pause nobody else would be served.
+            await self._clock.sleep(0)
+
+
+def _headline(sold: Mapping[str, Sold]) -> str:
+    today = {currency: each.today for currency, each in sold.items() if each.today.count}
+    if not today:
+        return "Nothing was sold today"
+    sums = [money(each.total, currency) for currency, each in today.items()]
+    return f"{sum(each.count for each in today.values())} sold today for {' and '.join(sums)}"
+
+
+def _row(currency: str, sold: Sold) -> tuple[str, ...]:
+    return currency.upper(), *(_cell(each, currency) for each in (sold.today, sold.week, sold.month))
+
+
+def _cell(each: Sum, currency: str) -> str:
+    figure = money(each.total, currency).removesuffix(f" {currency.upper()}")
+    return f"{figure} from {each.count}" if each.count else "none"

@@ -1,0 +1,49 @@
+"""What the owner's page shows of the counter: count and age, why it fails, and what is left of the quota."""
+
+from orrery.live import keys
+from orrery.live.answers import Reading, reading
+from orrery.live.budget import Budget
+from orrery.live.reads import snapshot_in
+from orrery.live.records import LastError, read
+from orrery.ports.clock import Clock
+from orrery.ports.panels import Panel, moment
+from orrery.ports.store import Store
+
+_TITLE = "Live counter"
+_IN_MINUTES = 120
+"""Seconds from which on an age is told in minutes."""
+
+
+class Overview:
+    """Reads the store only: a look at the page costs no quota."""
+
+    def __init__(self, store: Store, clock: Clock, budget: Budget, *, is_used: bool) -> None:
+        """`is_used` tells whether an analytics property is configured at all."""
+        self._store = store
+        self._clock = clock
+        self._budget = budget
+        self._is_used = is_used
+
+    async def panel(self) -> Panel:
+        """Return how the counter is."""
+        if not self._is_used:
+            return Panel(_TITLE, "No analytics property is configured")
+        found = reading(await snapshot_in(self._store), self._clock.now())
+        entry = await self._store.get(keys.LAST_ERROR)
+        last = read(LastError, entry.value if entry else None)
+        trouble = f"Last error at {moment(last.attempted_at)}: {last.message}" if last else ""
+        hour, day = await self._budget.left()
+        rows = (("this hour", f"{hour:,}"), ("today", f"{day:,}"))
+        columns = ("Quota", "Tokens left")
+        if found.state == "fresh":
+            return Panel(_TITLE, _counted(found), "good", trouble, columns, rows)
+        todo = f"{trouble} Is the service running, with live.refresh on or another scheduler?".strip()
+        if found.error:
+            return Panel(_TITLE, f"Visitors see no count: {found.error}", "bad", todo, columns, rows)
+        return Panel(_TITLE, f"{_counted(found)} (stale)", "attention", todo, columns, rows)
+
+
+def _counted(found: Reading) -> str:
+    seconds = found.age.total_seconds() if found.age else 0.0
+    ago = f"{seconds:.0f} s" if seconds < _IN_MINUTES else f"{seconds / 60:.0f} minutes"
+    return f"{found.count:,} {'visitor' if found.count == 1 else 'visitors'}, counted {ago} ago"
