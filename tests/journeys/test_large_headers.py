@@ -114,7 +114,7 @@ def test_a_large_head_within_the_limit(client: socket.socket) -> None:
 
 
 def is_alive(client: socket.socket) -> bool:
-    """Read one whole answer of the open connection, in however many pieces, and tell whether it is the good one."""
+    """Read one whole answer, in however many pieces it comes, and tell whether it is the good one."""
     seen = b""
     while not seen.endswith(b"}"):
         more = client.recv(65536)

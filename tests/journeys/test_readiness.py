@@ -7,7 +7,6 @@ from pathlib import Path
 from tests.support.deployment import Deployment, running
 from tests.support.waiting import eventually
 
-
 EVERY = 10
 """Seconds between two writes by which the service sees how its store is."""
 
