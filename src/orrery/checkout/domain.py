@@ -106,7 +106,7 @@ class CheckoutDomain:
 
     def operations(self) -> list[Operation]:
         """Return what may be done at the processor with an approval."""
-        return self._expiry.operations()
+        return [*self._expiry.operations(), *self.account.operations()]
 
     async def address_of(self, payment_intent: str) -> str | None:
         """Return the client address that asked for the session of a payment, or None when it is not known."""

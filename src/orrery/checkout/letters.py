@@ -80,5 +80,10 @@ def amount(record: AccessRecord) -> str:
     """Return what was paid, for people: `49.00 USD`, `4900 JPY`, `no payment`."""
     if record.amount_total is None or record.currency is None:
         return "no payment"
-    digits = 0 if record.currency in _WHOLE else 3 if record.currency in _THOUSANDTHS else 2
-    return f"{record.amount_total / 10**digits:.{digits}f} {record.currency.upper()}"
+    return money(record.amount_total, record.currency)
+
+
+def money(smallest_units: int, currency: str) -> str:
+    """Return an amount for people: `49.00 USD`, `-4900 JPY`."""
+    digits = 0 if currency in _WHOLE else 3 if currency in _THOUSANDTHS else 2
+    return f"{smallest_units / 10**digits:.{digits}f} {currency.upper()}"
