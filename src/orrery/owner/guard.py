@@ -159,7 +159,7 @@ class SecretsGuard:
         if writes and isinstance(await self._commit(writes, checks), Conflict):
             return False
         for event in events:
-            log.warning("secret looked at", which=event.name, found=event.kind)
+            log.warning("secrets are not as before", which=event.name, found=event.kind)
         return True
 
     async def _after_restore(self, entries: Mapping[str, tuple[Entry, Kept | None]]) -> str:
