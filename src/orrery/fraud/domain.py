@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import ip_network
 
-from orrery.fraud.incidents import Incident, incidents
+from orrery.fraud.incidents import IncidentLog, read_incidents
 from orrery.fraud.operations import ListOperations
 from orrery.fraud.reading import AddressOf, Reading
 from orrery.fraud.screening import Screening
@@ -49,9 +49,9 @@ class FraudDomain:
         """Return what may be done at the processor with an approval."""
         return self._operations.both()
 
-    async def incidents(self) -> list[Incident]:
-        """Return the incident log, the newest first."""
-        return await incidents(self._approvals)
+    async def incident_log(self) -> IncidentLog:
+        """Return the incident log, the newest incident first."""
+        return await read_incidents(self._approvals)
 
     async def panel(self) -> Panel:
         """Return what the owner's page shows."""

@@ -12,7 +12,7 @@ from typing import Literal
 from orrery.fraud.operations import BLOCK, UNBLOCK, body_of
 from orrery.fraud.records import ListedEntry
 from orrery.owner.approvals import Approvals, Proposal
-from orrery.owner.chain import Kind, LogEntry
+from orrery.owner.chain import Kind, LogEntry, first_break
 
 OUTCOMES: dict[Kind, str] = {
     "proposed": "waits for your signature",
@@ -43,15 +43,25 @@ class Incident:
     number: int
 
 
-async def incidents(approvals: Approvals) -> list[Incident]:
-    """Return what was proposed and what became of it, the newest first."""
+@dataclass(frozen=True, slots=True)
+class IncidentLog:
+    """Every incident, the newest first. From the entry `broken_at` on the approval log can not be believed."""
+
+    incidents: tuple[Incident, ...]
+    broken_at: int | None
+
+
+async def read_incidents(approvals: Approvals) -> IncidentLog:
+    """Return what was proposed and what became of it."""
+    entries = [entry async for entry in approvals.log.entries()]
     told: defaultdict[str, list[LogEntry]] = defaultdict(list)
-    async for entry in approvals.log.entries():
+    for entry in entries:
         if entry and entry.operation in (BLOCK, UNBLOCK) and entry.kind != "refused":
             told[entry.intent_id].append(entry)
     known = {one.intent.id: one for one in await approvals.proposals()}
-    found = [_incident(entries, known.get(intent_id)) for intent_id, entries in told.items()]
-    return sorted(found, key=lambda one: one.number, reverse=True)
+    found = [_incident(steps, known.get(intent_id)) for intent_id, steps in told.items()]
+    newest_first = sorted(found, key=lambda one: one.number, reverse=True)
+    return IncidentLog(tuple(newest_first), first_break(entries))
 
 
 def _incident(entries: list[LogEntry], proposal: Proposal | None) -> Incident:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from orrery.fraud.clusters import NAMES, WINDOW, Cluster
-from orrery.fraud.words import lasting
+from orrery.fraud.words import lasting, printable
 
 MARK, STOPPED, HEAVY, SHADE, REST = "●", "○", "+", "▒", "·"
 """A decline, one that the processor stopped, more than nine in one place, the five minutes, what follows them."""
@@ -68,7 +68,7 @@ def ruler(scale: Scale, width: int) -> str:
 def headline(cluster: Cluster) -> str:
     """Return what a cluster is, in a line: how many, how long, what they share."""
     declines = f"{len(cluster.declines)} declines within {lasting(cluster.last - cluster.first)}"
-    return f"{declines}, one {NAMES[cluster.trait]}: {cluster.value}"
+    return f"{declines}, one {NAMES[cluster.trait]}: {printable(cluster.value)}"
 
 
 def summary(cluster: Cluster) -> str:

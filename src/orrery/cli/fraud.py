@@ -1,0 +1,138 @@
+"""`orrery fraud`: clusters of declined payments, the processor's fraud lists, and what was done about them."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orrery.app import Orrery
+from orrery.checkout.reconcile import parse_window
+from orrery.cli.fraud_pages import (
+    cluster_row,
+    incident_row,
+    print_intent,
+    print_log,
+    print_pictures,
+    write_svg,
+)
+from orrery.cli.services import AsJson, Config, with_services
+from orrery.cli.tables import note, show, show_json
+from orrery.fraud.clusters import Trait
+from orrery.fraud.entries import Wanted
+from orrery.owner.intents import Intent
+
+group = typer.Typer(no_args_is_help=True)
+
+Since = Annotated[str, typer.Option(help="How far back, such as 24h, 90m or 7d.")]
+Reason = Annotated[
+    str, typer.Option("--reason", "-r", help="Why; it is kept in the incident log.", show_default=False)
+]
+Addresses = Annotated[list[str] | None, typer.Option("--ip", help="A client address.")]
+Emails = Annotated[list[str] | None, typer.Option("--email", help="An e-mail address.")]
+Cards = Annotated[list[str] | None, typer.Option("--card", help="A card fingerprint.")]
+
+
+@group.command()
+def clusters(
+    since: Since = "24h",
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    svg: Annotated[Path | None, typer.Option(help="Write the picture into this file; it must not exist.")] = None,
+    config: Config = None,
+) -> None:
+    """Show clusters: 3 or more declines within 5 minutes that share an address, a card or an e-mail address."""
+    back = parse_window(since)
+    look = with_services(config, lambda orrery: orrery.fraud.reading.look(back))
+    if svg:
+        write_svg(svg, look.clusters)
+    if as_json:
+        show_json([cluster_row(one, full=True) for one in look.clusters])
+    else:
+        columns = ("id", "share_one", "value", "declines", "stopped", "first")
+        rows = [cluster_row(one, full=False) for one in look.clusters]
+        show(rows, columns, as_json=False, empty="No cluster.")
+        print_pictures(look.clusters)
+    note(f"{look.charges} charges of the last {since}, {look.declines} of them declined.")
+    if look.unasked:
+        note(f"Of {look.unasked} declines the client address was not asked for: look at less at a time.")
+
+
+@group.command()
+def propose(
+    cluster_id: Annotated[str, typer.Argument(metavar="CLUSTER_ID", help="A cluster's id; see the list.")],
+    reason: Reason,
+    ip: Annotated[bool, typer.Option("--ip", help="Its client address (the default).")] = False,  # noqa: FBT002  a flag
+    card: Annotated[bool, typer.Option("--card", help="Its card.")] = False,  # noqa: FBT002  a flag
+    email: Annotated[bool, typer.Option("--email", help="Its e-mail address.")] = False,  # noqa: FBT002  a flag
+    since: Since = "24h",
+    config: Config = None,
+) -> None:
+    """Propose to block what the declines of a cluster share; nothing is changed before you sign."""
+    back = parse_window(since)
+    flags: tuple[tuple[bool, Trait], ...] = ((ip, "address"), (card, "card"), (email, "email"))
+    traits: list[Trait] = [trait for chosen, trait in flags if chosen]
+    _proposed(config, lambda orrery: orrery.fraud.screening.propose(cluster_id, back, traits, reason))
+
+
+@group.command()
+def block(
+    reason: Reason, ip: Addresses = None, email: Emails = None, card: Cards = None, config: Config = None
+) -> None:
+    """Propose to block one or two addresses, e-mail addresses or cards; nothing is changed before you sign."""
+    wanted = _wanted(ip, email, card)
+    _proposed(config, lambda orrery: orrery.fraud.screening.block(wanted, reason))
+
+
+@group.command()
+def unblock(
+    reason: Reason, ip: Addresses = None, email: Emails = None, card: Cards = None, config: Config = None
+) -> None:
+    """Propose to take one or two entries off the lists; nothing is changed before you sign."""
+    wanted = _wanted(ip, email, card)
+    _proposed(config, lambda orrery: orrery.fraud.screening.unblock(wanted, reason))
+
+
+@group.command()
+def lists(
+    alias: Annotated[
+        str | None, typer.Option("--list", metavar="ALIAS", help="Show what is on this list.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    config: Config = None,
+) -> None:
+    """Show the processor's fraud lists, or the entries of one."""
+    if alias is None:
+        found = with_services(config, lambda orrery: orrery.fraud.screening.lists())
+        columns = ("alias", "item_type", "name", "id")
+        rows = [{column: getattr(one, column) for column in columns} for one in found]
+        show(rows, columns, as_json=as_json, empty="The account has no list.")
+        return
+    entries = with_services(config, lambda orrery: orrery.fraud.screening.entries(alias))
+    columns = ("value", "created", "created_by", "id")
+    rows = [{column: getattr(one, column) for column in columns} for one in entries]
+    show(rows, columns, as_json=as_json, empty="The list is empty.")
+
+
+@group.command("log")
+def incident_log(
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    config: Config = None,
+) -> None:
+    """Show the incident log: when, what, why, and what became of it. It is read from the approval log."""
+    found = with_services(config, lambda orrery: orrery.fraud.incident_log())
+    if as_json:
+        show_json([incident_row(one) for one in found.incidents])
+    else:
+        print_log(found.incidents)
+    if found.broken_at is not None:
+        note(f"The approval log does not hold from entry {found.broken_at} on: see `orrery approvals verify`.")
+        raise typer.Exit(1)
+
+
+def _wanted(ip: Sequence[str] | None, email: Sequence[str] | None, card: Sequence[str] | None) -> list[Wanted]:
+    named: tuple[tuple[Trait, Sequence[str] | None], ...] = (("address", ip), ("email", email), ("card", card))
+    return [Wanted(trait, value) for trait, values in named for value in values or ()]
+
+
+def _proposed(config: Path | None, action: Callable[[Orrery], Awaitable[Intent]]) -> None:
+    print_intent(with_services(config, action))
