@@ -76,16 +76,25 @@ class Orrery:
 
     async def domains(self) -> Sequence[Finding]:
         """Return the same without the secrets, of which their guard tells the owner by itself."""
-        checkout = [*self.checkout.health.local(), *await self.checkout.receipts.local()]
-        return [*await self.health.local(), *checkout, *self.live.health.local()]
+        return [*await self.parts(), *await self.checkout.receipts.local()]
+
+    async def parts(self) -> Sequence[Finding]:
+        """Return the same without the receipts, which have a panel of their own on the owner's page."""
+        return [*await self.health.local(), *self.checkout.health.local(), *self.live.health.local()]
 
     def panels(self) -> list[PanelSource]:
         """Return what the owner's page shows; a part joins by a line here."""
-        overview = Overview(self.outbox, self.findings)
+        overview = Overview(self.outbox, self.parts)
         return [
+            PanelSource("Sales", self.checkout.sales.panel),
+            PanelSource("Payments and access", self.checkout.reconciliation.panel),
+            PanelSource("Approvals", self.approvals.panel),
+            PanelSource("Secrets", self.guard.panel),
+            PanelSource("Receipts", self.checkout.preflight.panel),
+            PanelSource("Fraud clusters", self.fraud.panel),
+            PanelSource("Live counter", self.live.overview.panel),
             PanelSource("Notifications", overview.notifications),
             PanelSource("Parts", overview.parts),
-            PanelSource("Secrets", self.guard.panel),
         ]
 
     def apps(self, site: ASGIApp | None = None) -> tuple[ASGIApp, ASGIApp]:

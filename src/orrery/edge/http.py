@@ -97,11 +97,16 @@ def private_app(
         """Show keyed fingerprints of the secrets in memory, and no value."""
         return JSONResponse(held(), headers={"Cache-Control": "no-store"})
 
-    @app.get("/owner")
-    async def owners_page(request: Request) -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
-        """Show the owner how everything is."""
-        return await owner.answer(request)
+    app.add_api_route("/owner", owner.answer)
+    _add_reference(app, public)
+    _handle_errors(app)
+    app.add_middleware(SecurityHeaders)
+    # A page elsewhere must not reach this listener by a name of its own that points here.
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", "[::1]"])
+    return app
 
+
+def _add_reference(app: FastAPI, public: FastAPI) -> None:
     @app.get("/openapi.json")
     async def openapi() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
         """Describe the public operations for machines."""
@@ -114,12 +119,6 @@ def private_app(
 
         policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
         return HTMLResponse(reference_page(public.openapi()), headers={"Content-Security-Policy": policy})
-
-    _handle_errors(app)
-    app.add_middleware(SecurityHeaders)
-    # A page elsewhere must not reach this listener by a name of its own that points here.
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", "[::1]"])
-    return app
 
 
 def _answer_plainly(app: FastAPI) -> None:

@@ -33,9 +33,10 @@ DEADLINE = 5.0
 _ASK = 'Basic realm="Orrery, for the owner", charset="UTF-8"'
 _SIGNS: dict[Tone, str] = {"bad": "Act now", "attention": "Have a look", "good": "Well", "plain": ""}
 _URGENCY: tuple[Tone, ...] = ("bad", "attention")
+_STYLES = ("tokens.css", "owner/owner.css", "owner/panels.css")
 _ORBITS = (26, 42, 58, 74)
 _GOLDEN_ANGLE = 137.5
-_SPECIAL = re.compile(r"`(?P<code>[^`]+)`|(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
+_SPECIAL = re.compile(r"`(?P<code>[^`]+)`|(?P<at>\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\dZ)?)")
 _FIGURE = re.compile(r"-?\d[\d.,]*|-")
 
 log = structlog.get_logger()
@@ -113,7 +114,7 @@ def _refusal(status: int, sentence: str, headers: dict[str, str] | None = None) 
 def _page(
     status: int, template: str, values: Mapping[str, object], headers: dict[str, str] | None = None
 ) -> Response:
-    style = "\n".join(map(_file, ("tokens.css", "owner/owner.css")))
+    style = "\n".join(map(_file, _STYLES))
     content = _templates().get_template(template).render(values, style=style)
     return HTMLResponse(content, status, headers={**_headers(style), **(headers or {})})
 
@@ -156,7 +157,7 @@ def _special(found: re.Match[str]) -> "Markup":
     if found["code"]:
         return Markup("<code>{}</code>").format(found["code"])
     try:
-        return _time(datetime.fromisoformat(found["at"]))
+        return _time(datetime.fromisoformat(found["at"].removesuffix("Z")).replace(tzinfo=UTC))
     except ValueError:
         return Markup("{}").format(found["at"])
 
@@ -185,7 +186,13 @@ def _planets(panels: Sequence[Panel]) -> list[tuple[str, str, Tone]]:
     return placed
 
 
+def _heading(column: str) -> str:
+    """Return a column's heading with a capital."""
+    return column[:1].upper() + column[1:]
+
+
 _SHOWING: dict[str, object] = {
+    "heading": _heading,
     "figures": _figures,
     "orbits": _ORBITS,
     "overall": overall,
