@@ -80,9 +80,9 @@ class ApprovalLog:
                 yield found if found and _key(found) == entry.key else None
 
     async def head(self) -> LogEntry | None:
-        """Return the last entry that was written; raise `StoreUnavailable` when it can not be read."""
-        head = await self._head()
-        return head[1] if head else None
+        """Return what the store holds for the last entry, or None when there is none or it can not be read."""
+        entry = await self._store.get(HEAD)
+        return _read(entry) if entry else None
 
     async def _head(self) -> tuple[Entry, LogEntry] | None:
         entry = await self._store.get(HEAD)

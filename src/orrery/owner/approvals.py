@@ -115,7 +115,7 @@ class Approvals:
         if not rows:
             return Panel("Approvals", "Nothing waits for your word", "good")
         waiting, unknown = (sum(row[2] == words for row in rows) for words in ("waiting", "unknown"))
-        headline = f"{waiting} waiting for your word, {unknown} with an unknown outcome"
+        headline = f"{waiting} waiting for your word" + (f", {unknown} with an unknown outcome" if unknown else "")
         tone, todo = ("bad", "settle") if unknown else ("attention", "show")
         columns = ("intent", "operation", "state", "proposed")
         return Panel("Approvals", headline, tone, f"orrery approvals {todo} ID", columns, rows)

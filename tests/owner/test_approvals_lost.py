@@ -1,0 +1,138 @@
+"""Lost answers and killed processes: what is not known is settled by reading, never by doing it again."""
+
+import asyncio
+
+import pytest
+from anyio.lowlevel import checkpoint
+
+from orrery.errors import Invalid, NotConfigured, ProcessorUnreachable
+from orrery.owner.approvals import Operation
+from orrery.owner.intents import Intent
+from tests.support.approving import Desk
+
+pytestmark = pytest.mark.anyio
+
+LOST = ProcessorUnreachable("No answer within 20 s.", same_key=True)
+
+
+class KilledError(BaseException):
+    """The process is gone."""
+
+
+@pytest.fixture
+def desk() -> Desk:
+    """Return a desk with nothing on it."""
+    return Desk()
+
+
+async def killed_after_the_start(desk: Desk) -> Intent:
+    """Sign something, and be killed before its outcome is noted."""
+    intent = await desk.proposed()
+    desk.switches.after = [KilledError()]
+    with pytest.raises(KilledError):
+        await desk.sign(intent)
+    return intent
+
+
+async def test_it_had_happened(desk: Desk) -> None:
+    """The answer is lost after the change was made: a look tells that it is done."""
+    desk.switches.after = [LOST]
+    intent = await desk.proposed()
+    assert (await desk.sign(intent)).state == "done"
+    assert (await desk.kinds(), desk.switches.on) == (["proposed", "started", "happened"], [intent.target])
+
+
+@pytest.mark.parametrize("status", [409, 429])
+async def test_it_was_not_taken(desk: Desk, status: int) -> None:
+    """An answer that it was not taken, and a look that shows nothing: it did not happen."""
+    desk.switches.before = [ProcessorUnreachable("Busy.", same_key=True, status=status)]
+    assert (await desk.sign(await desk.proposed())).state == "failed"
+    assert (await desk.kinds())[-1] == "did not happen"
+
+
+@pytest.mark.parametrize("status", [None, 500, 504])
+async def test_it_may_still_happen(desk: Desk, status: int | None) -> None:
+    """What had no answer may still arrive: nothing is claimed for two minutes, and then a look tells."""
+    desk.switches.before = [ProcessorUnreachable("Lost.", same_key=True, status=status)]
+    intent = await desk.proposed()
+    assert (await desk.sign(intent)).state == "unknown"
+    desk.clock.advance(119)
+    with pytest.raises(Invalid, match="may still be under way; ask again in 120 s"):
+        await desk.approvals.settle(intent.id)
+    desk.switches.on.append(intent.target)
+    desk.clock.advance(1)
+    assert (await desk.approvals.settle(intent.id)).state == "done"
+
+
+@pytest.mark.parametrize("error", [LOST, NotConfigured("The processor has no API key.")])
+async def test_neither_answer_nor_look(desk: Desk, error: ProcessorUnreachable | NotConfigured) -> None:
+    """When a look fails, too, it is unknown, and stays so until one succeeds."""
+    desk.switches.before, desk.switches.unreadable = [LOST], [error, LOST]
+    intent = await desk.proposed()
+    assert (await desk.sign(intent)).state == "unknown"
+    desk.clock.advance(120)
+    with pytest.raises(ProcessorUnreachable):
+        await desk.approvals.settle(intent.id)
+    assert (await desk.kinds())[-1] == "unknown"
+    assert (await desk.approvals.settle(intent.id)).state == "failed"
+    assert (await desk.kinds(), desk.switches.on) == (["proposed", "started", "unknown", "did not happen"], [])
+
+
+async def test_killed_on_the_way(desk: Desk) -> None:
+    """After a kill it is under way for two minutes, then unknown, then what a look shows."""
+    intent = await killed_after_the_start(desk)
+    assert await desk.state(intent) == "under way"
+    with pytest.raises(Invalid, match="may still be under way"):
+        await desk.approvals.settle(intent.id)
+    desk.clock.advance(120)
+    assert await desk.state(intent) == "unknown"
+    assert (await desk.approvals.panel()).tone == "bad"
+    assert (await desk.approvals.settle(intent.id)).state == "done"
+    assert await desk.kinds() == ["proposed", "started", "happened"]
+
+
+async def test_what_is_known_is_not_settled(desk: Desk) -> None:
+    """There is nothing to settle about what waits or is done."""
+    waiting, done = await desk.proposed(), await desk.proposed()
+    await desk.sign(done)
+    for intent in (waiting, done):
+        with pytest.raises(Invalid, match="is known"):
+            await desk.approvals.settle(intent.id)
+
+
+async def test_an_answer_after_all_is_the_last_word(desk: Desk) -> None:
+    """A slow process that was given up, and then has its answer, says so: the log ends with the truth."""
+    intent = await desk.proposed()
+
+    async def slowly(intent: Intent, target: str) -> str:
+        desk.clock.advance(120)
+        assert (await desk.another().settle(intent.id)).state == "failed"
+        return await desk.switches.turn_on(intent, target)
+
+    process = desk.another(operation=Operation("turn-on", slowly, desk.switches.is_on))
+    assert (await process.sign(intent.id, *desk.word(intent))).state == "done"
+    assert await desk.kinds() == ["proposed", "started", "did not happen", "done"]
+
+
+async def test_a_look_never_overrules_an_answer(desk: Desk) -> None:
+    """Who looked before the answer came, and would note it after, is too late: the answer stays."""
+    intent, looked = await desk.proposed(), asyncio.Event()
+
+    async def slowly(intent: Intent, target: str) -> str:
+        await looked.wait()
+        return await desk.switches.turn_on(intent, target)
+
+    process = desk.another(operation=Operation("turn-on", slowly, desk.switches.is_on))
+    signing = asyncio.create_task(process.sign(intent.id, *desk.word(intent)))
+    while (await desk.kinds())[-1] != "started":
+        await checkpoint()
+    desk.clock.advance(120)
+
+    async def too_early(_: Intent, __: str) -> bool:
+        looked.set()
+        await signing
+        return False
+
+    looking = desk.another(operation=Operation("turn-on", slowly, too_early))
+    assert (await looking.settle(intent.id)).state == "done"
+    assert await desk.kinds() == ["proposed", "started", "done"]
