@@ -94,11 +94,12 @@ class ConfigurationBody(Body):
     def changes_to(self, then: "ConfigurationBody") -> list[Change]:
         """Return what differs in another."""
         changes = [
-            Change(slug, _switch(self.methods.get(slug)), _switch(on) or "") for slug, on in then.methods.items()
+            Change("name", self.name, then.name or ""),
+            Change("parent", self.parent, then.parent or ""),
+            Change("active", _yes(self.active), _yes(then.active) or ""),
         ]
-        changes.append(Change("name", self.name, then.name or ""))
-        changes.append(Change("active", _yes(self.active), _yes(then.active) or ""))
-        changes.append(Change("parent", self.parent, then.parent or ""))
+        for slug, on in then.methods.items():
+            changes.append(Change(slug, _switch(self.methods.get(slug)), _switch(on) or ""))
         return [one for one in changes if one.then and one.then != one.now]
 
 

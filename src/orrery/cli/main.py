@@ -21,6 +21,7 @@ _COMMANDS = {
     "live": "Refresh, check and schedule the live visitor counter.",
     "fraud": "Look at clusters of declined payments; block and unblock with your approval.",
     "admin": "Make the hash of the owner's password.",
+    "secrets": "Check each secret; announce that one is about to change.",
     "notifications": "List, release or drop notifications.",
     "privacy": "Export or erase a person's data.",
     "backup": "Write a checked snapshot of the store while the service runs.",

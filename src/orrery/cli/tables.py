@@ -3,6 +3,8 @@
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import cast
 
 from pydantic import TypeAdapter
 from rich.console import Console
@@ -15,7 +17,7 @@ _ANYTHING: TypeAdapter[object] = TypeAdapter(object)
 
 
 def show(rows: Iterable[Row], columns: Sequence[str], *, as_json: bool, empty: str) -> None:
-    """Print rows as a table of `columns`, or as one JSON list with every field."""
+    """Print rows as a table of `columns`, with times in UTC, or as one JSON list with every field."""
     found = list(rows)
     if as_json:
         show_json(found)
@@ -47,4 +49,10 @@ def _text(value: object) -> str:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, datetime):
+        return f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+    if isinstance(value, tuple):
+        return ", ".join(map(_text, cast("tuple[object, ...]", value)))
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_text(one)}" for name, one in cast("dict[str, object]", value).items())
     return str(value)

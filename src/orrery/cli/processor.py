@@ -1,0 +1,238 @@
+"""`orrery processor`: what stands at the payment processor, and changes to the account by an approval."""
+
+import re
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated, TypeVar
+
+import typer
+from rich.console import Console
+
+from orrery.app import Orrery
+from orrery.checkout.account import oddities
+from orrery.checkout.reconcile import parse_window
+from orrery.cli import processor_rows as rows
+from orrery.cli.processor_changes import create_configuration, set_branding, update_configuration
+from orrery.cli.services import AsJson, Config, with_services
+from orrery.cli.tables import Row, note, show, show_json
+from orrery.errors import Invalid, NotFound, ProcessorRefused
+from orrery.ports.processor import CheckoutSession, Configuration
+
+group = typer.Typer(no_args_is_help=True)
+group.command("set-branding")(set_branding)
+group.command("create-configuration")(create_configuration)
+group.command("update-configuration")(update_configuration)
+
+Since = Annotated[str, typer.Option(help="How far back, such as 30d, 12h or 90m.")]
+Limit = Annotated[int | None, typer.Option(min=1, help="How many at most; without it, all.", show_default=False)]
+Seen = TypeVar("Seen")
+
+_SESSION_ID = re.compile(r"cs_[A-Za-z0-9_]{1,250}")
+_NOT_THERE = 404
+_RULES = """\
+The processor has no interface for the rules of its fraud screening: it answers GET /v1/radar/rules with 404,
+"Unrecognized request URL". Rules are read and changed in its dashboard only, under Radar > Rules.
+The lists that rules look into can be read here: orrery processor value-lists
+"""
+_WHY = (
+    "Which one the processor applies is not documented. That is why the service names the payment methods of each "
+    "session, and no configuration (spec 1)."
+)
+
+
+@group.callback()
+def processor() -> None:
+    """Look at the payment processor; change its account with your signature."""
+
+
+@group.command()
+def sessions(
+    since: Since = "30d",
+    limit: Limit = None,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    config: Config = None,
+) -> None:
+    """List payment sessions in any state, the newest first."""
+    start = _start(since)
+    found = _listed(config, lambda orrery: orrery.reads.list_sessions(start(orrery)), "sessions", limit)
+    show(map(rows.session, found), rows.SESSION, as_json=as_json, empty="No session in that time.")
+
+
+@group.command()
+def session(
+    session_id: Annotated[str, typer.Argument(help="The session's id.", metavar="SESSION")],
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    config: Config = None,
+) -> None:
+    """Show one payment session with everything that is known of it."""
+    if not _SESSION_ID.fullmatch(session_id):
+        raise Invalid("A session's id begins with cs_ and holds letters, digits and underscores.")
+
+    async def read(orrery: Orrery) -> CheckoutSession:
+        try:
+            return await orrery.reads.get_session(session_id)
+        except ProcessorRefused as error:
+            if error.status == _NOT_THERE:
+                raise NotFound("The processor knows no such session.") from error
+            raise
+
+    found = rows.session(with_services(config, read))
+    if as_json:
+        show_json(found)
+    else:
+        _show_fields(found)
+
+
+@group.command()
+def charges(
+    since: Since = "30d",
+    limit: Limit = None,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    config: Config = None,
+) -> None:
+    """List charges, the newest first: why they were declined, by which wallet, and what 3-D Secure said."""
+    start = _start(since)
+    found = _listed(config, lambda orrery: orrery.reads.list_charges(start(orrery)), "charges", limit)
+    show(map(rows.charge, found), rows.CHARGE, as_json=as_json, empty="No charge in that time.")
+
+
+@group.command()
+def customers(
+    email: Annotated[str | None, typer.Option(help="Only those of this address, to the letter.")] = None,
+    limit: Limit = None,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    config: Config = None,
+) -> None:
+    """List the processor's buyer records, the newest first."""
+    found = _listed(config, lambda orrery: orrery.reads.list_customers(email), "customers", limit)
+    show(map(asdict, found), rows.CUSTOMER, as_json=as_json, empty="No buyer record.")
+
+
+@group.command()
+def reviews(
+    limit: Limit = None,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    config: Config = None,
+) -> None:
+    """List the payments that wait for somebody's look; they are approved or refunded in the dashboard."""
+    found = _listed(config, lambda orrery: orrery.reads.list_reviews(), "reviews", limit)
+    show(map(asdict, found), rows.REVIEW, as_json=as_json, empty="No review is open.")
+
+
+@group.command()
+def balance(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FBT002  a flag of the command line
+    """Show what lies in the account, by currency."""
+    found = with_services(config, lambda orrery: orrery.reads.get_balance())
+    show(rows.balance(found), rows.BALANCE, as_json=as_json, empty="The account holds no currency.")
+
+
+@group.command()
+def account(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FBT002  a flag of the command line
+    """Show the account with its branding, business profile and statement descriptor."""
+    found = with_services(config, lambda orrery: orrery.reads.get_account())
+    if as_json:
+        show_json(asdict(found))
+    else:
+        _show_fields(rows.account(found))
+
+
+@group.command("payment-method-configurations")
+def configurations(
+    limit: Limit = None,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    config: Config = None,
+) -> None:
+    """List the payment method configurations, and point out those that can not be told apart."""
+    found = _listed(config, lambda orrery: orrery.reads.list_configurations(), "configurations", limit)
+    show(map(rows.configuration, found), rows.CONFIGURATION, as_json=as_json, empty="No configuration.")
+    _point_out(found)
+
+
+@group.command()
+def prices(
+    active: Annotated[bool, typer.Option("--active", help="Only those that can be sold.")] = False,  # noqa: FBT002  a flag of the command line
+    limit: Limit = None,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    config: Config = None,
+) -> None:
+    """List the prices, active or not."""
+    found = _listed(config, lambda orrery: orrery.reads.list_prices(active=active or None), "prices", limit)
+    show(map(rows.price, found), rows.PRICE, as_json=as_json, empty="No price.")
+
+
+@group.command("value-lists")
+def value_lists(
+    alias: Annotated[
+        str | None, typer.Option("--list", help="Show the entries of the list with this alias.")
+    ] = None,
+    limit: Limit = None,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    config: Config = None,
+) -> None:
+    """List the lists of the fraud screening, or the entries of one."""
+    if alias is None:
+        lists = _listed(config, lambda orrery: orrery.reads.list_value_lists(), "lists", limit)
+        show(map(asdict, lists), rows.VALUE_LIST, as_json=as_json, empty="No list.")
+        return
+    entries = with_services(config, lambda orrery: _gathered(rows.entries(orrery.reads, alias), "entries", limit))
+    show(map(asdict, entries), rows.ENTRY, as_json=as_json, empty=f"{alias} is empty.")
+
+
+@group.command()
+def events(
+    since: Since = "30d",
+    undelivered: Annotated[bool, typer.Option("--undelivered", help="Only those not yet accepted.")] = False,  # noqa: FBT002  a flag of the command line
+    limit: Limit = None,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    config: Config = None,
+) -> None:
+    """List events, the newest first; the processor shows those of the last 30 days."""
+    start = _start(since)
+    found = _listed(
+        config,
+        lambda orrery: orrery.reads.list_events(start(orrery), undelivered=undelivered),
+        "events",
+        limit,
+    )
+    show(map(asdict, found), rows.EVENT, as_json=as_json, empty="No event in that time.")
+
+
+@group.command("rules")
+def screening_rules() -> None:
+    """Say where the rules of the fraud screening are; nobody is asked."""
+    sys.stdout.write(_RULES)
+
+
+def _start(since: str) -> Callable[[Orrery], datetime]:
+    window = parse_window(since)
+    return lambda orrery: orrery.clock.now() - window
+
+
+def _listed(
+    config: Config, items: Callable[[Orrery], AsyncIterator[Seen]], what: str, limit: int | None
+) -> list[Seen]:
+    return with_services(config, lambda orrery: _gathered(items(orrery), what, limit))
+
+
+async def _gathered(items: AsyncIterator[Seen], what: str, limit: int | None) -> list[Seen]:
+    """Return everything, or the first `limit`; count on standard error while it comes, in a terminal."""
+    found: list[Seen] = []
+    with Console(stderr=True).status(f"0 {what}") as status:
+        async for item in items:
+            found.append(item)
+            status.update(f"{len(found)} {what}")
+            if len(found) == limit:
+                break
+    return found
+
+
+def _show_fields(fields: Row) -> None:
+    told = [{"field": name, "value": value} for name, value in fields.items()]
+    show(told, ("field", "value"), as_json=False, empty="")
+
+
+def _point_out(found: Sequence[Configuration]) -> None:
+    if odd := oddities(found):
+        note("\n".join([*odd, _WHY]))

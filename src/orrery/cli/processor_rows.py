@@ -1,0 +1,111 @@
+"""How the processor's objects look as rows: which columns a person sees, and what a machine gets beside them."""
+
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+
+from orrery.checkout.letters import money
+from orrery.cli.tables import Row
+from orrery.errors import NotFound
+from orrery.ports.processor import (
+    BRANDING,
+    Account,
+    Balance,
+    Charge,
+    CheckoutSession,
+    Configuration,
+    ListEntry,
+    Price,
+    ProcessorReads,
+)
+
+SESSION = ("created", "status", "payment_status", "price", "product", "email", "payment_intent", "id")
+CHARGE = (
+    "created",
+    "state",
+    "price",
+    "decline",
+    "network_status",
+    "risk",
+    "method",
+    "wallet",
+    "three_d_secure",
+    "email",
+    "id",
+)
+CUSTOMER = ("created", "email", "name", "id")
+REVIEW = ("created", "reason", "client_address", "charge", "payment_intent", "id")
+BALANCE = ("currency", "available", "pending")
+CONFIGURATION = ("id", "name", "is_default", "active", "parent", "on")
+PRICE = ("id", "price", "active", "product")
+VALUE_LIST = ("alias", "name", "item_type", "id")
+ENTRY = ("value", "created", "created_by", "id")
+EVENT = ("created", "type", "api_version", "pending", "object_id", "id")
+
+
+def session(found: CheckoutSession) -> Row:
+    """Return a session's row; `price` is the amount in words, `product` what our metadata says."""
+    told = found.metadata
+    product = "/".join(part for part in (told.get("vendorSlug"), told.get("certCode")) if part) or None
+    return asdict(found) | {"price": _money(found.amount_total, found.currency), "product": product}
+
+
+def charge(found: Charge) -> Row:
+    """Return a charge's row; `state` tells a refund and a dispute too."""
+    return asdict(found) | {"price": _money(found.amount, found.currency), "state": _state(found)}
+
+
+def balance(found: Balance) -> list[Row]:
+    """Return a row for each currency."""
+    currencies = sorted({*found.available, *found.pending})
+    return [
+        {
+            "currency": currency.upper(),
+            "available": money(found.available.get(currency, 0), currency),
+            "pending": money(found.pending.get(currency, 0), currency),
+        }
+        for currency in currencies
+    ]
+
+
+def account(found: Account) -> Row:
+    """Return what buyers see of the account, one field each."""
+    told: dict[str, object] = {
+        "id": found.id,
+        "country": found.country,
+        "default_currency": found.default_currency,
+    }
+    return told | {name: found.branding.get(name) for name in BRANDING}
+
+
+def configuration(found: Configuration) -> Row:
+    """Return a configuration's row; `on` names the methods that are on."""
+    return asdict(found) | {"on": ", ".join(found.enabled)}
+
+
+def price(found: Price) -> Row:
+    """Return a price's row."""
+    return asdict(found) | {"price": _money(found.amount, found.currency)}
+
+
+async def entries(reads: ProcessorReads, alias: str) -> AsyncIterator[ListEntry]:
+    """Yield the entries of the list with this alias; raise `NotFound`."""
+    known: list[str] = []
+    async for one in reads.list_value_lists():
+        known.append(one.alias)
+        if one.alias == alias:
+            async for entry in reads.list_entries(one.id):
+                yield entry
+            return
+    raise NotFound(f"The processor has no list {alias!r}. It has {', '.join(sorted(known))}.")
+
+
+def _money(amount: int | None, currency: str | None) -> str | None:
+    return None if amount is None or currency is None else money(amount, currency)
+
+
+def _state(found: Charge) -> str:
+    if found.disputed:
+        return "disputed"
+    if found.amount_refunded:
+        return "refunded" if found.amount_refunded >= found.amount else "partly refunded"
+    return found.status
