@@ -1,0 +1,130 @@
+"""A preflight that is killed anywhere: the next ones find its sessions, and leave none open (issue 4, item 1)."""
+
+import pytest
+
+from orrery.errors import ProcessorUnreachable
+from tests.support.checkout import PRODUCT
+from tests.support.till import Fuse, Killed, Rehearsal
+
+pytestmark = pytest.mark.anyio
+
+LOST = ProcessorUnreachable("No answer within 10.0 s.", same_key=True)
+UNDER_WAY = 121
+"""Seconds after which what was started is no longer under way."""
+
+DAY = 24 * 3600
+
+
+async def approved() -> Rehearsal:
+    """Return a deployment whose run is approved and has not begun."""
+    rehearsal = Rehearsal()
+    await rehearsal.sign((await rehearsal.run()).to_sign)
+    return rehearsal
+
+
+async def killed_after(rehearsal: Rehearsal, steps: int) -> bool:
+    """Run in a process that is killed after so many steps; return whether it was."""
+    try:
+        await rehearsal.again(fuse=Fuse(steps)).run()
+    except Killed:
+        return True
+    return False
+
+
+async def steps_of_a_run() -> int:
+    """Return how many steps a whole run takes."""
+    rehearsal = await approved()
+    fuse = Fuse()
+    before = fuse.left
+    await rehearsal.again(fuse=fuse).run()
+    return before - fuse.left
+
+
+async def see_cleaned_up(rehearsal: Rehearsal) -> None:
+    """See that the next runs, of the same approval, end well: nothing open, no second session, a true log."""
+    survivor = rehearsal.again()
+    for _ in range(2):
+        if (await survivor.run()).is_well:
+            break
+        survivor.clock.advance(UNDER_WAY)
+    report = await survivor.run()
+    assert survivor.till.open() == []
+    assert len(survivor.till.sessions) == 2
+    assert await survivor.receipt(PRODUCT) is not None
+    assert report.to_sign is not None, "the run came to its end, so the next one wants a word of its own"
+    assert (await survivor.approvals.verify()).holds
+    assert sorted(survivor.till.expiries) == ["cs_1", "cs_2"]
+
+
+async def test_killed_at_every_step() -> None:
+    """After a kill at any step, before or after any call and any commit, the run is taken up again to its end."""
+    kills = 0
+    for steps in range(1, await steps_of_a_run() + 1):
+        rehearsal = await approved()
+        kills += await killed_after(rehearsal, steps)
+        await see_cleaned_up(rehearsal)
+    assert kills > 20
+
+
+async def test_killed_twice() -> None:
+    """A run that is killed, taken up and killed again comes to its end all the same."""
+    whole = await steps_of_a_run()
+    for first in range(1, whole + 1, 3):
+        for second in range(1, whole + 1, 5):
+            rehearsal = await approved()
+            await killed_after(rehearsal, first)
+            rehearsal.clock.advance(UNDER_WAY)
+            await killed_after(rehearsal, second)
+            await see_cleaned_up(rehearsal)
+
+
+async def test_killed_and_changed() -> None:
+    """When the parameters changed after the kill, the next run closes what was left before it asks for a word."""
+    for steps in range(1, await steps_of_a_run() + 1):
+        rehearsal = await approved()
+        await killed_after(rehearsal, steps)
+        rehearsal.clock.advance(UNDER_WAY)
+        changed = rehearsal.again(api_version="2026-09-30.endive")
+        report = await changed.run()
+        assert report.to_sign is not None
+        assert changed.till.open() == []
+        assert all(one.result == "cleaned up" for one in report.cleaned)
+
+
+async def test_killed_and_forgotten_for_a_day() -> None:
+    """When the approval is over, what is left open is queued for the owner."""
+    for steps in range(1, await steps_of_a_run() + 1):
+        rehearsal = await approved()
+        await killed_after(rehearsal, steps)
+        rehearsal.clock.advance(DAY + 60)
+        late = rehearsal.again()
+        report = await late.run()
+        assert set(late.till.open()) == {one.session_id for one in report.cleaned if one.intent_id}
+        assert await late.trials.unfinished() == []
+
+
+async def test_asked_and_never_answered_for_days() -> None:
+    """A question whose session, if there is one, has expired by itself is put aside without asking again."""
+    rehearsal = await approved()
+    rehearsal.till.after["create"] = [LOST] * 4
+    await rehearsal.run()
+    rehearsal.clock.advance(2 * DAY)
+    asked = len(rehearsal.till.asked)
+    report = await rehearsal.run()
+    assert [one.result for one in report.cleaned] == ["cleaned up", "cleaned up"]
+    assert len(rehearsal.till.asked) == asked
+    assert (await rehearsal.run()).cleaned == []
+
+
+async def test_an_interrupted_preflight_is_told() -> None:
+    """A run that came to no end is said to be one, after the time that it could be under way."""
+    rehearsal = await approved()
+    rehearsal.till.after["create"] = [LOST, LOST]
+    await rehearsal.run()
+    assert "preflight" not in [one.part for one in await rehearsal.health.local()]
+    rehearsal.clock.advance(300)
+    (finding,) = [one for one in await rehearsal.health.local() if one.part == "preflight"]
+    assert (finding.state, finding.essential) == ("broken", False)
+    assert "1 of its sessions" in finding.why
+    await rehearsal.run()
+    assert "preflight" not in [one.part for one in await rehearsal.health.local()]

@@ -1,0 +1,369 @@
+"""A processor that makes and expires sessions: a fake of its ports for preflights and verifications."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from typing import cast
+
+from anyio.lowlevel import checkpoint
+
+from orrery.adapters.memory import MemoryStore
+from orrery.checkout.catalogue import Catalogue, Product
+from orrery.checkout.operations import Expiry
+from orrery.checkout.params import Terms
+from orrery.checkout.preflight import Preflight, Report
+from orrery.checkout.receipts import Receipt, Trial
+from orrery.checkout.selling import Selling
+from orrery.checkout.service import Checkout
+from orrery.checkout.standing import ReceiptHealth
+from orrery.checkout.trials import Trials
+from orrery.checkout.verification import Verification
+from orrery.errors import ProcessorRefused
+from orrery.owner.approvals import Approvals
+from orrery.owner.outbox import Outbox, Row
+from orrery.ports.processor import (
+    CheckoutSession,
+    Parameter,
+    Parameters,
+    Price,
+    Processor,
+    ProcessorReads,
+    ProcessorWrites,
+)
+from orrery.ports.shop import Started
+from orrery.ports.store import Check, Committed, Conflict, Entry, Store, Write
+from tests.support.approving import DEPLOYMENT, OWNER, SharedKeys, signed
+from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS
+from tests.support.clock import ManualClock
+
+
+class Killed(BaseException):
+    """What a killed process would do from here on, it does not do."""
+
+
+@dataclass(slots=True)
+class Fuse:
+    """Burns by one at each step that can be seen from outside; the process is killed when it has burnt down."""
+
+    left: int = 1_000_000
+
+    def burn(self) -> None:
+        """Take a step."""
+        self.left -= 1
+        if self.left == 0:
+            raise Killed
+
+
+@dataclass(slots=True)
+class FusedStore:
+    """A store whose every commit is a step before and a step after: an adapter of the port. It counts reads."""
+
+    inside: Store
+    fuse: Fuse
+    reads: int = 0
+
+    async def get(self, key: str) -> Entry | None:
+        """Pass on."""
+        self.reads += 1
+        return await self.inside.get(key)
+
+    async def scan(
+        self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
+    ) -> list[Entry]:
+        """Pass on."""
+        return await self.inside.scan(prefix, after=after, limit=limit, reverse=reverse)
+
+    async def commit(
+        self, writes: Sequence[Write], checks: Sequence[Check] = (), *, commit_id: str | None = None
+    ) -> Committed | Conflict:
+        """Pass on, between two steps."""
+        self.fuse.burn()
+        outcome = await self.inside.commit(writes, checks, commit_id=commit_id)
+        self.fuse.burn()
+        return outcome
+
+    async def close(self) -> None:
+        """Pass on."""
+        await self.inside.close()
+
+
+@dataclass
+class Till:
+    """The account: its sessions, and what goes wrong with the next calls.
+
+    `before` and `after` are raised, one a call, before a call is carried out and after it, by operation: `create`,
+    `read`, `expire`. `refusals` are for prices.
+    """
+
+    clock: ManualClock
+    fuse: Fuse = field(default_factory=Fuse)
+    sessions: dict[str, CheckoutSession] = field(default_factory=dict[str, CheckoutSession])
+    keys: dict[str, tuple[Parameters, str]] = field(default_factory=dict[str, tuple[Parameters, str]])
+    asked: list[tuple[Parameters, str | None]] = field(default_factory=list[tuple[Parameters, str | None]])
+    refusals: dict[str, ProcessorRefused] = field(default_factory=dict[str, ProcessorRefused])
+    before: dict[str, list[Exception]] = field(default_factory=dict[str, list[Exception]])
+    after: dict[str, list[Exception]] = field(default_factory=dict[str, list[Exception]])
+    active_price: Price | None = None
+    expiries: list[str] = field(default_factory=list[str])
+
+    async def create_session(
+        self, parameters: Parameters, *, idempotency_key: str, deadline: float, api_version: str | None = None
+    ) -> CheckoutSession:
+        """Make a session, or return the one that was made under the key, as it was then."""
+        assert deadline > 0
+        self._meet(self.before, "create")
+        self.asked.append((deepcopy(parameters), api_version))
+        if refusal := self.refusals.get(str(_at(parameters, "line_items", 0, "price"))):
+            raise refusal
+        if idempotency_key not in self.keys:
+            session = self._made(parameters)
+            self.sessions[session.id] = session
+            self.keys[idempotency_key] = deepcopy(parameters), session.id
+        sent, session_id = self.keys[idempotency_key]
+        assert sent == parameters, "other parameters under a used key"
+        self._meet(self.after, "create")
+        return replace(self.sessions[session_id], status="open")
+
+    async def get_session(self, session_id: str) -> CheckoutSession:
+        """Return a session as it is."""
+        self._meet(self.before, "read")
+        if session_id not in self.sessions:
+            raise ProcessorRefused("No such session.", status=404)
+        return self.sessions[session_id]
+
+    async def expire_session(self, session_id: str, *, idempotency_key: str) -> CheckoutSession:
+        """Expire an open session."""
+        assert idempotency_key
+        self._meet(self.before, "expire")
+        session = self.sessions[session_id]
+        if session.status != "open":
+            raise ProcessorRefused("Only open sessions can be expired.", status=400)
+        self.expiries.append(session_id)
+        self.sessions[session_id] = replace(session, status="expired", url=None)
+        self._meet(self.after, "expire")
+        return self.sessions[session_id]
+
+    async def first_active_price(self) -> Price | None:
+        """Return the price that a test has put there."""
+        return self.active_price
+
+    async def list_sessions(
+        self, since: datetime | None = None, *, payment_intent: str | None = None
+    ) -> AsyncIterator[CheckoutSession]:
+        """Yield the sessions, the newest first."""
+        assert payment_intent is None
+        for session in sorted(self.sessions.values(), key=lambda one: one.created, reverse=True):
+            if since is None or session.created >= since:
+                yield session
+
+    def open(self) -> list[str]:
+        """Return the sessions that can be paid."""
+        return [one.id for one in self.sessions.values() if one.status == "open"]
+
+    def _meet(self, troubles: dict[str, list[Exception]], operation: str) -> None:
+        self.fuse.burn()
+        if troubles.get(operation):
+            raise troubles[operation].pop(0)
+
+    def _made(self, parameters: Parameters) -> CheckoutSession:
+        metadata = parameters["metadata"]
+        assert isinstance(metadata, dict)
+        methods = parameters["payment_method_types"]
+        assert isinstance(methods, list)
+        return CheckoutSession(
+            id=f"cs_{len(self.sessions) + 1}",
+            status="open",
+            payment_status="unpaid",
+            created=self.clock.now(),
+            livemode=False,
+            url="https://pay.example/1",
+            amount_total=4900,
+            currency="usd",
+            metadata={name: str(value) for name, value in metadata.items()},
+            price_ids=(str(_at(parameters, "line_items", 0, "price")),),
+            quantities=(1,),
+            payment_method_types=tuple(map(str, methods)),
+            three_d_secure=str(_at(parameters, "payment_method_options", "card", "request_three_d_secure")),
+            submit_message=str(_at(parameters, "custom_text", "submit", "message")),
+            success_url=str(parameters["success_url"]),
+            cancel_url=str(parameters["cancel_url"]),
+        )
+
+
+def _at(value: Parameter, *path: str | int) -> Parameter:
+    for step in path:
+        if isinstance(step, int):
+            assert isinstance(value, list)
+            value = value[step]
+        else:
+            assert isinstance(value, dict)
+            value = value[step]
+    return value
+
+
+@dataclass
+class Rehearsal:
+    """One deployment that is about to sell, with an owner who signs; `again` is the same after a restart."""
+
+    livemode: bool = True
+    products: tuple[Product, ...] = (PRODUCT, OTHER)
+    terms: Terms | None = TERMS
+    api_version: str = API_VERSION
+    clock: ManualClock = field(default_factory=ManualClock)
+    fuse: Fuse = field(default_factory=Fuse)
+    kept: Store | None = None
+    account: Till | None = None
+
+    @cached_property
+    def memory(self) -> Store:
+        """What survives a kill."""
+        return self.kept or MemoryStore(self.clock)
+
+    @cached_property
+    def watched(self) -> FusedStore:
+        """The store as this process sees it."""
+        return FusedStore(self.memory, self.fuse)
+
+    @property
+    def store(self) -> Store:
+        """The same, as the services take it."""
+        return self.watched
+
+    @cached_property
+    def till(self) -> Till:
+        """The processor."""
+        till = self.account or Till(self.clock)
+        till.fuse = self.fuse
+        return till
+
+    @cached_property
+    def approvals(self) -> Approvals:
+        """The owner's approvals, which may expire sessions."""
+        approvals = Approvals(self.store, self.clock, SharedKeys(OWNER), deployment=DEPLOYMENT)
+        approvals.allow(*Expiry(self.store, self._processor, self._writes, approvals).operations())
+        return approvals
+
+    @cached_property
+    def selling(self) -> Selling:
+        """What is sold."""
+        catalogue = Catalogue(self.products)
+        return Selling(self.store, catalogue, self.terms, api_version=self.api_version, livemode=self.livemode)
+
+    @cached_property
+    def expiry(self) -> Expiry:
+        """What expires sessions."""
+        return Expiry(self.store, self._processor, self._writes, self.approvals)
+
+    @cached_property
+    def trials(self) -> Trials:
+        """What tries one product."""
+        return Trials(self.store, self.clock, self._processor, self.approvals, self.expiry)
+
+    @cached_property
+    def preflight(self) -> Preflight:
+        """The preflight."""
+        return Preflight(self.clock, self._reads, self.approvals, self.selling, self.trials)
+
+    @cached_property
+    def verification(self) -> Verification:
+        """The verification."""
+        return Verification(self.store, self.clock, self._processor, self._reads, self.selling, self.expiry)
+
+    @cached_property
+    def checkout(self) -> Checkout:
+        """The public operation's service."""
+        return Checkout(self.store, self.clock, self._processor, self.selling)
+
+    @cached_property
+    def health(self) -> ReceiptHealth:
+        """What is said about receipts."""
+        return ReceiptHealth(self.selling, self.trials)
+
+    def again(self, **other: object) -> "Rehearsal":
+        """Return a new process over the same store and account, with other settings where given."""
+        same: dict[str, object] = {
+            "livemode": self.livemode,
+            "products": self.products,
+            "terms": self.terms,
+            "api_version": self.api_version,
+            "clock": self.clock,
+            "kept": self.memory,
+            "account": self.till,
+        }
+        return Rehearsal(**(same | other))  # pyright: ignore[reportArgumentType]  any field of a rehearsal
+
+    async def run(self, *names: str) -> Report:
+        """Type the command; the time passes that it waits between two tries."""
+        task = asyncio.create_task(self.preflight.run(self.selling.catalogue.named(names)))
+        while not task.done():
+            await checkpoint()
+            if self.clock.sleepers:
+                self.clock.advance(1)
+        return await task
+
+    async def sign(self, intent_id: str | None) -> None:
+        """Sign as the owner does."""
+        assert intent_id is not None
+        intent = (await self.approvals.proposal(intent_id)).intent
+        statement = self.approvals.statement(intent).to_bytes()
+        await self.approvals.sign(intent.id, statement, signed(statement))
+
+    async def preflighted(self, *names: str) -> Report:
+        """Type the command, sign, and type it again."""
+        await self.sign((await self.run(*names)).to_sign)
+        return await self.run(*names)
+
+    async def receipt(self, product: Product = PRODUCT) -> Receipt | None:
+        """Return a product's receipt."""
+        return await self.selling.receipt(product)
+
+    async def stored_trials(self) -> list[Trial]:
+        """Return everything that preflights have done."""
+        return [Trial.model_validate_json(one.value) for one in await self.memory.scan("preflight:")]
+
+    async def told(self) -> list[Row]:
+        """Return every notification that was enqueued."""
+        return [row async for row in Outbox(self.memory, self.clock, {}).rows()]
+
+    async def logged(self) -> list[tuple[str, str]]:
+        """Return what the approval log tells: kinds and targets."""
+        entries = [entry async for entry in self.approvals.log.entries()]
+        return [(entry.kind, entry.target) for entry in entries if entry]
+
+    # The till has those methods of the three ports that preflights and verifications call, and no other.
+
+    @property
+    def _processor(self) -> Processor:
+        return cast("Processor", self.till)
+
+    @property
+    def _reads(self) -> ProcessorReads:
+        return cast("ProcessorReads", self.till)
+
+    @property
+    def _writes(self) -> ProcessorWrites:
+        return cast("ProcessorWrites", self.till)
+
+
+@dataclass
+class Counterpart:
+    """The public operation over the same account: an adapter of the port."""
+
+    rehearsal: Rehearsal
+    why: str = ""
+    keys: list[str] = field(default_factory=list[str])
+
+    async def start(self, *, product_type: str, vendor_slug: str, cert_code: str, key: str) -> Started:
+        """Make a session with what is sold."""
+        self.keys.append(key)
+        if self.why:
+            return Started(None, self.why)
+        products = self.rehearsal.selling.catalogue
+        product = next(one for one in products if one.name == f"{vendor_slug}/{cert_code}")
+        assert product.key.product_type == product_type
+        offered = await self.rehearsal.selling.offered(product.key)
+        session = await self.rehearsal.till.create_session(offered.parameters, idempotency_key=key, deadline=1)
+        return Started(session.id)
