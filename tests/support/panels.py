@@ -121,7 +121,7 @@ LONG = (
         "attention",
         f"`orrery checkout preflight --product {LONG_NAME}` & look",
         ("Product", "A heading that is long enough to need two lines", "Digest"),
-        ((LONG_NAME, "2026-11-20T09:12:00Z " * 4, "0123456789abcdef" * 8),) * 3,
+        ((LONG_NAME, "2026-11-20T09:12:00Z " * 4, "0123456789abcdef" * 8),) * 15,
     ),
     Panel("Sales", "Nothing is sold yet.", columns=("Currency", "Today"), rows=()),
 )

@@ -7,6 +7,7 @@ from datetime import timedelta
 from orrery.checkout.account import AccountDesk
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.desk import Desk
+from orrery.checkout.events import Events
 from orrery.checkout.fulfilment import Fulfilment
 from orrery.checkout.health import CheckoutHealth
 from orrery.checkout.letters import Letters
@@ -86,22 +87,29 @@ class CheckoutDomain:
         self.receipts = ReceiptHealth(self.selling, trials)
         self.sales = Sales(store, clock, self.lookup)
         self.reconciliation = Reconciliation(store, clock, processor, fulfilment, plan.catalogue)
-        self.health = CheckoutHealth(
+        webhook = Webhook(clock, fulfilment, read_event, plan.signing_secrets)
+        self.events = Events(store, clock, reads, read_event, webhook.take_in, livemode=plan.livemode)
+        self.health = self._health(processor)
+        self.routes = CheckoutRoutes(
+            checkout=Checkout(store, clock, processor, self.selling),
+            webhook=webhook,
+            lookup=self.lookup,
+            addresses=ClientAddresses(plan.trusted_proxies),
+            limit=RateLimit(clock, *plan.limits),
+            service_token=plan.service_token,
+        )
+
+    def _health(self, processor: Processor) -> CheckoutHealth:
+        plan = self._plan
+        return CheckoutHealth(
             catalogue=plan.catalogue,
             processor=processor,
+            deliveries=self.events.finding,
             api_version=plan.api_version,
             has_addresses=plan.terms is not None,
             has_api_key=plan.has_api_key,
             has_signing_secret=bool(plan.signing_secrets),
             has_service_token=plan.service_token is not None,
-        )
-        self.routes = CheckoutRoutes(
-            checkout=Checkout(store, clock, processor, self.selling),
-            webhook=Webhook(clock, fulfilment, read_event, plan.signing_secrets),
-            lookup=self.lookup,
-            addresses=ClientAddresses(plan.trusted_proxies),
-            limit=RateLimit(clock, *plan.limits),
-            service_token=plan.service_token,
         )
 
     def operations(self) -> list[Operation]:

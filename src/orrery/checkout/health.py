@@ -1,16 +1,15 @@
 """How the checkout is: what `readyz` may ask at any time, and what `doctor` asks the processor."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from orrery.checkout.catalogue import Catalogue
+from orrery.checkout.records import COMPLETED
 from orrery.ports.health import Finding
-from orrery.ports.processor import Processor
+from orrery.ports.processor import Processor, WebhookEndpoint
 
 RETIRING = "2026-09-30.endive"
 """From this API version on, session creation takes no payment_method_types (decision 1)."""
-
-EVENT_TYPE = "checkout.session.completed"
 
 Check = Callable[[], Awaitable[Finding]]
 
@@ -21,6 +20,7 @@ class CheckoutHealth:
 
     catalogue: Catalogue
     processor: Processor
+    deliveries: Check
     api_version: str
     has_addresses: bool
     has_api_key: bool
@@ -48,7 +48,11 @@ class CheckoutHealth:
         """Return the checks that ask the processor."""
         if not list(self.catalogue) or not self.has_api_key:
             return []
-        return [("processor account", self._account), ("processor webhook", self._webhook)]
+        return [
+            ("processor account", self._account),
+            ("processor webhook", self._webhook),
+            ("webhook deliveries", self.deliveries),
+        ]
 
     async def _account(self) -> Finding:
         account = await self.processor.get_account()
@@ -59,12 +63,22 @@ class CheckoutHealth:
         part = "processor webhook"
         endpoints = [one for one in await self.processor.list_webhook_endpoints() if _sends_completed(one.events)]
         enabled = [one for one in endpoints if one.enabled]
+        if not enabled and endpoints:
+            why = f"Disabled: {_ids(endpoints)}. The processor does that when deliveries keep failing."
+            todo = "Enable it in the dashboard, then look at `orrery checkout events --failed`."
+            return Finding(part, "broken", why, todo)
         if not enabled:
-            return Finding(part, "broken", f"No enabled endpoint sends {EVENT_TYPE}.", "Add one in the dashboard.")
+            return Finding(part, "broken", f"No enabled endpoint sends {COMPLETED}.", "Add one in the dashboard.")
         others = {one.api_version for one in enabled} - {self.api_version}
         if others:
             todo = f"Re-create the endpoint with version {self.api_version}."
             return Finding(part, "broken", self._wrong_versions(others), todo)
+        if same := _same_address(enabled):
+            why = f"{_ids(same)} have the same address: every event comes more than once, which grants only once."
+            return Finding(part, "ok", why, "Remove all but one in the dashboard.")
+        if disabled := [one for one in endpoints if not one.enabled]:
+            why = f"version {self.api_version}; disabled: {_ids(disabled)}"
+            return Finding(part, "ok", why, "Is it this service's? Then enable it in the dashboard.")
         return Finding(part, "ok", f"version {self.api_version}")
 
     def _wrong_versions(self, others: set[str | None]) -> str:
@@ -79,4 +93,15 @@ def _present(part: str, present: bool, todo: str) -> Finding:  # noqa: FBT001  a
 
 
 def _sends_completed(events: tuple[str, ...]) -> bool:
-    return EVENT_TYPE in events or "*" in events
+    return COMPLETED in events or "*" in events
+
+
+def _same_address(endpoints: Sequence[WebhookEndpoint]) -> list[WebhookEndpoint]:
+    """Return the endpoints whose address another one has, too."""
+    addresses = [one.url.rstrip("/").lower() for one in endpoints]
+    pairs = zip(endpoints, addresses, strict=True)
+    return [endpoint for endpoint, address in pairs if addresses.count(address) > 1]
+
+
+def _ids(endpoints: Sequence[WebhookEndpoint]) -> str:
+    return ", ".join(sorted(one.id for one in endpoints))

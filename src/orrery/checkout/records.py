@@ -10,6 +10,9 @@ from orrery.checkout.catalogue import ProductKey
 KEEP_OFFERS = timedelta(days=400)
 """How long an offer is kept, as long as the events that are compared with it (decision 10)."""
 
+COMPLETED = "checkout.session.completed"
+"""The one type of event that is acted on (spec 1, Events)."""
+
 GrantedBy = Literal["webhook", "reconcile", "owner", "import"]
 
 

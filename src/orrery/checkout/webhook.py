@@ -35,6 +35,14 @@ class Webhook:
         if not self._secrets:
             raise NotConfigured("The webhook has no signing secret.")
         verify(body, signature, self._secrets, self._clock.now())
+        return await self.take_in(body)
+
+    async def take_in(self, body: bytes) -> Result:
+        """Store one event that is known to be the processor's, and grant what it completes; once is once.
+
+        Two may call this (change rule 5): `receive`, when it has found the signature good, and the owner's replay,
+        which has fetched the body from the processor with our own key. Nothing else that comes from outside may.
+        """
         return await self._dispatch(self._read_event(body), body)
 
     async def _dispatch(self, event: Event, body: bytes) -> Result:

@@ -9,12 +9,14 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from orrery.app import Orrery
 from orrery.checkout.reconcile import Report, parse_window
+from orrery.cli.checkout_events import events
 from orrery.cli.checkout_preflight import preflight
 from orrery.cli.checkout_verify import verify
 from orrery.cli.services import AsJson, Config, with_services
 from orrery.cli.tables import show_json
 
 group = typer.Typer(no_args_is_help=True)
+group.command()(events)
 group.command()(preflight)
 group.command()(verify)
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 DEADLINE = 5.0
 """Seconds that one panel may take; the others do not wait longer for it."""
 
+MOST_ROWS = 12
+"""So many rows of a panel are in sight; the others unfold."""
+
 _ASK = 'Basic realm="Orrery, for the owner", charset="UTF-8"'
 _SIGNS: dict[Tone, str] = {"bad": "Act now", "attention": "Have a look", "good": "Well", "plain": ""}
 _URGENCY: tuple[Tone, ...] = ("bad", "attention")
@@ -192,8 +195,9 @@ def _heading(column: str) -> str:
 
 
 _SHOWING: dict[str, object] = {
-    "heading": _heading,
     "figures": _figures,
+    "heading": _heading,
+    "most_rows": MOST_ROWS,
     "orbits": _ORBITS,
     "overall": overall,
     "signs": _SIGNS,

@@ -1,0 +1,57 @@
+"""`orrery checkout events`: what the processor told, what came in here, and taking one event in once more."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from orrery.app import Orrery
+from orrery.checkout.events import Replayed, Result
+from orrery.checkout.reconcile import parse_window
+from orrery.cli.services import AsJson, Config, with_services
+from orrery.cli.tables import Row, note, show, show_json
+from orrery.errors import Invalid
+
+_COLUMNS = ("created", "type", "pending", "stored", "became", "why", "id", "session_id")
+
+_SAYS: dict[Result, str] = {
+    "granted": "Access is granted; owner and buyer are told.",
+    "already": "Access had been granted before; nothing changed.",
+    "waiting": "No access yet: it is not paid, or what was offered is not known. See `orrery checkout reconcile`.",
+    "refused": "No access: what was paid is not what was offered. See `orrery checkout reconcile`.",
+    "foreign": "It is not ours: its session names none of our products.",
+    "ignored": "It is stored; its type asks for nothing.",
+    "duplicate": "It had come in before, and its type asks for nothing; nothing changed.",
+}
+
+
+def events(
+    failed: Annotated[bool, typer.Option("--failed", help="Only what did not come through.")] = False,  # noqa: FBT002  a flag of the command line
+    replay: Annotated[
+        str | None, typer.Option(help="Take this event in as its webhook would.", metavar="ID", show_default=False)
+    ] = None,
+    since: Annotated[str, typer.Option(help="How far back, such as 30d, 12h or 90m.")] = "7d",
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    config: Config = None,
+) -> None:
+    """List the processor's events about sessions and what became of them here, or take one in once more."""
+    window = parse_window(since)
+    if replay is not None and failed:
+        raise Invalid("--replay takes in one event; --failed only lists.")
+    if replay is not None:
+        _show(with_services(config, lambda orrery: orrery.checkout.events.replay(replay)), as_json=as_json)
+        return
+
+    async def read(orrery: Orrery) -> list[Row]:
+        return [asdict(event) async for event in orrery.checkout.events.look(window, failed=failed)]
+
+    empty = "Nothing failed to come through." if failed else "The processor tells of none."
+    show(with_services(config, read), _COLUMNS, as_json=as_json, empty=empty)
+
+
+def _show(replayed: Replayed, *, as_json: bool) -> None:
+    if as_json:
+        show_json(asdict(replayed))
+        return
+    subject = f"{replayed.id}, session {replayed.session_id}" if replayed.session_id else replayed.id
+    note(f"{subject}: {_SAYS[replayed.result]}")
