@@ -105,6 +105,9 @@ ensure_browser() { ensure_tool can_browse "the browser tests" chromium libatomic
 
 ensure_nginx() { ensure_tool has_nginx "the edge's tests" nginx-light; }
 
+# The owner signs approvals with OpenSSH's own tool, and so do their tests.
+ensure_ssh() { ensure_tool has_ssh_keygen "the tests of approvals" openssh-client; }
+
 ensure_bench() {
   ensure_tool has_nginx "the measurements of reads" nginx-light
   ensure_tool has_wrk "the measurements of reads" wrk
@@ -139,5 +142,7 @@ can_browse() {
 
 # Debian keeps servers out of a normal user's path.
 has_nginx() { PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v nginx >/dev/null; }
+
+has_ssh_keygen() { command -v ssh-keygen >/dev/null; }
 
 has_wrk() { command -v wrk >/dev/null; }

@@ -77,7 +77,7 @@ class SshKeygen:
             with TemporaryDirectory(prefix="orrery-") as folder:
                 signers, signed = Path(folder, "allowed_signers"), Path(folder, "signature")
                 signers.write_text("".join(map(self._signer, self._owner_keys)), encoding="utf-8")
-                signed.write_bytes(signature)
+                signed.write_bytes(signature.replace(b"\r\n", b"\n"))
                 about = ["-n", self._namespace, "-I", _OWNER]
                 return subprocess.run(  # noqa: S603  OpenSSH's own tool, without a shell
                     [program, "-Y", "verify", *about, "-f", str(signers), "-s", str(signed)],
