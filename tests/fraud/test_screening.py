@@ -1,0 +1,262 @@
+"""What may be proposed for the fraud lists, and what is refused with nothing written (decision 18)."""
+
+from collections.abc import Awaitable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from orrery.errors import Invalid, NotConfigured, NotFound, ProcessorUnreachable
+from orrery.fraud.clusters import Trait
+from orrery.fraud.entries import Wanted
+from orrery.owner.intents import Intent
+from tests.support.fraud import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop
+
+pytestmark = pytest.mark.anyio
+
+DAY = timedelta(hours=24)
+HERE = Wanted("address", ADDRESS)
+
+
+async def cluster_id(shop: Shop, trait: Trait = "address") -> str:
+    """Return the id of the only cluster of a trait."""
+    (found,) = [one for one in (await shop.fraud.reading.look(DAY)).clusters if one.trait == trait]
+    return found.id
+
+
+async def refused(shop: Shop, action: Awaitable[Intent], said: str, kind: type[Exception] = Invalid) -> None:
+    """See that a proposal is refused with a sentence, and that nothing was written anywhere."""
+    before, listed = await shop.intents(), list(shop.screen.listed)
+    with pytest.raises(kind, match=said) as error:
+        await action
+    assert (await shop.intents(), shop.screen.listed) == (before, listed)
+    assert not any(one in str(error.value) for one in (ADDRESS, CARD, EMAIL))
+
+
+async def test_a_proposal_says_what_will_be_sent() -> None:
+    """The intent names list and value, why, and that the value was not there; nothing is changed yet."""
+    shop = Shop()
+    intent = await shop.fraud.screening.block(
+        [Wanted("address", f"::ffff:{ADDRESS}"), Wanted("email", EMAIL)], "testing"
+    )
+    assert intent.body == {
+        "entries": [
+            {"list": "client_ip_address_blocklist", "list_id": "rsl_address", "value": ADDRESS},
+            {"list": "email_blocklist", "list_id": "rsl_email", "value": EMAIL},
+        ]
+    }
+    assert (intent.operation, intent.reason, intent.before) == ("block-entries", "testing", {"listed": False})
+    assert intent.summary == f"Block client address {ADDRESS} and e-mail address {EMAIL}"
+    assert (intent.target, shop.screen.listed) == ("client_ip_address_blocklist and email_blocklist", [])
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ([Wanted("address", ADDRESS), Wanted("email", EMAIL), Wanted("card", CARD)], "At most 2"),
+        ([], "Name what is meant"),
+        ([HERE, HERE], "twice"),
+        ([Wanted("address", "9.9.9.0/24")], "network"),
+        ([Wanted("address", "10.0.0.1")], "no public address"),
+        ([Wanted("address", "8.8.8.8")], "your own"),
+        ([Wanted("address", "2001:4860::1")], "your own"),
+        ([Wanted("email", "ann")], "not an e-mail address"),
+        ([Wanted("card", "4242")], "16 letters or digits"),
+    ],
+)
+async def test_what_may_not_be_blocked_is_refused(wanted: Sequence[Wanted], said: str) -> None:
+    """More than two entries, a wrong value, a private or an own address: a sentence, and nobody is asked."""
+    shop = Shop()
+    await refused(shop, shop.fraud.screening.block(wanted, "testing"), said)
+    assert shop.screen.asked == []
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "x" * 501])
+async def test_a_reason_is_needed(reason: str) -> None:
+    """Nothing is proposed without a reason."""
+    shop = Shop()
+    await refused(shop, shop.fraud.screening.block([HERE], reason), "reason")
+
+
+@pytest.mark.parametrize(
+    ("trait", "listed", "wanted"),
+    [
+        ("address", ADDRESS, f"::ffff:{ADDRESS}"),
+        ("address", "2620:FE::FE", OTHER_ADDRESS),
+        ("email", "Ann@Buyers.example", EMAIL),
+        ("card", CARD, CARD),
+    ],
+)
+async def test_an_entry_that_exists_is_refused(trait: Trait, listed: str, wanted: str) -> None:
+    """What is on the list already, in whatever form, is not proposed again."""
+    shop = Shop()
+    one = Wanted(trait, wanted)
+    alias = one.blocklist.alias
+    shop.screen.put(next(each.id for each in shop.screen.lists if each.alias == alias), listed)
+    await refused(shop, shop.fraud.screening.block([one], "testing"), "already")
+
+
+async def test_a_value_that_is_only_alike_is_no_entry() -> None:
+    """The processor answers values that are like the one asked for: those are other entries."""
+    shop = Shop()
+    shop.screen.put("rsl_address", f"{ADDRESS}9")
+    shop.screen.put("rsl_card", CARD.lower())
+    await shop.fraud.screening.block([HERE, Wanted("card", CARD)], "testing")
+    await refused(shop, shop.fraud.screening.unblock([HERE], "a mistake"), "not in client_ip_address_blocklist")
+
+
+async def test_an_entry_that_waits_is_refused() -> None:
+    """What waits in another intent is not proposed twice; once that is withdrawn it can be."""
+    shop = Shop()
+    first = await shop.fraud.screening.block([HERE], "testing")
+    await refused(shop, shop.fraud.screening.block([Wanted("card", CARD), HERE], "again"), first.id)
+    await shop.fraud.screening.block([Wanted("card", CARD)], "another value")
+    await shop.approvals.withdraw(first.id)
+    await shop.fraud.screening.block([HERE], "again")
+
+
+async def test_an_entry_whose_outcome_is_not_known_is_refused() -> None:
+    """While nobody knows whether an entry was added, it is not proposed again."""
+    shop = Shop()
+    lost = ProcessorUnreachable("No answer.", same_key=True)
+    shop.screen.troubles = {"add_entry": [lost]}
+    intent = await shop.fraud.screening.block([HERE], "testing")
+    shop.screen.troubles["list_entries"] = [lost]
+    assert (await shop.sign(intent)).state == "unknown"
+    shop.screen.listed.clear()
+    await refused(shop, shop.fraud.screening.block([HERE], "again"), intent.id)
+
+
+async def test_a_missing_list_is_told() -> None:
+    """Without the list of that alias nothing can be blocked; the sentence says what to make."""
+    shop = Shop()
+    shop.screen.lists = [one for one in shop.screen.lists if one.alias != "client_ip_address_blocklist"]
+    said = "no list client_ip_address_blocklist.*ip_address"
+    await refused(shop, shop.fraud.screening.block([HERE], "testing"), said, NotConfigured)
+    await refused(shop, shop.fraud.screening.unblock([HERE], "testing"), said, NotConfigured)
+
+
+async def test_a_list_of_another_type_is_told() -> None:
+    """A list of that alias which holds something else is not used."""
+    shop = Shop()
+    shop.screen.lists = [replace(one, item_type="string") for one in shop.screen.lists]
+    said = "items of type string, not ip_address"
+    await refused(shop, shop.fraud.screening.block([HERE], "testing"), said, NotConfigured)
+
+
+async def test_a_cluster_becomes_an_intent_for_its_address() -> None:
+    """By default the client address of a cluster is proposed, and the intent holds what was seen."""
+    shop = Shop()
+    shop.decline(-20, -10, 0, card_fingerprint=CARD)
+    found = await cluster_id(shop, "card")
+    intent = await shop.fraud.screening.propose(found, DAY, (), "testing")
+    assert intent.summary == f"Block client address {ADDRESS}"
+    assert intent.before
+    assert (intent.before["listed"], intent.before["cluster"]) == (
+        False,
+        {
+            "id": found,
+            "shared": "card",
+            "declines": 3,
+            "first": "2026-03-01T11:59:40+00:00",
+            "last": "2026-03-01T12:00:00+00:00",
+        },
+    )
+
+
+async def test_a_cluster_becomes_an_intent_for_card_and_email() -> None:
+    """Card and e-mail address can be proposed instead: two entries."""
+    shop = Shop()
+    shop.decline(-20, -10, 0, card_fingerprint=CARD, email=EMAIL)
+    found = await cluster_id(shop)
+    intent = await shop.fraud.screening.propose(found, DAY, ("card", "email"), "testing")
+    assert intent.summary == f"Block card {CARD} and e-mail address {EMAIL}"
+    await refused(
+        shop, shop.fraud.screening.propose(found, DAY, ("address", "card", "email"), "testing"), "At most 2"
+    )
+
+
+async def test_what_a_cluster_does_not_share_is_not_proposed() -> None:
+    """With several cards, or none that is known, the owner has to name one."""
+    shop = Shop()
+    for number in range(3):
+        shop.decline(number, card_fingerprint=f"{CARD[:15]}{number}")
+    found = await cluster_id(shop)
+    await refused(shop, shop.fraud.screening.propose(found, DAY, ("card",), "testing"), "3 different values")
+    await refused(shop, shop.fraud.screening.propose(found, DAY, ("email",), "testing"), "no known value")
+
+
+async def test_an_own_address_is_not_proposed() -> None:
+    """A cluster of one's own tests is shown, but its address is not blocked."""
+    shop = Shop()
+    shop.decline(-20, -10, 0, address="8.8.8.8")
+    await refused(
+        shop, shop.fraud.screening.propose(await cluster_id(shop), DAY, (), "testing"), "one of your own"
+    )
+
+
+async def test_an_unknown_cluster_is_refused() -> None:
+    """A cluster that is not among the charges of that time is not found."""
+    shop = Shop()
+    await refused(
+        shop, shop.fraud.screening.propose("fc-none", DAY, (), "testing"), "no cluster fc-none", NotFound
+    )
+
+
+async def test_letting_go_names_the_entry() -> None:
+    """An intent to let go holds the entry's id; whatever form the list has, it is found."""
+    shop = Shop()
+    entry = shop.screen.put("rsl_email", "Ann@Buyers.example")
+    intent = await shop.fraud.screening.unblock([Wanted("email", EMAIL)], "a mistake")
+    assert intent.body == {
+        "entries": [
+            {
+                "list": "email_blocklist",
+                "list_id": "rsl_email",
+                "value": "Ann@Buyers.example",
+                "entry_id": entry.id,
+            }
+        ]
+    }
+    assert intent.summary == f"Unblock e-mail address {EMAIL}"
+    await refused(shop, shop.fraud.screening.unblock([Wanted("email", EMAIL)], "again"), intent.id)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ([HERE], "not in client_ip_address_blocklist"),
+        ([], "Name what is meant"),
+        ([HERE, Wanted("email", EMAIL), Wanted("card", CARD)], "At most 2"),
+    ],
+)
+async def test_letting_go_of_what_is_not_there_is_refused(wanted: Sequence[Wanted], said: str) -> None:
+    """What is not on its list can not be taken off, and neither can three at once."""
+    shop = Shop()
+    await refused(shop, shop.fraud.screening.unblock(wanted, "a mistake"), said)
+
+
+async def test_lists_are_shown_by_alias() -> None:
+    """Every list is shown, also those that nothing here writes to; an unknown one is refused."""
+    shop = Shop()
+    shop.screen.put("rsl_bin", "424242")
+    assert [one.alias for one in await shop.fraud.screening.lists()] == [
+        "card_bin_blocklist",
+        "card_fingerprint_blocklist",
+        "client_ip_address_blocklist",
+        "email_blocklist",
+    ]
+    assert [one.value for one in await shop.fraud.screening.entries("card_bin_blocklist")] == ["424242"]
+    with pytest.raises(NotFound, match="There is no list nothing; there are: card_bin"):
+        await shop.fraud.screening.entries("nothing")
+
+
+async def test_a_processor_that_is_away_is_no_bad_input() -> None:
+    """When the lists or the charges can not be read, that is said, and nothing is proposed."""
+    shop = Shop()
+    trouble = ProcessorUnreachable("No answer.", same_key=True)
+    shop.screen.troubles = {"list_value_lists": [trouble], "list_charges": [trouble]}
+    await refused(shop, shop.fraud.screening.block([HERE], "testing"), "No answer", ProcessorUnreachable)
+    await refused(
+        shop, shop.fraud.screening.propose("fc-1", DAY, (), "testing"), "No answer", ProcessorUnreachable
+    )
