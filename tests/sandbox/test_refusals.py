@@ -307,10 +307,12 @@ def test_looks_that_are_none(box: Running, name: str, value: str) -> None:
 
 
 def test_an_entry_twice(box: Running) -> None:
-    """What is in a list already is refused, whatever its capitals."""
+    """What is in a list already is refused, whatever its capitals; a part of it finds it."""
     client = box.client()
     emails = next(one for one in client.radar.value_lists.list().data if one.alias == "email_blocklist")
     client.radar.value_list_items.create({"value": "once@example.org", "value_list": emails.id})
     with pytest.raises(stripe.InvalidRequestError) as refused:
         client.radar.value_list_items.create({"value": "Once@example.org", "value_list": emails.id})
     assert refused.value.code == "resource_already_exists"
+    found = client.radar.value_list_items.list({"value_list": emails.id, "value": "NCE@example"})
+    assert [one.value for one in found.data] == ["once@example.org"]

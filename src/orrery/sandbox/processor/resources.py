@@ -110,9 +110,11 @@ def _contains(value_list: Document, value: str) -> bool:
 
 
 def list_value_list_items(call: Call) -> Document:
-    """GET /v1/radar/value_list_items: needs `value_list`."""
+    """GET /v1/radar/value_list_items: needs `value_list`; `value` is found within others, as the vendor says."""
     call.world.find(_LIST, call.params["value_list"], "value_list")
-    return page(_items(call), call.params, "/v1/radar/value_list_items")
+    params = dict(call.params)
+    like: str = params.pop("value", "").lower()
+    return page((one for one in _items(call) if like in one["value"].lower()), params, call.path)
 
 
 def create_value_list_item(call: Call) -> Document:
