@@ -71,9 +71,9 @@ def test_what_looks_wrong(name: str, value: str, sentence: str) -> None:
         (
             "processor_api_key",
             "sk_test_orrery",
-            "an unrestricted key; a restricted one (rk_) is advised, test mode",
+            "a test key, unrestricted, though a restricted one (rk_) is advised",
         ),
-        ("processor_api_key", "rk_test_orrery", "a restricted key, test mode"),
+        ("processor_api_key", "rk_test_orrery", "a test key, restricted"),
         ("webhook_signing_secret", "whsec_one\nwhsec_two", "several, for a rotation"),
         ("push_token", "tk_orrery", ""),
         ("push_token", "orrery-token", "ntfy's own tokens begin with tk_; this one does not"),

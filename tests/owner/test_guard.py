@@ -81,7 +81,7 @@ async def test_a_start_with_a_wiped_variable() -> None:
     await after.look()
     (push,) = await after.pushes()
     assert (push.title, push.priority) == (f"Secret gone: {KEY}", "urgent")
-    assert "Since now: nobody can buy." in push.body
+    assert "From now on: nobody can buy." in push.body
     (finding,) = await after.guard.findings()
     assert (finding.part, finding.state, finding.essential) == (f"secret {KEY}", "broken", True)
     assert after.looks == 1

@@ -5,12 +5,10 @@
 
 import asyncio
 import json
-import os
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from getpass import getpass
 from http import HTTPStatus
 from math import floor
 from pathlib import Path
@@ -21,6 +19,7 @@ import typer
 from pydantic import AwareDatetime, BaseModel, ValidationError
 
 from orrery.adapters.clock import SystemClock
+from orrery.cli.passwords import PASSWORD_VARIABLE, PasswordFile, given_password
 from orrery.cli.services import AsJson, Config
 from orrery.cli.tables import note
 from orrery.edge.auth import sendable
@@ -28,9 +27,6 @@ from orrery.errors import Invalid
 from orrery.live.schedules import REFRESH_PATH, checked_base_url
 from orrery.ports.clock import Clock
 from orrery.settings import load
-
-PASSWORD_VARIABLE = "ADMIN_PASSWORD"  # noqa: S105  a name, no password
-"""The variable that holds the password of the service that is asked, which need not be this machine's."""
 
 MOST_ITERATIONS = 25
 """How often at most (issue 3, item 6): it is for an emergency, no scheduler."""
@@ -44,9 +40,6 @@ _WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  where a servic
 At = Annotated[str | None, typer.Argument(help="Where the service is; by default this deployment's own address.")]
 Iterations = Annotated[int, typer.Option(min=1, max=MOST_ITERATIONS, help="How many times.")]
 Interval = Annotated[int, typer.Option(min=1, max=3600, help="Seconds from one to the next.")]
-PasswordFile = Annotated[
-    Path | None, typer.Option(help="A file with the admin password; by default $ADMIN_PASSWORD, or you are asked.")
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,13 +181,9 @@ def _own_address(config: Path | None) -> str:
 
 
 def _password(file: Path | None) -> str:
-    if file is not None:
-        try:
-            return file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise Invalid(f"The password file {file} can not be read ({type(error).__name__}).") from None
-    if password := os.environ.get(PASSWORD_VARIABLE):  # noqa: TID251  no setting of ours: another service's password
-        return password
-    if sys.stdin.isatty():
-        return getpass("Admin password: ")
-    raise Invalid(f"The admin password is missing: set ${PASSWORD_VARIABLE}, or name a file by --password-file.")
+    password = given_password(file)
+    if password is None:
+        raise Invalid(
+            f"The admin password is missing: set ${PASSWORD_VARIABLE}, or name a file by --password-file."
+        )
+    return password

@@ -62,17 +62,17 @@ class SecretsGuard:
     ) -> None:
         self._store = store
         self._clock = clock
-        self._holding = holding
+        self.holding = holding
         self._sight = sight
 
     @property
     def uses(self) -> Mapping[str, Use]:
         """What each secret is for."""
-        return self._holding.uses
+        return self.holding.uses
 
     def held(self) -> dict[str, object]:
         """Return the fingerprints of the secrets in memory, for the private listener."""
-        return {"keyed_by": self._holding.keyed_by, "secrets": dict(self._holding.fingerprints)}
+        return {"keyed_by": self.holding.keyed_by, "secrets": dict(self.holding.fingerprints)}
 
     async def look(self) -> None:
         """Compare what lies there now with what was there before, and tell of each difference once."""
@@ -137,7 +137,7 @@ class SecretsGuard:
         return sight
 
     def _differs(self, name: str, seen: Seen) -> bool:
-        return self._holding.fingerprints.get(name, seen.fingerprint or None) != (seen.fingerprint or None)
+        return self.holding.fingerprints.get(name, seen.fingerprint or None) != (seen.fingerprint or None)
 
     async def _noted(self, sight: Sight) -> bool:
         """Note what was seen, with the messages about it, in one commit; return False when another was faster."""
@@ -147,8 +147,8 @@ class SecretsGuard:
         checks: list[Check] = []
         for name, seen in sight.items():
             entry, before = entries.get(name, (None, None))
-            held = self._holding.fingerprints.get(name, seen.fingerprint or None)
-            look = Look(now, self._holding.observer, announced.get(name), held)
+            held = self.holding.fingerprints.get(name, seen.fingerprint or None)
+            look = Look(now, self.holding.observer, announced.get(name), held)
             after, kind = compared(before, name, seen, look)
             if after and after != before:
                 writes.append(Put(KEPT + name, _json(after)))
@@ -179,7 +179,7 @@ class SecretsGuard:
             return await self._store.commit(writes, checks, commit_id=error.commit_id)
 
     def _holds(self, name: str) -> bool:
-        return self._holding.fingerprints.get(name) is not None
+        return self.holding.fingerprints.get(name) is not None
 
     def _finding(self, name: str, alarm: Alarm) -> Finding:
         why, todo = described(alarm.trouble, name)
@@ -193,7 +193,7 @@ class SecretsGuard:
         alarm = kept.worst() if kept else None
         use = self.uses.get(name)
         missing = "missing" if use and use.needed else "off"
-        held = self._holding.fingerprints.get(name)
+        held = self.holding.fingerprints.get(name)
         state = alarm.trouble if alarm else "present" if held or (kept and kept.fingerprint) else missing
         until = f"until {moment(announced.until)}" if announced else "-"
         return name, state, until, held or "-"

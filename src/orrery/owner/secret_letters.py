@@ -147,7 +147,7 @@ def _loss(event: Event, uses: Mapping[str, Use]) -> str:
         return f"Another value lies there than before. If it is wrong: {use.effect}"
     if event.held:
         return f"The running service still holds it. From its next start on: {use.effect}"
-    return f"Since now: {use.effect}"
+    return f"From now on: {use.effect}"
 
 
 def _how_to_accept(kind: Kind | Trouble, name: str) -> str:

@@ -10,7 +10,7 @@ from orrery.settings.secrets import Mode, Secrets, refuse_wrong_keys
 from orrery.settings.section import SettingsError
 
 _PROCESSOR_KEY = re.compile(r"(?P<kind>sk|rk)_(?P<mode>live|test)_[A-Za-z0-9_]+")
-_KINDS = {"sk": "an unrestricted key; a restricted one (rk_) is advised", "rk": "a restricted key"}
+_KINDS = {"sk": "unrestricted, though a restricted one (rk_) is advised", "rk": "restricted"}
 _SIGNING_SECRET = re.compile(r"whsec_\S+")
 _HASH = re.compile(r"[0-9a-fA-F]{64}")
 _HINTS = {
@@ -54,7 +54,7 @@ def _processor_key(secrets: Secrets, mode: Mode) -> Form:
         refuse_wrong_keys(mode, secrets)
     except SettingsError as error:
         return Form(str(error))
-    return Form(note=f"{_KINDS[found['kind']]}, {found['mode']} mode")
+    return Form(note=f"a {found['mode']} key, {_KINDS[found['kind']]}")
 
 
 def _signing_secrets(lines: list[str]) -> Form:

@@ -1,0 +1,249 @@
+"""The examination of every secret for `orrery secrets check` (issue item 7). It tells no value and no length."""
+
+import hmac
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from orrery.adapters.running_service import InMemory, RunningService
+from orrery.app import Orrery
+from orrery.checkout import probe
+from orrery.edge.auth import hashed
+from orrery.errors import OrreryError, ProcessorRefused
+from orrery.owner.baseline import Announcement, Kept
+from orrery.owner.fingerprints import DIRECTORY, Seen
+from orrery.owner.secret_letters import Use, described
+from orrery.settings import Secrets, Settings, look_again
+from orrery.settings.forms import form_of
+
+WEBHOOK = "/guided/api/webhook"
+RESTART = "Restart the service."
+
+State = Literal["ok", "broken", "off"]
+
+_WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  where a service that listens everywhere is reached
+_READ, _PASS = 0o004, 0o001
+"""Everybody's right to read a file, and to pass through its folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One thing that was found out about a secret; with a `todo` it is broken."""
+
+    text: str
+    todo: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """One secret: how it is, its fingerprint where it was read from, and what was found out."""
+
+    secret: str
+    state: State
+    fingerprint: str | None
+    announced: Announcement | None
+    remarks: tuple[Remark, ...]
+
+    def row(self) -> dict[str, object]:
+        """Return it as the command prints it."""
+        until = self.announced.until if self.announced else None
+        return {
+            "secret": self.secret,
+            "state": self.state,
+            "found": "; ".join(remark.text.rstrip(".") for remark in self.remarks),
+            "what_to_do": " ".join(dict.fromkeys(remark.todo for remark in self.remarks if remark.todo)),
+            "fingerprint": self.fingerprint,
+            "announced_until": until.isoformat() if until else None,
+            "reason": self.announced.reason if self.announced else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known before the secrets are looked at one by one."""
+
+    kept: Mapping[str, Kept]
+    announced: Mapping[str, Announcement]
+    sight: Mapping[str, Seen]
+    service: InMemory | None
+
+
+@dataclass
+class Examination:
+    """Looks at every secret of a deployment, and asks the processor and the running service about them.
+
+    `troubles` says why a secret can not be used, by its name; `password` is the admin password, if it was given.
+    """
+
+    settings: Settings
+    secrets: Secrets
+    troubles: Mapping[str, str]
+    orrery: Orrery
+    password: str | None
+    service: RunningService = field(init=False)
+
+    def __post_init__(self) -> None:
+        server = self.settings.server
+        self.service = RunningService(
+            _address(server.host, server.port), _address(server.private_host, server.private_port)
+        )
+
+    async def run(self) -> tuple[list[Examined], str]:
+        """Return each secret, the folder if there is one, and a sentence about the running service."""
+        guard = self.orrery.guard
+        sight = look_again(self.settings, lambda _name, _value: "")
+        known = Known(await guard.kept(), await guard.announced(), sight, await self.service.in_memory())
+        said = self._said(known.service)
+        if known.service and known.service.keyed_by != guard.holding.keyed_by:
+            known = Known(known.kept, known.announced, sight, None)
+        found = [await self._examined(name, use, known) for name, use in guard.uses.items()]
+        return [*found, *self._folder(known)], said
+
+    def _said(self, service: InMemory | None) -> str:
+        if service is None:
+            return "The service does not run here: its memory and its webhook were not looked at."
+        if service.keyed_by != self.orrery.guard.holding.keyed_by:
+            return "The service that runs here has another store: its memory and its webhook were not looked at."
+        return "The service runs: its memory and its webhook were looked at."
+
+    async def _examined(self, name: str, use: Use, known: Known) -> Examined:
+        mine = self.orrery.guard.holding.fingerprints[name]
+        remarks = [remark async for remark in self._remarks(name, use, known, mine)]
+        elsewhere = known.service is not None and known.service.secrets.get(name) is not None
+        there = mine is not None or elsewhere
+        broken = any(remark.todo for remark in remarks)
+        state: State = "broken" if broken else "ok" if there else "off"
+        return Examined(name, state, mine, known.announced.get(name), tuple(remarks))
+
+    async def _remarks(self, name: str, use: Use, known: Known, mine: str | None) -> AsyncIterator[Remark]:
+        theirs = known.service.secrets.get(name) if known.service else None
+        kept = known.kept.get(name)
+        if trouble := self.troubles.get(name):
+            yield Remark(trouble, "Put the right value there.")
+        elif lost := _lost(known.sight[name], kept):
+            yield Remark(*described(lost, name))
+            return
+        elif mine is None and theirs is None:
+            yield _missing(name, use)
+        elif mine is None:
+            yield Remark("not found from here; the running service holds one")
+        else:
+            async for remark in self._present(name, known):
+                yield remark
+        if mine and known.service:
+            yield _compared(mine, theirs)
+        if kept and (alarm := kept.worst()) and alarm.trouble != "restart":
+            yield Remark(*described(alarm.trouble, name))
+
+    async def _present(self, name: str, known: Known) -> AsyncIterator[Remark]:
+        form = form_of(name, self.secrets, self.settings.mode)
+        yield Remark(form.wrong, "Put the right value there.") if form.wrong else Remark("present")
+        if form.note:
+            yield Remark(form.note)
+        if _is_everybodys(known.sight.get(name), known.sight[DIRECTORY]):
+            yield Remark("everybody on this machine may read its file", "Take the rights of others away (chmod).")
+        match name:
+            case "processor_api_key":
+                yield await self._account()
+            case "webhook_signing_secret":
+                async for remark in self._webhook(running=known.service is not None):
+                    yield remark
+            case "admin_password_hash":
+                yield self._password_matches()
+            case _:
+                pass
+
+    async def _account(self) -> Remark:
+        try:
+            account = await self.orrery.reads.get_account()
+        except ProcessorRefused as error:
+            return Remark(str(error), "Put a key there that the processor accepts; see its rights in the how-to.")
+        except OrreryError as error:
+            return Remark(f"not tried at the processor: {error}", "Try again when the processor can be reached.")
+        return Remark(f"the processor accepts it ({account.id})")
+
+    async def _webhook(self, *, running: bool) -> AsyncIterator[Remark]:
+        secrets = [line.encode() for line in self.secrets.parts("webhook_signing_secret")]
+        if not probe.accepts_itself(secrets, self.orrery.clock.now()):
+            yield Remark("it does not accept what it signed itself", "Put the right value there.")
+            return
+        yield Remark("it accepts what it signed itself")
+        if running:
+            yield _delivered([await self._verdict(secret) for secret in secrets])
+
+    async def _verdict(self, secret: bytes) -> probe.Verdict:
+        signature = probe.signed(secret, self.orrery.clock.now())
+        refusal = await self.service.deliver(WEBHOOK, probe.BODY, signature)
+        return probe.verdict(refusal.status, refusal.error, refusal.message) if refusal else "unclear"
+
+    def _password_matches(self) -> Remark:
+        if not self.password or not self.password.strip():
+            return Remark("the password was not tried")
+        digest = hashed(self.password.strip().encode())
+        if hmac.compare_digest(digest, self.secrets.normalized("admin_password_hash").lower()):
+            return Remark("the password matches")
+        return Remark("the password is another one", "Make the hash anew: `orrery admin hash`.")
+
+    def _folder(self, known: Known) -> list[Examined]:
+        seen, kept = known.sight[DIRECTORY], known.kept.get(DIRECTORY)
+        if seen.state == "missing" and "" not in self.troubles:
+            return []
+        remarks = (
+            [Remark(self.troubles[""], "Until then the service does not start.")] if "" in self.troubles else []
+        )
+        if kept and (alarm := kept.worst()):
+            remarks.append(Remark(*described(alarm.trouble, DIRECTORY)))
+        state: State = "broken" if remarks else "ok"
+        return [
+            Examined(
+                DIRECTORY, state, None, known.announced.get(DIRECTORY), tuple(remarks) or (Remark("present"),)
+            )
+        ]
+
+
+def _address(host: str, port: int) -> str:
+    reached = _WILDCARDS.get(host, host)
+    return f"http://[{reached}]:{port}" if ":" in reached else f"http://{reached}:{port}"
+
+
+def _lost(seen: Seen, kept: Kept | None) -> Literal["emptied", "vanished"] | None:
+    """Return how a secret was lost that lay in the folder before, whether the service has seen that or not."""
+    if kept is None or kept.fingerprint is None or kept.place != "directory":
+        return None
+    match seen.state:
+        case "empty":
+            return "emptied"
+        case "missing":
+            return "vanished"
+        case _:
+            return None
+
+
+def _missing(name: str, use: Use) -> Remark:
+    if use.needed:
+        return Remark(f"missing: {use.effect}", f"Put it into the secret file {name}, and restart the service.")
+    return Remark(f"missing. {use.idle}")
+
+
+def _compared(mine: str, theirs: str | None) -> Remark:
+    if theirs is None:
+        return Remark("the running service does not hold it", RESTART)
+    if mine != theirs:
+        return Remark("the running service holds another value", RESTART)
+    return Remark("the running service holds the same")
+
+
+def _delivered(verdicts: list[probe.Verdict]) -> Remark:
+    if set(verdicts) == {"accepted"}:
+        return Remark("the running webhook accepts a signed probe")
+    if "unclear" in verdicts:
+        return Remark("the running webhook gave no answer that tells", "See the service's log.")
+    if "no secret" in verdicts:
+        return Remark("the running webhook has no secret", RESTART)
+    return Remark("the running webhook refuses a signed probe", RESTART)
+
+
+def _is_everybodys(seen: Seen | None, folder: Seen) -> bool:
+    if seen is None or seen.mode is None or seen.place != folder.place or folder.mode is None:
+        return False
+    return bool(seen.mode & _READ and folder.mode & _PASS)

@@ -1,0 +1,209 @@
+"""The failure that must never come again: a secret is wiped, and nobody hears of it for a day (issue item 7)."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orrery.owner.baseline import EVERY
+from orrery.owner.secret_letters import TRAP
+from tests.support.deployment import CounterSettings, Deployment, beside_a_sandbox, stop
+from tests.support.live_counter import LiveCounter
+from tests.support.marked import ADMIN_PASSWORD, MARK, SECRETS, assert_unmarked
+from tests.support.program import run_orrery
+from tests.support.visiting import Visitor, expect_equal
+from tests.support.waiting import eventually
+
+URGENT = 5
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Deployment]:
+    """Run a sandbox beside a deployment whose service the test starts."""
+    with beside_a_sandbox(Deployment(tmp_path, counter=CounterSettings())) as deployment:
+        yield deployment
+
+
+def file_of(shop: Deployment, name: str) -> Path:
+    """Return the file of a secret."""
+    return shop.folder / "secrets" / name
+
+
+def pushed(shop: Deployment, title: str) -> dict[str, Any]:
+    """Return the one push with this title, which holds no secret, once it is there."""
+
+    def look() -> dict[str, Any]:
+        pushes = shop.sandbox.ask("GET", "/push")
+        found = [one for one in pushes if one.get("title") == title]
+        assert len(found) == 1, [one.get("title") for one in pushes]
+        return found[0]
+
+    push = eventually(look)
+    assert_unmarked(json.dumps(push))
+    return push
+
+
+def look_now(shop: Deployment) -> None:
+    """Let the time of the next look come."""
+    shop.sandbox.advance(EVERY.total_seconds())
+
+
+def learned(shop: Deployment) -> None:
+    """Wait until the service has had its first look."""
+    eventually(lambda: expect_equal(len(shop.records.keys("secret:")), len(shop.secrets) + 1))
+
+
+def checked(shop: Deployment, *words: str) -> tuple[int, dict[str, Any], str]:
+    """Return what `orrery secrets check` exits with, finds for each secret and says about the service."""
+    came = run_orrery("secrets", "check", "--json", *words, "--config", str(shop.config))
+    assert_unmarked(came.stdout + came.stderr)
+    return came.returncode, {one["secret"]: one for one in json.loads(came.stdout)}, came.stderr
+
+
+def parts(shop: Deployment) -> dict[str, Any]:
+    """Return the parts that the private listener shows as broken."""
+    found = shop.client.get(f"{shop.private}/readyz").json()["parts"]
+    return {one["part"]: one for one in found if one["state"] == "broken"}
+
+
+def test_secrets_are_lost_while_the_service_runs(shop: Deployment) -> None:
+    """Each way to lose a secret is one urgent push within ten minutes; an announced change a normal one."""
+    shop.start_service()
+    learned(shop)
+    announced = shop.orrery("secrets", "announce", "tracker_token", "--reason", "a test")
+    assert announced.returncode == 0, announced.stderr
+    file_of(shop, "processor_api_key").write_text("")
+    file_of(shop, "access_service_token").unlink()
+    file_of(shop, "mail_password").write_text(f"{MARK}-another-password")
+    file_of(shop, "push_token").unlink()
+    file_of(shop, "push_token").mkdir()
+    file_of(shop, "tracker_token").write_text(f"{MARK}-another-token")
+    look_now(shop)
+    emptied = pushed(shop, "Secret emptied: processor_api_key")
+    assert emptied["priority"] == URGENT
+    assert TRAP in emptied["message"]
+    assert "still holds it" in emptied["message"]
+    assert "nobody can buy" in emptied["message"]
+    for title in (
+        "gone: access_service_token",
+        "changed unannounced: mail_password",
+        "can not be read: push_token",
+    ):
+        assert pushed(shop, f"Secret {title}")["priority"] == URGENT
+    assert pushed(shop, "Rotation seen: tracker_token")["priority"] != URGENT
+    assert {"secret processor_api_key", "secret push_token"} <= set(parts(shop))
+    assert shop.client.get(f"{shop.public}/readyz").status_code == 200
+    told = len(shop.sandbox.pushes_about("ecret"))
+    file_of(shop, "push_token").rmdir()
+    shop.configure()
+    look_now(shop)
+    pushed(shop, "Secret is back: processor_api_key, access_service_token, push_token, mail_password")
+    assert len(shop.sandbox.pushes_about("ecret")) == told + 1
+
+
+def test_the_folder_is_gone(shop: Deployment) -> None:
+    """A folder of secrets that is no more is one urgent push, and the service goes on with what it holds."""
+    shop.start_service()
+    learned(shop)
+    (shop.folder / "secrets").rename(shop.folder / "elsewhere")
+    look_now(shop)
+    assert pushed(shop, "Secret can not be read: the folder of secrets")["priority"] == URGENT
+    assert list(parts(shop)) == ["secrets directory"]
+    assert Visitor(shop).check_out().status_code == 200
+
+
+def test_a_start_with_a_wiped_variable(shop: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A start after a partial update is told at once, by name; the counter goes on; putting it back is told."""
+    file_of(shop, "processor_api_key").unlink()
+    monkeypatch.setenv("ORRERY_PROCESSOR_API_KEY", SECRETS["processor_api_key"])
+    first = shop.start_service()
+    learned(shop)
+    stop(first)
+    monkeypatch.setenv("ORRERY_PROCESSOR_API_KEY", "")
+    second = shop.start_service()
+    push = pushed(shop, "Secret emptied: processor_api_key")
+    assert push["priority"] == URGENT
+    assert TRAP in push["message"]
+    assert "From now on: the checkout answers 503" in push["message"]
+    assert Visitor(shop).check_out().status_code == 503
+    shop.sandbox.visitors(7)
+    assert LiveCounter(shop).refresh()["active"] == 7
+    assert parts(shop)["secret processor_api_key"]["essential"]
+    assert '"secret processor_api_key"' in shop.orrery("doctor", "--json").stdout
+    stop(second)
+    monkeypatch.setenv("ORRERY_PROCESSOR_API_KEY", SECRETS["processor_api_key"])
+    shop.start_service()
+    pushed(shop, "Secret is back: processor_api_key")
+    assert Visitor(shop).check_out().status_code == 200
+
+
+def test_a_push_token_that_is_gone(shop: Deployment) -> None:
+    """While the push server refuses for want of its token, the push about that waits; readyz and log tell it."""
+    stop_after_learning(shop)
+    file_of(shop, "push_token").unlink()
+    shop.sandbox.fault("push_403", count=None)
+    service = shop.start_service()
+    eventually(lambda: expect_equal("secret push_token" in parts(shop), wanted=True))
+    eventually(lambda: expect_equal('"which": "push_token"' in shop.printed(), wanted=True))
+    eventually(lambda: expect_equal('"state": "waiting"' in shop.printed(), wanted=True))
+    stop(service)
+    shop.configure()
+    shop.sandbox.clear_faults()
+    shop.start_service()
+    look_now(shop)
+    pushed(shop, "Secret gone: push_token")
+    pushed(shop, "Secret is back: push_token")
+
+
+def stop_after_learning(shop: Deployment) -> None:
+    """Run the service once, for its first look."""
+    service = shop.start_service()
+    learned(shop)
+    stop(service)
+
+
+def test_the_examination(shop: Deployment, tmp_path: Path) -> None:
+    """Each secret is looked at here, at the processor and in the running service, which is found out of date."""
+    code, found, said = checked(shop)
+    assert (code, "does not run here" in said) == (0, True)
+    assert {one["state"] for one in found.values()} == {"ok"}
+    shop.start_service()
+    password = tmp_path / "password"
+    password.write_text(f"{ADMIN_PASSWORD}\n")
+    code, found, said = checked(shop, "--password-file", str(password))
+    assert (code, "The service runs" in said) == (0, True)
+    assert "the processor accepts it" in found["processor_api_key"]["found"]
+    assert "the running webhook accepts a signed probe" in found["webhook_signing_secret"]["found"]
+    assert "the password matches" in found["admin_password_hash"]["found"]
+    in_memory = shop.client.get(f"{shop.private}/secrets").json()["secrets"]
+    assert {name: found[name]["fingerprint"] for name in in_memory} == in_memory
+    before = shop.records.keys()
+    file_of(shop, "webhook_signing_secret").write_text(f"whsec_{MARK}_third")
+    file_of(shop, "processor_api_key").write_text(f"sk_test_{MARK}_wrong")
+    file_of(shop, "access_service_token").unlink()
+    file_of(shop, "mail_password").write_text("short")
+    password.write_text(f"{ADMIN_PASSWORD}x")
+    code, found, said = checked(shop, "--password-file", str(password))
+    assert code == 1
+    assert {name for name, one in found.items() if one["state"] == "broken"} == {
+        "webhook_signing_secret",
+        "processor_api_key",
+        "mail_password",
+        "access_service_token",
+        "admin_password_hash",
+    }
+    assert "the running webhook refuses a signed probe" in found["webhook_signing_secret"]["found"]
+    assert "Restart the service." in found["webhook_signing_secret"]["what_to_do"]
+    assert "does not accept the API key" in found["processor_api_key"]["found"]
+    assert "gone" in found["access_service_token"]["found"]
+    assert "shorter than 8" in found["mail_password"]["found"]
+    assert shop.records.keys() == before
+
+
+def test_an_unknown_secret_is_not_announced(shop: Deployment) -> None:
+    """A name that is no secret's is refused with the names that there are."""
+    came = shop.orrery("secrets", "announce", "processor_key", "--reason", "a test")
+    assert came.returncode == 2
+    assert "There is no secret processor_key; there are processor_api_key," in came.stderr
