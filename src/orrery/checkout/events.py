@@ -123,11 +123,11 @@ class Events:
         part, days = "webhook deliveries", LOOK_BACK.days
         if missing:
             oldest = moment(min(one.created for one in missing))
-            why = f"{len(missing)} completed sessions of {days} days were not delivered, the oldest of {oldest}."
+            why = f"Completed sessions of {days} days that did not arrive: {len(missing)}, the oldest of {oldest}."
             todo = "Can the processor reach the webhook? List them with `orrery checkout events --failed`."
             return Finding(part, "broken", why, todo)
         if found:
-            why = f"{len(found)} deliveries of {days} days are pending; what they tell of is stored or on its way."
+            why = f"Deliveries of {days} days that are pending: {len(found)}; all are stored, or on their way."
             return Finding(part, "ok", why)
         return Finding(part, "ok", f"Every completed session of {days} days was delivered.")
 
