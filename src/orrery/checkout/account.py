@@ -114,9 +114,9 @@ class AccountDesk:
     def operations(self) -> list[Operation]:
         """Return what may be done with an approval."""
         return [
-            Operation(UPDATE_BRANDING, self.update_branding, self.has_branding),
-            Operation(CREATE_CONFIGURATION, self.create_configuration, self.has_configuration),
-            Operation(UPDATE_CONFIGURATION, self.update_configuration, self.has_changed),
+            Operation(UPDATE_BRANDING, self._update_branding, self._has_branding),
+            Operation(CREATE_CONFIGURATION, self._create, self._has_created),
+            Operation(UPDATE_CONFIGURATION, self._update, self._has_updated),
         ]
 
     async def propose_branding(self, wanted: Mapping[str, str], reason: str) -> Proposed:
@@ -164,7 +164,7 @@ class AccountDesk:
             raise Invalid("Nothing would change: the configuration is so already.")
         return await self._propose(UPDATE_CONFIGURATION, current.id, body, before, changes, reason)
 
-    async def update_branding(self, intent: Intent, target: str) -> str:
+    async def _update_branding(self, intent: Intent, target: str) -> str:
         """Change the branding; raise `Invalid` when something else stands there than was proposed to change."""
         body, before = BrandingBody.model_validate(intent.body), BrandingBody.model_validate(intent.before)
         _require_same(await _read(self._branding(target, body)), before)
@@ -172,12 +172,12 @@ class AccountDesk:
         changed = await self._writes.update_account(named)
         return _told(before.changes_to(_looks(changed, body)))
 
-    async def has_branding(self, intent: Intent, target: str) -> bool:
+    async def _has_branding(self, intent: Intent, target: str) -> bool:
         """Return whether the branding is what was wanted."""
         body = BrandingBody.model_validate(intent.body)
         return await self._branding(target, body) == body
 
-    async def create_configuration(self, intent: Intent, target: str) -> str:
+    async def _create(self, intent: Intent, target: str) -> str:
         """Create the configuration; raise `Invalid` when others are there than when it was proposed."""
         body, before = (
             ConfigurationBody.model_validate(intent.body),
@@ -190,13 +190,13 @@ class AccountDesk:
         )
         return f"{made.id}: {_told(before.changes_to(_seen(made, body)))}"
 
-    async def has_configuration(self, intent: Intent, target: str) -> bool:
+    async def _has_created(self, intent: Intent, target: str) -> bool:
         """Return whether a configuration of that name has come: the name was free when it was proposed."""
         before = ConfigurationBody.model_validate(intent.before)
         there = await self._configurations()
         return any(one.name == target and one.id not in (before.known or []) for one in there)
 
-    async def update_configuration(self, intent: Intent, target: str) -> str:
+    async def _update(self, intent: Intent, target: str) -> str:
         """Change the configuration; raise `Invalid` when it is no longer what was proposed to change."""
         body, before = (
             ConfigurationBody.model_validate(intent.body),
@@ -209,7 +209,7 @@ class AccountDesk:
         )
         return _told(before.changes_to(_seen(changed, body)))
 
-    async def has_changed(self, intent: Intent, target: str) -> bool:
+    async def _has_updated(self, intent: Intent, target: str) -> bool:
         """Return whether the configuration is what was wanted."""
         body = ConfigurationBody.model_validate(intent.body)
         return any(one.id == target and _seen(one, body) == body for one in await self._configurations())
