@@ -91,6 +91,7 @@ class Orrery:
             PanelSource("Approvals", self.approvals.panel),
             PanelSource("Secrets", self.guard.panel),
             PanelSource("Receipts", self.checkout.preflight.panel),
+            PanelSource("What visitors get", self.checkout.verification.panel),
             PanelSource("Fraud clusters", self.fraud.panel),
             PanelSource("Live counter", self.live.overview.panel),
             PanelSource("Notifications", overview.notifications),

@@ -27,7 +27,7 @@ ANALYTICS_KEY = "analytics_service_account_key"
 PRODUCTS = 60
 
 _SETTINGS = """\
-mode = "sandbox"
+mode = {mode}
 
 [server]
 port = {public}
@@ -65,6 +65,8 @@ sender = "shop@northwind.example"
 
 {counter}
 
+{more}
+
 {products}
 """
 
@@ -87,13 +89,14 @@ class Product:
     """One product of the catalogue."""
 
     cert_code: str
-    price_id: str = PRICE
+    price_id: str | None = PRICE
     trust_copy: str | None = None
 
     def toml(self) -> str:
         """Return its table of the settings."""
         lines = ["[[checkout.products]]", 'vendor_slug = "northwind"', f'cert_code = "{self.cert_code}"']
-        lines += [f'title = "{self.cert_code} exam"', f'price_id = "{self.price_id}"']
+        lines += [f'title = "{self.cert_code} exam"']
+        lines += [f'price_id = "{self.price_id}"'] if self.price_id else []
         lines += [f"trust_copy = {json.dumps(self.trust_copy, ensure_ascii=False)}"] if self.trust_copy else []
         return "\n".join(lines)
 
@@ -116,13 +119,16 @@ class Deployment:
     """One deployment in a folder of its own, on ports of its own. Nothing runs until it is started.
 
     `products` are sold beside the plain ones (`cert-1` and so on) that `fresh_product` hands out; `more_checkout`
-    are further lines of the settings' section [checkout]; without a `counter` no visitors are counted; `store` is
-    the store's file.
+    are further lines of the settings' section [checkout], `more` further sections; without a `counter` no visitors
+    are counted; `plain` is how many plain products there are; `store` is the store's file.
     """
 
     folder: Path
     products: list[Product] = field(default_factory=list[Product])
     more_checkout: str = ""
+    more: str = ""
+    mode: str = "sandbox"
+    plain: int = PRODUCTS
     counter: CounterSettings | None = None
     secrets: dict[str, str] = field(default_factory=lambda: dict(SECRETS))
     store: Path = field(init=False)
@@ -163,7 +169,7 @@ class Deployment:
     @property
     def sandbox(self) -> Sandbox:
         """The switches and the pages of the sandbox."""
-        return Sandbox(f"http://127.0.0.1:{self.ports[2]}", SECRETS["processor_api_key"])
+        return Sandbox(f"http://127.0.0.1:{self.ports[2]}", self.secrets["processor_api_key"])
 
     @property
     def records(self) -> Records:
@@ -182,8 +188,10 @@ class Deployment:
 
     def _settings(self, public: int, private: int) -> str:
         _, _, sandbox, smtp = self.ports
-        products = [*(Product(f"cert-{number}") for number in range(1, PRODUCTS + 1)), *self.products]
+        products = [*(Product(f"cert-{number}") for number in range(1, self.plain + 1)), *self.products]
         return _SETTINGS.format(
+            mode=json.dumps(self.mode),
+            more=self.more,
             public=public,
             private=private,
             sandbox=sandbox,
@@ -261,7 +269,7 @@ class Deployment:
     def fresh_product(self) -> str:
         """Return the code of a product that no other test of this deployment has bought."""
         number = next(self._numbers)
-        assert number <= PRODUCTS
+        assert number <= self.plain
         return f"cert-{number}"
 
     def fresh_address(self) -> str:

@@ -21,6 +21,7 @@ from orrery.checkout.selling import Selling
 from orrery.errors import NotConfigured, NotFound, ProcessorRefused, ProcessorUnreachable
 from orrery.owner import outbox
 from orrery.ports.clock import Clock
+from orrery.ports.panels import Panel, moment
 from orrery.ports.processor import CheckoutSession, Processor, ProcessorReads
 from orrery.ports.shop import Shop
 from orrery.ports.store import Put, Store, Write
@@ -134,6 +135,17 @@ class Verification:
         if new:
             log.warning("the checkout drifts", session=session.id, kinds=[one.name for one in new])
         return seen
+
+    async def panel(self) -> Panel:
+        """Return what the last look has shown, as a part of the owner's page."""
+        title, seen = "What visitors get", await self.last_look()
+        if seen is None:
+            return Panel(title, "No visitor's session was looked at yet")
+        told = f"looked at {moment(seen.looked_at)}"
+        if not seen.kinds:
+            return Panel(title, f"As it was sent, {told}", "good")
+        headline, todo = f"Not as it was sent, {told}", "Type `orrery checkout verify`."
+        return Panel(title, headline, "bad", todo, ("differs",), tuple((kind,) for kind in seen.kinds))
 
     async def last_look(self) -> DriftSeen | None:
         """Return what the last look has shown."""

@@ -94,6 +94,9 @@ def _show_standing(console: Console, standing: Standing) -> None:
     since = f" (last accepted {receipt.accepted_at:%Y-%m-%d %H:%M} UTC)" if receipt else ""
     console.print(f"[bold]{standing.product.name}[/bold]: {_STATES[standing.state]}{since}")
     for change in standing.changes:
+        if receipt is None:
+            console.print(f"  {escape(change.name)} = {escape(change.becomes or '')}")
+            continue
         console.print(f"  {escape(change.name)}")
         if change.was is not None:
             console.print(f"    [red]- {escape(change.was)}[/red]")

@@ -1,0 +1,119 @@
+"""In live mode, through real processes: nothing is sold that the processor has not accepted (change rule 1)."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.deployment import Product, beside_a_sandbox
+from tests.support.owning import Owner, owned_shop, to_sign
+from tests.support.sandbox import SESSIONS
+from tests.support.visiting import Visitor
+
+NEWER = "Newer words: one year of practice questions for {CERT}, no subscription."
+
+
+@pytest.fixture(scope="module")
+def owner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Owner]:
+    """Run one deployment in live mode, whose products no processor has accepted yet."""
+    names = ("selling", "lost", "orphaned", "verified")
+    products = [*(Product(name) for name in names), Product("withdrawn", price_id="price_withdrawn")]
+    with beside_a_sandbox(owned_shop(tmp_path_factory.mktemp("live"), *products)) as shop:
+        shop.sandbox.price("price_withdrawn", unit_amount=4900, active=False)
+        yield Owner(shop, shop.start_service())
+
+
+def test_first_sale_and_first_change(owner: Owner) -> None:
+    """503 before the first preflight, then sold; a changed text waits, and is sold when it was accepted."""
+    visitor = Visitor(owner.shop, "selling")
+    refused = visitor.check_out()
+    assert (refused.status_code, refused.json()["error"]) == (503, "not-preflighted")
+    assert owner.parts()["checkout receipts"]["essential"]
+    done = owner.accepted("selling")
+    assert (done.returncode, "accepted" in done.stdout) == (0, True), done.stderr
+    old = shown(owner, visitor.start())
+    owner.shop.products[0].trust_copy = NEWER
+    owner.restart()
+    assert shown(owner, visitor.start()) == old
+    waiting = owner.parts()["checkout parameters"]
+    assert (waiting["state"], waiting["essential"]) == ("broken", False)
+    newer = NEWER.replace("{CERT}", "selling exam")
+    pending = owner.preflight("selling", "--pending")
+    assert (pending.returncode, f"+ {newer}" in pending.stdout, f"- {old}" in pending.stdout) == (1, True, True)
+    assert owner.accepted("selling").returncode == 0
+    assert shown(owner, visitor.start()) == newer
+    assert owner.preflight("selling", "--pending").returncode == 0
+    assert len(owner.open_sessions("selling")) == 3, "those of the visitor"
+
+
+def shown(owner: Owner, session_id: str) -> str:
+    """Return what a session shows above the Pay button."""
+    return str(owner.session(session_id)["custom_text"]["submit"]["message"])
+
+
+def test_rejected_by_the_processor(owner: Owner) -> None:
+    """The processor's sentence and the parameter are printed, exit 1, and the product stays unsold."""
+    done = owner.accepted("withdrawn")
+    assert done.returncode == 1
+    assert "The price specified is inactive" in done.stdout
+    assert "line_items[0][price]" in done.stdout
+    assert Visitor(owner.shop, "withdrawn").check_out().status_code == 503
+
+
+def test_lost_answers(owner: Owner) -> None:
+    """Answers of creation and expiry that are lost lead to no second session, and leave none open."""
+    owner.approve("lost")
+    owner.shop.sandbox.fault("cut_after", path=SESSIONS, count=2)
+    assert "unanswered" in owner.preflight("lost").stdout
+    owner.shop.sandbox.fault("cut_after", path=f"{SESSIONS}/cs_")
+    done = owner.preflight("lost")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [one["status"] for one in owner.shop.sandbox.sessions("lost")] == ["expired"]
+
+
+def test_an_orphan(owner: Owner) -> None:
+    """A session that could not be expired is named and queued; the owner signs, and it is expired."""
+    owner.approve("orphaned")
+    owner.shop.sandbox.fault("no_permission", path=f"{SESSIONS}/cs_")
+    done = owner.preflight("orphaned")
+    assert done.returncode == 1
+    (session,) = owner.open_sessions("orphaned")
+    assert f"Session {session} is still open" in done.stderr
+    assert Visitor(owner.shop, "orphaned").check_out().status_code == 200
+    assert owner.sign(to_sign(done.stderr)) == "done"
+    assert owner.session(session)["status"] == "expired"
+
+
+def test_verified(owner: Owner) -> None:
+    """The public operation is asked, each condition is printed, and the session is expired by the owner's word."""
+    assert owner.accepted("verified").returncode == 0
+    words = ("checkout", "verify", "--product", "northwind/verified")
+    done = owner.shop.orrery(*words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "ok   payment_method_types = card, link" in done.stdout
+    assert "ok   payment_method_options.card.request_three_d_secure = automatic" in done.stdout
+    assert "ok   price = price_cloud_navigator" in done.stdout
+    (session,) = owner.open_sessions("verified")
+    assert session in done.stdout
+    assert owner.sign(to_sign(done.stdout)) == "done"
+    assert owner.open_sessions("verified") == []
+    nobody = owner.shop.orrery(*words, "--base-url", "http://127.0.0.1:9", "--json")
+    assert (nobody.returncode, json.loads(nobody.stdout)["session_id"]) == (1, None)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("preflight", "--product", "northwind/unknown"),
+        ("preflight", "--product", "selling", "--pending"),
+        ("verify", "--base-url", "http://shop.example"),
+    ],
+)
+def test_bad_input(owner: Owner, words: tuple[str, ...]) -> None:
+    """One sentence, exit 2, and nothing is written."""
+    before = owner.shop.records.keys("intent:")
+    done = owner.shop.orrery("checkout", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in done.stderr
+    assert owner.shop.records.keys("intent:") == before

@@ -1,0 +1,111 @@
+"""The owner of a deployment: a key of their own that signs, settings of live mode, the commands about selling."""
+
+import asyncio
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+from orrery.adapters.ssh_keygen import SshKeygen
+from orrery.app import opened
+from orrery.owner.intents import NAMESPACE
+from orrery.settings import load
+from tests.support.deployment import Deployment, Product, stop
+from tests.support.marked import MARK, SECRETS
+from tests.support.program import Program
+from tests.support.sandbox import SESSIONS
+from tests.support.ssh_keys import make_key, public_half
+
+LIVE_KEY = f"rk_{MARK}_key"
+"""A key that is no test key, which the sandbox accepts when it is told to."""
+
+_TO_SIGN = re.compile(r"orrery approvals sign (in-[0-9a-f]{12})")
+
+
+def owned_shop(folder: Path, *products: Product, mode: str = "live") -> Deployment:
+    """Return a deployment whose owner has a key; nothing runs yet."""
+    key = make_key(folder / "owner")
+    public, private = json.dumps(public_half(key)), json.dumps(str(key))
+    approvals = f"[approvals]\nowner_keys = [{public}]\nsigning_key = {private}"
+    secrets = dict(SECRETS) | {"processor_api_key": LIVE_KEY}
+    return Deployment(folder, list(products), more=approvals, mode=mode, plain=0, secrets=secrets)
+
+
+@dataclass
+class Owner:
+    """Types the commands of one deployment."""
+
+    shop: Deployment
+    service: Program
+
+    def preflight(self, name: str, *more: str) -> CompletedProcess[str]:
+        """Try one product."""
+        return self.shop.orrery("checkout", "preflight", "--product", f"northwind/{name}", *more)
+
+    def approve(self, name: str) -> None:
+        """Try one product, and sign what that asks for."""
+        asked = self.preflight(name)
+        assert asked.returncode == 1, asked.stdout + asked.stderr
+        assert "only when it may be expired" in asked.stderr
+        assert self.sign(to_sign(asked.stdout)) == "approved"
+
+    def approve_all(self) -> None:
+        """Try every product, and sign what that asks for."""
+        assert self.sign(to_sign(self.shop.orrery("checkout", "preflight").stdout)) == "approved"
+
+    def log_holds(self) -> bool:
+        """Look through the approval log."""
+        return asyncio.run(_log_holds(self.shop))
+
+    def accepted(self, name: str) -> CompletedProcess[str]:
+        """Try one product as far as it goes."""
+        self.approve(name)
+        return self.preflight(name)
+
+    def sign(self, intent_id: str) -> str:
+        """Sign an intent; return how far it has come."""
+        return asyncio.run(_sign(self.shop, intent_id))
+
+    def restart(self) -> None:
+        """Stop the service, and start it with the settings of now."""
+        stop(self.service)
+        self.shop.configure()
+        self.service = self.shop.start_service()
+
+    def parts(self) -> dict[str, dict[str, Any]]:
+        """Return the findings of readyz, by their parts."""
+        found = self.shop.client.get(f"{self.shop.private}/readyz").json()
+        return {one["part"]: one for one in found["parts"]}
+
+    def session(self, session_id: str) -> dict[str, Any]:
+        """Return a session as the processor has it."""
+        found: dict[str, Any] = self.shop.sandbox.ask("GET", f"{SESSIONS}/{session_id}")
+        return found
+
+    def open_sessions(self, name: str) -> list[str]:
+        """Return the sessions of a product that can be paid."""
+        return [one["id"] for one in self.shop.sandbox.sessions(name) if one["status"] == "open"]
+
+
+def to_sign(text: str) -> str:
+    """Return the intent that a command names to be signed."""
+    found = _TO_SIGN.search(text)
+    assert found, text
+    return found[1]
+
+
+async def _sign(shop: Deployment, intent_id: str) -> str:
+    settings, secrets = load(shop.config)
+    assert settings.approvals.signing_key is not None
+    async with opened(settings, secrets) as orrery:
+        intent = (await orrery.approvals.proposal(intent_id)).intent
+        statement = orrery.approvals.statement(intent).to_bytes()
+        signature = SshKeygen([], NAMESPACE).sign(statement, settings.approvals.signing_key)
+        return (await orrery.approvals.sign(intent_id, statement, signature)).state
+
+
+async def _log_holds(shop: Deployment) -> bool:
+    async with opened(*load(shop.config)) as orrery:
+        return (await orrery.approvals.verify()).holds
