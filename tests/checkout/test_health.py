@@ -1,0 +1,83 @@
+"""What `doctor` asks about the processor's webhook endpoints (issue 4, item 8; decision 1)."""
+
+import pytest
+
+from orrery.checkout.catalogue import Catalogue
+from orrery.checkout.health import RETIRING, CheckoutHealth
+from orrery.ports.health import Finding
+from orrery.ports.processor import WebhookEndpoint
+from tests.support.checkout import PRODUCT
+from tests.support.clock import ManualClock
+from tests.support.processor import ScriptedProcessor
+
+pytestmark = pytest.mark.anyio
+
+VERSION = "2026-08-26.dahlia"
+ADDRESS = "https://shop.example/guided/api/webhook"
+
+
+def endpoint(
+    name: str, url: str = ADDRESS, version: str | None = VERSION, event: str = "*", *, enabled: bool = True
+) -> WebhookEndpoint:
+    """Return an endpoint of the account."""
+    return WebhookEndpoint(name, url, version, enabled, (event,))
+
+
+async def webhook(*endpoints: WebhookEndpoint) -> Finding:
+    """Return what is found about these endpoints."""
+    processor = ScriptedProcessor(ManualClock(), endpoints=[*endpoints])
+
+    async def deliveries() -> Finding:
+        return Finding("webhook deliveries", "ok")
+
+    health = CheckoutHealth(Catalogue((PRODUCT,)), processor, deliveries, VERSION, True, True, True, True)  # noqa: FBT003  all is there
+    checks = dict(health.remote())
+    assert [*checks] == ["processor account", "processor webhook", "webhook deliveries"]
+    return await checks["processor webhook"]()
+
+
+async def test_one_endpoint_that_is_as_it_should_be() -> None:
+    """An enabled endpoint of the configured version is well, for all events or for the one."""
+    for event in ("*", "checkout.session.completed"):
+        found = await webhook(endpoint("we_1", event=event))
+        assert (found.state, found.why) == ("ok", f"version {VERSION}")
+
+
+async def test_no_endpoint() -> None:
+    """Without an endpoint that sends the one event nothing would ever come."""
+    for endpoints in ([], [endpoint("we_1", event="charge.succeeded")]):
+        assert (await webhook(*endpoints)).state == "broken"
+
+
+async def test_an_endpoint_that_the_processor_has_disabled() -> None:
+    """The only endpoint disabled is named, with why that happens and where to look afterwards."""
+    found = await webhook(endpoint("we_1", enabled=False))
+    assert found.state == "broken"
+    assert found.why.startswith("Disabled: we_1.")
+    assert "orrery checkout events --failed" in found.todo
+
+
+async def test_a_disabled_endpoint_beside_another() -> None:
+    """A disabled endpoint beside one that works is pointed out."""
+    found = await webhook(endpoint("we_1"), endpoint("we_2", "https://old.example/", enabled=False))
+    assert found.state == "ok"
+    assert "disabled: we_2" in found.why
+
+
+@pytest.mark.parametrize("version", ["2025-01-01.acacia", None, RETIRING])
+async def test_another_version(version: str | None) -> None:
+    """An endpoint of another version is broken; one from which sessions lose their methods is told as that."""
+    found = await webhook(endpoint("we_1"), endpoint("we_2", "https://other.example/", version))
+    assert found.state == "broken"
+    assert (version or "the account's default") in found.why
+    assert ("lose payment_method_types" in found.why) == (version == RETIRING)
+
+
+@pytest.mark.parametrize("other", [ADDRESS, f"{ADDRESS}/", ADDRESS.replace("shop", "SHOP")])
+async def test_two_endpoints_of_one_address(other: str) -> None:
+    """Two enabled endpoints of one address are pointed out: every event comes twice."""
+    found = await webhook(endpoint("we_2", other), endpoint("we_1"))
+    assert found.state == "ok"
+    assert found.why.startswith("we_1, we_2 have the same address")
+    assert "Remove" in found.todo
+    assert "same address" not in (await webhook(endpoint("we_1"), endpoint("we_2", other, enabled=False))).why

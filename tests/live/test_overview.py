@@ -1,0 +1,72 @@
+"""The counter on the owner's page (issue 4, item 9)."""
+
+from datetime import timedelta
+
+import pytest
+
+from orrery.adapters.memory import MemoryStore
+from orrery.live import keys
+from orrery.live.budget import Budget
+from orrery.live.overview import Overview
+from orrery.live.quota import Limits
+from orrery.live.records import Active, LastError
+from orrery.ports.panels import Panel
+from orrery.ports.store import Put
+from tests.support.analytics import MemoryAnalytics
+from tests.support.clock import START, ManualClock
+
+pytestmark = pytest.mark.anyio
+
+MINUTE = timedelta(minutes=1)
+
+
+async def panel(age: timedelta | None, *, is_used: bool = True, error: str = "", count: int = 12) -> Panel:
+    """Return the panel of a count of this age, or of none, after an error or none."""
+    clock = ManualClock()
+    store = MemoryStore(clock)
+    if age is not None:
+        active = Active(active=count, generated_at=START - age)
+        await store.commit([Put(keys.ACTIVE, active.model_dump_json().encode())])
+    if error:
+        last = LastError(message=error, status=429, attempted_at=START - MINUTE)
+        await store.commit([Put(keys.LAST_ERROR, last.model_dump_json().encode())])
+    budget = Budget(store, clock, MemoryAnalytics(), Limits(), MINUTE, source="x")
+    return await Overview(store, clock, budget, is_used=is_used).panel()
+
+
+@pytest.mark.parametrize(
+    ("age", "tone", "headline"),
+    [
+        (timedelta(seconds=20), "good", "12 visitors, counted 20 s ago"),
+        (timedelta(seconds=179), "good", "12 visitors, counted 3 minutes ago"),
+        (timedelta(minutes=10), "attention", "12 visitors, counted 10 minutes ago (stale)"),
+        (timedelta(minutes=31), "bad", "Visitors see no count: data-too-stale"),
+        (None, "bad", "Visitors see no count: no-data"),
+    ],
+)
+async def test_the_count_and_its_age(age: timedelta | None, tone: str, headline: str) -> None:
+    """A fresh count is good, a stale one wants a look, and one that visitors no longer see is bad."""
+    found = await panel(age)
+    assert (found.tone, found.headline) == (tone, headline)
+
+
+async def test_one_visitor() -> None:
+    """One visitor is no visitors."""
+    assert (await panel(MINUTE, count=1)).headline.startswith("1 visitor, ")
+
+
+async def test_why_it_fails() -> None:
+    """The last error is told with its time, beside a fresh count, too."""
+    for age in (MINUTE, None):
+        found = await panel(age, error="The hour's tokens are gone.")
+        assert found.todo.startswith("Last error at 2026-03-01T11:59:00Z: The hour's tokens are gone.")
+
+
+async def test_what_is_left_of_the_quota() -> None:
+    """The tokens of this hour and this day are told."""
+    assert (await panel(MINUTE)).rows == (("this hour", "1,750"), ("today", "25,000"))
+
+
+async def test_a_counter_that_is_not_used() -> None:
+    """Without a property nothing is asked of the owner."""
+    assert (await panel(None, is_used=False)).tone == "plain"
