@@ -95,6 +95,23 @@ class SshKeygen:
         return f'{_OWNER} namespaces="{self._namespace}" {kind} {encoded}\n'
 
 
+def made_key(file: Path) -> str:
+    """Return the public half of a key of one's own, made without a passphrase unless it is there: for the demo.
+
+    Raises `NotConfigured` when there is no ssh-keygen.
+    """
+    public = file.with_name(f"{file.name}.pub")
+    if not public.exists():
+        file.unlink(missing_ok=True)
+        subprocess.run(  # noqa: S603  OpenSSH's own tool, without a shell
+            [_program(), "-q", "-t", "ed25519", "-N", "", "-C", "the demo's owner", "-f", str(file)],
+            stdin=subprocess.DEVNULL,
+            check=True,
+            timeout=DEADLINE,
+        )
+    return public.read_text(encoding="utf-8").strip()
+
+
 def _program() -> str:
     program = shutil.which("ssh-keygen")
     if program is None:

@@ -14,9 +14,11 @@ import typer
 import uvloop
 from rich.console import Console
 
+from orrery.adapters.ssh_keygen import made_key
 from orrery.cli.sandbox import PRICE, PROPERTY_ID, PUBLISHED, SandboxPlan, SandboxThread, clock_file, kept_key
 from orrery.cli.serve import serve
 from orrery.edge.auth import hashed
+from orrery.errors import NotConfigured
 from orrery.logs import Redaction, configure
 from orrery.sandbox.site import SiteConfig, SiteProduct, create_site
 from orrery.settings import DEMO_FILE, Secrets, Settings, load
@@ -34,6 +36,9 @@ TICK = 5
 
 ADMIN_PASSWORD_FILE = "admin_password"  # noqa: S105  a name, no password
 """Where the demo keeps the owner's password, beside the folder of secrets, which holds its hash only."""
+
+OWNER_KEY_FILE = "owner_key"
+"""The key by which the demo's owner signs approvals (decision 15)."""
 
 _SETTINGS = """\
 # Written by `orrery demo`, anew at each start.
@@ -93,6 +98,9 @@ host = "127.0.0.1"
 port = {smtp_port}
 security = "none"
 sender = "shop@northwind.example"
+
+[approvals]
+{approvals}
 """
 
 
@@ -145,7 +153,7 @@ def _run(settings: Settings, secrets: Secrets, sandbox: SandboxThread, ports: Po
     sandbox.start()
     try:
         with suppress(KeyboardInterrupt):
-            uvloop.run(serve(settings, secrets, site, lambda: _announce(ports, password)))
+            uvloop.run(serve(settings, secrets, site, lambda: _announce(settings, ports, password)))
     finally:
         sandbox.stop()
 
@@ -191,7 +199,17 @@ def _settings_text(data: Path, folder: Path, ports: Ports) -> str:
         store=json.dumps(str(data / "orrery.db")),
         secrets=json.dumps(str(folder)),
         clock=json.dumps(str(clock_file(data))),
+        approvals=_own_key(data / OWNER_KEY_FILE),
     )
+
+
+def _own_key(file: Path) -> str:
+    """Return the settings of the owner's key, made unless it is there; none where OpenSSH's tool is missing."""
+    try:
+        public = made_key(file)
+    except NotConfigured:
+        return ""
+    return f"owner_keys = [{json.dumps(public)}]\nsigning_key = {json.dumps(str(file))}"
 
 
 def _site(settings: Settings, secrets: Secrets, ports: Ports) -> SiteConfig:
@@ -203,7 +221,7 @@ def _site(settings: Settings, secrets: Secrets, ports: Ports) -> SiteConfig:
     return SiteConfig(ports.base, token, products, payment_origin=ports.sandbox_base)
 
 
-def _announce(ports: Ports, password: str) -> None:
+def _announce(settings: Settings, ports: Ports, password: str) -> None:
     console = Console(highlight=False, soft_wrap=True)
     console.print("\n[bold]Orrery demo[/bold]\n")
     for name, address, what in (
@@ -216,4 +234,9 @@ def _announce(ports: Ports, password: str) -> None:
         ("Private", f"http://127.0.0.1:{ports.private}/docs", "the operations; also /readyz, /metrics"),
     ):
         console.print(f"  [bold]{name:8}[/bold] {address:32} [dim]{what}[/dim]")
-    console.print("\nThe records: [bold].venv/bin/orrery access list[/bold]. Ctrl-C ends everything.\n")
+    console.print("\nThe records: [bold].venv/bin/orrery access list[/bold]. ", end="")
+    if settings.approvals.owner_keys:
+        console.print("What waits for your word: [bold].venv/bin/orrery approvals list[/bold].")
+    else:
+        console.print("Nothing can be approved: there is no ssh-keygen (sudo apt-get install openssh-client).")
+    console.print("Ctrl-C ends everything.\n")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import typer
 from rich.console import Console
 
+from orrery.cli.terminal import visible
 from orrery.errors import Invalid, OrreryError
 
 _COMMANDS = {
@@ -20,6 +21,7 @@ _COMMANDS = {
     "processor": "Look at the payment processor; change its account with your signature.",
     "live": "Refresh, check and schedule the live visitor counter.",
     "fraud": "Look at clusters of declined payments; block and unblock with your approval.",
+    "approvals": "List, show and sign what waits for your word; read and verify its log.",
     "admin": "Make the hash of the owner's password.",
     "secrets": "Check each secret; announce that one is about to change.",
     "notifications": "List, release or drop notifications.",
@@ -37,7 +39,7 @@ def main() -> None:
     try:
         _application(sys.argv[1:])()
     except OrreryError as error:
-        Console(stderr=True).print(str(error), style="red", markup=False, highlight=False, soft_wrap=True)
+        Console(stderr=True).print(visible(str(error)), style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(USAGE if isinstance(error, Invalid) else 1)
 
 

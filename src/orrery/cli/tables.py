@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from orrery.cli.terminal import visible
+
 Row = Mapping[str, object]
 
 _ANYTHING: TypeAdapter[object] = TypeAdapter(object)
@@ -30,18 +32,21 @@ def show(rows: Iterable[Row], columns: Sequence[str], *, as_json: bool, empty: s
         # A terminal may fold; a pipe gets each row on one line.
         table.add_column(column.replace("_", " "), overflow="fold", no_wrap=not sys.stdout.isatty())
     for row in found:
-        table.add_row(*(escape(_text(row.get(column))) for column in columns))
+        table.add_row(*(escape(visible(_text(row.get(column)))) for column in columns))
     Console(highlight=False, width=None if sys.stdout.isatty() else 400).print(table)
 
 
 def show_json(value: object) -> None:
-    """Print one JSON document."""
-    sys.stdout.write(json.dumps(_ANYTHING.dump_python(value, mode="json"), indent=2, ensure_ascii=False) + "\n")
+    """Print one JSON document, with whatever could steer a terminal escaped."""
+    text = json.dumps(_ANYTHING.dump_python(value, mode="json"), indent=2, ensure_ascii=False)
+    shown = (one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text)
+    sys.stdout.write(f"{''.join(shown)}\n")
 
 
 def note(sentence: str) -> None:
-    """Print one sentence for the person at the terminal, apart from the output."""
-    Console(stderr=True, highlight=False).print(sentence, markup=False, soft_wrap=True)
+    """Print one sentence or more for the person at the terminal, apart from the output."""
+    shown = "\n".join(map(visible, sentence.split("\n")))
+    Console(stderr=True, highlight=False).print(shown, markup=False, soft_wrap=True)
 
 
 def _text(value: object) -> str:

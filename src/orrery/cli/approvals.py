@@ -1,0 +1,181 @@
+"""`orrery approvals`: what waits for the owner's word, the signature, and the log of it (decision 15)."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orrery.adapters.ssh_keygen import LONGEST, SshKeygen
+from orrery.app import Orrery, clock_of
+from orrery.cli.approval_pages import intent_row, log_row, print_intent, print_outcome, verdict
+from orrery.cli.services import AsJson, Config, configured, with_services
+from orrery.cli.tables import Row, note, show
+from orrery.errors import Invalid, NotConfigured
+from orrery.owner.approvals import Progress, Proposal
+from orrery.owner.audit import Verified, read_head
+from orrery.owner.intents import NAMESPACE, Intent, Statement
+from orrery.owner.public_keys import public_key
+from orrery.settings import Settings
+
+group = typer.Typer(no_args_is_help=True)
+
+Id = Annotated[str, typer.Argument(help="The intent's id; see the list.", metavar="ID")]
+Limit = Annotated[int, typer.Option(min=1, max=100_000, help="How many, the newest first.")]
+
+_OPEN = ("waiting", "under way", "unknown", "in force")
+_WELL = ("done", "approved")
+
+
+@group.command("list")
+def list_intents(
+    every: Annotated[bool, typer.Option("--all", help="Also what is done, failed, withdrawn or void.")] = False,  # noqa: FBT002  a flag of the command line
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    config: Config = None,
+) -> None:
+    """List what waits for your word, or has no known outcome."""
+
+    async def read(orrery: Orrery) -> list[Row]:
+        now = orrery.clock.now()
+        found = [intent_row(one, now) for one in await orrery.approvals.proposals()]
+        return sorted(found, key=lambda row: row["state"] != "waiting")
+
+    rows = [row for row in with_services(config, read) if every or row["state"] in _OPEN]
+    columns = ("id", "state", "operation", "summary", "proposed_at", "proposed_by")
+    show(rows, columns, as_json=as_json, empty="Nothing waits for your word.")
+
+
+@group.command("show")
+def show_intent(
+    intent_id: Id,
+    statement: Annotated[bool, typer.Option("--statement", help="Print only what is to be signed now.")] = False,  # noqa: FBT002  a flag of the command line
+    config: Config = None,
+) -> None:
+    """Show everything about an intent, or exactly the bytes to be signed."""
+    settings, _ = configured(config, quiet=True)
+    found = _found(config, intent_id)
+    if statement:
+        sys.stdout.buffer.write(_statement(settings, found.intent))
+    else:
+        print_intent(found, clock_of(settings).now())
+
+
+@group.command()
+def sign(
+    intent_id: Id,
+    key: Annotated[Path | None, typer.Option(help="Your key; default [approvals] signing_key.")] = None,
+    statement: Annotated[Path | None, typer.Option(help="What was signed elsewhere.")] = None,
+    signature: Annotated[Path | None, typer.Option(help="Its signature.")] = None,
+    config: Config = None,
+) -> None:
+    """Approve an intent by your signature; it is then carried out at once."""
+    settings, _ = configured(config, quiet=True)
+    if (statement is None) != (signature is None) or (key and signature):
+        raise Invalid("Give --statement and --signature together, without --key; or none of them.")
+    found = _found(config, intent_id)
+    print_intent(found, clock_of(settings).now(), for_signing=True)
+    given = (_read(statement), _read(signature)) if statement and signature else None
+    word = given or _signed(settings, found, key)
+    _end(with_services(config, lambda orrery: orrery.approvals.sign(intent_id, *word)))
+
+
+@group.command()
+def settle(intent_id: Id, config: Config = None) -> None:
+    """Find out at the processor what became of an intent whose answer was lost; nothing is repeated."""
+    print_outcome(with_services(config, lambda orrery: orrery.approvals.settle(intent_id)))
+
+
+@group.command()
+def withdraw(intent_id: Id, config: Config = None) -> None:
+    """Take back an intent that was not signed, or end a standing approval."""
+    with_services(config, lambda orrery: orrery.approvals.withdraw(intent_id))
+    note("It is withdrawn.")
+
+
+@group.command()
+def log(
+    limit: Limit = 50,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    config: Config = None,
+) -> None:
+    """Show the approval log, the newest entry first."""
+
+    async def read(orrery: Orrery) -> list[Row]:
+        known = {one.intent.id: one for one in await orrery.approvals.proposals()}
+        entries = [entry async for entry in orrery.approvals.log.entries()]
+        return [log_row(entry, known) for entry in reversed(entries[-limit:])]
+
+    columns = ("number", "at", "kind", "operation", "intent", "target", "reason", "note", "signer")
+    show(with_services(config, read), columns, as_json=as_json, empty="The log is empty.")
+
+
+@group.command()
+def verify(
+    head: Annotated[
+        str | None, typer.Option(help="A head that you were told of, such as 12:0123456789abcdef.")
+    ] = None,
+    old_key: Annotated[
+        list[Path] | None, typer.Option(help="A public key of yours that is no longer in the settings.")
+    ] = None,
+    config: Config = None,
+) -> None:
+    """Look through the whole log: whether anything in it was altered, put in or taken out."""
+    settings, _ = configured(config, quiet=True)
+    remembered = read_head(head) if head else None
+    signatures = SshKeygen([*settings.approvals.owner_keys, *map(_old_key, old_key or [])], NAMESPACE)
+
+    async def look(orrery: Orrery) -> Verified:
+        return await orrery.approvals.verify(remembered, signatures)
+
+    verified = with_services(config, look)
+    for sentence in verdict(verified, remembered):
+        typer.echo(sentence)
+    if not verified.holds:
+        raise typer.Exit(1)
+
+
+def _found(config: Path | None, intent_id: str) -> Proposal:
+    return with_services(config, lambda orrery: orrery.approvals.proposal(intent_id))
+
+
+def _statement(settings: Settings, intent: Intent) -> bytes:
+    return Statement(intent.id, intent.digest(), clock_of(settings).now()).to_bytes()
+
+
+def _signed(settings: Settings, found: Proposal, key: Path | None) -> tuple[bytes, bytes]:
+    """Return a statement about what was shown, and its signature; ask first where somebody is asked."""
+    approvals, state = settings.approvals, found.in_words(clock_of(settings).now())
+    chosen = key or approvals.signing_key
+    if state != "waiting":
+        raise Invalid(f"There is nothing to sign: the intent is {state}.")
+    if not approvals.owner_keys:
+        raise NotConfigured("No key of the owner is configured: see [approvals] owner_keys.")
+    if chosen is None:
+        raise NotConfigured("No key to sign with: give --key FILE, or set [approvals] signing_key.")
+    if sys.stdin.isatty() and typer.prompt("Type yes to sign this", default="no", err=True) != "yes":
+        note("Nothing was signed.")
+        raise typer.Exit(1)
+    statement = _statement(settings, found.intent)
+    return statement, SshKeygen(approvals.owner_keys, NAMESPACE).sign(statement, chosen.expanduser())
+
+
+def _end(progress: Progress) -> None:
+    print_outcome(progress)
+    if progress.state not in _WELL:
+        raise typer.Exit(1)
+
+
+def _read(file: Path) -> bytes:
+    try:
+        with file.open("rb") as content:
+            return content.read(LONGEST + 1)
+    except OSError as error:
+        raise Invalid(f"{file.name} can not be read ({type(error).__name__}).") from None
+
+
+def _old_key(file: Path) -> str:
+    try:
+        return public_key(_read(file).decode().strip())
+    except (UnicodeDecodeError, Invalid) as error:
+        why = str(error) if isinstance(error, Invalid) else "it is not text"
+        raise Invalid(f"{file.name} is no public key: {why}.") from None
