@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip the tests that need what this machine lacks, but never in continuous integration."""
-    missing = None if IN_CI else missing_for(suite_of(item.path)) or missing_tool(item)
+    missing = None if IN_CI else missing_for(suite_of(item.path))
     if missing:
         pytest.skip(missing)
 
@@ -61,13 +61,6 @@ def missing_for(suite: str) -> str | None:
         return "no chromium on this machine; to have it, type: sudo apt-get install -y chromium libatomic1"
     if suite == "nginx" and not shutil.which("nginx", path=PROGRAMS):
         return "no nginx on this machine; to have it, type: sudo apt-get install -y nginx-light"
-    return None
-
-
-def missing_tool(item: pytest.Item) -> str | None:
-    """Return what this machine lacks for a test that is marked with `ssh`: one that signs as the owner does."""
-    if item.get_closest_marker("ssh") and not shutil.which("ssh-keygen"):
-        return "no ssh-keygen on this machine; to have it, type: sudo apt-get install -y openssh-client"
     return None
 
 
@@ -119,6 +112,5 @@ def pytest_configure(config: pytest.Config) -> None:
     A run in a shell's background ignores it, and they would inherit that.
     """
     config.pluginmanager.register(SuiteTimes(), "suite-times")
-    config.addinivalue_line("markers", "ssh: signs with OpenSSH's own tool")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

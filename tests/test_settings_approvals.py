@@ -8,8 +8,6 @@ from orrery.settings import load
 from tests.support.machine import Machine, machine_in
 from tests.support.ssh_keys import make_key, public_half
 
-pytestmark = pytest.mark.ssh
-
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:

@@ -12,7 +12,7 @@ from orrery.errors import ApprovalRefused, Invalid, NotConfigured
 from orrery.owner.intents import NAMESPACE
 from tests.support.ssh_keys import fingerprint, make_key, public_half, ssh_signed
 
-pytestmark = [pytest.mark.anyio, pytest.mark.ssh]
+pytestmark = pytest.mark.anyio
 
 STATEMENT = b"orrery approval 1\n"
 KINDS = ["ed25519", "ecdsa", "rsa"]
