@@ -6,10 +6,10 @@ from typing import Any
 from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.objects import Session
 from orrery.adapters.stripe.settings import AccountObject, ConfigurationObject, RemovedObject, ValueListItem
-from orrery.errors import ProcessorRefused
+from orrery.errors import ProcessorRefused, ProcessorUnreachable
 from orrery.ports.processor import Account, CheckoutSession, Configuration, ListEntry
 
-_NO_SUCH_VERB = (404, 405)
+_NOT_THERE, _NOT_ALLOWED = 404, 405
 _ELSEWHERE = (
     "The processor does not take the account's branding by its API ({status}): set it in the dashboard, under "
     "Settings > Business."
@@ -81,9 +81,11 @@ class StripeWrites:
         form = {_bracketed(name): value for name, value in branding.items()}
         try:
             changed = await self._connection.patch("/v1/account", form, AccountObject)
-        except ProcessorRefused as error:
-            if error.status in _NO_SUCH_VERB:
-                raise ProcessorRefused(_ELSEWHERE.format(status=error.status), status=error.status) from None
+        except (ProcessorRefused, ProcessorUnreachable) as error:
+            # A 405 says so whatever its body; a 404 only in the processor's own words: else it is a gateway's.
+            status = error.status or 0
+            if status == _NOT_ALLOWED or (status == _NOT_THERE and isinstance(error, ProcessorRefused)):
+                raise ProcessorRefused(_ELSEWHERE.format(status=status), status=status) from None
             raise
         return changed.ours()
 

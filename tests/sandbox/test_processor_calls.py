@@ -1,0 +1,144 @@
+"""What arrives at the processor while every method of the ports is used: what is allowed, nothing else."""
+
+import asyncio
+import re
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from orrery.adapters.movable_clock import MovableClock
+from orrery.adapters.stripe.connection import Connection
+from orrery.adapters.stripe.reads import StripeReads
+from orrery.adapters.stripe.sales import StripeProcessor
+from orrery.adapters.stripe.writes import StripeWrites
+from orrery.checkout.catalogue import Product
+from orrery.checkout.params import Terms, session_parameters
+from orrery.errors import ProcessorRefused
+from orrery.ports.processor import Processor, ProcessorReads, ProcessorWrites
+from orrery.sandbox.app import EVERYTHING, SandboxConfig, create_app
+from tests.architecture.test_processor_walk import ALLOWED
+from tests.sandbox.conftest import KEY, PRICE, PRICES, serving
+
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+PARAMETERS = session_parameters(
+    Product("isc2", "cissp", "CISSP", PRICE),
+    Terms("https://a.example/{CHECKOUT_SESSION_ID}", "https://a.example/"),
+)
+
+
+class Recorder:
+    """A sandbox that notes each request to the processor, as the walk through the source writes it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self.arrived: set[str] = set()
+        self.url = ""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Note it, and let the sandbox answer."""
+        if scope["type"] == "http":
+            path = re.sub(r"/(?:cs|evt|pmc|rsli)_[A-Za-z0-9_]+", "/{id}", scope["path"])
+            self.arrived.add(f"{scope['method']} {path}")
+        await self._app(scope, receive, send)
+
+
+@pytest.fixture
+def recorder(tmp_path: Path) -> Iterator[Recorder]:
+    """Run a sandbox whose requests are noted."""
+    clock = MovableClock(tmp_path / "clock")
+    listener = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    config = SandboxConfig(base_url=url, api_keys={KEY: frozenset({EVERYTHING})}, prices=PRICES)
+    recorder = Recorder(create_app(config, clock, clock.advance))
+    recorder.url = url
+    with serving(recorder, listener):
+        yield recorder
+
+
+def methods(*ports: type) -> set[str]:
+    """Return the names of the ports' methods."""
+    return {name for port in ports for name in vars(port) if not name.startswith("_")}
+
+
+async def finished(work: object) -> object:
+    """Await it, or take everything that it yields."""
+    if isinstance(work, AsyncIterator):
+        return [item async for item in cast("AsyncIterator[object]", work)]
+    return await cast("Awaitable[object]", work)
+
+
+class Everything:
+    """A call of every method of the three ports."""
+
+    def __init__(self, url: str) -> None:
+        connection = Connection(KEY, base_url=url)
+        self.sales, self.reads, self.writes = (
+            StripeProcessor(connection),
+            StripeReads(connection),
+            StripeWrites(connection),
+        )
+
+    async def use(self) -> set[str]:
+        """Use all; return the names of what was used."""
+        created = await self.sales.create_session(PARAMETERS, idempotency_key="walk-1", deadline=5)
+        lists = [one async for one in self.reads.list_value_lists()]
+        (emails,) = [one.id for one in lists if one.alias == "email_blocklist"]
+        entry = await self.writes.add_entry(emails, "thief@example.org", idempotency_key="walk-2")
+        await self.writes.expire_session(created.id, idempotency_key="walk-3")
+        event = await anext(aiter(self.reads.list_events()))
+        made = await self.writes.create_configuration(
+            "Walk", {"card": True}, parent=None, idempotency_key="walk-4"
+        )
+        calls: dict[str, Callable[[], Any]] = {
+            "list_completed_sessions": lambda: self.sales.list_completed_sessions(LONG_AGO),
+            "list_webhook_endpoints": self.sales.list_webhook_endpoints,
+            "get_session": lambda: self.reads.get_session(created.id),
+            "list_sessions": lambda: self.reads.list_sessions(payment_intent="pi_1"),
+            "list_charges": lambda: self.reads.list_charges(LONG_AGO),
+            "list_customers": lambda: self.reads.list_customers("thief@example.org"),
+            "list_reviews": self.reads.list_reviews,
+            "get_balance": self.reads.get_balance,
+            "get_account": self.reads.get_account,
+            "list_configurations": self.reads.list_configurations,
+            "list_prices": lambda: self.reads.list_prices(active=True),
+            "first_active_price": self.reads.first_active_price,
+            "list_entries": lambda: self.reads.list_entries(emails, "thief@example.org"),
+            "get_event": lambda: self.reads.get_event(event.id),
+            "remove_entry": lambda: self.writes.remove_entry(entry.id),
+            "update_configuration": lambda: self.writes.update_configuration(
+                made.id, {"link": False}, name="Walked", active=False, idempotency_key="walk-5"
+            ),
+            "update_account": lambda: self.writes.update_account({"business_profile.name": "Walk"}),
+        }
+        for call in calls.values():
+            await finished(call())
+        return {
+            *calls,
+            "create_session",
+            "list_value_lists",
+            "add_entry",
+            "expire_session",
+            "list_events",
+            "create_configuration",
+        }
+
+
+def test_what_arrives_is_what_is_allowed(recorder: Recorder) -> None:
+    """Every method of the three ports is used, and exactly the operations on the list arrive."""
+    used = asyncio.run(Everything(recorder.url).use())
+    assert used == methods(Processor, ProcessorReads, ProcessorWrites)
+    assert recorder.arrived == ALLOWED
+
+
+@pytest.mark.parametrize("forbidden", ["charges", "refunds", "payment_intents"])
+def test_what_is_forbidden_would_be_seen(recorder: Recorder, forbidden: str) -> None:
+    """A request that creates a charge, a refund or a payment does not go unnoticed here."""
+    connection = Connection(KEY, base_url=recorder.url)
+    with pytest.raises(ProcessorRefused, match="Unrecognized request URL"):
+        asyncio.run(connection.text(lambda client: getattr(client.v1, forbidden).create({"amount": 1})))
+    assert recorder.arrived - ALLOWED == {f"POST /v1/{forbidden}"}

@@ -1,0 +1,234 @@
+"""What the owner looks at, over the vendor's library, against the sandbox: every page and column."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+
+import pytest
+
+from orrery.adapters.stripe.connection import Connection
+from orrery.adapters.stripe.objects import read_event
+from orrery.adapters.stripe.reads import StripeReads
+from orrery.errors import NotConfigured, ProcessorRefused, ProcessorUnreachable
+from orrery.ports.processor import Charge
+from tests.sandbox.conftest import EUR_PRICE, KEY, OLD_PRICE, PRICE, READER_KEY, Running, until
+
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+Item = TypeVar("Item")
+
+
+def reads(box: Running, key: str | None = KEY) -> StripeReads:
+    """Return the port over the sandbox."""
+    return StripeReads(Connection(key, base_url=box.url))
+
+
+def every(items: AsyncIterator[Item]) -> list[Item]:
+    """Return everything that is yielded."""
+
+    async def gather() -> list[Item]:
+        return [item async for item in items]
+
+    return asyncio.run(gather())
+
+
+def charge_of(box: Running, email: str) -> Charge:
+    """Return the newest charge of one buyer."""
+    return next(one for one in every(reads(box).list_charges(LONG_AGO)) if one.email == email)
+
+
+def test_sessions_of_any_state_over_pages(box: Running) -> None:
+    """Open, expired and completed sessions are yielded with prices, the newest first, beyond two pages of 100."""
+    box.advance(1)
+    began = box.clock.now()
+    made = [box.session()["id"] for _ in range(205)]
+    box.post(f"/v1/checkout/sessions/{made[0]}/expire", {})
+    box.pay({"id": made[1]})
+    found = every(reads(box).list_sessions(began))
+    assert [one.id for one in found] == made[::-1]
+    assert {one.price_ids for one in found} == {(PRICE,)}
+    assert {one.status for one in found[-2:]} == {"complete", "expired"}
+    assert every(reads(box).list_sessions(began + timedelta(days=1))) == []
+
+
+def test_a_session_by_its_payment(box: Running) -> None:
+    """An open session that somebody tried to pay is found by its payment, with all attempts in it."""
+    session = box.session()
+    box.pay(session, email="tries@example.org", verdict="declined")
+    attempt = charge_of(box, "tries@example.org")
+    (found,) = every(reads(box).list_sessions(payment_intent=attempt.payment_intent))
+    assert (found.id, found.status) == (session["id"], "open")
+    assert every(reads(box).list_sessions(payment_intent="pi_of_nobody")) == []
+
+
+def test_one_session(box: Running) -> None:
+    """A session comes with its prices; one that is not there is a 404."""
+    session = box.session()
+    found = asyncio.run(reads(box).get_session(session["id"]))
+    assert (found.price_ids, found.quantities) == ((PRICE,), (1,))
+    with pytest.raises(ProcessorRefused) as refused:
+        asyncio.run(reads(box).get_session("cs_nowhere"))
+    assert refused.value.status == 404
+
+
+def test_a_declined_charge(box: Running) -> None:
+    """A decline tells its reason, how far it went, the risk, and whose card it was."""
+    box.pay(box.session(), email="no@example.org", verdict="declined")
+    charge = charge_of(box, "no@example.org")
+    assert (charge.status, charge.paid, charge.decline) == ("failed", False, "generic_decline")
+    assert (charge.network_status, charge.risk) == ("declined_by_network", "normal")
+    assert charge.message == "The bank did not approve the payment."
+    assert charge.card_fingerprint is not None
+
+
+def test_a_blocked_charge(box: Running) -> None:
+    """A charge that the screening blocked never went to the network."""
+    (emails,) = [one.id for one in every(reads(box).list_value_lists()) if one.alias == "email_blocklist"]
+    box.post("/v1/radar/value_list_items", {"value": "blocked@example.org", "value_list": emails})
+    box.pay(box.session(), email="blocked@example.org")
+    charge = charge_of(box, "blocked@example.org")
+    assert (charge.decline, charge.network_status, charge.risk) == ("rule", "not_sent_to_network", "highest")
+    (entry,) = every(reads(box).list_entries(emails, "blocked@example.org"))
+    assert (entry.value, entry.list_id) == ("blocked@example.org", emails)
+
+
+@pytest.mark.parametrize(
+    ("fields", "method", "wallet", "three_d_secure"),
+    [
+        ({"method": "google_pay"}, "card", "google_pay", None),
+        ({"method": "link"}, "link", None, None),
+        ({"confirmed": "yes"}, "card", None, "authenticated"),
+    ],
+)
+def test_how_it_was_paid(
+    box: Running, fields: dict[str, str], method: str, wallet: str | None, three_d_secure: str | None
+) -> None:
+    """A charge tells the method, the wallet over the card, and what came of 3-D Secure; no decline."""
+    email = f"{wallet or three_d_secure or method}@example.org"
+    box.pay(box.session(), email=email, **fields)
+    charge = charge_of(box, email)
+    assert (charge.method, charge.wallet, charge.three_d_secure) == (method, wallet, three_d_secure)
+    assert (charge.status, charge.decline) == ("succeeded", None)
+
+
+def test_buyers(box: Running) -> None:
+    """Buyer records are found by their address."""
+    box.pay(box.session(), email="first@example.org")
+    box.pay(box.session(), email="second@example.org")
+    (found,) = every(reads(box).list_customers("first@example.org"))
+    assert (found.email, found.id[:4]) == ("first@example.org", "cus_")
+    assert len(every(reads(box).list_customers())) >= 2
+
+
+def test_reviews(box: Running) -> None:
+    """An open review tells the payment, and the client address that a charge does not tell."""
+    box.pay(box.session(), email="look@example.org", verdict="review")
+    charge = charge_of(box, "look@example.org")
+    review = every(reads(box).list_reviews())[0]
+    assert (review.charge, review.payment_intent) == (charge.id, charge.payment_intent)
+    assert (review.open, review.reason, review.client_address) == (True, "manual", "127.0.0.1")
+
+
+def test_the_balance(box: Running) -> None:
+    """The balance is told by currency, in the smallest unit."""
+    box.pay(box.session())
+    found = asyncio.run(reads(box).get_balance())
+    assert set(found.available) == set(found.pending) == {"nzd"}
+    assert found.available["nzd"] > 0
+
+
+def test_the_branding(box: Running) -> None:
+    """The account tells what buyers see of it, as far as it is set."""
+    found = asyncio.run(reads(box).get_account())
+    assert found.branding["settings.branding.primary_color"] == "#1d4ed8"
+    assert found.branding["settings.payments.statement_descriptor"] == "ORRERY PRACTICE"
+    assert "settings.branding.logo" not in found.branding
+
+
+def test_the_configurations(box: Running) -> None:
+    """There are four, of which two share the default's name and say that they are it (spec 1)."""
+    found = [one for one in every(reads(box).list_configurations()) if one.id.startswith("pmc_sandbox")]
+    defaults = [one for one in found if one.is_default]
+    assert (len(found), len(defaults), len({one.name for one in defaults})) == (4, 2, 1)
+    assert {one.enabled for one in found} == {("card", "link")}
+    assert {one.parent for one in found} == {None, "pmc_sandbox_parent"}
+    assert found[0].methods["klarna"] is False
+
+
+def test_prices(box: Running) -> None:
+    """Prices come with what they cost; those that are active can be asked for alone."""
+    found = {one.id: one for one in every(reads(box).list_prices())}
+    assert (found[EUR_PRICE].amount, found[EUR_PRICE].currency, found[EUR_PRICE].active) == (4500, "eur", True)
+    assert not found[OLD_PRICE].active
+    assert OLD_PRICE not in {one.id for one in every(reads(box).list_prices(active=True))}
+    first = asyncio.run(reads(box).first_active_price())
+    assert first is not None
+    assert first.active
+
+
+def test_a_long_list_of_entries(box: Running) -> None:
+    """A list's entries are read to the end, beyond two pages."""
+    (bins,) = [one for one in every(reads(box).list_value_lists()) if one.alias == "card_bin_blocklist"]
+    for number in range(205):
+        box.post("/v1/radar/value_list_items", {"value": str(400000 + number), "value_list": bins.id})
+    found = every(reads(box).list_entries(bins.id))
+    assert {one.value for one in found} == {str(400000 + number) for number in range(205)}
+    assert (bins.item_type, found[0].list_id) == ("card_bin", bins.id)
+
+
+def test_events(box: Running) -> None:
+    """Events tell what they are about and how many deliveries wait; one can be read as a webhook brings it."""
+    box.pay(box.session(), email="told@example.org")
+    until(lambda: not box.deliveries("pending"))
+    found = every(reads(box).list_events(box.clock.now() - timedelta(days=1)))
+    completed = next(one for one in found if one.type == "checkout.session.completed")
+    event = read_event(asyncio.run(reads(box).get_event(completed.id)))
+    assert event.session is not None
+    assert (event.id, event.session.id) == (completed.id, completed.object_id)
+    assert completed.pending == 0
+    assert completed.id not in {one.id for one in every(reads(box).list_events(undelivered=True))}
+
+
+def test_events_that_were_not_accepted(box: Running) -> None:
+    """An event whose delivery failed is among those that are not delivered."""
+    box.fault("webhook_down", count=None)
+    session = box.session()
+    box.post(f"/v1/checkout/sessions/{session['id']}/expire", {})
+    (expired,) = [one for one in every(reads(box).list_events(undelivered=True)) if one.object_id == session["id"]]
+    assert (expired.type, expired.pending) == ("checkout.session.expired", 1)
+    box.web.delete("/_faults")
+    box.advance(86400)
+
+
+def test_a_key_that_lacks_a_permission(box: Running) -> None:
+    """A restricted key is told which permission it needs, without the part of the key that the vendor tells."""
+    with pytest.raises(ProcessorRefused) as refused:
+        asyncio.run(reads(box, READER_KEY).get_balance())
+    assert refused.value.status == 403
+    assert "it needs rak_balance_read" in str(refused.value)
+    assert READER_KEY[-4:] not in str(refused.value)
+    assert every(reads(box, READER_KEY).list_charges(box.clock.now() + timedelta(days=1))) == []
+
+
+def test_no_key(box: Running) -> None:
+    """Without a key nothing is read, and nobody is asked."""
+    with pytest.raises(NotConfigured):
+        asyncio.run(reads(box, None).get_balance())
+    with pytest.raises(NotConfigured):
+        every(reads(box, None).list_reviews())
+
+
+def test_half_a_list(box: Running) -> None:
+    """A list whose second page fails raises, so that nobody takes half for all."""
+
+    async def read_on() -> None:
+        items = reads(box).list_entries(bins.id)
+        assert await anext(items)
+        box.fault("server_error", path="/v1/radar/value_list_items")
+        with pytest.raises(ProcessorUnreachable):
+            assert [item async for item in items]
+
+    (bins,) = [one for one in every(reads(box).list_value_lists()) if one.alias == "card_bin_blocklist"]
+    for number in range(101):
+        box.post("/v1/radar/value_list_items", {"value": str(500000 + number), "value_list": bins.id})
+    asyncio.run(read_on())
