@@ -16,6 +16,7 @@ from orrery.checkout.desk import JournalEntry
 from orrery.checkout.records import AccessEnd, AccessRecord, Attempt, Offer, Pending
 from orrery.live.records import Active, LastError, Outcome, Pages
 from orrery.owner import outbox
+from orrery.owner.baseline import Alarm, Announcement, Kept
 from orrery.sandbox.faults import KINDS
 from orrery.settings import Secrets, Settings
 from orrery.settings.model import PageSettings, ProductSettings, StoreSettings
@@ -174,6 +175,9 @@ def test_every_error_tag_is_documented() -> None:
         ("Idempotency record", Attempt),
         ("Notification", outbox.Row),
         ("Change by hand", JournalEntry),
+        ("Secret", Kept),
+        ("Alarm of a secret", Alarm),
+        ("Announced rotation", Announcement),
         ("Live count", Active),
         ("Live pages", Pages),
         ("Last error of a refresh", LastError),

@@ -94,7 +94,7 @@ async def test_an_answer_keeps_its_own_header() -> None:
     assert answer.headers.get_list("x-frame-options") == ["SAMEORIGIN"]
 
 
-@pytest.mark.parametrize("path", ["/metrics", "/docs", "/openapi.json", "/redoc", "/owner"])
+@pytest.mark.parametrize("path", ["/metrics", "/docs", "/openapi.json", "/redoc", "/owner", "/secrets"])
 async def test_the_public_sees_nothing_private(path: str) -> None:
     """Metrics and reference are not there on the public app."""
     async with client_of(apps(WELL)[0]) as client:

@@ -146,7 +146,9 @@ def test_answers(shop: Deployment) -> None:
     assert_unmarked("\n".join(shop.answers))
 
 
-@pytest.mark.parametrize("page", ["/metrics", "/readyz", "/openapi.json", "/docs", "/healthz", "/nothing"])
+@pytest.mark.parametrize(
+    "page", ["/metrics", "/readyz", "/secrets", "/openapi.json", "/docs", "/healthz", "/nothing"]
+)
 def test_private_pages(shop: Deployment, page: str) -> None:
     """Neither does a page of the private listener."""
     answer = shop.client.get(shop.private + page)
@@ -156,6 +158,7 @@ def test_private_pages(shop: Deployment, page: str) -> None:
 
 COMMANDS = [
     ("doctor",),
+    ("secrets", "check", "--json"),
     ("notifications", "list", "--json"),
     ("access", "show", "cs_broken"),
     ("checkout", "reconcile"),
@@ -247,7 +250,9 @@ def test_repr(tmp_path: Path) -> None:
 
     found = asyncio.run(shown())
     assert {"Orrery", "Secrets", "Settings", "Webhook", "SmtpNotifier", "Relay", "NtfyNotifier"} <= set(found)
-    assert {"LiveDomain", "AdminBearer", "GoogleAnalytics", "GitHubTracker", "Budget"} <= set(found)
+    assert {"SecretsGuard", "LiveDomain", "AdminBearer", "GoogleAnalytics", "GitHubTracker", "Budget"} <= set(
+        found
+    )
     assert [name for name, text in found.items() if mark_in(text) is not None or "-token" in text] == []
 
 
