@@ -205,6 +205,10 @@ async def test_no_answer_at_all() -> None:
     report = await rehearsal.preflighted()
     assert [one.result for one in report.outcomes] == ["unanswered", "accepted"]
     assert rehearsal.till.open() == ["cs_1"]
+    assert [(one.state, one.session_id) for one in await rehearsal.stored_trials()] == [
+        ("expired", "cs_2"),
+        ("asked", None),
+    ]
     again = await rehearsal.run()
     assert (again.is_well, again.run_id, rehearsal.till.open()) == (True, report.run_id, [])
     assert len(rehearsal.till.sessions) == 2

@@ -187,8 +187,8 @@ MUTATIONS = [
     Mutation(
         "a preflight asks before it has written down what",
         "checkout/trials.py",
-        '        trial = trial.model_copy(update={"asked_at": self._clock.now()})\n        await self._keep(trial)\n',
-        '        trial = trial.model_copy(update={"asked_at": self._clock.now()})\n',
+        '"asked_at": self._clock.now()})\n        await self._keep(trial)\n',
+        '"asked_at": self._clock.now()})\n',
     ),
     Mutation(
         "a public read of an empty cache asks the provider",
