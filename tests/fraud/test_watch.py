@@ -17,22 +17,22 @@ async def test_a_cluster_is_told_once() -> None:
     """One push for a cluster, however often the workers look and however it grows; a restart changes nothing."""
     shop = Shop()
     shop.decline(-130, -60, 0)
-    await shop.fraud.watch.look()
-    await shop.fraud.watch.look()
-    (push,) = await shop.pushes()
+    await shop.look()
+    await shop.look()
+    (push,) = shop.pushes()
     assert push.body == "3 declines within 2 min 10 s share one client address. Look: `orrery fraud clusters`"
-    assert (push.channel, push.priority) == ("push", "high")
+    assert push.priority == "high"
     shop.clock.advance(300)
     shop.decline(-100, -50, 0)
-    await shop.restarted().watch.look()
-    assert len(await shop.pushes()) == 1
+    await shop.look(shop.restarted())
+    assert len(shop.pushes()) == 1
 
 
 async def test_the_push_holds_nothing_personal() -> None:
     """Neither the address nor the card nor the e-mail address is in a push or in what is kept."""
     shop = Shop()
     shop.decline(-130, -60, 0, card_fingerprint=CARD, email=EMAIL)
-    await shop.fraud.watch.look()
+    await shop.look()
     stored = await shop.store.scan("", limit=1000)
     assert [
         entry.key for entry in stored if any(one.encode() in entry.value for one in (ADDRESS, CARD, EMAIL))
@@ -43,8 +43,8 @@ async def test_what_hangs_together_is_one_push() -> None:
     """Declines that share several things are one message, which says what they share."""
     shop = Shop()
     shop.decline(-20, -10, 0, card_fingerprint=CARD, email=EMAIL)
-    await shop.fraud.watch.look()
-    (push,) = await shop.pushes()
+    await shop.look()
+    (push,) = shop.pushes()
     assert push.body.startswith(
         "3 declines within 20 s share one client address, one card and one e-mail address."
     )
@@ -55,8 +55,8 @@ async def test_a_push_tells_what_some_of_the_declines_share() -> None:
     shop = Shop()
     shop.decline(-40, -30, -20, card_fingerprint=CARD)
     shop.decline(-10, 0)
-    await shop.fraud.watch.look()
-    (push,) = await shop.pushes()
+    await shop.look()
+    (push,) = shop.pushes()
     assert push.body.startswith("5 declines within 40 s: 5 share one client address and 3 share one card.")
 
 
@@ -65,19 +65,19 @@ async def test_clusters_that_have_nothing_in_common_are_two_pushes() -> None:
     shop = Shop()
     shop.decline(-20, -10, 0)
     shop.decline(-20, -10, 0, address=OTHER_ADDRESS)
-    await shop.fraud.watch.look()
-    assert len(await shop.pushes()) == 2
+    await shop.look()
+    assert len(shop.pushes()) == 2
 
 
 async def test_another_cluster_later_is_told() -> None:
     """The same address in a new cluster is told again."""
     shop = Shop()
     shop.decline(-20, -10, 0)
-    await shop.fraud.watch.look()
+    await shop.look()
     shop.clock.advance(3600)
     shop.decline(-20, -10, 0)
-    await shop.fraud.watch.look()
-    assert len(await shop.pushes()) == 2
+    await shop.look()
+    assert len(shop.pushes()) == 2
 
 
 async def test_an_attack_of_two_days_is_told_once() -> None:
@@ -86,28 +86,28 @@ async def test_an_attack_of_two_days_is_told_once() -> None:
     for _ in range(2 * 24 * 6):
         shop.clock.advance(600)
         shop.decline(-480, -360, -240, -120, 0)
-        await shop.fraud.watch.look()
-    assert len(await shop.pushes()) == 1
+        await shop.look()
+    assert len(shop.pushes()) == 1
 
 
 async def test_a_cluster_that_was_not_looked_up_again_is_not_forgotten() -> None:
     """After a restart in a long attack only its newest declines are looked up; what was told stays told."""
     shop = Shop()
     shop.decline(-300, -290, -280, address=OTHER_ADDRESS)
-    await shop.fraud.watch.look()
+    await shop.look()
     shop.decline(*(number / 10 for number in range(-1200, 0)))
     again = shop.restarted()
-    await again.watch.look()
-    await again.watch.look()
-    assert len(await shop.pushes()) == 2
+    await shop.look(again)
+    await shop.look(again)
+    assert len(shop.pushes()) == 2
 
 
 async def test_what_the_processor_stopped_is_told_more_quietly() -> None:
     """A cluster of which nothing reached a bank is told, with an ordinary priority."""
     shop = Shop()
     shop.decline(-20, -10, 0, network_status="not_sent_to_network")
-    await shop.fraud.watch.look()
-    (push,) = await shop.pushes()
+    await shop.look()
+    (push,) = shop.pushes()
     assert "The processor stopped all of them before any bank was asked." in push.body
     assert push.priority == "default"
 
@@ -115,12 +115,12 @@ async def test_what_the_processor_stopped_is_told_more_quietly() -> None:
 async def test_a_failed_look_changes_nothing() -> None:
     """When the processor can not be asked, what was found stays, and nothing is told."""
     shop = Shop()
-    await shop.fraud.watch.look()
+    await shop.look()
     before = await shop.store.get(FOUND)
     shop.decline(-20, -10, 0)
     shop.screen.troubles["list_charges"] = [ProcessorUnreachable("No answer.", same_key=True)]
     with pytest.raises(ProcessorUnreachable):
-        await shop.fraud.watch.look()
+        await shop.look()
     assert await shop.store.get(FOUND) == before
 
 
@@ -129,15 +129,15 @@ async def test_what_can_not_be_read_is_written_anew() -> None:
     shop = Shop()
     await shop.store.commit([Put(FOUND, b"{}")])
     shop.decline(-20, -10, 0)
-    await shop.fraud.watch.look()
-    assert len(await shop.pushes()) == 1
+    await shop.look()
+    assert len(shop.pushes()) == 1
 
 
 async def test_the_command_shows_the_id_that_the_workers_know() -> None:
     """A cluster that has lost its beginning is shown under the id that was told."""
     shop = Shop()
     shop.decline(-80_000, -79_950, -79_900, -79_850)
-    await shop.fraud.watch.look()
+    await shop.look()
     (told,) = (await shop.fraud.reading.look(timedelta(days=1))).clusters
     (shown,) = (await shop.restarted().reading.look(timedelta(seconds=79_960))).clusters
     assert (shown.id, len(told.declines), len(shown.declines)) == (told.id, 4, 3)
@@ -154,10 +154,10 @@ async def test_the_panel_tells_kinds_and_counts() -> None:
     """The owner's page shows what was found, without anything personal."""
     shop = Shop()
     assert (await shop.fraud.panel()).headline == "Not looked yet."
-    await shop.fraud.watch.look()
+    await shop.look()
     assert (await shop.fraud.panel()).tone == "good"
     shop.decline(-20, -10, 0, card_fingerprint=CARD, email=EMAIL)
-    await shop.fraud.watch.look()
+    await shop.look()
     panel = await shop.fraud.panel()
     assert (panel.headline, panel.tone) == ("3 in the last 24 hours.", "attention")
     assert {row[1:4] for row in panel.rows} == {
@@ -169,7 +169,7 @@ async def test_the_panel_tells_kinds_and_counts() -> None:
 async def test_the_panel_tells_when_nobody_looks() -> None:
     """A look that is overdue, and one that never comes, are told as such."""
     shop = Shop()
-    await shop.fraud.watch.look()
+    await shop.look()
     shop.clock.advance(3 * EVERY.total_seconds() + 1)
     panel = await shop.fraud.panel()
     assert (panel.headline, panel.tone) == ("The last look was 15 min 1 s ago.", "bad")

@@ -11,12 +11,14 @@ from orrery.errors import OrreryError, ProcessorRefused
 from orrery.fraud.domain import FraudDomain, FraudPlan
 from orrery.owner.approvals import Approvals
 from orrery.owner.intents import Intent
-from orrery.owner.outbox import Outbox, Row
+from orrery.owner.outbox import Outbox
 from orrery.owner.progress import Progress
+from orrery.ports.notifier import Message
 from orrery.ports.processor import Charge, ListEntry, ProcessorReads, ProcessorWrites, Review, ValueList
 from orrery.ports.store import Store
 from tests.support.approving import DEPLOYMENT, SharedKeys, signed
 from tests.support.clock import ManualClock
+from tests.support.notifiers import ScriptedNotifier
 
 ADDRESS, OTHER_ADDRESS = "9.9.9.9", "2620:fe::fe"
 OWN = ("8.8.8.0/24", "2001:4860::/32")
@@ -143,6 +145,7 @@ class Shop:
 
     clock: ManualClock = field(default_factory=ManualClock)
     watches: bool = True
+    phone: ScriptedNotifier = field(default_factory=ScriptedNotifier)
 
     @cached_property
     def store(self) -> Store:
@@ -186,9 +189,14 @@ class Shop:
         statement = self.approvals.statement(intent).to_bytes()
         return await self.approvals.sign(intent.id, statement, signed(statement))
 
-    async def pushes(self) -> list[Row]:
-        """Return what the owner was told about clusters."""
-        return [one async for one in Outbox(self.store, self.clock, {}).rows() if one.id.startswith("fraud-")]
+    async def look(self, fraud: FraudDomain | None = None) -> None:
+        """Look as the workers do, in this process or another, and let what is to be told be delivered."""
+        await (fraud or self.fraud).watch.look()
+        await Outbox(self.store, self.clock, {"push": self.phone}).deliver_due()
+
+    def pushes(self) -> list[Message]:
+        """Return what the owner's phone was told about clusters."""
+        return [one for one in self.phone.accepted if one.id.startswith("fraud-")]
 
     async def intents(self) -> int:
         """Return how many intents there are."""
