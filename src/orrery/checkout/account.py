@@ -21,6 +21,12 @@ UPDATE_BRANDING = "update-branding"
 CREATE_CONFIGURATION = "create-configuration"
 UPDATE_CONFIGURATION = "update-configuration"
 
+_SAID = {
+    UPDATE_BRANDING: "Change the branding of {}",
+    CREATE_CONFIGURATION: "Create the payment method configuration {}",
+    UPDATE_CONFIGURATION: "Change the payment method configuration {}",
+}
+
 DESCRIPTOR_LENGTHS = range(5, 23)
 """How many characters a statement descriptor has, by the vendor's rules."""
 
@@ -230,7 +236,7 @@ class AccountDesk:
             operation,
             target,
             body.model_dump(mode="json", exclude_defaults=True),
-            f"{operation} {target}: {', '.join(one.field for one in changes)}",
+            f"{_SAID[operation].format(target)}: {', '.join(one.field for one in changes)}",
             reason,
             before=before.model_dump(mode="json", exclude_defaults=True),
         )
