@@ -9,6 +9,7 @@ import stamina
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage, Watch
+from tests.support.accessibility import violations
 from tests.support.demo import Demo, running_demo
 
 BUYER = "ada@example.test"
@@ -159,11 +160,42 @@ def test_every_page_follows_the_colour_scheme(demo: Demo, open_page: OpenPage, s
     assert (min(page.evaluate(brightness)) > 200) == (scheme == "light")
 
 
+def test_no_page_has_a_barrier(demo: Demo, open_page: OpenPage) -> None:
+    """axe-core finds nothing wrong with any page on the way of a buyer, nor with the owner's, light or dark."""
+    owner = {"username": "", "password": demo.password}
+    page = open_page(reduced_motion="reduce", http_credentials=owner)
+    page.goto(demo.shop)
+    found = barriers(page)
+    go_and_buy(page, demo)
+    found += barriers(page)
+    pay(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text(UNTIL)
+    found += barriers(page)
+    page.get_by_role("link", name="Start practising").click()
+    found += barriers(page)
+    for address in (f"{demo.shop}/analytics", f"{demo.shop}/admin", f"{demo.shop}/cancelled"):
+        page.goto(address)
+        found += barriers(page)
+    page.goto(f"{demo.private}/owner")
+    expect(page.get_by_role("region", name="Sales")).to_contain_text("sold today")
+    assert found + barriers(page) == []
+
+
+def barriers(page: Page) -> list[str]:
+    """Return what axe-core finds wrong with a page, light and dark."""
+    found: list[str] = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        found += [f"{page.title()}, {scheme}: {broken}" for broken in violations(page)]
+    return found
+
+
 def test_ctrl_c_ends_everything_and_the_records_stay(tmp_path: Path, page: Page) -> None:
     """Ctrl-C leaves no process and no port, and a second demo still knows the buyer."""
     with running_demo(tmp_path / "data") as first:
         buy(page, first)
         order = page.url.partition("session_id=")[2]
+        page.goto("about:blank")  # its pill would go on asking the shop that has ended
         assert first.press_ctrl_c() == 0
         assert not first.leaves_a_process()
         assert not first.leaves_a_port()

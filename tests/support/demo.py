@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx2
 import stamina
 
+from orrery.cli.demo import ADMIN_PASSWORD_FILE
 from tests.support.ports import free_ports, is_taken
 
 STARTING = 30.0
@@ -28,11 +29,22 @@ class Demo:
     process: subprocess.Popen[bytes]
     ports: tuple[int, int, int, int]
     output: Path
+    data: Path
 
     @property
     def shop(self) -> str:
         """Return the address of the shop."""
         return f"http://127.0.0.1:{self.ports[0]}"
+
+    @property
+    def private(self) -> str:
+        """Return the address of the private listener."""
+        return f"http://127.0.0.1:{self.ports[1]}"
+
+    @property
+    def password(self) -> str:
+        """Return the owner's password."""
+        return (self.data / ADMIN_PASSWORD_FILE).read_text(encoding="utf-8").strip()
 
     @property
     def sandbox(self) -> str:
@@ -72,7 +84,7 @@ def running_demo(data: Path) -> Generator[Demo]:
     output = data.with_suffix(".log")
     with output.open("ab") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)  # noqa: S603 - our own command
-    demo = Demo(process, ports, output)
+    demo = Demo(process, ports, output, data)
     try:
         _wait_for(demo)
         yield demo

@@ -227,6 +227,7 @@ def _announce(settings: Settings, ports: Ports, password: str) -> None:
     for name, address, what in (
         ("Shop", f"{ports.base}/", "buy here; nothing is charged"),
         ("Admin", f"{ports.base}/admin", f"who is where; the password is {password}"),
+        ("Owner", f"http://127.0.0.1:{ports.private}/owner", "how everything is; the same password, any name"),
         ("Sandbox", f"{ports.sandbox_base}/", "what the vendors see; faults; the clock"),
         ("", f"{ports.sandbox_base}/analytics", "move the visitors, and watch the pill"),
         ("", f"{ports.sandbox_base}/mail", "the buyer's e-mail"),
