@@ -86,7 +86,8 @@ def test_an_orphan(owner: Owner) -> None:
 
 def test_verified(owner: Owner) -> None:
     """The public operation is asked, each condition is printed, and the session is expired by the owner's word."""
-    assert owner.accepted("verified").returncode == 0
+    done = owner.preflight("verified", "--sign")
+    assert done.returncode == 0, done.stdout + done.stderr
     words = ("checkout", "verify", "--product", "northwind/verified")
     done = owner.shop.orrery(*words)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -95,7 +96,8 @@ def test_verified(owner: Owner) -> None:
     assert "ok   price = price_cloud_navigator" in done.stdout
     (session,) = owner.open_sessions("verified")
     assert session in done.stdout
-    assert owner.sign(to_sign(done.stdout)) == "done"
+    assert owner.sign(to_sign(done.stderr)) == "done"
+    assert owner.shop.orrery(*words, "--sign").returncode == 0
     assert owner.open_sessions("verified") == []
     nobody = owner.shop.orrery(*words, "--base-url", "http://127.0.0.1:9", "--json")
     assert (nobody.returncode, json.loads(nobody.stdout)["session_id"]) == (1, None)

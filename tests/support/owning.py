@@ -49,11 +49,11 @@ class Owner:
         asked = self.preflight(name)
         assert asked.returncode == 1, asked.stdout + asked.stderr
         assert "only when it may be expired" in asked.stderr
-        assert self.sign(to_sign(asked.stdout)) == "approved"
+        assert self.sign(to_sign(asked.stderr)) == "approved"
 
     def approve_all(self) -> None:
         """Try every product, and sign what that asks for."""
-        assert self.sign(to_sign(self.shop.orrery("checkout", "preflight").stdout)) == "approved"
+        assert self.sign(to_sign(self.shop.orrery("checkout", "preflight").stderr)) == "approved"
 
     def log_holds(self) -> bool:
         """Look through the approval log."""

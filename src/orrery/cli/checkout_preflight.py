@@ -10,12 +10,14 @@ from rich.markup import escape
 from orrery.app import Orrery
 from orrery.checkout.preflight import Report
 from orrery.checkout.selling import Standing
+from orrery.cli.approvals import sign as sign_intent
 from orrery.cli.services import AsJson, Config, with_services
 from orrery.cli.tables import note, show, show_json
 
 Products = Annotated[
     list[str] | None, typer.Option("--product", help="Only this one, as vendor/cert; may be repeated.")
 ]
+Sign = Annotated[bool, typer.Option("--sign", help="Sign what the run needs at once, and go on.")]
 Pending = Annotated[bool, typer.Option("--pending", help="Only show what waits; ask nobody.")]
 
 _COLUMNS = ("product", "result", "session_id", "note")
@@ -30,6 +32,7 @@ _STATES = {
 def preflight(
     product: Products = None,
     pending: Pending = False,  # noqa: FBT002  a flag of the command line
+    sign: Sign = False,  # noqa: FBT002  a flag of the command line
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     config: Config = None,
 ) -> None:
@@ -37,8 +40,12 @@ def preflight(
     names = product or []
     if pending:
         _show_pending(*with_services(config, lambda orrery: _standings(orrery, names)), as_json=as_json)
-    else:
-        _show_report(with_services(config, lambda orrery: _run(orrery, names)), as_json=as_json)
+        return
+    report = with_services(config, lambda orrery: _run(orrery, names))
+    if report.to_sign and sign:
+        sign_intent(report.to_sign, config=config)
+        report = with_services(config, lambda orrery: _run(orrery, names))
+    _show_report(report, as_json=as_json)
 
 
 async def _run(orrery: Orrery, names: list[str]) -> Report:
@@ -54,20 +61,17 @@ def _show_report(report: Report, *, as_json: bool) -> None:
     rows = [asdict(one) for one in [*report.cleaned, *report.outcomes]]
     if as_json:
         show_json(asdict(report))
-    elif rows or not report.to_sign:
-        show(rows, _COLUMNS, as_json=False, empty="Nothing was tried.")
-    _explain(report, as_json=as_json)
+    elif rows:
+        show(rows, _COLUMNS, as_json=False, empty="")
+    _explain(report)
     if not report.is_well:
         raise typer.Exit(1)
 
 
-def _explain(report: Report, *, as_json: bool) -> None:
+def _explain(report: Report) -> None:
     if report.to_sign:
         note("Nothing was tried yet: a test session is made only when it may be expired. Give your word with")
-        if as_json:
-            note(f"  orrery approvals sign {report.to_sign}")
-        else:
-            Console(highlight=False, soft_wrap=True).print(f"  orrery approvals sign {report.to_sign}")
+        note(f"  orrery approvals sign {report.to_sign}")
         note("and run this command again within 24 hours.")
     for one in [*report.cleaned, *report.outcomes]:
         if one.result == "tried":

@@ -12,6 +12,7 @@ from orrery.adapters.public_shop import HttpShop
 from orrery.app import Orrery
 from orrery.checkout.drift import Condition
 from orrery.checkout.verification import Verified
+from orrery.cli.approvals import sign as sign_intent
 from orrery.cli.services import AsJson, Config, with_services
 from orrery.cli.tables import note, show_json
 from orrery.errors import NotConfigured
@@ -22,11 +23,13 @@ BaseUrl = Annotated[
     str | None, typer.Option(help="Where the service is; by default this deployment's own address.")
 ]
 Product = Annotated[str | None, typer.Option(help="Which one, as vendor/cert; by default the first with a price.")]
+Sign = Annotated[bool, typer.Option("--sign", help="Sign at once that the session is expired.")]
 
 
 def verify(
     base_url: BaseUrl = None,
     product: Product = None,
+    sign: Sign = False,  # noqa: FBT002  a flag of the command line
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     config: Config = None,
 ) -> None:
@@ -38,6 +41,10 @@ def verify(
         show_json(asdict(verified))
     else:
         _show(verified)
+    if verified.intent_id and sign:
+        sign_intent(verified.intent_id, config=config)
+    elif verified.intent_id:
+        note(f"The session is open. Expire it with: orrery approvals sign {verified.intent_id}")
     if not verified.is_well:
         raise typer.Exit(1)
 
@@ -58,9 +65,6 @@ def _show(verified: Verified) -> None:
     _show_conditions(console, "The catalogue", verified.catalogue)
     if verified.why:
         console.print(f"[red]{escape(verified.why)}[/red]")
-    if verified.intent_id:
-        note("The session is open. Expire it with")
-        console.print(f"  orrery approvals sign {verified.intent_id}")
 
 
 def _show_conditions(console: Console, title: str, conditions: Sequence[Condition]) -> None:
