@@ -55,7 +55,7 @@ PLANTED = [
     Planted(
         "composition-root", "edge/body.py", "import orrery.adapters.memory", "edge.body -> orrery.adapters.memory"
     ),
-    Planted("no-sandbox", "app.py", "import orrery.sandbox.state", "orrery.app -> orrery.sandbox.state"),
+    Planted("no-sandbox", "app/__init__.py", "import orrery.sandbox.state", "orrery.app -> orrery.sandbox.state"),
     Planted("no-sandbox", "adapters/ntfy.py", "import orrery.sandbox", "orrery.adapters.ntfy -> orrery.sandbox"),
     Planted("below-the-edge", "checkout/service.py", "import fastapi", "orrery.checkout.service -> fastapi"),
     Planted("below-the-edge", "checkout/service.py", "from os import environ", "orrery.checkout.service -> os"),
@@ -115,7 +115,7 @@ def test_a_planted_violation_is_caught_by_name(copy: Path, planted: Planted) -> 
         ("below-the-edge", "checkout/routes.py", "import fastapi"),
         ("below-the-edge", "checkout/routes.py", "import orrery.edge.body"),
         ("no-sandbox", "cli/__init__.py", "import orrery.sandbox"),
-        ("composition-root", "app.py", "import orrery.adapters.memory"),
+        ("composition-root", "app/__init__.py", "import orrery.adapters.memory"),
         ("composition-root", "cli/__init__.py", "import orrery.settings"),
     ],
 )

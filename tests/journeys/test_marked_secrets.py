@@ -9,7 +9,8 @@ from uuid import uuid4
 import httpx2
 import pytest
 
-from orrery.app import index_key, opened
+from orrery.app import opened
+from orrery.checkout.lookup import index_key
 from orrery.settings import load
 from tests.support.deployment import CounterSettings, Deployment, Product
 from tests.support.live_counter import GUIDED, INTEL, REFRESH, LiveCounter

@@ -1,0 +1,135 @@
+"""The composition root: settings choose adapters, adapters make domains, domains make HTTP apps and jobs."""
+
+import asyncio
+import platform
+import secrets as random
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+from orrery.adapters.public_counter import HttpCounter
+from orrery.adapters.sqlite import SqliteStore
+from orrery.adapters.ssh_keygen import SshKeygen
+from orrery.adapters.stripe.objects import read_event
+from orrery.adapters.stripe.reads import StripeReads
+from orrery.adapters.stripe.sales import StripeProcessor
+from orrery.adapters.stripe.writes import StripeWrites
+from orrery.app.adapters import (
+    analytics_of,
+    clock_of,
+    heartbeat_of,
+    notifiers_of,
+    processor_connection,
+    tracker_of,
+)
+from orrery.app.deployment import Orrery
+from orrery.checkout.domain import CheckoutDomain
+from orrery.checkout.lookup import index_key
+from orrery.edge.auth import AdminBasic
+from orrery.fraud.domain import FraudDomain
+from orrery.live.domain import LiveDomain
+from orrery.owner.approvals import Approvals
+from orrery.owner.baseline import EVERY
+from orrery.owner.fingerprints import Fingerprints, Sight
+from orrery.owner.guard import Holding, SecretsGuard
+from orrery.owner.health import Health
+from orrery.owner.heart import Heart
+from orrery.owner.intents import NAMESPACE
+from orrery.owner.outbox import Outbox
+from orrery.owner.watch import Watch
+from orrery.owner.workers import Job, Workers
+from orrery.ports.clock import Clock
+from orrery.ports.store import Store
+from orrery.settings import Secrets, Settings, held_in, look_again, uses_of
+
+__all__ = ["Orrery", "clock_of", "opened"]
+
+
+@asynccontextmanager
+async def opened(settings: Settings, secrets: Secrets) -> AsyncGenerator[Orrery]:
+    """Open the store and compose everything over it; raise `StoreUnavailable`."""
+    clock = clock_of(settings)
+    store = await SqliteStore.open(settings.store.path, clock)
+    try:
+        yield _composed(settings, secrets, clock, store, await index_key(store))
+    finally:
+        await store.close()
+
+
+def _composed(settings: Settings, secrets: Secrets, clock: Clock, store: Store, key: bytes) -> Orrery:
+    connection = processor_connection(settings, secrets)
+    reads, writes = StripeReads(connection), StripeWrites(connection)
+    approvals = _approvals(settings, secrets, clock, store, key)
+    checkout = CheckoutDomain(
+        store,
+        clock,
+        StripeProcessor(connection),
+        reads,
+        writes,
+        approvals,
+        read_event,
+        settings.checkout_plan(secrets),
+        index_key=key,
+    )
+    plan = settings.fraud_plan(secrets)
+    fraud = FraudDomain(store, clock, reads, writes, approvals, checkout.address_of, plan)
+    approvals.allow(*checkout.operations(), *fraud.operations())
+    holder = random.token_hex(8)
+    live = _live(settings, secrets, clock, store, holder)
+    notifiers = notifiers_of(settings, secrets, clock)
+    outbox = Outbox(store, clock, notifiers)
+    workers = Workers(store, clock, holder)
+    health = Health(store, outbox, workers.failing, notifiers)
+    gate = AdminBasic(secrets.reveal("admin_password_hash"), clock)
+    guard = _guard(settings, secrets, clock, store, key)
+    orrery = Orrery(
+        clock, store, outbox, approvals, checkout, live, fraud, reads, workers, health, guard, gate, settings.mode
+    )
+    _add_jobs(orrery, settings)
+    return orrery
+
+
+def _add_jobs(orrery: Orrery, settings: Settings) -> None:
+    workers, outbox = orrery.workers, orrery.outbox
+    workers.add(Job(Health.JOB, timedelta(seconds=10), orrery.health.write))
+    workers.add(Job("deliver notifications", timedelta(seconds=1), outbox.deliver_due))
+    workers.add(Job("watch", timedelta(minutes=5), Watch(orrery.store, orrery.clock, orrery.domains).tell))
+    # Each process looks: one whose variables were wiped may start beside one that has them.
+    workers.add(Job(SecretsGuard.JOB, EVERY, orrery.guard.look, everywhere=True))
+    workers.add(*orrery.checkout.jobs(), *orrery.live.jobs(), *orrery.fraud.jobs())
+    if settings.heartbeat.url:
+        heart = Heart(heartbeat_of(settings.heartbeat.url), workers.failing, outbox.stuck)
+        workers.add(Job(Heart.JOB, timedelta(minutes=1), heart.beat))
+
+
+def _guard(settings: Settings, secrets: Secrets, clock: Clock, store: Store, key: bytes) -> SecretsGuard:
+    fingerprints = Fingerprints.of_store(key)
+
+    async def sight() -> Sight:
+        return await asyncio.to_thread(look_again, settings, fingerprints)
+
+    observer = f"{platform.node()}:{settings.server.private_port}"
+    holding = Holding(held_in(secrets, fingerprints), fingerprints.keyed_by, observer, uses_of(settings))
+    return SecretsGuard(store, clock, holding, sight)
+
+
+def _approvals(settings: Settings, secrets: Secrets, clock: Clock, store: Store, key: bytes) -> Approvals:
+    return Approvals(
+        store,
+        clock,
+        SshKeygen(settings.approvals.owner_keys, NAMESPACE),
+        deployment=settings.deployment(key),
+        forbidden=secrets.values(),
+    )
+
+
+def _live(settings: Settings, secrets: Secrets, clock: Clock, store: Store, holder: str) -> LiveDomain:
+    return LiveDomain(
+        store,
+        clock,
+        analytics_of(settings, secrets, clock),
+        HttpCounter(settings.monitor_url),
+        tracker_of(settings, secrets, clock),
+        settings.live_plan(secrets),
+        holder=holder,
+    )

@@ -1,0 +1,82 @@
+"""One deployment, as the commands and the server use it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from starlette.types import ASGIApp
+
+from orrery.checkout.domain import CheckoutDomain
+from orrery.edge.auth import AdminBasic
+from orrery.edge.fast import FastReads
+from orrery.edge.http import private_app, public_app
+from orrery.edge.metrics import Metrics
+from orrery.edge.owner_page import OwnerPage, PanelSource
+from orrery.fraud.domain import FraudDomain
+from orrery.live.domain import LiveDomain
+from orrery.owner.approvals import Approvals
+from orrery.owner.guard import SecretsGuard
+from orrery.owner.health import Health
+from orrery.owner.outbox import Outbox
+from orrery.owner.overview import Overview
+from orrery.owner.workers import Workers
+from orrery.ports.clock import Clock
+from orrery.ports.health import Finding
+from orrery.ports.processor import ProcessorReads
+from orrery.ports.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Orrery:
+    """One deployment, composed over its open store."""
+
+    clock: Clock
+    store: Store
+    outbox: Outbox
+    approvals: Approvals
+    checkout: CheckoutDomain
+    live: LiveDomain
+    fraud: FraudDomain
+    reads: ProcessorReads
+    workers: Workers
+    health: Health
+    guard: SecretsGuard
+    gate: AdminBasic
+    mode: str
+
+    async def findings(self) -> Sequence[Finding]:
+        """Return how every part is, without asking anybody outside."""
+        return [*await self.domains(), *await self.guard.findings()]
+
+    async def domains(self) -> Sequence[Finding]:
+        """Return the same without the secrets, of which their guard tells the owner by itself."""
+        return [*await self.parts(), *await self.checkout.receipts.local()]
+
+    async def parts(self) -> Sequence[Finding]:
+        """Return the same without the receipts, which have a panel of their own on the owner's page."""
+        return [*await self.health.local(), *self.checkout.health.local(), *self.live.health.local()]
+
+    def panels(self) -> list[PanelSource]:
+        """Return what the owner's page shows; a part joins by a line here."""
+        overview = Overview(self.outbox, self.parts)
+        return [
+            PanelSource("Sales", self.checkout.sales.panel),
+            PanelSource("Payments and access", self.checkout.reconciliation.panel),
+            PanelSource("Approvals", self.approvals.panel),
+            PanelSource("Secrets", self.guard.panel),
+            PanelSource("Receipts", self.checkout.preflight.panel),
+            PanelSource("What visitors get", self.checkout.verification.panel),
+            PanelSource("Fraud clusters", self.fraud.panel),
+            PanelSource("Live counter", self.live.overview.panel),
+            PanelSource("Notifications", overview.notifications),
+            PanelSource("Parts", overview.parts),
+        ]
+
+    def apps(self, site: ASGIApp | None = None) -> tuple[ASGIApp, ASGIApp]:
+        """Return the public app, with `site` behind its operations, and the private one."""
+        metrics = Metrics()
+        checkout, live = self.checkout.routes, self.live.routes
+        public = public_app([checkout.router(), live.router()], checkout.direct(), self.findings, metrics, site)
+        page = OwnerPage(self.gate, self.clock, self.panels(), mode=self.mode)
+        private = private_app(public, self.findings, metrics, self.health.undelivered, page, self.guard.held)
+        count = metrics.counter_of(LiveDomain.PATH)
+        return FastReads(public, LiveDomain.PATH, self.live.fast(), count), private
