@@ -14,6 +14,7 @@ from pydantic_core import PydanticUndefined
 from orrery.app import opened
 from orrery.checkout.desk import JournalEntry
 from orrery.checkout.records import AccessEnd, AccessRecord, Attempt, Offer, Pending
+from orrery.fraud.records import Found
 from orrery.live.records import Active, LastError, Outcome, Pages
 from orrery.owner import outbox
 from orrery.owner.baseline import Alarm, Announcement, Kept
@@ -175,6 +176,7 @@ def test_every_error_tag_is_documented() -> None:
         ("Idempotency record", Attempt),
         ("Notification", outbox.Row),
         ("Change by hand", JournalEntry),
+        ("Fraud clusters", Found),
         ("Secret", Kept),
         ("Alarm of a secret", Alarm),
         ("Announced rotation", Announcement),
