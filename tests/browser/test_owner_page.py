@@ -56,6 +56,13 @@ def test_no_barrier_in_any_state(desk: str, open_page: OpenPage, watch: Watch, s
     watch.forgive("503")
 
 
+def test_a_barrier_is_found(page: Page) -> None:
+    """What axe-core is asked finds a picture without words, and too faint a text."""
+    body = '<main><h1 style="color:#ddd">Faint words</h1><img src="data:,"></main>'
+    page.set_content(f'<html lang="en"><title>A page</title>{body}')
+    assert {one.partition(":")[0] for one in violations(page)} == {"color-contrast", "image-alt"}
+
+
 def test_without_a_script(desk: str, open_page: OpenPage) -> None:
     """Without JavaScript the page is whole: the links at the top lead to their parts, and looking again works."""
     page = open_page(java_script_enabled=False, viewport=PHONE, http_credentials=OWNER)

@@ -1,0 +1,86 @@
+"""Events that did not come through, and the owner's page (issue 4, items 8 and 9), in real processes."""
+
+import json
+from typing import Any
+
+import httpx2
+
+from tests.support.deployment import Deployment
+from tests.support.marked import ADMIN_PASSWORD
+from tests.support.visiting import Visitor
+
+OWNER = httpx2.BasicAuth("owner", ADMIN_PASSWORD)
+
+
+def events(shop: Deployment, *words: str) -> Any:  # noqa: ANN401  any JSON
+    """Return what the command prints for machines."""
+    came = shop.orrery("checkout", "events", "--json", *words)
+    assert came.returncode == 0, came.stderr
+    return json.loads(came.stdout)
+
+
+def doctor(shop: Deployment, part: str) -> dict[str, str]:
+    """Return what the doctor says of one part."""
+    found = json.loads(shop.orrery("doctor", "--json").stdout)
+    return next(one for one in found if one["part"] == part)
+
+
+def test_an_event_that_did_not_come_is_taken_in(shop: Deployment, visitor: Visitor) -> None:
+    """A lost event is listed, taken in once by its id, and tells each side once, whatever comes afterwards."""
+    shop.sandbox.fault("webhook_down", count=None)
+    session = visitor.buy()
+    (lost,) = [one for one in events(shop, "--failed") if one["session_id"] == session]
+    assert (lost["type"], lost["pending"], lost["stored"]) == ("checkout.session.completed", 1, False)
+    first = events(shop, "--replay", lost["id"])["result"]
+    assert first in {"granted", "already"}, "only a reconciliation in this very moment may have been faster"
+    came = shop.orrery("checkout", "events", "--replay", lost["id"])
+    assert "nothing changed" in came.stderr
+    shop.sandbox.clear_faults()
+    shop.sandbox.advance(3600)
+    visitor.await_told(session)
+    assert (len(visitor.letters()), len(visitor.pushes())) == (1, 1)
+    (known,) = [one for one in events(shop) if one["id"] == lost["id"]]
+    assert (known["became"], known["stored"]) == ("granted", True)
+
+
+def test_the_doctor_sees_what_does_not_come_through(shop: Deployment, visitor: Visitor) -> None:
+    """Pending deliveries of minutes, and an endpoint that the processor has disabled, are told with what to do."""
+    shop.sandbox.fault("webhook_down", count=None)
+    visitor.buy()
+    shop.sandbox.advance(180)
+    pending = doctor(shop, "webhook deliveries")
+    assert pending["state"] == "broken"
+    assert "checkout events --failed" in pending["todo"]
+    (endpoint,) = shop.sandbox.ask("GET", "/v1/webhook_endpoints")["data"]
+    change(shop, endpoint["id"], disabled="true")
+    try:
+        disabled = doctor(shop, "processor webhook")
+    finally:
+        change(shop, endpoint["id"], disabled="false")
+    assert (disabled["state"], endpoint["id"] in disabled["why"]) == ("broken", True)
+
+
+def change(shop: Deployment, endpoint: str, **fields: str) -> None:
+    """Change a webhook endpoint at the processor, as its dashboard would."""
+    headers = {"Authorization": f"Bearer {shop.sandbox.api_key}"}
+    address = f"{shop.sandbox.base_url}/v1/webhook_endpoints/{endpoint}"
+    assert httpx2.post(address, data=fields, headers=headers, trust_env=False, timeout=20).is_success
+
+
+def test_an_unknown_event(shop: Deployment) -> None:
+    """An event that the processor does not know: one sentence, exit 2."""
+    came = shop.orrery("checkout", "events", "--replay", "evt_unknown")
+    assert (came.returncode, came.stdout, came.stderr.count("\n")) == (2, "", 1)
+
+
+def test_the_owners_page(shop: Deployment, visitor: Visitor) -> None:
+    """The private listener shows the page to the owner, with the sale of just now; the public one has none."""
+    visitor.await_access(visitor.buy())
+    found = shop.client.get(f"{shop.private}/owner", auth=OWNER)
+    assert found.status_code == 200
+    assert "sold today for" in found.text
+    assert visitor.email not in found.text
+    assert shop.client.get(f"{shop.private}/owner").status_code == 401
+    assert shop.client.get(f"{shop.public}/owner", auth=OWNER).status_code == 404
+    elsewhere = shop.client.get(f"{shop.private}/owner", auth=OWNER, headers={"Host": "owner.example.test"})
+    assert elsewhere.status_code == 400
