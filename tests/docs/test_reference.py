@@ -13,6 +13,8 @@ from pydantic_core import PydanticUndefined
 
 from orrery.app import opened
 from orrery.checkout.desk import JournalEntry
+from orrery.checkout.drift import DriftSeen
+from orrery.checkout.receipts import OwnSession, Receipt, Trial
 from orrery.checkout.records import AccessEnd, AccessRecord, Attempt, Offer, Pending
 from orrery.fraud.records import Found
 from orrery.live.records import Active, LastError, Outcome, Pages
@@ -175,6 +177,10 @@ def test_every_error_tag_is_documented() -> None:
         ("End of access", AccessEnd),
         ("Idempotency record", Attempt),
         ("Notification", outbox.Row),
+        ("Receipt", Receipt),
+        ("Trial of a product", Trial),
+        ("Session of our own", OwnSession),
+        ("Last look for drift", DriftSeen),
         ("Change by hand", JournalEntry),
         ("Fraud clusters", Found),
         ("Secret", Kept),

@@ -15,7 +15,7 @@ from orrery.checkout.verification import Verified
 from orrery.cli.approvals import sign as sign_intent
 from orrery.cli.services import AsJson, Config, with_services
 from orrery.cli.tables import note, show_json
-from orrery.errors import NotConfigured
+from orrery.errors import Invalid, NotConfigured
 from orrery.live.schedules import checked_base_url
 from orrery.settings import load
 
@@ -34,6 +34,8 @@ def verify(
     config: Config = None,
 ) -> None:
     """Make a session through the public operation and hold it against change rule 2 and the catalogue."""
+    if sign and as_json:
+        raise Invalid("--sign shows what is signed, for a person: give --json without it.")
     settings, _ = load(config)
     shop = HttpShop(checked_base_url(base_url) if base_url else settings.monitor_url)
     verified = with_services(config, lambda orrery: _run(orrery, product, shop))
