@@ -7,7 +7,7 @@ from orrery.fraud.entries import Wanted
 from orrery.fraud.incidents import Incident
 from orrery.owner.intents import Intent
 from orrery.owner.progress import UNDER_WAY, Progress
-from orrery.ports.store import Put
+from orrery.ports.store import Delete, Put
 from tests.support.fraud import ADDRESS, EMAIL, Shop
 
 pytestmark = pytest.mark.anyio
@@ -154,6 +154,15 @@ async def test_a_refused_approval_does_not_change_an_incident() -> None:
     with pytest.raises(Invalid):
         await shop.approvals.sign(intent.id, shop.approvals.statement(intent).to_bytes(), b"nobody's")
     assert (await last(shop)).outcome == "waits for your signature"
+
+
+async def test_an_intent_from_before_a_restore_is_void() -> None:
+    """What waited when the store was restored can no longer be signed, and the incident log says so."""
+    shop = Shop()
+    intent = await shop.fraud.screening.block(BOTH[:1], "testing")
+    await shop.store.commit([Delete(f"approval:{intent.id}")])
+    assert (await last(shop)).outcome == "void: the store was restored since"
+    await shop.fraud.screening.block(BOTH[:1], "again")
 
 
 async def test_an_altered_intent_is_no_incident_to_believe() -> None:

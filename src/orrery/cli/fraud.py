@@ -1,6 +1,7 @@
 """`orrery fraud`: clusters of declined payments, the processor's fraud lists, and what was done about them."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -103,14 +104,11 @@ def lists(
     """Show the processor's fraud lists, or the entries of one."""
     if alias is None:
         found = with_services(config, lambda orrery: orrery.fraud.screening.lists())
-        columns = ("alias", "item_type", "name", "id")
-        rows = [{column: getattr(one, column) for column in columns} for one in found]
-        show(rows, columns, as_json=as_json, empty="The account has no list.")
+        show(map(asdict, found), ("alias", "item_type", "name"), as_json=as_json, empty="The account has no list.")
         return
     entries = with_services(config, lambda orrery: orrery.fraud.screening.entries(alias))
     columns = ("value", "created", "created_by", "id")
-    rows = [{column: getattr(one, column) for column in columns} for one in entries]
-    show(rows, columns, as_json=as_json, empty="The list is empty.")
+    show(map(asdict, entries), columns, as_json=as_json, empty="The list is empty.")
 
 
 @group.command("log")

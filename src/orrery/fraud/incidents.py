@@ -17,7 +17,7 @@ from orrery.owner.chain import Kind, LogEntry, first_break
 OUTCOMES: dict[Kind, str] = {
     "proposed": "waits for your signature",
     "withdrawn": "withdrawn, nothing was changed",
-    "started": "not known: settle it",
+    "started": "under way, or not known: settle it",
     "done": "done",
     "failed": "failed",
     "unknown": "not known: settle it",
@@ -26,6 +26,7 @@ OUTCOMES: dict[Kind, str] = {
 }
 """What the last entry about an intent says, in words. A refused approval changes nothing."""
 
+VOID = "void: the store was restored since"
 ALTERED = "(the intent is gone or altered)"
 
 
@@ -73,8 +74,12 @@ def _incident(entries: list[LogEntry], proposal: Proposal | None) -> Incident:
         action="block" if last.operation == BLOCK else "unblock",
         entries=body_of(intent).entries if intent else (),
         reason=intent.reason if intent else ALTERED,
-        outcome=OUTCOMES.get(last.kind, last.kind),
+        outcome=VOID if _is_void(last, proposal) else OUTCOMES.get(last.kind, last.kind),
         note=last.note,
         intent_id=last.intent_id,
         number=last.number,
     )
+
+
+def _is_void(last: LogEntry, proposal: Proposal | None) -> bool:
+    return last.kind == "proposed" and proposal is not None and proposal.progress is None
