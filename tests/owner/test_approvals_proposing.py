@@ -58,13 +58,13 @@ async def test_what_software_proposes(desk: Desk) -> None:
 
 
 async def test_the_page_shows_what_waits(desk: Desk) -> None:
-    """The owner's page shows what waits and what is unknown, by id and operation only."""
+    """The owner's page shows what waits and what is unknown, by id and summary, with nobody's address."""
     assert (await desk.approvals.panel()).tone == "good"
     intent, done = await desk.proposed(summary="Block ann@example.org"), await desk.proposed()
     await desk.sign(done)
     panel = await desk.approvals.panel()
     assert (panel.tone, panel.headline) == ("attention", "1 waiting for your word")
-    assert panel.rows == ((intent.id, "turn-on", "waiting", "2026-03-01 12:00"),)
+    assert panel.rows == ((intent.id, "Block [hidden]", "waiting", "2026-03-01T12:00:00Z"),)
 
 
 async def test_only_what_is_allowed_can_be_proposed(desk: Desk) -> None:

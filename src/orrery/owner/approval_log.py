@@ -79,6 +79,11 @@ class ApprovalLog:
                 found = _read(entry)
                 yield found if found and _key(found) == entry.key else None
 
+    async def newest(self, limit: int) -> list[LogEntry]:
+        """Return up to so many of the newest entries that can be read, the newest first."""
+        page = await self._store.scan(LOG, limit=limit, reverse=True)
+        return [found for entry in page if (found := _read(entry))]
+
     async def head(self) -> LogEntry | None:
         """Return what the store holds for the last entry, or None when there is none or it can not be read."""
         entry = await self._store.get(HEAD)

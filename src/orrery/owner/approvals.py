@@ -23,10 +23,14 @@ from orrery.owner.execution import Deed, Execution, Operation
 from orrery.owner.intents import Intent, Statement, read_statement
 from orrery.owner.progress import AHEAD, LIFETIME, STANDING, Progress, State, is_open
 from orrery.owner.steps import Proposal, Steps, intent_key, stored_progress
+from orrery.owner.waiting import panel_of
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel
 from orrery.ports.signatures import Signatures
 from orrery.ports.store import Absent, Put, Store, Write
+
+_NEWEST = 500
+"""So many entries of the log are looked at for the owner's page."""
 
 _LONGEST_REASON = 500
 
@@ -104,21 +108,10 @@ class Approvals:
         return await self._steps.proposals()
 
     async def panel(self) -> Panel:
-        """Return what waits for the owner, as a part of the owner's page."""
+        """Return what waits for the owner, as a part of the owner's page, with what the log says."""
         now = self._clock.now()
         found = [(one.in_words(now), one.intent) for one in await self.proposals()]
-        rows = tuple(
-            (intent.id, intent.operation, words, f"{intent.proposed_at:%Y-%m-%d %H:%M}")
-            for words, intent in found
-            if words in ("waiting", "unknown")
-        )
-        if not rows:
-            return Panel("Approvals", "Nothing waits for your word", "good")
-        waiting, unknown = (sum(row[2] == words for row in rows) for words in ("waiting", "unknown"))
-        headline = f"{waiting} waiting for your word" + (f", {unknown} with an unknown outcome" if unknown else "")
-        tone, todo = ("bad", "settle") if unknown else ("attention", "show")
-        columns = ("intent", "operation", "state", "proposed")
-        return Panel("Approvals", headline, tone, f"orrery approvals {todo} ID", columns, rows)
+        return panel_of(found, await self.log.newest(_NEWEST), now)
 
     def statement(self, intent: Intent) -> Statement:
         """Return what the owner is to sign now."""

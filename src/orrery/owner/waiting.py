@@ -1,0 +1,36 @@
+"""What waits for the owner's word, for the owner's page: pure."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from orrery.owner.chain import LogEntry, impersonal
+from orrery.owner.intents import Intent
+from orrery.ports.panels import Panel, moment
+
+LATELY = timedelta(days=7)
+"""So far back refused approvals are counted."""
+
+_COLUMNS = ("Intent", "What", "State", "Since")
+
+
+def panel_of(found: Sequence[tuple[str, Intent]], log: Sequence[LogEntry], now: datetime) -> Panel:
+    """Return the panel of intents with their states in words, and of the log's newest entries, newest first."""
+    open_ = [(words, intent) for words, intent in found if words in {"waiting", "unknown"}]
+    rows = tuple((one.id, impersonal(one.summary), words, moment(one.proposed_at)) for words, one in open_)
+    logged = _logged(log, now)
+    if not rows:
+        return Panel("Approvals", "Nothing waits for your word", "good", logged)
+    unknown = sum(words == "unknown" for words, _ in open_)
+    headline = f"{len(open_) - unknown} waiting for your word"
+    if unknown:
+        headline += f", {unknown} with an unknown outcome"
+        todo = "Ask what became of one with `orrery approvals settle ID`."
+        return Panel("Approvals", headline, "bad", f"{todo} {logged}", _COLUMNS, rows)
+    todo = "Read one with `orrery approvals show ID`, then sign or withdraw it."
+    return Panel("Approvals", headline, "attention", f"{todo} {logged}", _COLUMNS, rows)
+
+
+def _logged(log: Sequence[LogEntry], now: datetime) -> str:
+    refused = sum(one.kind == "refused" and now - one.at <= LATELY for one in log)
+    told = f"Refused in {LATELY.days} days: {refused}."
+    return f"{told} Log {log[0].head}" if log else "Nothing was ever proposed."
