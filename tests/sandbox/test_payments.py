@@ -138,6 +138,19 @@ def test_a_blocked_buyer(box: Running) -> None:
     assert (charge["outcome"]["type"], charge["outcome"]["network_status"]) == ("blocked", "not_sent_to_network")
 
 
+def test_a_buyer_from_a_blocked_address(box: Running) -> None:
+    """Whoever comes from an address on a block list is refused; a header says where somebody comes from."""
+    blocklist = box.get("/v1/radar/value_lists?alias=client_ip_address_blocklist").json()["data"][0]
+    box.post("/v1/radar/value_list_items", {"value": "9.9.9.9", "value_list": blocklist["id"]})
+    paid = [
+        box.web.post(
+            f"/pay/{box.session()['id']}", data={"email": "from@example.org"}, headers={"X-Forwarded-For": address}
+        )
+        for address in ("9.9.9.9", "9.9.9.8")
+    ]
+    assert [answer.status_code for answer in paid] == [402, 303]
+
+
 def test_a_challenge(box: Running) -> None:
     """With 3-D Secure the bank asks first; after yes the charge says that it was authenticated."""
     session = box.session()
