@@ -14,7 +14,7 @@ from orrery.checkout.catalogue import (
     checked,
     is_slug,
 )
-from orrery.errors import Invalid
+from orrery.errors import Invalid, NotFound
 
 PRODUCT = Product("isc2", "cissp", "CISSP", "price_cissp")
 FAMILY = "\N{WOMAN}\N{ZERO WIDTH JOINER}\N{GIRL}"
@@ -219,3 +219,26 @@ def test_a_catalogue_checks_its_products() -> None:
     """A product that can not be sold can not be listed."""
     with pytest.raises(Invalid):
         Catalogue((Product("isc2", "CISSP", "CISSP", "price"),))
+
+
+def test_the_owners_names() -> None:
+    """The owner names products as vendor/cert: those are returned once each, without a name all are."""
+    other = Product("isc2", "ccsp", "CCSP")
+    catalogue = Catalogue((PRODUCT, other))
+    assert catalogue.named([]) == [PRODUCT, other]
+    assert catalogue.named(["isc2/ccsp", "isc2/cissp", "isc2/ccsp"]) == [other, PRODUCT]
+
+
+@pytest.mark.parametrize("name", ["", "ccsp", "isc2/", "/ccsp", "isc2/CCSP", "isc2/cissp ", "isc2/cissp/x"])
+def test_a_name_of_no_product(name: str) -> None:
+    """What names no product is refused, whatever it resembles."""
+    with pytest.raises(NotFound):
+        Catalogue((PRODUCT,)).named(["isc2/cissp", name])
+
+
+def test_a_product_in_the_making() -> None:
+    """A product may be listed before it has a price; an empty price is a mistake."""
+    assert checked(Product("isc2", "ccsp", "CCSP")).price_id is None
+    for empty in ("", " "):
+        with pytest.raises(Invalid, match="a price_id that is not empty"):
+            checked(Product("isc2", "ccsp", "CCSP", empty))

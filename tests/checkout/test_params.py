@@ -1,10 +1,12 @@
 """The parameters of a payment session (spec 1, Session parameters; decision 5)."""
 
+from dataclasses import replace
+
 import pytest
 
 from orrery.checkout.catalogue import Product
 from orrery.checkout.params import CHANGE_RULE_3, Terms, session_parameters
-from orrery.errors import Invalid
+from orrery.errors import Invalid, NotConfigured
 from orrery.ports.processor import Parameters
 
 PRODUCT = Product("isc2", "cissp", "CISSP", "price_cissp")
@@ -113,3 +115,9 @@ def test_methods_are_always_named() -> None:
     """An empty list of methods is refused: the processor would fall back to card only (spec 1, Errors)."""
     with pytest.raises(Invalid, match="card only"):
         Terms(TERMS.success_url, TERMS.cancel_url, payment_method_types=())
+
+
+def test_without_a_price_there_are_no_parameters() -> None:
+    """A product that names no price is never sent."""
+    with pytest.raises(NotConfigured, match="isc2/cissp names no price"):
+        session_parameters(replace(PRODUCT, price_id=None), TERMS)

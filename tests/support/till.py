@@ -21,7 +21,7 @@ from orrery.checkout.service import Checkout
 from orrery.checkout.standing import ReceiptHealth
 from orrery.checkout.trials import Trials
 from orrery.checkout.verification import Verification
-from orrery.errors import ProcessorRefused
+from orrery.errors import ProcessorRefused, StoreError
 from orrery.owner.approvals import Approvals
 from orrery.owner.outbox import Outbox, Row
 from orrery.ports.processor import (
@@ -64,10 +64,13 @@ class FusedStore:
     inside: Store
     fuse: Fuse
     reads: int = 0
+    errors: list[StoreError] = field(default_factory=list[StoreError])
 
     async def get(self, key: str) -> Entry | None:
-        """Pass on."""
+        """Pass on, or fail with the error that is next."""
         self.reads += 1
+        if self.errors:
+            raise self.errors.pop(0)
         return await self.inside.get(key)
 
     async def scan(

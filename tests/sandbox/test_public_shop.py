@@ -1,0 +1,103 @@
+"""The public operation by its adapter: what is asked, and what is taken for a session."""
+
+import asyncio
+import json
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from orrery.adapters.public_shop import LONGEST_ANSWER, PATH, SECONDS, HttpShop
+from orrery.ports.shop import Started
+from tests.support.hasty_loop import run_ahead
+from tests.support.serving import serving
+
+
+@dataclass
+class Operation:
+    """A public operation that answers as the test says."""
+
+    status: int = 200
+    answer: bytes = b""
+    asked: list[tuple[object, str | None]] = field(default_factory=list[tuple[object, str | None]])
+    url: str = ""
+
+    async def take(self, request: Request) -> Response:
+        """Answer one request."""
+        self.asked.append((json.loads(await request.body()), request.headers.get("idempotency-key")))
+        headers = {"Location": "/elsewhere"} if self.status == 302 else None
+        return Response(self.answer, self.status, headers)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Operation]:
+    """One server for all tests: starting one takes a while."""
+    operation, listener = Operation(), socket.create_server(("127.0.0.1", 0))
+    operation.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    with serving(Starlette(routes=[Route(PATH, operation.take, methods=["POST"])]), listener):
+        yield operation
+
+
+@pytest.fixture
+def operation(server: Operation) -> Operation:
+    """Return the server, with nothing of the test before."""
+    server.asked.clear()
+    return server
+
+
+async def start(url: str) -> Started:
+    """Ask for a session."""
+    return await HttpShop(url).start(
+        product_type="cert", vendor_slug="northwind", cert_code="navigator", key="verify-1"
+    )
+
+
+def answered(operation: Operation, status: int, answer: bytes) -> Started:
+    """Return what is made of an answer."""
+    operation.status, operation.answer = status, answer
+    return asyncio.run(start(operation.url))
+
+
+def test_a_session(operation: Operation) -> None:
+    """The request is a visitor's, under a key of its own; the session's id is read from the answer."""
+    assert answered(operation, 200, b'{"id": "cs_live_1", "url": "https://pay.example/1"}') == Started("cs_live_1")
+    asked = {"productType": "cert", "certCode": "navigator", "vendorSlug": "northwind"}
+    assert operation.asked == [(asked, "verify-1")]
+
+
+@pytest.mark.parametrize(
+    ("status", "answer", "why"),
+    [
+        (503, b'{"error": "not-preflighted", "message": "Later."}', "answered 503 not-preflighted."),
+        (404, b'{"error": "unknown-product", "message": "No."}', "answered 404 unknown-product."),
+        (502, b"<html>Bad gateway</html>", "answered 502, and not as this service does."),
+        (200, b"<html>A page</html>", "answered 200, and not as this service does."),
+        (200, b'{"id": "../../v1/account"}', "answered 200, and not as this service does."),
+        (200, b'{"id": 5}', "answered 200, and not as this service does."),
+        (200, b"x" * (LONGEST_ANSWER * 4), "answered 200, and not as this service does."),
+        (302, b"", "answered 302, and not as this service does."),
+        (400, b'{"error": "Say\\nthis", "message": "x"}', "answered 400, and not as this service does."),
+    ],
+)
+def test_no_session(operation: Operation, status: int, answer: bytes, why: str) -> None:
+    """Whatever else is answered is no session, and is told in our words only."""
+    assert answered(operation, status, answer) == Started(None, f"The operation {why}")
+
+
+def test_nobody_there() -> None:
+    """Where nobody listens there is no session."""
+    found = asyncio.run(start("http://127.0.0.1:9"))
+    assert found.session_id is None
+    assert found.why.startswith("The operation can not be reached")
+
+
+def test_no_answer() -> None:
+    """An operation that never answers is given up."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        assert run_ahead(start(url), SECONDS).why == "The operation did not answer within 20 s."
