@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
@@ -222,5 +222,8 @@ def _row(standing: Standing, now: datetime) -> tuple[str, ...]:
 
 
 def _age(then: datetime, now: datetime) -> str:
-    days, seconds = (now - then).days, (now - then).seconds
-    return f"{days} d" if days else f"{seconds // 3600} h" if seconds >= 3600 else f"{seconds // 60} min"  # noqa: PLR2004
+    passed = now - then
+    for size, unit in ((timedelta(days=1), "d"), (timedelta(hours=1), "h")):
+        if passed >= size:
+            return f"{passed // size} {unit}"
+    return f"{passed // timedelta(minutes=1)} min"
