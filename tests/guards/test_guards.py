@@ -1,18 +1,15 @@
 """The tests that guard money and the live count: without any of these checks one turns red (change rule 5)."""
 
 import os
-import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-SOURCE = ROOT / "src" / "orrery"
+from tests.support.mutations import Mutation, copied, guarded, mutated
+
 GUARDS = {
     "checkout/signature.py": "tests/checkout/test_signature.py",
     "checkout/access.py": "tests/checkout/test_access.py",
@@ -37,24 +34,6 @@ GUARDS = {
     "owner/guard.py": "tests/owner/test_guard.py",
 }
 """Which tests guard which file."""
-
-RUN = """
-import sys, orrery, pytest
-if not orrery.__file__.startswith(sys.argv[1]):
-    sys.exit("another copy is imported: " + orrery.__file__)
-sys.exit(pytest.main(["-x", "-p", "no:cacheprovider", "-p", "no:schemathesis", *sys.argv[2:]]))
-"""
-
-
-@dataclass(frozen=True)
-class Mutation:
-    """One check taken out: `old` stands exactly once in `file`, and `new` takes its place."""
-
-    what: str
-    file: str
-    old: str
-    new: str
-
 
 MUTATIONS = [
     Mutation(
@@ -349,37 +328,16 @@ MUTATIONS = [
 ]
 
 
-def copied(folder: Path) -> Path:
-    """Copy the source, and return where the package lies."""
-    return Path(shutil.copytree(SOURCE, folder / "orrery", ignore=shutil.ignore_patterns("__pycache__")))
-
-
-def guarded(package: Path, *tests: str) -> subprocess.CompletedProcess[str]:
-    """Run tests against the copy of the package."""
-    environment = {**os.environ, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}  # noqa: TID251  for a child
-    command = [sys.executable, "-c", RUN, str(package), *tests]
-    return subprocess.run(  # noqa: S603  our own tests
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=120
-    )
-
-
-def mutated(folder: Path, mutation: Mutation) -> subprocess.CompletedProcess[str]:
-    """Take the check out of a copy, and run the tests that guard it."""
-    package = copied(folder)
-    file = package / mutation.file
-    text = file.read_text(encoding="utf-8")
-    assert text.count(mutation.old) == 1, "the code has changed: say here what the check looks like now"
-    file.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
-    return guarded(package, GUARDS[mutation.file])
-
-
 @pytest.fixture(scope="module")
 def runs(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[dict[str, Future[subprocess.CompletedProcess[str]]]]:
     """Run all mutations side by side, a process for each core."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        yield {one.what: pool.submit(mutated, tmp_path_factory.mktemp("mutated"), one) for one in MUTATIONS}
+        yield {
+            one.what: pool.submit(mutated, tmp_path_factory.mktemp("mutated"), one, GUARDS[one.file])
+            for one in MUTATIONS
+        }
 
 
 def test_the_copy_as_it_is_passes(tmp_path: Path) -> None:
