@@ -101,6 +101,17 @@ async def test_the_public_sees_nothing_private(path: str) -> None:
         assert (await client.get(path)).status_code == 404
 
 
+async def test_fingerprints_of_what_is_in_memory() -> None:
+    """The private app shows what it is given of the secrets, and no cache keeps it."""
+    shown = {"keyed_by": "0123456789ab", "secrets": {"push_token": None}}
+    public = apps(WELL)[0]
+    page = owner_page(ManualClock())
+    private = private_app(public, finding(WELL), Metrics(), undelivered, page, lambda: shown)
+    async with client_of(private) as client:
+        answer = await client.get("/secrets")
+    assert (answer.json(), answer.headers["cache-control"]) == (shown, "no-store")
+
+
 @pytest.mark.parametrize(
     ("parts", "ready"), [([WELL, OFF], True), ([WELL, UNLUCKY], True), ([WELL, BROKEN], False)]
 )

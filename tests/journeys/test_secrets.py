@@ -200,6 +200,12 @@ def test_the_examination(shop: Deployment, tmp_path: Path) -> None:
     assert "gone" in found["access_service_token"]["found"]
     assert "shorter than 8" in found["mail_password"]["found"]
     assert shop.records.keys() == before
+    shop.configure()
+    (shop.folder / "secrets").chmod(0o755)
+    file_of(shop, "tracker_token").chmod(0o640)
+    _, found, _ = checked(shop)
+    opened = {name for name, one in found.items() if "everybody on this machine" in one["found"]}
+    assert opened == set(shop.secrets) - {"tracker_token"}
 
 
 def test_an_unknown_secret_is_not_announced(shop: Deployment) -> None:

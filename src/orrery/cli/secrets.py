@@ -34,7 +34,8 @@ def check(
     """Examine each secret, here, at the processor and in the running service; exit 1 when something is broken."""
     loaded = load_usable(config)
     settings, secrets, troubles = loaded
-    password = given_password(password_file, "Admin password (Enter to leave it out): ")
+    hashed = secrets.reveal("admin_password_hash")
+    password = given_password(password_file, "Admin password (Enter to leave it out): ") if hashed else None
 
     async def work(orrery: Orrery) -> tuple[list[Examined], str]:
         return await Examination(settings, secrets, troubles, orrery, password).run()

@@ -155,7 +155,8 @@ class SecretsGuard:
                 checks.append(Unchanged(entry.key, entry.version) if entry else Absent(KEPT + name))
             if kind:
                 events.append(Event(name, kind, held is not None, held != (seen.fingerprint or None)))
-        writes += outbox.enqueue(letters(events, self.uses, now, await self._after_restore(entries)), now)
+        restored = await self._after_restore(entries) if events else ""
+        writes += outbox.enqueue(letters(events, self.uses, now, restored), now)
         if writes and isinstance(await self._commit(writes, checks), Conflict):
             return False
         for event in events:

@@ -88,7 +88,7 @@ def letters(events: Sequence[Event], uses: Mapping[str, Use], now: datetime, aft
     """
     grouped: dict[Kind, list[Event]] = {}
     for event in events:
-        if event.name != DIRECTORY or event.kind in _PRIORITIES.keys() - {"appeared"}:
+        if (event.name, event.kind) != (DIRECTORY, "appeared"):
             grouped.setdefault(event.kind, []).append(event)
     return [_letter(kind, found, uses, now, after_restore) for kind, found in grouped.items()]
 
