@@ -242,9 +242,9 @@ async def test_many_rows_unfold() -> None:
 
 async def test_figures_stand_flush_right() -> None:
     """A column of figures is set as one; a column with a word in it is not."""
-    rows = (("1,640", "7", "-"), ("21.5", "x", "3"))
-    outline = Outline(await shown(Panel("x", "x", columns=("a", "b", "c"), rows=rows)))
-    assert ["class" in heading for heading in outline.named("th")] == [True, False, True]
+    rows = (("1,640", "7", "-", "-"), ("21.5", "x", "3", "-"))
+    outline = Outline(await shown(Panel("x", "x", columns=("a", "b", "c", "d"), rows=rows)))
+    assert ["class" in heading for heading in outline.named("th")] == [True, False, True, False]
 
 
 @pytest.mark.parametrize(("mode", "told"), [("sandbox", True), ("live", False)])

@@ -17,7 +17,7 @@ SALES = Panel(
     "plain",
     columns=("Currency", "Today", "7 days", "30 days"),
     rows=(
-        ("USD", "147.00 from 3", "1,029.00 from 21", "3,626.00 from 74"),
+        ("USD", "147.00 from 3", "1029.00 from 21", "3626.00 from 74"),
         ("EUR", "none", "45.00 from 1", "135.00 from 3"),
         ("JPY", "none", "none", "7500 from 1"),
     ),
@@ -46,7 +46,7 @@ COUNTER = Panel(
     rows=(("this hour", "1,640"), ("today", "21,380")),
 )
 APPROVALS = Panel("Approvals", "Nothing waits for your word. Log 41:9c0de5b2a3f7714e", "good")
-CLUSTERS = Panel("Declined cards", "No cluster in the last 24 hours.", "good")
+CLUSTERS = Panel("Fraud clusters", "None in the last 24 hours.", "good")
 NOTIFICATIONS = Panel("Notifications", "All were delivered.", "good")
 PARTS = Panel("Parts", "All 9 are well.", "good")
 

@@ -228,7 +228,11 @@ def _panel(seen: Reconciled, now: datetime) -> Panel:
     columns = ("Session", "What", "Why") if rows else ()
     ran = f"Reconciled at {moment(seen.at)}: {seen.examined} sessions of 30 days, {seen.unpaid} not paid yet."
     if rows:
-        headline = f"{seen.without_access} paid without access, {seen.without_payment} with access unpaid"
+        counted = (
+            (seen.without_access, "paid without access"),
+            (seen.without_payment, "with access without payment"),
+        )
+        headline = ", ".join(f"{count} {what}" for count, what in counted if count)
         return Panel(_PANEL, headline, "bad", f"{ran} See `orrery checkout reconcile`.", columns, rows)
     if now - seen.at > LATE:
         todo = f"{ran} Is the service running, and does the processor answer? Ask `orrery doctor`."

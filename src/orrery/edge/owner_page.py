@@ -174,7 +174,8 @@ def _time(at: datetime) -> "Markup":
 
 def _figures(panel: Panel) -> list[bool]:
     """Return for each column whether all of its cells are figures, which stand flush right."""
-    return [all(map(_FIGURE.fullmatch, column)) for column in zip(*panel.rows, strict=True)]
+    columns = zip(*panel.rows, strict=True)
+    return [all(map(_FIGURE.fullmatch, cells)) and set(cells) != {"-"} for cells in columns]
 
 
 def _planets(panels: Sequence[Panel]) -> list[tuple[str, str, Tone]]:
