@@ -1,5 +1,6 @@
 """What visitors really get: by hand through the public operation, and unattended by reading (change rule 2)."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -9,12 +10,13 @@ from orrery.checkout.verification import SLACK
 from orrery.errors import ApprovalRefused, NotConfigured, ProcessorUnreachable
 from orrery.ports.processor import CheckoutSession
 from tests.support.checkout import PRODUCT, TERMS
-from tests.support.till import Counterpart, Rehearsal
+from tests.support.till import Counterpart, Fuse, Killed, Rehearsal
 
 pytestmark = pytest.mark.anyio
 
 THREE_D_SECURE = "payment_method_options.card.request_three_d_secure"
 HOUR = 3600
+LOST = ProcessorUnreachable("No answer.", same_key=True)
 
 
 async def selling() -> Rehearsal:
@@ -94,6 +96,47 @@ async def test_no_session() -> None:
     verified = await rehearsal.verification.run(PRODUCT, Counterpart(rehearsal, why="It answered 503."))
     assert (verified.is_well, verified.session_id, verified.intent_id) == (False, None, None)
     assert verified.why == "It answered 503."
+    assert (await rehearsal.verification.run(PRODUCT, Counterpart(rehearsal))).is_well
+
+
+async def test_a_lost_answer() -> None:
+    """After an answer that was lost the next one asks under the same key, and finds what there may be."""
+    rehearsal = await selling()
+    lost = Counterpart(rehearsal, why="No answer.", may_exist=True)
+    await rehearsal.verification.run(PRODUCT, lost)
+    refused = Counterpart(rehearsal, why="It answered 503.")
+    await rehearsal.verification.run(PRODUCT, refused)
+    found = Counterpart(rehearsal)
+    assert (await rehearsal.verification.run(PRODUCT, found)).intent_id is not None
+    assert lost.keys == refused.keys == found.keys
+
+
+async def test_killed_at_every_step() -> None:
+    """Wherever a verification is killed, the next one finds its session: each waits for the owner's word."""
+    for steps in range(1, 16):
+        rehearsal = await selling()
+        killed = rehearsal.again(fuse=Fuse(steps))
+        with suppress(Killed):
+            await killed.verification.run(PRODUCT, Counterpart(killed))
+        survivor = rehearsal.again()
+        for _ in range(2):
+            await survivor.verification.run(PRODUCT, Counterpart(survivor))
+        waiting = {one.intent.target for one in await survivor.approvals.proposals()}
+        assert set(survivor.till.open()) <= waiting
+        assert len(survivor.till.open()) >= 2
+
+
+async def test_after_an_interrupted_one() -> None:
+    """The session that a killed verification has left is handed over to be expired, and is not judged."""
+    rehearsal = await selling()
+    rehearsal.till.after["create"] = [LOST]
+    with pytest.raises(ProcessorUnreachable):
+        await rehearsal.verification.run(PRODUCT, Counterpart(rehearsal))
+    left = await rehearsal.verification.run(PRODUCT, Counterpart(rehearsal))
+    assert (left.session_id, left.rule, left.is_well) == ("cs_2", (), False)
+    assert "came to no end" in left.why
+    await rehearsal.sign(left.intent_id)
+    assert (await rehearsal.verification.run(PRODUCT, Counterpart(rehearsal))).session_id == "cs_3"
 
 
 async def test_a_session_of_elsewhere() -> None:

@@ -71,28 +71,42 @@ def test_a_session(operation: Operation) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "answer", "why"),
+    ("status", "answer", "tag"),
     [
-        (503, b'{"error": "not-preflighted", "message": "Later."}', "answered 503 not-preflighted."),
-        (404, b'{"error": "unknown-product", "message": "No."}', "answered 404 unknown-product."),
-        (502, b"<html>Bad gateway</html>", "answered 502, and not as this service does."),
-        (200, b"<html>A page</html>", "answered 200, and not as this service does."),
-        (200, b'{"id": "../../v1/account"}', "answered 200, and not as this service does."),
-        (200, b'{"id": 5}', "answered 200, and not as this service does."),
-        (200, b"x" * (LONGEST_ANSWER * 4), "answered 200, and not as this service does."),
-        (302, b"", "answered 302, and not as this service does."),
-        (400, b'{"error": "Say\\nthis", "message": "x"}', "answered 400, and not as this service does."),
+        (503, b'{"error": "not-preflighted", "message": "Later."}', "not-preflighted"),
+        (404, b'{"error": "unknown-product", "message": "No."}', "unknown-product"),
+        (429, b'{"error": "too-many-requests"}', "too-many-requests"),
     ],
 )
-def test_no_session(operation: Operation, status: int, answer: bytes, why: str) -> None:
-    """Whatever else is answered is no session, and is told in our words only."""
-    assert answered(operation, status, answer) == Started(None, f"The operation {why}")
+def test_the_service_says_no(operation: Operation, status: int, answer: bytes, tag: str) -> None:
+    """What the service itself refuses is told with its tag: there is no session."""
+    assert answered(operation, status, answer) == Started(None, f"The operation answered {status} {tag}.")
+
+
+@pytest.mark.parametrize(
+    ("status", "answer"),
+    [
+        (502, b"<html>Bad gateway</html>"),
+        (200, b"<html>A page</html>"),
+        (200, b'{"id": "../../v1/account"}'),
+        (200, b'{"id": 5}'),
+        (200, b"x" * (LONGEST_ANSWER * 4)),
+        (302, b""),
+        (400, b'{"error": "Say\\nthis", "message": "x"}'),
+    ],
+)
+def test_no_session(operation: Operation, status: int, answer: bytes) -> None:
+    """Whatever else is answered is told in our words only; it leaves open whether there is a session."""
+    found = answered(operation, status, answer)
+    assert found == Started(
+        None, f"The operation answered {status}, and not as this service does.", may_exist=True
+    )
 
 
 def test_nobody_there() -> None:
     """Where nobody listens there is no session."""
     found = asyncio.run(start("http://127.0.0.1:9"))
-    assert found.session_id is None
+    assert (found.session_id, found.may_exist) == (None, False)
     assert found.why.startswith("The operation can not be reached")
 
 
@@ -100,4 +114,5 @@ def test_no_answer() -> None:
     """An operation that never answers is given up."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        assert run_ahead(start(url), SECONDS).why == "The operation did not answer within 20 s."
+        found = run_ahead(start(url), SECONDS)
+    assert found == Started(None, "The operation did not answer within 20 s.", may_exist=True)

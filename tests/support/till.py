@@ -357,13 +357,14 @@ class Counterpart:
 
     rehearsal: Rehearsal
     why: str = ""
+    may_exist: bool = False
     keys: list[str] = field(default_factory=list[str])
 
     async def start(self, *, product_type: str, vendor_slug: str, cert_code: str, key: str) -> Started:
         """Make a session with what is sold."""
         self.keys.append(key)
         if self.why:
-            return Started(None, self.why)
+            return Started(None, self.why, self.may_exist)
         products = self.rehearsal.selling.catalogue
         product = next(one for one in products if one.name == f"{vendor_slug}/{cert_code}")
         assert product.key.product_type == product_type

@@ -43,9 +43,11 @@ class HttpShop:
             async with asyncio.timeout(SECONDS):
                 status, answer = await self._post(body, key)
         except TimeoutError:
-            return Started(None, f"The operation did not answer within {SECONDS:g} s.")
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            return Started(None, f"The operation did not answer within {SECONDS:g} s.", may_exist=True)
+        except (httpx2.ConnectError, httpx2.InvalidURL) as error:
             return Started(None, f"The operation can not be reached ({type(error).__name__}).")
+        except httpx2.HTTPError as error:
+            return Started(None, f"The operation gave no answer ({type(error).__name__}).", may_exist=True)
         return _read(status, answer)
 
     async def _post(self, body: dict[str, str], key: str) -> tuple[int, bytes]:
@@ -67,4 +69,4 @@ def _read(status: int, answer: bytes) -> Started:
             return Started(_Session.model_validate_json(answer).id)
         return Started(None, f"The operation answered {status} {_Problem.model_validate_json(answer).error}.")
     except ValidationError:
-        return Started(None, f"The operation answered {status}, and not as this service does.")
+        return Started(None, f"The operation answered {status}, and not as this service does.", may_exist=True)

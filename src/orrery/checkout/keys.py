@@ -79,6 +79,11 @@ def own_session(session_id: str) -> str:
     return f"own-session:{session_id}"
 
 
+def verifying(product: ProductKey) -> str:
+    """Return the key of a verification that has begun and has no session yet."""
+    return f"verifying:{product.vendor_slug}:{product.cert_code}"
+
+
 def stamp(moment: datetime) -> str:
     """Return `moment` (UTC) as text that sorts by time."""
     return moment.strftime("%Y%m%dT%H%M%S.%fZ")

@@ -22,9 +22,9 @@ from orrery.errors import NotConfigured, NotFound, ProcessorRefused, ProcessorUn
 from orrery.owner import outbox
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, moment
-from orrery.ports.processor import CheckoutSession, Processor, ProcessorReads
-from orrery.ports.shop import Shop
-from orrery.ports.store import Put, Store, Write
+from orrery.ports.processor import CheckoutSession, Parameters, Processor, ProcessorReads
+from orrery.ports.shop import Shop, Started
+from orrery.ports.store import Delete, Put, Store, Write
 
 EVERY = timedelta(hours=6)
 """How often the workers look at the newest visitor's session (issue 4, item 2)."""
@@ -34,6 +34,11 @@ WINDOW = timedelta(days=7)
 
 SLACK = timedelta(minutes=1)
 """A session so soon after a receipt may have been made with the one before: clocks differ."""
+
+KEEP_KEY = timedelta(hours=24)
+"""How long a key leads to the same session (decision 2)."""
+
+_LEFT = "This session was left by a verification that came to no end: have it expired, and verify again."
 
 log = structlog.get_logger()
 
@@ -85,33 +90,56 @@ class Verification:
         Raises the store's errors, and `NotConfigured` for a product that can not be sold.
         """
         today = self._selling.todays(product)
-        key = product.key
-        started = await shop.start(
-            product_type=key.product_type,
-            vendor_slug=key.vendor_slug,
-            cert_code=key.cert_code,
-            key=f"verify-{secrets.token_hex(16)}",
-        )
+        interrupted, started = await self._start(product, shop)
         if started.session_id is None:
+            if not interrupted and not started.may_exist:
+                await self._forget(product)
             return Verified(product.name, why=started.why)
-        session_id = started.session_id
-        own = OwnSession(session_id=session_id, made_by="verify", made_at=self._clock.now())
-        await self._store.commit([Put(keys.own_session(session_id), own.to_bytes(), KEEP_TRIALS)])
+        if interrupted:
+            intent_id = await self._to_expire(started.session_id)
+            verified = Verified(product.name, started.session_id, intent_id=intent_id, why=_LEFT)
+        else:
+            verified = await self._compared(product.name, started.session_id, today)
+        await self._forget(product)
+        return verified
+
+    async def _forget(self, product: Product) -> None:
+        await self._store.commit([Delete(keys.verifying(product.key))])
+
+    async def _compared(self, name: str, session_id: str, today: Parameters) -> Verified:
         try:
             session = await self._processor.get_session(session_id)
         except ProcessorRefused as error:
             why = f"The processor does not show the session: {error} Is the address another deployment's?"
-            return Verified(product.name, session_id, why=why)
+            return Verified(name, session_id, why=why)
         except ProcessorUnreachable as error:
-            return Verified(product.name, session_id, intent_id=await self._to_expire(session_id), why=str(error))
+            return Verified(name, session_id, intent_id=await self._to_expire(session_id), why=str(error))
         setting = self._selling.terms.three_d_secure if self._selling.terms else ""
         return Verified(
-            product.name,
+            name,
             session_id,
             tuple(to_the_letter(session, setting)),
             tuple(as_catalogued(session, today)),
             await self._to_expire(session_id),
         )
+
+    async def _start(self, product: Product, shop: Shop) -> tuple[bool, Started]:
+        """Make a session; return with it whether it may be that of a verification that came to no end.
+
+        The key of the question is written down first, and forgotten when the session waits for the owner's word.
+        """
+        begun, asked = keys.verifying(product.key), product.key
+        entry = await self._store.get(begun)
+        key = entry.value.decode() if entry else f"verify-{secrets.token_hex(16)}"
+        if entry is None:
+            await self._store.commit([Put(begun, key.encode(), KEEP_KEY)])
+        started = await shop.start(
+            product_type=asked.product_type, vendor_slug=asked.vendor_slug, cert_code=asked.cert_code, key=key
+        )
+        if started.session_id:
+            own = OwnSession(session_id=started.session_id, made_by="verify", made_at=self._clock.now())
+            await self._store.commit([Put(keys.own_session(started.session_id), own.to_bytes(), KEEP_TRIALS)])
+        return entry is not None, started
 
     async def _to_expire(self, session_id: str) -> str:
         return (await self._expiry.propose(session_id, "It was made to verify the checkout.", "owner")).id

@@ -6,10 +6,14 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """What the operation answered: the processor's session, or in a sentence why there is none."""
+    """What the operation answered: the processor's session, or in a sentence why there is none.
+
+    `may_exist` means that the answer was lost, or was not the service's: there may be a session all the same.
+    """
 
     session_id: str | None
     why: str = ""
+    may_exist: bool = False
 
 
 class Shop(Protocol):
