@@ -172,7 +172,7 @@ def test_two_processes_that_see_the_same_tell_it_once() -> None:
     """A file that both miss is one alarm, and it is back when both have seen it."""
     one, other = LOOK, replace(LOOK, observer="b:8081")
     kept, first = step(learned(), GONE, one)
-    kept, second = step(kept, GONE, other)
+    kept, second = step(kept, replace(FILE, place="copy"), other)
     assert (first, second) == ("vanished", None)
     kept, first = step(kept, FILE, one)
     kept, second = step(kept, FILE, other)

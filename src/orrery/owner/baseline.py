@@ -177,8 +177,10 @@ def _as_before(kept: Kept, seen: Seen, look: Look) -> tuple[Kept, Kind | None]:
 
 
 def _alarmed(kept: Kept, trouble: Trouble, seen: Seen, look: Look) -> tuple[Kept, Kind | None]:
-    alarm = _alarm(kept, trouble, seen.fingerprint, look)
-    known = any((one.trouble, one.fingerprint) == (trouble, seen.fingerprint) for one in kept.alarms)
+    # What is left after a loss does not matter: two processes that miss a file may see that differently.
+    other = seen.fingerprint if trouble == "changed" else ""
+    alarm = _alarm(kept, trouble, other, look)
+    known = any((one.trouble, one.fingerprint) == (trouble, other) for one in kept.alarms)
     after = kept.model_copy(update={"alarms": (*_of_others(kept, look), alarm)})
     return after, None if known or trouble == "restart" else trouble
 

@@ -143,6 +143,8 @@ def _loss(event: Event, uses: Mapping[str, Use]) -> str:
     use = uses.get(event.name)
     if use is None:
         return "The running service goes on with what it holds; the next start may be refused."
+    if not use.stops:
+        return "Nothing that is configured uses it."
     if event.kind == "changed":
         return f"Another value lies there than before. If it is wrong: {use.effect}"
     if event.held:
