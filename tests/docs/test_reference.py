@@ -15,7 +15,7 @@ from orrery.app import opened
 from orrery.checkout.desk import JournalEntry
 from orrery.checkout.drift import DriftSeen
 from orrery.checkout.receipts import OwnSession, Receipt, Trial
-from orrery.checkout.records import AccessEnd, AccessRecord, Attempt, Offer, Pending
+from orrery.checkout.records import AccessEnd, AccessRecord, Attempt, Offer, Pending, Reconciled
 from orrery.fraud.records import Found
 from orrery.live.records import Active, LastError, Outcome, Pages
 from orrery.owner import outbox
@@ -174,6 +174,7 @@ def test_every_error_tag_is_documented() -> None:
         ("Access record", AccessRecord),
         ("Offer", Offer),
         ("Completed session without access", Pending),
+        ("Last reconciliation", Reconciled),
         ("End of access", AccessEnd),
         ("Idempotency record", Attempt),
         ("Notification", outbox.Row),

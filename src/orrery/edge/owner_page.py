@@ -11,6 +11,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -131,10 +132,12 @@ def _headers(style: str) -> dict[str, str]:
     return {"Cache-Control": "private, no-store", "Content-Security-Policy": policy}
 
 
+@cache
 def _file(name: str) -> str:
     return files("orrery").joinpath("web", name).read_text(encoding="utf-8")
 
 
+@cache
 def _templates() -> "Environment":
     from jinja2 import Environment, PackageLoader, select_autoescape  # noqa: PLC0415  it is needed here only
 
