@@ -1,6 +1,7 @@
 """A standing approval covers exactly what it names, for 24 hours, each target once (decision 15)."""
 
 import asyncio
+from contextlib import suppress
 
 import pytest
 
@@ -144,6 +145,25 @@ async def test_of_many_at_once_one_wins() -> None:
     assert sum(isinstance(one, ApprovalRefused) for one in came) == 9 - sum(type(one) is Invalid for one in came)
     assert sorted(desk.switches.on) == ["cs_1", "cs_2"]
     assert (await desk.approvals.verify()).holds
+
+
+async def test_overtaken_by_one_that_is_under_way() -> None:
+    """Whoever is overtaken between the look and the start leaves the target to the other, dead or alive."""
+    desk = Desk()
+    store = UnreliableStore(desk.store)
+    intent = await desk.approved_run()
+    other, desk.store = desk.approvals, store
+
+    async def overtake() -> None:
+        store.overtaken_by = None
+        desk.switches.before = [RuntimeError("killed")]
+        with suppress(RuntimeError):
+            await other.use(intent.id, "cs_1")
+
+    store.overtaken_by = overtake
+    with pytest.raises(ApprovalRefused, match="used for this target"):
+        await desk.another().use(intent.id, "cs_1")
+    assert desk.switches.on == []
 
 
 async def test_refused_and_tried_again(desk: Desk) -> None:

@@ -11,6 +11,7 @@ from orrery.owner.audit import Head, read_head
 from orrery.owner.chain import LogEntry, following
 from orrery.ports.store import Delete, Put
 from tests.support.approving import OWNER, STRANGER, Desk, SharedKeys, fingerprint, signed
+from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
 
@@ -216,6 +217,20 @@ async def test_a_key_that_is_no_longer_used(desk: Desk) -> None:
     assert (await now.verify(signatures=SharedKeys(STRANGER, OWNER))).holds
 
 
+async def test_while_others_write(desk: Desk) -> None:
+    """What is appended during a look is no break."""
+    store, proposing = UnreliableStore(desk.store), desk.another()
+    desk.store = store
+    looking = desk.another()
+
+    async def propose() -> None:
+        store.scanned = None
+        await proposing.propose(desk.draft())
+
+    store.scanned = propose
+    assert (await looking.verify()).holds
+
+
 class NoKeys:
     """A machine that can not check signatures."""
 
@@ -233,9 +248,8 @@ async def test_signatures_that_can_not_be_checked(desk: Desk) -> None:
 
 async def test_the_log_goes_on_after_a_refusal(desk: Desk) -> None:
     """Refusals are part of the chain, and change nothing of what is known."""
-    intent = (await desk.approvals.proposals())[0].intent
     with pytest.raises(ApprovalRefused):
-        await desk.sign(intent)
+        await desk.sign(await desk.found("done"))
     assert (await desk.approvals.verify()).holds
 
 

@@ -36,7 +36,8 @@ def copied(folder: Path) -> Path:
 def guarded(package: Path, *tests: str) -> subprocess.CompletedProcess[str]:
     """Run tests against the copy of the package."""
     environment = {**os.environ, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}  # noqa: TID251  for a child
-    command = [sys.executable, "-c", RUN, str(package), *tests]
+    # In a place of its own: runs side by side would clear away each other's temporary folders.
+    command = [sys.executable, "-c", RUN, str(package), f"--basetemp={package.parent / 'tmp'}", *tests]
     return subprocess.run(  # noqa: S603  our own tests
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=120
     )

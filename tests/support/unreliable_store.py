@@ -14,13 +14,14 @@ class UnreliableStore:
     """Passes on; every call lets other tasks run first.
 
     `get_errors` and `commit_errors` are raised one a call. `overtaken_by` runs before each commit, as another
-    process might. `commits` counts those that were asked for.
+    process might, and `scanned` after each scan. `commits` counts those that were asked for.
     """
 
     inside: Store
     get_errors: list[StoreError] = field(default_factory=list[StoreError])
     commit_errors: list[StoreError] = field(default_factory=list[StoreError])
     overtaken_by: Callable[[], Awaitable[object]] | None = None
+    scanned: Callable[[], Awaitable[object]] | None = None
     commits: int = 0
 
     async def get(self, key: str) -> Entry | None:
@@ -33,9 +34,12 @@ class UnreliableStore:
     async def scan(
         self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
     ) -> list[Entry]:
-        """Pass on."""
+        """Pass on; then others have their turn."""
         await checkpoint()
-        return await self.inside.scan(prefix, after=after, limit=limit, reverse=reverse)
+        found = await self.inside.scan(prefix, after=after, limit=limit, reverse=reverse)
+        if self.scanned is not None:
+            await self.scanned()
+        return found
 
     async def commit(
         self, writes: Sequence[Write], checks: Sequence[Check] = (), *, commit_id: str | None = None

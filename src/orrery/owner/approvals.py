@@ -33,6 +33,7 @@ _NEWEST = 500
 """So many entries of the log are looked at for the owner's page."""
 
 _LONGEST_REASON = 500
+_ROUNDS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +201,13 @@ class Approvals:
 
         `remembered` is a head that the owner was told of; `signatures` may know keys that are no longer in use.
         """
-        entries = [entry async for entry in self.log.entries()]
-        return await audit(
-            entries, await self.log.head(), await self.proposals(), signatures or self._signatures, remembered
-        )
+        checks = signatures or self._signatures
+        for _ in range(_ROUNDS):
+            head = await self.log.head()
+            entries, proposals = [entry async for entry in self.log.entries()], await self.proposals()
+            if head == await self.log.head():
+                return await audit(entries, head, proposals, checks, remembered)
+        raise StoreUnavailable("The log is being written to all the time; try again.")
 
     def _operation(self, intent: Intent) -> Operation:
         operation = self._operations.get(intent.operation)

@@ -108,11 +108,8 @@ def first_break(entries: Iterable[LogEntry | None]) -> int | None:
     """
     number, previous = 1, START
     for entry in entries:
-        if entry is None or (entry.number, entry.previous, entry.hash) != (
-            number,
-            previous,
-            entry.expected_hash(),
-        ):
+        placed = (number, previous, entry.expected_hash()) if entry else None
+        if entry is None or (entry.number, entry.previous, entry.hash) != placed:
             return number
         number, previous = number + 1, entry.hash
     return None

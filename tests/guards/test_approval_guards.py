@@ -1,0 +1,177 @@
+"""The tests that guard the owner's word: without any of these checks one turns red (change rule 4)."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.support.mutations import Mutation, copied, guarded, mutated
+
+GUARDS = {
+    "adapters/ssh_keygen.py": ["tests/adapters/test_ssh_keygen.py"],
+    "owner/approval_log.py": ["tests/owner/test_audit.py", "tests/owner/test_approvals.py"],
+    "owner/approvals.py": [
+        "tests/owner/test_approvals.py",
+        "tests/owner/test_approvals_use.py",
+        "tests/owner/test_approvals_proposing.py",
+    ],
+    "owner/audit.py": ["tests/owner/test_audit.py"],
+    "owner/chain.py": ["tests/owner/test_chain.py"],
+    "owner/execution.py": ["tests/owner/test_approvals_lost.py", "tests/owner/test_approvals.py"],
+    "owner/intents.py": ["tests/adapters/test_ssh_keygen.py", "tests/owner/test_intents.py"],
+    "owner/public_keys.py": ["tests/owner/test_public_keys.py"],
+    "owner/steps.py": ["tests/owner/test_approvals.py"],
+}
+"""Which tests guard which file."""
+
+
+MUTATIONS = [
+    Mutation(
+        "no signature is checked",
+        "owner/approvals.py",
+        "signer = await self._signatures.check(statement.encode(), signature.encode())",
+        'signer = ""',
+    ),
+    Mutation("an approval of another intent counts", "owner/approvals.py", "said.intent_id != intent.id or ", ""),
+    Mutation(
+        "an intent of another deployment counts",
+        "owner/approvals.py",
+        " or intent.deployment != self._deployment",
+        "",
+    ),
+    Mutation(
+        "the signed digest is not compared",
+        "owner/approvals.py",
+        "said.digest == intent.digest() ==",
+        "intent.digest() ==",
+    ),
+    Mutation("the proposed digest is not compared", "owner/approvals.py", " == progress.digest:", ":"),
+    Mutation(
+        "an approval counts twice",
+        "owner/approvals.py",
+        "        if progress.state != state:\n",
+        "        if False:\n",
+    ),
+    Mutation(
+        "an approval may be of tomorrow", "owner/approvals.py", "        if age < -AHEAD:\n", "        if False:\n"
+    ),
+    Mutation(
+        "an approval never expires", "owner/approvals.py", "        if age > lifetime:\n", "        if False:\n"
+    ),
+    Mutation(
+        "whoever is overtaken carries it out all the same",
+        "owner/approvals.py",
+        "            if progress != proposal.progress:\n",
+        "            if False:\n",
+    ),
+    Mutation(
+        "a start is not fenced",
+        "owner/steps.py",
+        "fence = [Unchanged(entry.key, entry.version)]",
+        "fence = list[Unchanged]()",
+    ),
+    Mutation("a target is used twice", "owner/approvals.py", ' or (use and use.state == "done")', ""),
+    Mutation("a target that is under way is used again", "owner/approvals.py", " or is_open(use)", ""),
+    Mutation(
+        "a standing approval covers everything",
+        "owner/approvals.py",
+        "        if not await covers(deed.intent, deed.target):\n",
+        "        if False:\n",
+    ),
+    Mutation(
+        "a refusal is not logged",
+        "owner/approvals.py",
+        '            await self.log.append("refused", intent, str(error), target=target)\n',
+        "",
+    ),
+    Mutation(
+        "an intent may hold a secret",
+        "owner/approvals.py",
+        "        if any(json.dumps(secret, ensure_ascii=False)[1:-1] in stored for secret in self._forbidden):\n",
+        "        if False:\n",
+    ),
+    Mutation(
+        "an entry is written over", "owner/approval_log.py", "[unchanged, place, *checks]", "[unchanged, *checks]"
+    ),
+    Mutation("personal data goes to the log", "owner/approval_log.py", "note=impersonal(note)", "note=note"),
+    Mutation(
+        "the processor's words go to the log",
+        "owner/execution.py",
+        "    if not isinstance(error, ProcessorRefused):\n",
+        "    if True:\n",
+    ),
+    Mutation(
+        "what was not answered did not happen",
+        "owner/execution.py",
+        "        if lost.status is None or lost.status >= _SERVER_ERROR:\n",
+        "        if False:\n",
+    ),
+    Mutation(
+        "a look overrules an answer",
+        "owner/execution.py",
+        "            if not is_open(progress.deed(deed.target)):\n",
+        "            if False:\n",
+    ),
+    Mutation(
+        "what is under way is settled",
+        "owner/execution.py",
+        "        if known and may_be_under_way(known, self._clock.now()):\n",
+        "        if False:\n",
+    ),
+    Mutation(
+        "a made-up approval in the log holds",
+        "owner/audit.py",
+        "    if await signatures.check(entry.statement.encode(), entry.signature.encode()) != entry.signer:\n",
+        "    if False:\n",
+    ),
+    Mutation(
+        "an altered entry holds", "owner/chain.py", "entry.expected_hash()) if entry", "entry.hash) if entry"
+    ),
+    Mutation(
+        "a signature for files counts", "owner/intents.py", 'NAMESPACE = "orrery-approval"', 'NAMESPACE = "file"'
+    ),
+    Mutation("anybody's signature counts", "adapters/ssh_keygen.py", '"-Y", "verify"', '"-Y", "check-novalidate"'),
+    Mutation(
+        "a wrong signature is one that can not be checked",
+        "adapters/ssh_keygen.py",
+        "        if came.returncode == _NOT_VALID:\n",
+        "        if False:\n",
+    ),
+    Mutation(
+        "a private key is taken apart",
+        "owner/public_keys.py",
+        '    if "PRIVATE KEY" in line:\n',
+        "    if False:\n",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def runs(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[dict[str, Future[subprocess.CompletedProcess[str]]]]:
+    """Run all mutations side by side, a process for each core."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield {
+            one.what: pool.submit(mutated, tmp_path_factory.mktemp("mutated"), one, *GUARDS[one.file])
+            for one in MUTATIONS
+        }
+
+
+def test_the_copy_as_it_is_passes(tmp_path: Path) -> None:
+    """With every check in its place the guarding tests pass: what follows is the mutations' doing."""
+    came = guarded(copied(tmp_path), *sorted({test for tests in GUARDS.values() for test in tests}))
+    assert came.returncode == pytest.ExitCode.OK, came.stdout + came.stderr
+
+
+@pytest.mark.parametrize("what", [mutation.what for mutation in MUTATIONS])
+def test_a_missing_check_turns_a_test_red(
+    runs: dict[str, Future[subprocess.CompletedProcess[str]]], what: str
+) -> None:
+    """Taking the check out makes a guarding test fail, and not for another reason."""
+    came = runs[what].result()
+    assert came.returncode == pytest.ExitCode.TESTS_FAILED, came.stdout + came.stderr
+    assert "1 failed" in came.stdout
