@@ -12,6 +12,7 @@ from tests.support.mutations import Mutation, copied, guarded, mutated
 
 GUARDS = {
     "checkout/signature.py": "tests/checkout/test_signature.py",
+    "checkout/account.py": "tests/checkout/test_account.py",
     "checkout/access.py": "tests/checkout/test_access.py",
     "checkout/webhook.py": "tests/checkout/test_webhook.py",
     "checkout/fulfilment.py": "tests/checkout/test_webhook.py",
@@ -324,6 +325,30 @@ MUTATIONS = [
         "owner/guard.py",
         "        sight = await self._settled_sight()\n",
         '        sight = dict.fromkeys(self.uses, Seen("unknown"))\n',
+    ),
+    Mutation(
+        "the account has other branding than when it was proposed",
+        "checkout/account.py",
+        "        _require_same(await _read(self._branding(target, body)), before)\n",
+        "        await _read(self._branding(target, body))\n",
+    ),
+    Mutation(
+        "other configurations are there than when one was proposed",
+        "checkout/account.py",
+        "        _require_same(ConfigurationBody(known=sorted(one.id for one in there)), before)\n",
+        "",
+    ),
+    Mutation(
+        "the configuration is another than when it was proposed",
+        "checkout/account.py",
+        "        _require_same(_seen(current, body), before)\n",
+        "",
+    ),
+    Mutation(
+        "the branding of another account is changed",
+        "checkout/account.py",
+        "        if account.id != account_id:\n",
+        "        if False:\n",
     ),
 ]
 
