@@ -248,6 +248,17 @@ async def test_an_expiry_that_failed(error: Exception) -> None:
     assert rehearsal.till.open() == []
 
 
+@pytest.mark.parametrize("said", ["One line.\nAnother \x1b[31m.", "long " * 200])
+async def test_whatever_the_processor_says(said: str) -> None:
+    """A processor's sentence of several lines, or a very long one, keeps no orphan from being queued."""
+    rehearsal = Rehearsal(products=(PRODUCT,))
+    rehearsal.till.before["expire"] = [ProcessorRefused(said, status=403)]
+    (outcome,) = (await rehearsal.preflighted()).outcomes
+    assert outcome.result == "left open"
+    intent = (await rehearsal.approvals.proposal(outcome.intent_id or "")).intent
+    assert intent.reason.startswith(f"A preflight could not expire its session: {said[:5].strip()}")
+
+
 async def test_neither_expired_nor_read() -> None:
     """What can be neither expired nor read is taken for open."""
     rehearsal = Rehearsal(products=(PRODUCT,))

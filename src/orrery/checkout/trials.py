@@ -34,7 +34,7 @@ from orrery.errors import (
     ProcessorRefused,
     ProcessorUnreachable,
 )
-from orrery.owner.approvals import Approvals
+from orrery.owner.approvals import LONGEST_REASON, Approvals
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.store import Put, Store, Write
@@ -194,8 +194,7 @@ class Trials:
                 return trial, _outcome(trial)
         if type(error) is Invalid:  # it may still be under way: no refusal of the approval, and no lost intent
             return trial, Outcome(_name(trial), "unsettled", session_id, f"{error} Then run it again.")
-        reason = f"A preflight could not expire its session: {error}"
-        intent = await self._expiry.propose(session_id, reason[:500], "software")
+        intent = await self._expiry.propose(session_id, _reason(error), "software")
         trial = _after(trial, "left open", str(error)).model_copy(update={"expiry_intent_id": intent.id})
         return trial, _outcome(trial)
 
@@ -243,6 +242,12 @@ def _outcome(trial: Trial) -> Outcome:
             return Outcome(_name(trial), "left open", trial.session_id, trial.note, trial.expiry_intent_id)
         case _:
             return Outcome(_name(trial), "tried" if trial.stand_in else "accepted", trial.session_id, trial.note)
+
+
+def _reason(error: Exception) -> str:
+    """Return why the owner is asked: one line, whatever the processor's sentence holds."""
+    told = f"A preflight could not expire its session: {error}"
+    return "".join(one if one.isprintable() else " " for one in told)[:LONGEST_REASON]
 
 
 def _name(trial: Trial) -> str:

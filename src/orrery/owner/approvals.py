@@ -32,7 +32,8 @@ from orrery.ports.store import Absent, Put, Store, Write
 _NEWEST = 500
 """So many entries of the log are looked at for the owner's page."""
 
-_LONGEST_REASON = 500
+LONGEST_REASON = 500
+"""Characters of a reason."""
 _ROUNDS = 20
 
 
@@ -78,8 +79,8 @@ class Approvals:
     async def propose(self, draft: Draft) -> Intent:
         """Keep what is to be done until the owner signs; raise `Invalid` without a reason, or with a secret."""
         reason = draft.reason.strip()
-        if not reason.isprintable() or not 0 < len(reason) <= _LONGEST_REASON:
-            raise Invalid(f"A reason of 1 to {_LONGEST_REASON} printable characters on one line is needed.")
+        if not reason.isprintable() or not 0 < len(reason) <= LONGEST_REASON:
+            raise Invalid(f"A reason of 1 to {LONGEST_REASON} printable characters on one line is needed.")
         now = self._clock.now()
         intent = Intent(
             id=f"in-{secrets.token_hex(6)}",
