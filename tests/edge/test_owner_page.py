@@ -18,7 +18,7 @@ from orrery.edge.metrics import Metrics
 from orrery.edge.owner_page import MOST_ROWS, OwnerPage, PanelSource, by_urgency, overall
 from orrery.errors import StoreUnavailable
 from orrery.ports.health import Finding
-from orrery.ports.panels import Panel
+from orrery.ports.panels import Panel, Tone
 from tests.support.clock import ManualClock
 from tests.support.panels import HASH, LONG, PASSWORD, TROUBLE, WELL, failing, owner_page, source
 from tests.support.requests import client_of
@@ -158,14 +158,14 @@ async def test_the_public_listener_has_no_such_page() -> None:
         (["bad", "attention", "plain", "bad"], "3 things want you"),
     ],
 )
-def test_the_one_line(tones: list[str], line: str) -> None:
+def test_the_one_line(tones: list[Tone], line: str) -> None:
     """The line counts what is bad or worth attention."""
-    assert overall([Panel("x", "x", tone) for tone in tones]) == line  # type: ignore[arg-type]
+    assert overall([Panel("x", "x", tone) for tone in tones]) == line
 
 
 async def test_what_wants_the_owner_comes_first() -> None:
     """Bad panels come first, then those worth attention; the rest keeps its order, as do equals."""
-    tones = ("good", "attention", "bad", "plain", "attention", "bad")
+    tones: tuple[Tone, ...] = ("good", "attention", "bad", "plain", "attention", "bad")
     panels = [Panel(f"{number}", "x", tone) for number, tone in enumerate(tones)]
     assert [panel.title for panel in by_urgency(panels)] == ["2", "5", "1", "4", "0", "3"]
     outline = Outline(await shown(*panels))
