@@ -1,5 +1,7 @@
 """A preflight that is killed anywhere: the next ones find its sessions, and leave none open (issue 4, item 1)."""
 
+import asyncio
+
 import pytest
 
 from orrery.errors import ProcessorUnreachable
@@ -128,3 +130,14 @@ async def test_an_interrupted_preflight_is_told() -> None:
     assert "1 of its sessions" in finding.why
     await rehearsal.run()
     assert "preflight" not in [one.part for one in await rehearsal.health.local()]
+
+
+async def test_two_at_once() -> None:
+    """Two runs of one approval at the same time make no second session, and leave none open."""
+    rehearsal = await approved()
+    one, other = rehearsal.again(), rehearsal.again()
+    reports = await asyncio.gather(one.run(), other.run())
+    assert rehearsal.till.open() == []
+    assert len(rehearsal.till.sessions) == 2
+    assert any(report.is_well for report in reports)
+    await see_cleaned_up(rehearsal)

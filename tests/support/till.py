@@ -59,7 +59,10 @@ class Fuse:
 
 @dataclass(slots=True)
 class FusedStore:
-    """A store whose every commit is a step before and a step after: an adapter of the port. It counts reads."""
+    """A store whose every commit is a step before and a step after: an adapter of the port.
+
+    It counts reads, and lets other tasks run at every call.
+    """
 
     inside: Store
     fuse: Fuse
@@ -69,6 +72,7 @@ class FusedStore:
     async def get(self, key: str) -> Entry | None:
         """Pass on, or fail with the error that is next."""
         self.reads += 1
+        await checkpoint()
         if self.errors:
             raise self.errors.pop(0)
         return await self.inside.get(key)
@@ -84,6 +88,7 @@ class FusedStore:
     ) -> Committed | Conflict:
         """Pass on, between two steps."""
         self.fuse.burn()
+        await checkpoint()
         outcome = await self.inside.commit(writes, checks, commit_id=commit_id)
         self.fuse.burn()
         return outcome
@@ -117,6 +122,7 @@ class Till:
     ) -> CheckoutSession:
         """Make a session, or return the one that was made under the key, as it was then."""
         assert deadline > 0
+        await checkpoint()
         self._meet(self.before, "create")
         self.asked.append((deepcopy(parameters), api_version))
         if refusal := self.refusals.get(str(_at(parameters, "line_items", 0, "price"))):
@@ -140,6 +146,7 @@ class Till:
     async def expire_session(self, session_id: str, *, idempotency_key: str) -> CheckoutSession:
         """Expire an open session."""
         assert idempotency_key
+        await checkpoint()
         self._meet(self.before, "expire")
         session = self.sessions[session_id]
         if session.status != "open":
