@@ -105,7 +105,7 @@ class Preflight:
 
     async def panel(self) -> Panel:
         """Return the receipts, as a part of the owner's page."""
-        title, columns = "Receipts", ("product", "parameters", "accepted", "age", "API version")
+        title, columns = "Receipts", ("Product", "Parameters", "Accepted", "Age", "API version")
         if self._selling.terms is None or not list(self._selling.catalogue):
             return Panel(title, "Nothing is sold.")
         standings = await self._selling.standings()

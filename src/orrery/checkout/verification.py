@@ -173,7 +173,7 @@ class Verification:
         if not seen.kinds:
             return Panel(title, f"As it was sent, {told}", "good")
         headline, todo = f"Not as it was sent, {told}", "Type `orrery checkout verify`."
-        return Panel(title, headline, "bad", todo, ("differs",), tuple((kind,) for kind in seen.kinds))
+        return Panel(title, headline, "bad", todo, ("Differs",), tuple((kind,) for kind in seen.kinds))
 
     async def last_look(self) -> DriftSeen | None:
         """Return what the last look has shown."""
