@@ -148,6 +148,7 @@ def leaves(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> Iterator[tup
 
 KEYS = list(leaves(Settings))
 TAKES_ANY_TEXT = {
+    "approvals.signing_key",
     "store.path",
     "server.host",
     "server.private_host",

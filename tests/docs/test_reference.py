@@ -20,6 +20,9 @@ from orrery.fraud.records import Found
 from orrery.live.records import Active, LastError, Outcome, Pages
 from orrery.owner import outbox
 from orrery.owner.baseline import Alarm, Announcement, Kept
+from orrery.owner.chain import LogEntry
+from orrery.owner.intents import Intent
+from orrery.owner.progress import Progress, Use
 from orrery.sandbox.faults import KINDS
 from orrery.settings import Secrets, Settings
 from orrery.settings.model import PageSettings, ProductSettings, StoreSettings
@@ -184,6 +187,10 @@ def test_every_error_tag_is_documented() -> None:
         ("Last look for drift", DriftSeen),
         ("Change by hand", JournalEntry),
         ("Fraud clusters", Found),
+        ("Intent", Intent),
+        ("Progress of an intent", Progress),
+        ("Use of a standing approval", Use),
+        ("Entry of the approval log", LogEntry),
         ("Secret", Kept),
         ("Alarm of a secret", Alarm),
         ("Announced rotation", Announcement),
