@@ -10,6 +10,7 @@ from orrery.errors import Invalid, NotConfigured, NotFound, ProcessorUnreachable
 from orrery.fraud.clusters import Trait
 from orrery.fraud.entries import Wanted
 from orrery.owner.intents import Intent
+from orrery.ports.store import Put
 from tests.support.fraud import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop
 
 pytestmark = pytest.mark.anyio
@@ -112,6 +113,15 @@ async def test_an_entry_that_waits_is_refused() -> None:
     await refused(shop, shop.fraud.screening.block([Wanted("card", CARD), HERE], "again"), first.id)
     await shop.fraud.screening.block([Wanted("card", CARD)], "another value")
     await shop.approvals.withdraw(first.id)
+    await shop.fraud.screening.block([HERE], "again")
+
+
+async def test_an_altered_intent_is_in_nobodys_way() -> None:
+    """An intent that was altered can not be signed: what it seems to hold counts for nothing."""
+    shop = Shop()
+    first = await shop.fraud.screening.block([HERE], "testing")
+    stored = first.model_dump_json().replace('"entries"', '"spoilt"').encode()
+    await shop.store.commit([Put(f"intent:{first.id}", stored)])
     await shop.fraud.screening.block([HERE], "again")
 
 

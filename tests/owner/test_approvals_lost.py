@@ -100,6 +100,18 @@ async def test_what_is_known_is_not_settled(desk: Desk) -> None:
             await desk.approvals.settle(intent.id)
 
 
+async def test_an_altered_intent_is_not_settled(desk: Desk) -> None:
+    """What was altered since is not read: the log would tell what became of something else."""
+    intent = await desk.proposed()
+    desk.switches.after, desk.switches.unreadable = [LOST], [LOST]
+    assert (await desk.sign(intent)).state == "unknown"
+    desk.clock.advance(300)
+    await desk.alter(f"intent:{intent.id}", intent.target, "switch-9")
+    with pytest.raises(Invalid, match="altered"):
+        await desk.approvals.settle(intent.id)
+    assert (await desk.kinds())[-1] == "unknown"
+
+
 async def test_an_answer_after_all_is_the_last_word(desk: Desk) -> None:
     """A slow process that was given up, and then has its answer, says so: the log ends with the truth."""
     intent = await desk.proposed()

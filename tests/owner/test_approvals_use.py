@@ -126,6 +126,16 @@ async def test_altered_word(desk: Desk) -> None:
     await see_refused(desk, intent.id, "cs_1", "wrongly signed")
 
 
+async def test_an_unreadable_word(desk: Desk) -> None:
+    """A statement that was spoilt counts for nothing, and keeps nobody from seeing what else there is."""
+    intent, waiting = await desk.approved_run(), await desk.proposed()
+    await desk.alter(f"approval:{intent.id}", "orrery approval 1", "nonsense")
+    assert [await desk.state(one) for one in (intent, waiting)] == ["over", "waiting"]
+    assert (await desk.approvals.panel()).headline == "1 waiting for your word"
+    await see_refused(desk, intent.id, "cs_1", "no statement")
+    assert (await desk.approvals.verify()).altered == (intent.id,)
+
+
 async def test_forged_approval(desk: Desk) -> None:
     """Calling an intent approved in the store is no approval."""
     intent = await desk.proposed("turn-on-run")

@@ -179,6 +179,8 @@ class Approvals:
             raise Invalid("The approval is void: the store was restored since. Look at the processor's own pages.")
         if not progress.open_targets():
             raise Invalid("What became of this intent is known.")
+        if not proposal.is_intact:
+            raise Invalid("The intent was altered: reading could only tell what became of something else.")
         operation = self._operation(proposal.intent)
         for target in progress.open_targets():
             progress = await self._execution.settle(Deed(operation, proposal.intent, target), progress)

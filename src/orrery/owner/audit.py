@@ -5,11 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from orrery.errors import ApprovalRefused, Invalid, NotConfigured
-from orrery.owner.chain import SHORT, LogEntry, first_break, last_states
+from orrery.owner.chain import SHORT, Kind, LogEntry, Word, first_break, last_states
 from orrery.owner.intents import read_statement
 from orrery.owner.progress import AHEAD, LIFETIME, STANDING
 from orrery.owner.steps import Proposal
 from orrery.ports.signatures import Signatures
+
+_WITH_WORD: tuple[Kind, ...] = ("approved", "started")
+"""The kinds of entries that tell of the owner's word."""
 
 _HEAD = re.compile(rf"(?P<number>[1-9][0-9]{{0,11}}):(?P<hash>[0-9a-f]{{{SHORT}}})")
 
@@ -97,11 +100,14 @@ def _is_in(entries: Sequence[LogEntry], broken: int | None, head: Head) -> bool:
 def _altered(entries: Sequence[LogEntry], intents: Mapping[str, Proposal]) -> list[str]:
     """Return the intents that differ from the log: in what is to be done, or in how far they have come."""
     proposed = {entry.intent_id: entry.digest for entry in entries if entry.kind == "proposed"}
+    words = {entry.intent_id: entry.word for entry in entries if entry.kind in _WITH_WORD}
     said = last_states(entries)
     return [
         intent_id
         for intent_id, found in sorted(intents.items())
-        if proposed.get(intent_id) != found.intent.digest() or not _is_as_far(found, said)
+        if proposed.get(intent_id) != found.intent.digest()
+        or not _is_as_far(found, said)
+        or not _holds_word(found, words.get(intent_id, Word()))
     ]
 
 
@@ -114,9 +120,14 @@ def _is_as_far(found: Proposal, said: Mapping[tuple[str, str], str]) -> bool:
     return told == known and progress.digest == found.intent.digest()
 
 
+def _holds_word(found: Proposal, word: Word) -> bool:
+    progress = found.progress
+    return progress is None or (progress.statement, progress.signature) == (word.statement, word.signature)
+
+
 async def _unproven(entries: Sequence[LogEntry], signatures: Signatures) -> tuple[tuple[int, ...], str]:
     """Return which entries that tell of the owner's word do not hold it, and why that could not be checked."""
-    claims = [entry for entry in entries if entry.kind in ("approved", "started")]
+    claims = [entry for entry in entries if entry.kind in _WITH_WORD]
     found: list[int] = []
     for entry in claims:
         try:

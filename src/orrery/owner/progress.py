@@ -12,6 +12,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from orrery.errors import ApprovalRefused
 from orrery.owner.intents import read_statement
 
 LIFETIME = timedelta(minutes=10)
@@ -82,6 +83,13 @@ def may_be_under_way(deed: Progress | Use, now: datetime) -> bool:
     return now - deed.changed_at < UNDER_WAY
 
 
+def _stands(progress: Progress, now: datetime) -> bool:
+    try:
+        return now - read_statement(progress.statement).at <= STANDING
+    except ApprovalRefused:  # altered since: it counts for nothing
+        return False
+
+
 def in_words(progress: Progress, now: datetime) -> str:
     """Return how far it has come in a word or two for a person, saying no more than is known at this time."""
     found = [progress.deed(target) for target in progress.open_targets()]
@@ -93,7 +101,7 @@ def in_words(progress: Progress, now: datetime) -> str:
         case "started":
             return "under way"
         case "approved":
-            return "in force" if now - read_statement(progress.statement).at <= STANDING else "over"
+            return "in force" if _stands(progress, now) else "over"
         case "unknown":
             return "unknown"
         case ended:

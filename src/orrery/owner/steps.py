@@ -31,6 +31,11 @@ class Proposal:
     progress: Progress | None
     logged: str = ""
 
+    @property
+    def is_intact(self) -> bool:
+        """Return whether the intent is still what was proposed."""
+        return self.progress is not None and self.progress.digest == self.intent.digest()
+
     def in_words(self, now: datetime) -> str:
         """Return how far it has come in a word or two for a person."""
         if self.progress:
