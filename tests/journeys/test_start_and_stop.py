@@ -14,6 +14,7 @@ from tests.support.demo import Demo, running_demo
 from tests.support.deployment import Deployment, Product
 from tests.support.program import run_orrery
 from tests.support.sandbox import SESSIONS, Sandbox
+from tests.support.ssh_keys import make_key
 from tests.support.visiting import Visitor, expect_equal
 from tests.support.waiting import eventually
 
@@ -113,6 +114,31 @@ def test_ctrl_c_of_the_demo(tmp_path: Path) -> None:
     with running_demo(data) as demo:
         assert records(data) == before
         assert demo.press_ctrl_c() == 0
+
+
+def test_the_owner_of_the_demo_approves(tmp_path: Path) -> None:
+    """The demo's owner has a key of their own, and signs with it at once."""
+    data = tmp_path / "data"
+    make_key(tmp_path)  # where there is no ssh-keygen this is skipped
+    with running_demo(data):
+        settings = ("--config", str(data / "orrery.toml"))
+        proposed = run_orrery("fraud", "block", "--ip", "9.9.9.9", "--reason", "a try", *settings)
+        signed = run_orrery("approvals", "sign", proposed.stdout.split()[-1], *settings)
+        assert (signed.returncode, signed.stdout[:6]) == (0, "Done. "), proposed.stderr + signed.stderr
+    assert (data / "owner_key").stat().st_mode & 0o077 == 0
+
+
+def test_the_demo_without_ssh_keygen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without OpenSSH's tool the demo starts, and says what is missing."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with running_demo(tmp_path / "data") as demo:
+        eventually(partial(expect_said, demo, "there is no ssh-keygen (sudo apt-get install openssh-client)"))
+        assert demo.errors() == []
+
+
+def expect_said(demo: Demo, sentence: str) -> None:
+    """Fail, for now, unless the demo has printed this."""
+    assert sentence in " ".join(demo.output.read_text(encoding="utf-8").split())
 
 
 def buy(demo: Demo) -> None:
