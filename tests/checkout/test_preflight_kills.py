@@ -118,6 +118,17 @@ async def test_asked_and_never_answered_for_days() -> None:
     assert (await rehearsal.run()).cleaned == []
 
 
+async def test_a_rehearsal_left_unfinished() -> None:
+    """What was left open in another mode is put aside: nothing of it is asked of this processor."""
+    rehearsal = await approved()
+    rehearsal.till.after["create"] = [LOST] * 4
+    await rehearsal.run()
+    asked = len(rehearsal.till.asked)
+    report = await rehearsal.again(deployment="another").run()
+    assert [one.result for one in report.cleaned] == ["cleaned up", "cleaned up"]
+    assert len(rehearsal.till.asked) == asked
+
+
 async def test_an_interrupted_preflight_is_told() -> None:
     """A run that came to no end is said to be one, after the time that it could be under way."""
     rehearsal = await approved()

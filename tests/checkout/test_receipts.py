@@ -40,6 +40,7 @@ def receipt(parameters: Parameters, api_version: str = API_VERSION) -> Receipt:
         parameters=stored_form(parameters),
         api_version=api_version,
         run_id="run-1",
+        deployment="here",
         session_id="cs_1",
         accepted_at=datetime(2026, 3, 1, tzinfo=UTC),
     )

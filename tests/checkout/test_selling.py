@@ -118,6 +118,29 @@ async def test_an_altered_receipt_proves_nothing(old: bytes, new: bytes) -> None
         await buy(rehearsal)
 
 
+async def test_a_receipt_of_a_rehearsal() -> None:
+    """What a sandbox, or the test mode, has accepted proves nothing once the same store sells for money."""
+    rehearsal = Rehearsal(products=(PRODUCT,), livemode=False, deployment="the sandbox")
+    await rehearsal.preflighted()
+    live = rehearsal.again(livemode=True, deployment="live")
+    assert (await live.selling.standing(PRODUCT)).state == "never"
+    with pytest.raises(NotPreflighted):
+        await buy(live)
+    await live.preflighted()
+    assert await buy(live)
+
+
+async def test_another_products_receipt() -> None:
+    """A receipt that was put in another one's place sells nothing: a visitor would get the wrong product."""
+    rehearsal = Rehearsal()
+    await rehearsal.preflighted()
+    receipts = await rehearsal.memory.scan("receipt:")
+    swapped = [Put(one.key, other.value) for one, other in zip(receipts, receipts[::-1], strict=True)]
+    await rehearsal.memory.commit(swapped)
+    with pytest.raises(NotPreflighted):
+        await buy(rehearsal)
+
+
 async def test_one_read_a_checkout() -> None:
     """A checkout in live mode reads the store once."""
     rehearsal = Rehearsal(products=(PRODUCT,))

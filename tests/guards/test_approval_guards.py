@@ -39,7 +39,7 @@ MUTATIONS = [
     Mutation(
         "an intent of another deployment counts",
         "owner/approvals.py",
-        " or intent.deployment != self._deployment",
+        " or intent.deployment != self.deployment",
         "",
     ),
     Mutation(

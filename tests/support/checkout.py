@@ -26,6 +26,7 @@ from orrery.checkout.webhook import Webhook
 from orrery.owner.outbox import Outbox, Row
 from orrery.ports.processor import CheckoutSession
 from orrery.ports.store import Entry, Put, Store
+from tests.support.approving import DEPLOYMENT
 from tests.support.clock import START, ManualClock
 from tests.support.processor import ScriptedProcessor
 
@@ -177,7 +178,14 @@ class Shop:
     @cached_property
     def selling(self) -> Selling:
         """What is sold."""
-        return Selling(self.store, self.catalogue, self.terms, api_version=API_VERSION, livemode=self.livemode)
+        return Selling(
+            self.store,
+            self.catalogue,
+            self.terms,
+            api_version=API_VERSION,
+            livemode=self.livemode,
+            deployment=DEPLOYMENT,
+        )
 
     @cached_property
     def checkout(self) -> Checkout:

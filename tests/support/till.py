@@ -219,6 +219,7 @@ class Rehearsal:
     """One deployment that is about to sell, with an owner who signs; `again` is the same after a restart."""
 
     livemode: bool = True
+    deployment: str = DEPLOYMENT
     products: tuple[Product, ...] = (PRODUCT, OTHER)
     terms: Terms | None = TERMS
     api_version: str = API_VERSION
@@ -252,7 +253,7 @@ class Rehearsal:
     @cached_property
     def approvals(self) -> Approvals:
         """The owner's approvals, which may expire sessions."""
-        approvals = Approvals(self.store, self.clock, SharedKeys(OWNER), deployment=DEPLOYMENT)
+        approvals = Approvals(self.store, self.clock, SharedKeys(OWNER), deployment=self.deployment)
         approvals.allow(*Expiry(self.store, self._processor, self._writes, approvals).operations())
         return approvals
 
@@ -260,7 +261,14 @@ class Rehearsal:
     def selling(self) -> Selling:
         """What is sold."""
         catalogue = Catalogue(self.products)
-        return Selling(self.store, catalogue, self.terms, api_version=self.api_version, livemode=self.livemode)
+        return Selling(
+            self.store,
+            catalogue,
+            self.terms,
+            api_version=self.api_version,
+            livemode=self.livemode,
+            deployment=self.deployment,
+        )
 
     @cached_property
     def expiry(self) -> Expiry:
@@ -296,6 +304,7 @@ class Rehearsal:
         """Return a new process over the same store and account, with other settings where given."""
         same: dict[str, object] = {
             "livemode": self.livemode,
+            "deployment": self.deployment,
             "products": self.products,
             "terms": self.terms,
             "api_version": self.api_version,

@@ -74,7 +74,12 @@ class CheckoutDomain:
         self.catalogue = plan.catalogue
         self.account = AccountDesk(reads, writes, approvals)
         self.selling = Selling(
-            store, plan.catalogue, plan.terms, api_version=plan.api_version, livemode=plan.livemode
+            store,
+            plan.catalogue,
+            plan.terms,
+            api_version=plan.api_version,
+            livemode=plan.livemode,
+            deployment=approvals.deployment,
         )
         self.lookup = Lookup(store, clock, index_key=index_key)
         self.desk = Desk(store, clock, self.lookup, plan.letters, livemode=plan.livemode, index_key=index_key)

@@ -199,6 +199,7 @@ class Preflight:
             product = replace(product, price_id=price.id)
         return Trial(
             run_id=approved.target,
+            deployment=approved.deployment,
             intent_id=approved.id,
             vendor_slug=product.vendor_slug,
             cert_code=product.cert_code,

@@ -20,7 +20,10 @@ TrialState = Literal["asked", "open", "expired", "left open", "rejected", "gone"
 
 
 class Receipt(Record):
-    """The last parameters of a product that the processor has accepted; `digest` is over them and the version."""
+    """The last parameters of a product that the processor has accepted; `digest` is over them and the version.
+
+    `deployment` says where: in another mode, or at another processor, it proves nothing.
+    """
 
     v: Literal[1] = 1
     vendor_slug: str
@@ -29,6 +32,7 @@ class Receipt(Record):
     parameters: dict[str, JsonValue]
     api_version: str
     run_id: str
+    deployment: str
     session_id: str
     accepted_at: datetime
 
@@ -42,6 +46,7 @@ class Trial(Record):
 
     v: Literal[1] = 1
     run_id: str
+    deployment: str
     intent_id: str
     vendor_slug: str
     cert_code: str

@@ -57,9 +57,18 @@ class Selling:
     """Knows the catalogue, today's settings, and the receipts."""
 
     def __init__(
-        self, store: Store, catalogue: Catalogue, terms: Terms | None, *, api_version: str, livemode: bool
+        self,
+        store: Store,
+        catalogue: Catalogue,
+        terms: Terms | None,
+        *,
+        api_version: str,
+        livemode: bool,
+        deployment: str,
     ) -> None:
+        """`deployment` tells this mode and this processor from every other, as in an intent."""
         self._store = store
+        self._deployment = deployment
         self.catalogue = catalogue
         self.terms = terms
         self.api_version = api_version
@@ -89,9 +98,12 @@ class Selling:
         return session_parameters(product, self.terms)
 
     async def receipt(self, product: Product) -> Receipt | None:
-        """Return the product's last receipt."""
+        """Return the product's last receipt, if it is one of this product and this deployment."""
         entry = await self._store.get(keys.receipt(product.key))
-        return read_receipt(entry.value) if entry else None
+        receipt = read_receipt(entry.value) if entry else None
+        here = (product.vendor_slug, product.cert_code, self._deployment)
+        is_ours = receipt and (receipt.vendor_slug, receipt.cert_code, receipt.deployment) == here
+        return receipt if is_ours else None
 
     async def standing(self, product: Product) -> Standing:
         """Return how a product stands; raise `NotConfigured` without addresses."""

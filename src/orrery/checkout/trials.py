@@ -125,9 +125,9 @@ class Trials:
 
     async def clean_up(self, trial: Trial) -> Outcome:
         """Close what an earlier run may have left open; no receipt comes of it."""
-        if trial.state == "asked" and self._clock.now() - trial.asked_at >= LIFE_OF_A_SESSION:
-            await self._keep(_after(trial, "gone", "Its session would have expired by itself."))
-            return Outcome(_name(trial), "cleaned up", note="Its session would have expired by itself.")
+        if gone := self._why_gone(trial):
+            await self._keep(_after(trial, "gone", gone))
+            return Outcome(_name(trial), "cleaned up", note=gone)
         trial, outcome = await self._with_session(trial)
         if outcome:
             return outcome
@@ -136,6 +136,13 @@ class Trials:
         if trial.state != "expired":
             return outcome
         return Outcome(_name(trial), "cleaned up", trial.session_id, "A session of an earlier run is expired.")
+
+    def _why_gone(self, trial: Trial) -> str:
+        if trial.deployment != self._approvals.deployment:
+            return "It was tried in another mode or at another processor, where its session expires by itself."
+        if trial.state == "asked" and self._clock.now() - trial.asked_at >= LIFE_OF_A_SESSION:
+            return "Its session would have expired by itself."
+        return ""
 
     async def _with_session(self, trial: Trial) -> tuple[Trial, Outcome | None]:
         """Return the trial with its session, or with the outcome that there is none."""
@@ -216,6 +223,7 @@ class Trials:
             parameters=trial.parameters,
             api_version=trial.api_version,
             run_id=trial.run_id,
+            deployment=trial.deployment,
             session_id=trial.session_id or "",
             accepted_at=self._clock.now(),
         )

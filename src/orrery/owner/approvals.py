@@ -69,7 +69,7 @@ class Approvals:
         self._clock = clock
         self._signatures = signatures
         self._operations: dict[str, Operation] = {}
-        self._deployment = deployment
+        self.deployment = deployment
         self._forbidden = forbidden
 
     def allow(self, *operations: Operation) -> None:
@@ -90,7 +90,7 @@ class Approvals:
             before=None if draft.before is None else dict(draft.before),
             summary=draft.summary,
             reason=reason,
-            deployment=self._deployment,
+            deployment=self.deployment,
             proposed_by=draft.by,
             proposed_at=now,
         )
@@ -239,7 +239,7 @@ class Approvals:
     ) -> Word:
         """Return the owner's word on this intent, or raise `ApprovalRefused` saying why it does not count."""
         said, intent, progress = read_statement(statement), proposal.intent, proposal.progress
-        if said.intent_id != intent.id or intent.deployment != self._deployment:
+        if said.intent_id != intent.id or intent.deployment != self.deployment:
             raise ApprovalRefused("The approval is foreign: it is for another intent or another deployment.")
         if progress is None:
             raise ApprovalRefused("The approval is void: the store was restored since.")
