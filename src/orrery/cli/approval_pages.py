@@ -5,11 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from pydantic import JsonValue
-from rich.console import Console
 from rich.text import Text
 
 from orrery.cli.tables import Row
-from orrery.cli.terminal import visible
+from orrery.cli.terminal import new_console, visible
 from orrery.owner.approvals import Progress, Proposal
 from orrery.owner.audit import Head, Verified
 from orrery.owner.chain import LogEntry
@@ -31,7 +30,7 @@ def intent_row(found: Proposal, now: datetime) -> Row:
 def print_intent(found: Proposal, now: datetime, *, for_signing: bool = False) -> None:
     """Print everything about an intent, and how to sign it; to standard error when it is about to be signed."""
     console, intent, state = (
-        Console(highlight=False, soft_wrap=True, stderr=for_signing),
+        new_console(stderr=for_signing),
         found.intent,
         found.in_words(now),
     )
@@ -74,7 +73,7 @@ def changes(body: Mapping[str, JsonValue], before: Mapping[str, JsonValue]) -> I
 
 def print_outcome(progress: Progress) -> None:
     """Print how far an intent has come, after something was done about it."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = new_console()
     for line in _outcome(progress):
         console.print(Text(line))
     if progress.open_targets():

@@ -4,7 +4,6 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from orrery.app import Orrery
@@ -14,6 +13,7 @@ from orrery.cli.checkout_preflight import preflight
 from orrery.cli.checkout_verify import verify
 from orrery.cli.services import AsJson, Config, with_services
 from orrery.cli.tables import show_json
+from orrery.cli.terminal import marked, new_console
 
 group = typer.Typer(no_args_is_help=True)
 group.command()(events)
@@ -57,23 +57,23 @@ def _progress() -> Progress:
         BarColumn(20),
         TimeElapsedColumn(),
     )
-    console = Console(stderr=True)
+    console = new_console(stderr=True, soft_wrap=False)
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 def _show(report: Report) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    console = new_console()
     would = "would be granted" if report.dry_run else "granted"
     console.print(f"{report.examined} completed sessions: {report.with_access} have access, ", end="")
     console.print(f"{len(report.granted)} {would}, {report.foreign} are not ours.")
     for session in report.granted:
-        console.print(f"  [green]{would}[/green]  {session}")
+        console.print(f"  [green]{would}[/green]  {marked(session)}")
     for session in report.unpaid:
-        console.print(f"  [yellow]not paid yet[/yellow]  {session}")
+        console.print(f"  [yellow]not paid yet[/yellow]  {marked(session)}")
     for finding in report.paid_without_access:
-        console.print(f"  [red]paid without access[/red]  {finding.session_id}: {finding.reason}")
+        console.print(f"  [red]paid without access[/red]  {marked(f'{finding.session_id}: {finding.reason}')}")
     for finding in report.access_without_payment:
-        console.print(f"  [red]access without payment[/red]  {finding.session_id}: {finding.reason}")
+        console.print(f"  [red]access without payment[/red]  {marked(f'{finding.session_id}: {finding.reason}')}")
     if report.held_notifications:
         console.print(
             f"{report.held_notifications} were sold before the restore: their notifications are held back; "

@@ -4,8 +4,6 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 from orrery.app import Orrery
 from orrery.checkout.preflight import Report
@@ -13,6 +11,7 @@ from orrery.checkout.selling import Standing
 from orrery.cli.approvals import sign as sign_intent
 from orrery.cli.services import AsJson, Config, with_services
 from orrery.cli.tables import note, show, show_json
+from orrery.cli.terminal import marked, new_console
 from orrery.errors import Invalid
 
 Products = Annotated[
@@ -87,28 +86,27 @@ def _show_pending(standings: list[Standing], livemode: bool, *, as_json: bool) -
     if as_json:
         show_json([_told(one) for one in standings])
     else:
-        console = Console(highlight=False, soft_wrap=True)
         for standing in standings:
-            _show_standing(console, standing)
+            _show_standing(standing)
         if not livemode:
             note("This is not live mode: today's parameters are sold without a receipt.")
     if any(one.state in {"pending", "never"} for one in standings):
         raise typer.Exit(1)
 
 
-def _show_standing(console: Console, standing: Standing) -> None:
-    receipt = standing.receipt
+def _show_standing(standing: Standing) -> None:
+    console, receipt = new_console(), standing.receipt
     since = f" (last accepted {receipt.accepted_at:%Y-%m-%d %H:%M} UTC)" if receipt else ""
     console.print(f"[bold]{standing.product.name}[/bold]: {_STATES[standing.state]}{since}")
     for change in standing.changes:
         if receipt is None:
-            console.print(f"  {escape(change.name)} = {escape(change.becomes or '')}")
+            console.print(f"  {marked(change.name)} = {marked(change.becomes or '')}")
             continue
-        console.print(f"  {escape(change.name)}")
+        console.print(f"  {marked(change.name)}")
         if change.was is not None:
-            console.print(f"    [red]- {escape(change.was)}[/red]")
+            console.print(f"    [red]- {marked(change.was)}[/red]")
         if change.becomes is not None:
-            console.print(f"    [green]+ {escape(change.becomes)}[/green]")
+            console.print(f"    [green]+ {marked(change.becomes)}[/green]")
 
 
 def _told(standing: Standing) -> dict[str, object]:

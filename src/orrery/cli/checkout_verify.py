@@ -5,8 +5,6 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 from orrery.adapters.public_shop import HttpShop
 from orrery.app import Orrery
@@ -15,6 +13,7 @@ from orrery.checkout.verification import Verified
 from orrery.cli.approvals import sign as sign_intent
 from orrery.cli.services import AsJson, Config, with_services
 from orrery.cli.tables import note, show_json
+from orrery.cli.terminal import marked, new_console
 from orrery.errors import Invalid, NotConfigured
 from orrery.live.schedules import checked_base_url
 from orrery.settings import load
@@ -42,7 +41,7 @@ def verify(
     if as_json:
         show_json(asdict(verified))
     else:
-        _show(verified)
+        show_verified(verified)
     if verified.intent_id and sign:
         sign_intent(verified.intent_id, config=config)
     elif verified.intent_id:
@@ -59,21 +58,23 @@ async def _run(orrery: Orrery, name: str | None, shop: HttpShop) -> Verified:
     return await orrery.checkout.verification.run(chosen, shop)
 
 
-def _show(verified: Verified) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+def show_verified(verified: Verified) -> None:
+    """Print what a verification saw."""
+    console = new_console()
     if verified.session_id:
         console.print(f"[bold]{verified.product}[/bold]: session {verified.session_id}")
-    _show_conditions(console, "Change rule 2", verified.rule)
-    _show_conditions(console, "The catalogue", verified.catalogue)
+    _show_conditions("Change rule 2", verified.rule)
+    _show_conditions("The catalogue", verified.catalogue)
     if verified.why:
-        console.print(f"[red]{escape(verified.why)}[/red]")
+        console.print(f"[red]{marked(verified.why)}[/red]")
 
 
-def _show_conditions(console: Console, title: str, conditions: Sequence[Condition]) -> None:
+def _show_conditions(title: str, conditions: Sequence[Condition]) -> None:
+    console = new_console()
     if conditions:
         console.print(title)
     for one in conditions:
         sign = "[green]ok  [/green]" if one.holds else "[red]FAIL[/red]"
-        console.print(f"  {sign} {one.name} = {escape(one.found or 'nothing')}")
+        console.print(f"  {sign} {one.name} = {marked(one.found or 'nothing')}")
         if not one.holds:
-            console.print(f"       wanted: {escape(one.wanted)}. {escape(one.note)}".rstrip())
+            console.print(f"       wanted: {marked(one.wanted)}. {marked(one.note)}".rstrip())

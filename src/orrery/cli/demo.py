@@ -12,11 +12,11 @@ from typing import Annotated
 
 import typer
 import uvloop
-from rich.console import Console
 
 from orrery.adapters.ssh_keygen import made_key
 from orrery.cli.sandbox import PRICE, PROPERTY_ID, PUBLISHED, SandboxPlan, SandboxThread, clock_file, kept_key
 from orrery.cli.serve import serve
+from orrery.cli.terminal import new_console
 from orrery.edge.auth import hashed
 from orrery.errors import NotConfigured
 from orrery.logs import Redaction, configure
@@ -222,7 +222,7 @@ def _site(settings: Settings, secrets: Secrets, ports: Ports) -> SiteConfig:
 
 
 def _announce(settings: Settings, ports: Ports, password: str) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    console = new_console()
     console.print("\n[bold]Orrery demo[/bold]\n")
     for name, address, what in (
         ("Shop", f"{ports.base}/", "buy here; nothing is charged"),

@@ -3,13 +3,12 @@
 from dataclasses import asdict
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from orrery.app import Orrery
 from orrery.cli.services import AsJson, Config, with_services
 from orrery.cli.tables import show_json
+from orrery.cli.terminal import marked, new_console
 from orrery.owner.health import examined
 from orrery.ports.health import Finding
 
@@ -22,7 +21,7 @@ def command(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FB
     if as_json:
         show_json([asdict(finding) for finding in findings])
     else:
-        Console(highlight=False).print(_table(findings))
+        new_console(soft_wrap=False).print(_table(findings))
     if any(finding.state == "broken" for finding in findings):
         raise typer.Exit(1)
 
@@ -38,5 +37,5 @@ def _table(findings: list[Finding]) -> Table:
     for column in ("part", "", "why", "what to do"):
         table.add_column(column, overflow="fold")
     for finding in findings:
-        table.add_row(finding.part, _SIGNS[finding.state], escape(finding.why), escape(finding.todo))
+        table.add_row(finding.part, _SIGNS[finding.state], marked(finding.why), marked(finding.todo))
     return table

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
 from orrery.cli.tables import Row, note
+from orrery.cli.terminal import new_console, visible
 from orrery.errors import Invalid
 from orrery.fraud.clusters import NAMES, Cluster
 from orrery.fraud.incidents import Incident
@@ -61,7 +61,7 @@ def print_pictures(clusters: Sequence[Cluster]) -> None:
     """Draw the clusters at a terminal; say the same in sentences where nobody would see a picture."""
     if not clusters:
         return
-    console = Console(highlight=False, soft_wrap=True)
+    console = new_console()
     console.print()
     if not sys.stdout.isatty():
         for cluster in clusters:
@@ -90,7 +90,7 @@ def write_svg(path: Path, clusters: Sequence[Cluster]) -> None:
 
 def print_intent(intent: Intent) -> None:
     """Say what will be done, and what is missing until then."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = new_console()
     console.print(Text(intent.summary, "bold"))
     for entry in body_of(intent).entries:
         console.print(Text(f"  list    {entry.list}"))
@@ -103,12 +103,12 @@ def print_log(incidents: Sequence[Incident]) -> None:
     """Print the incident log, the newest first."""
     if not incidents:
         note("Nothing was proposed so far.")
-    console = Console(highlight=False, soft_wrap=True)
+    console = new_console()
     for one in incidents:
         what = " and ".join(f"{entry.value} ({entry.list})" for entry in one.entries)
-        console.print(Text(f"{one.at:%Y-%m-%d %H:%M} UTC  {one.action} {what}".rstrip(), "bold"))
-        console.print(Text(f"  reason   {one.reason}"))
-        console.print(Text(f"  outcome  {one.outcome}{f': {one.note}' if one.note else ''}"))
+        console.print(Text(visible(f"{one.at:%Y-%m-%d %H:%M} UTC  {one.action} {what}".rstrip()), "bold"))
+        console.print(Text(visible(f"  reason   {one.reason}")))
+        console.print(Text(visible(f"  outcome  {one.outcome}{f': {one.note}' if one.note else ''}")))
         console.print(Text(f"  intent   {one.intent_id}, entry {one.number} of the approval log", "dim"))
 
 

@@ -3,12 +3,12 @@
 from dataclasses import asdict
 
 import typer
-from rich.console import Console
 
 from orrery.cli.live_refresh import refresh
 from orrery.cli.live_schedule import schedule
 from orrery.cli.services import AsJson, Config, with_services
 from orrery.cli.tables import show_json
+from orrery.cli.terminal import marked, new_console
 from orrery.live.monitor import Verdict
 
 group = typer.Typer(no_args_is_help=True)
@@ -35,8 +35,8 @@ def monitor(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FB
 
 def _show(verdict: Verdict) -> None:
     """Print the verdict, then what was done about it."""
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(f"[red]bad[/red]: {verdict.reason.text}" if verdict.reason else "[green]good[/green]")
+    console = new_console()
+    console.print(f"[red]bad[/red]: {marked(verdict.reason.text)}" if verdict.reason else "[green]good[/green]")
     for sentence in _deeds(verdict):
         console.print(sentence, markup=False)
 

@@ -5,9 +5,8 @@ import sys
 from collections.abc import Sequence
 
 import typer
-from rich.console import Console
 
-from orrery.cli.terminal import visible
+from orrery.cli.terminal import new_console, visible
 from orrery.errors import Invalid, OrreryError
 
 _COMMANDS = {
@@ -39,7 +38,7 @@ def main() -> None:
     try:
         _application(sys.argv[1:])()
     except OrreryError as error:
-        Console(stderr=True).print(visible(str(error)), style="red", markup=False, highlight=False, soft_wrap=True)
+        new_console(stderr=True).print(visible(str(error)), style="red", markup=False)
         sys.exit(USAGE if isinstance(error, Invalid) else 1)
 
 

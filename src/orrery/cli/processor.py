@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Annotated, TypeVar
 
 import typer
-from rich.console import Console
 
 from orrery.app import Orrery
 from orrery.checkout.account import oddities
@@ -17,6 +16,7 @@ from orrery.cli import processor_rows as rows
 from orrery.cli.processor_changes import create_configuration, set_branding, update_configuration
 from orrery.cli.services import AsJson, Config, with_services
 from orrery.cli.tables import Row, note, show, show_json
+from orrery.cli.terminal import new_console
 from orrery.errors import Invalid, NotFound, ProcessorRefused
 from orrery.ports.processor import CheckoutSession, Configuration
 
@@ -219,7 +219,7 @@ def _listed(
 async def _gathered(items: AsyncIterator[Seen], what: str, limit: int | None) -> list[Seen]:
     """Return everything, or the first `limit`; count on standard error while it comes, in a terminal."""
     found: list[Seen] = []
-    with Console(stderr=True).status(f"0 {what}") as status:
+    with new_console(stderr=True, soft_wrap=False).status(f"0 {what}") as status:
         async for item in items:
             found.append(item)
             status.update(f"{len(found)} {what}")

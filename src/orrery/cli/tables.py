@@ -7,11 +7,9 @@ from datetime import UTC, datetime
 from typing import cast
 
 from pydantic import TypeAdapter
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
-from orrery.cli.terminal import visible
+from orrery.cli.terminal import marked, new_console, visible
 
 Row = Mapping[str, object]
 
@@ -32,8 +30,8 @@ def show(rows: Iterable[Row], columns: Sequence[str], *, as_json: bool, empty: s
         # A terminal may fold; a pipe gets each row on one line.
         table.add_column(column.replace("_", " "), overflow="fold", no_wrap=not sys.stdout.isatty())
     for row in found:
-        table.add_row(*(escape(visible(_text(row.get(column)))) for column in columns))
-    Console(highlight=False, width=None if sys.stdout.isatty() else 400).print(table)
+        table.add_row(*(marked(_text(row.get(column))) for column in columns))
+    new_console(soft_wrap=False, width=None if sys.stdout.isatty() else 400).print(table)
 
 
 def show_json(value: object) -> None:
@@ -46,7 +44,7 @@ def show_json(value: object) -> None:
 def note(sentence: str) -> None:
     """Print one sentence or more for the person at the terminal, apart from the output."""
     shown = "\n".join(map(visible, sentence.split("\n")))
-    Console(stderr=True, highlight=False).print(shown, markup=False, soft_wrap=True)
+    new_console(stderr=True).print(shown, markup=False)
 
 
 def _text(value: object) -> str:

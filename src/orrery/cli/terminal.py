@@ -1,6 +1,19 @@
-"""What may be printed on a terminal."""
+"""What may be printed on a terminal, and how: nothing that was stored or answered can steer it."""
+
+from rich.console import Console  # noqa: TID251  the one place that makes one
+from rich.markup import escape
+
+
+def new_console(*, stderr: bool = False, soft_wrap: bool = True, width: int | None = None) -> Console:
+    """Return a console that leaves a text as it is: it makes no picture of the `:100:` in an address."""
+    return Console(stderr=stderr, soft_wrap=soft_wrap, width=width, emoji=False, highlight=False)
 
 
 def visible(text: str) -> str:
     r"""Return a text of one line in which whatever could steer a terminal, or hide, is seen: `\x1b`, `\u202e`."""
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+
+
+def marked(text: str) -> str:
+    """Return the same for a place between rich's marks, where `[red]` would be one, too."""
+    return escape(visible(text))
