@@ -1,0 +1,36 @@
+"""What is stored, or came from the processor, can not steer the terminal that it is printed on."""
+
+import pytest
+
+from orrery.checkout.drift import Condition
+from orrery.checkout.verification import Verified
+from orrery.cli.checkout_verify import show_verified
+from orrery.cli.tables import note, show
+from orrery.cli.terminal import marked, visible
+
+ADDRESS = "2606:4700:a:b:1234:100:0:1"
+HOSTILE = "\x1b[31m\x07 [bold]x[/bold] \u202e\\"
+
+
+def test_an_address_is_no_picture(capsys: pytest.CaptureFixture[str]) -> None:
+    """The parts of an address are not taken for names of pictures, in a table or in a sentence."""
+    show([{"value": ADDRESS}], ("value",), as_json=False, empty="")
+    note(f"It is {ADDRESS}.")
+    printed = capsys.readouterr()
+    assert ADDRESS in printed.out
+    assert printed.err == f"It is {ADDRESS}.\n"
+
+
+def test_nothing_steers() -> None:
+    """Control characters are shown, and what looks like rich's marks is text."""
+    assert visible(HOSTILE) == "\\x1b[31m\\x07 [bold]x[/bold] \\u202e\\"
+    assert "\\[bold]" in marked(HOSTILE)
+
+
+def test_what_a_session_holds(capsys: pytest.CaptureFixture[str]) -> None:
+    """What a verification reads from the processor is printed as text."""
+    condition = Condition("metadata", wanted=HOSTILE, found=HOSTILE, holds=False)
+    show_verified(Verified("northwind/exam", "cs_1", catalogue=(condition,), why=HOSTILE))
+    printed = capsys.readouterr().out
+    assert printed.count("\\x1b[31m\\x07 [bold]x[/bold] \\u202e") == 3
+    assert "\x1b[31m\x07" not in printed
