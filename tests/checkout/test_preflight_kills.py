@@ -4,7 +4,9 @@ import asyncio
 
 import pytest
 
+from orrery.checkout import keys
 from orrery.errors import ProcessorUnreachable
+from orrery.ports.store import Put
 from tests.support.checkout import PRODUCT
 from tests.support.till import Fuse, Killed, Rehearsal
 
@@ -127,6 +129,20 @@ async def test_a_rehearsal_left_unfinished() -> None:
     report = await rehearsal.again(deployment="another").run()
     assert [one.result for one in report.cleaned] == ["cleaned up", "cleaned up"]
     assert len(rehearsal.till.asked) == asked
+
+
+async def test_spoilt_records() -> None:
+    """A trial or a session that can not be read stands in nobody's way; what is not known is not covered."""
+    rehearsal = await approved()
+    rehearsal.till.after["create"] = [LOST] * 4
+    await rehearsal.run()
+    for entry in await rehearsal.memory.scan("preflight:"):
+        await rehearsal.memory.commit([Put(entry.key, b"{}")])
+    assert all(finding.state == "ok" or finding.part != "preflight" for finding in await rehearsal.health.local())
+    assert (await rehearsal.run()).is_well
+    (intent,) = [one.intent for one in await rehearsal.approvals.proposals()]
+    await rehearsal.memory.commit([Put(keys.own_session("cs_1"), b"{}")])
+    assert not await rehearsal.expiry.covers(intent, "cs_1")
 
 
 async def test_an_interrupted_preflight_is_told() -> None:

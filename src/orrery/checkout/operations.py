@@ -4,7 +4,7 @@ import secrets
 from typing import Literal
 
 from orrery.checkout import keys
-from orrery.checkout.receipts import OwnSession
+from orrery.checkout.receipts import read_own_session
 from orrery.owner.approvals import Approvals, Draft, Operation
 from orrery.owner.intents import Intent
 from orrery.ports.processor import Processor, ProcessorWrites
@@ -62,5 +62,5 @@ class Expiry:
     async def covers(self, intent: Intent, target: str) -> bool:
         """Return whether the session was recorded under this run."""
         entry = await self._store.get(keys.own_session(target))
-        recorded = OwnSession.model_validate_json(entry.value) if entry else None
+        recorded = read_own_session(entry.value) if entry else None
         return recorded is not None and recorded.made_by == "preflight" and recorded.run_id == intent.target

@@ -123,6 +123,22 @@ def read_receipt(value: bytes) -> Receipt | None:
     return receipt if digest_of(parameters_of(receipt), receipt.api_version) == receipt.digest else None
 
 
+def read_trial(value: bytes) -> Trial | None:
+    """Return the trial in a stored value, or None when it can not be read; its session expires by itself."""
+    try:
+        return Trial.model_validate_json(value)
+    except ValidationError:
+        return None
+
+
+def read_own_session(value: bytes) -> OwnSession | None:
+    """Return our own session in a stored value, or None when it can not be read."""
+    try:
+        return OwnSession.model_validate_json(value)
+    except ValidationError:
+        return None
+
+
 def price_of(parameters: Parameters) -> str:
     """Return the price of the one line item."""
     return dict(_flat("", parameters))["line_items[0][price]"]

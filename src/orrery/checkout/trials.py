@@ -25,6 +25,7 @@ from orrery.checkout.receipts import (
     Trial,
     TrialState,
     parameters_of,
+    read_trial,
     trial_key,
 )
 from orrery.errors import (
@@ -94,7 +95,7 @@ class Trials:
     async def of(self, run_id: str, product: ProductKey) -> Trial | None:
         """Return what a run has done about a product."""
         entry = await self._store.get(keys.trial(run_id, product))
-        return Trial.model_validate_json(entry.value) if entry else None
+        return read_trial(entry.value) if entry else None
 
     async def interrupted(self) -> list[Trial]:
         """Return the unfinished trials that nobody can be at work on any more."""
@@ -107,7 +108,7 @@ class Trials:
         after = None
         while page := await self._store.scan(keys.TRIAL, after=after):
             after = page[-1].key
-            found += [Trial.model_validate_json(entry.value) for entry in page]
+            found += [trial for entry in page if (trial := read_trial(entry.value))]
         return [trial for trial in found if trial.is_unfinished]
 
     async def carry_out(self, trial: Trial) -> Outcome:
