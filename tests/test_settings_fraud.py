@@ -28,3 +28,9 @@ def test_what_is_no_network_stops_the_start(machine: Machine, text: str) -> None
     """A typing error in one's own addresses is said at the start, not when it is too late."""
     machine.write(f'[fraud]\nown_addresses = ["{text}"]')
     assert "fraud.own_addresses: each must be a network such as 10.0.0.0/8" in machine.refusal()
+
+
+def test_a_network_that_nobody_has_stops_the_start(machine: Machine) -> None:
+    """IPv4 in IPv6 clothes would match no address, and so protect none of one's own."""
+    machine.write('[fraud]\nown_addresses = ["::ffff:198.51.100.0/120"]')
+    assert "fraud.own_addresses: a network of IPv4 is written as one" in machine.refusal()

@@ -40,11 +40,17 @@ Address = Annotated[str, AfterValidator(_https_or_here)]
 """A web address that a secret may be sent to."""
 
 
+_MAPPED = ip_network("::ffff:0:0/96")
+"""IPv4 addresses in IPv6 clothes: client addresses are compared without them."""
+
+
 def _are_networks(networks: tuple[str, ...]) -> tuple[str, ...]:
     try:
-        list(map(ip_network, networks))
+        found = list(map(ip_network, networks))
     except ValueError:
         raise ValueError("each must be a network such as 10.0.0.0/8, no bit of it beyond its length") from None
+    if any(network.network_address in _MAPPED for network in found):
+        raise ValueError("a network of IPv4 is written as one, such as 10.0.0.0/8: its addresses are read so")
     return networks
 
 
