@@ -289,6 +289,16 @@ async def test_without_a_price() -> None:
     assert rehearsal.till.open() == []
 
 
+@pytest.mark.parametrize("error", [LOST, ProcessorRefused("The API key may not do this.", status=403)])
+async def test_no_answer_about_a_price(error: Exception) -> None:
+    """Where no price can be asked for, what became of the other products is told all the same."""
+    rehearsal = Rehearsal(products=(OTHER, BARE))
+    rehearsal.till.before["price"] = [error]
+    report = await rehearsal.preflighted()
+    assert [one.result for one in report.outcomes] == ["accepted", "unanswered"]
+    assert str(error) in report.outcomes[1].note
+
+
 async def test_without_any_price() -> None:
     """Without a price at the account there is nothing to try such a product with."""
     rehearsal = Rehearsal(products=(BARE,))

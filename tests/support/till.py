@@ -103,7 +103,7 @@ class Till:
     """The account: its sessions, and what goes wrong with the next calls.
 
     `before` and `after` are raised, one a call, before a call is carried out and after it, by operation: `create`,
-    `read`, `expire`. `refusals` are for prices.
+    `read`, `expire`, `price`. `refusals` are for prices.
     """
 
     clock: ManualClock
@@ -158,6 +158,7 @@ class Till:
 
     async def first_active_price(self) -> Price | None:
         """Return the price that a test has put there."""
+        self._meet(self.before, "price")
         return self.active_price
 
     async def list_sessions(

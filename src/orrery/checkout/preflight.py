@@ -17,7 +17,7 @@ from orrery.checkout.params import METHODS
 from orrery.checkout.receipts import Trial, digest_of, stored_form, trial_key
 from orrery.checkout.selling import Selling, Standing, State
 from orrery.checkout.trials import Outcome, Trials, asked_anew
-from orrery.errors import NotConfigured, OrreryError
+from orrery.errors import NotConfigured, OrreryError, ProcessorError
 from orrery.owner.approvals import Approvals, Draft, Proposal
 from orrery.owner.intents import Intent
 from orrery.ports.clock import Clock
@@ -183,7 +183,10 @@ class Preflight:
     async def _try(self, approved: Intent, plan: Plan) -> Outcome:
         trial = await self._trials.of(approved.target, plan.product.key)
         if trial is None:
-            trial = await self._new_trial(approved, plan)
+            try:
+                trial = await self._new_trial(approved, plan)
+            except ProcessorError as error:  # the others' outcomes must not be lost with it
+                return Outcome(plan.product.name, "unanswered", note=f"No price to try it with: {error}")
         elif trial.state in {"rejected", "gone"}:
             trial = asked_anew(trial)
         if trial is None:
