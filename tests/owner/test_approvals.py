@@ -12,6 +12,7 @@ from orrery.owner.outbox import Outbox
 from orrery.owner.restored import Restoration
 from orrery.ports.store import Put
 from tests.support.approving import DEPLOYMENT, OWNER, STRANGER, Desk, SharedKeys, fingerprint, signed
+from tests.support.clock import ManualClock
 from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
@@ -251,6 +252,23 @@ async def test_after_a_restore(desk: Desk) -> None:
         with pytest.raises(Invalid, match="void"):
             await what(waiting.id)
     assert (await desk.approvals.verify()).holds
+
+
+async def test_many_after_a_restore() -> None:
+    """The log is read once for all that a restore made void: the owner's page is not kept waiting by it."""
+    clock, scans = ManualClock(), list[str]()
+    store = UnreliableStore(MemoryStore(clock))
+    desk = Desk(store, clock)
+
+    async def count() -> None:
+        scans.append("one")
+
+    for _ in range(20):
+        await desk.sign(await desk.proposed())
+    await Restoration(store, desk.clock, Outbox(store, desk.clock, {})).settle()
+    store.scanned = count
+    assert [one.in_words(desk.clock.now()) for one in await desk.approvals.proposals()] == ["done"] * 20
+    assert len(scans) == 4, "intents and log, each to its end"
 
 
 async def test_progress_that_can_not_be_read(desk: Desk) -> None:

@@ -1,6 +1,6 @@
 """How intents and how far they have come are kept: each step is one commit with its entry in the log."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,6 +15,9 @@ from orrery.ports.store import Entry, Put, Store, Unchanged
 
 INTENT = "intent:"
 STATE = "approval:"
+
+Logged = Mapping[tuple[str, str], str]
+"""What the log says last of each intent and target."""
 
 _ROUNDS = 20
 _VOID = {"": "void", "proposed": "void", "approved": "void", "started": "unknown"}
@@ -57,17 +60,29 @@ class Steps:
         if intent is None or intent.id != intent_id:
             raise NotFound("There is no such intent.")
         known = await self._known(intent_id)
-        return Proposal(intent, known[1]) if known else Proposal(intent, None, await self._logged(intent_id))
+        return Proposal(intent, known[1]) if known else _void(intent, await self._logged())
 
     async def proposals(self) -> list[Proposal]:
         """Return every intent that can be read, the newest first."""
         found: list[Proposal] = []
+        logged: Logged | None = None
+        async for intent in self._intents():
+            if known := await self._known(intent.id):
+                found.append(Proposal(intent, known[1]))
+                continue
+            if logged is None:  # a restore makes every approval void: the log is read once for all of them
+                logged = await self._logged()
+            found.append(_void(intent, logged))
+        return sorted(found, key=lambda one: one.intent.proposed_at, reverse=True)
+
+    async def _intents(self) -> AsyncIterator[Intent]:
         after = None
         while page := await self._store.scan(INTENT, after=after):
             after = page[-1].key
-            read = [(one.key, read_intent(one.value)) for one in page]
-            found += [await self.proposal(one.id) for key, one in read if one and key == intent_key(one.id)]
-        return sorted(found, key=lambda one: one.intent.proposed_at, reverse=True)
+            for entry in page:
+                intent = read_intent(entry.value)
+                if intent and entry.key == intent_key(intent.id):
+                    yield intent
 
     async def step(
         self,
@@ -101,9 +116,13 @@ class Steps:
         except ValidationError:
             return None
 
-    async def _logged(self, intent_id: str) -> str:
+    async def _logged(self) -> Logged:
         entries = [entry async for entry in self._log.entries()]
-        return last_states(entry for entry in entries if entry).get((intent_id, ""), "")
+        return last_states(entry for entry in entries if entry)
+
+
+def _void(intent: Intent, logged: Logged) -> Proposal:
+    return Proposal(intent, None, logged.get((intent.id, ""), ""))
 
 
 def intent_key(intent_id: str) -> str:
