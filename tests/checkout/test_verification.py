@@ -7,7 +7,7 @@ import pytest
 
 from orrery.checkout.drift import failed
 from orrery.checkout.verification import SLACK
-from orrery.errors import ApprovalRefused, NotConfigured, ProcessorUnreachable
+from orrery.errors import ApprovalRefused, NotConfigured, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.processor import CheckoutSession
 from tests.support.checkout import PRODUCT, TERMS
 from tests.support.till import Counterpart, Fuse, Killed, Rehearsal
@@ -149,10 +149,14 @@ async def test_a_session_of_elsewhere() -> None:
     assert "another deployment" in verified.why
 
 
-async def test_a_session_that_can_not_be_read() -> None:
-    """When the look fails, the session is known and queued all the same."""
+@pytest.mark.parametrize(
+    "error",
+    [ProcessorUnreachable("No answer.", same_key=True), ProcessorRefused("The key may not do this.", status=403)],
+)
+async def test_a_session_that_can_not_be_read(error: Exception) -> None:
+    """When the look fails or is forbidden, the session is known and queued all the same."""
     rehearsal = await selling()
-    rehearsal.till.before["read"] = [ProcessorUnreachable("No answer.", same_key=True)]
+    rehearsal.till.before["read"] = [error]
     verified = await rehearsal.verification.run(PRODUCT, Counterpart(rehearsal))
     assert (verified.is_well, verified.session_id, verified.intent_id is None) == (False, "cs_2", False)
 

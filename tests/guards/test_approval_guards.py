@@ -124,8 +124,8 @@ MUTATIONS = [
     Mutation(
         "a made-up approval in the log holds",
         "owner/audit.py",
-        "    if await signatures.check(entry.statement.encode(), entry.signature.encode()) != entry.signer:\n",
-        "    if False:\n",
+        "    return await signatures.check(entry.statement.encode(), entry.signature.encode())\n",
+        "    return entry.signer\n",
     ),
     Mutation(
         "an altered entry holds", "owner/chain.py", "entry.expected_hash()) if entry", "entry.hash) if entry"

@@ -41,6 +41,19 @@ async def test_all_holds(desk: Desk) -> None:
     assert verified.remembered is None
 
 
+async def test_a_word_is_checked_once(desk: Desk) -> None:
+    """A standing approval is in the log for each target, and its signature is checked once: a check takes time."""
+    asked: list[bytes] = []
+
+    class Counting(SharedKeys):
+        async def check(self, statement: bytes, signature: bytes) -> str:
+            asked.append(statement)
+            return await super().check(statement, signature)
+
+    assert (await desk.approvals.verify(signatures=Counting(OWNER))).holds
+    assert len(asked) == len(set(asked)) == 2
+
+
 async def test_an_empty_log_holds() -> None:
     """A log without an entry holds."""
     verified = await Desk().approvals.verify()

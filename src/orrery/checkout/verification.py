@@ -40,6 +40,8 @@ KEEP_KEY = timedelta(hours=24)
 
 _LEFT = "This session was left by a verification that came to no end: have it expired, and verify again."
 
+_NOT_FOUND = 404
+
 log = structlog.get_logger()
 
 
@@ -109,10 +111,10 @@ class Verification:
     async def _compared(self, name: str, session_id: str, today: Parameters) -> Verified:
         try:
             session = await self._processor.get_session(session_id)
-        except ProcessorRefused as error:
-            why = f"The processor does not show the session: {error} Is the address another deployment's?"
-            return Verified(name, session_id, why=why)
-        except ProcessorUnreachable as error:
+        except (ProcessorRefused, ProcessorUnreachable) as error:
+            if error.status == _NOT_FOUND:
+                why = f"The processor does not show the session: {error} Is the address another deployment's?"
+                return Verified(name, session_id, why=why)
             return Verified(name, session_id, intent_id=await self._to_expire(session_id), why=str(error))
         setting = self._selling.terms.three_d_secure if self._selling.terms else ""
         return Verified(

@@ -129,9 +129,12 @@ async def _unproven(entries: Sequence[LogEntry], signatures: Signatures) -> tupl
     """Return which entries that tell of the owner's word do not hold it, and why that could not be checked."""
     claims = [entry for entry in entries if entry.kind in _WITH_WORD]
     found: list[int] = []
+    signers: dict[Word, str] = {}  # a standing approval is in the log once for each of its targets
     for entry in claims:
         try:
-            await _prove(entry, signatures)
+            if entry.word not in signers:
+                signers[entry.word] = await _signer(entry, signatures)
+            _prove(entry, signers[entry.word])
         except ApprovalRefused:
             found.append(entry.number)
         except NotConfigured as error:
@@ -139,12 +142,16 @@ async def _unproven(entries: Sequence[LogEntry], signatures: Signatures) -> tupl
     return tuple(found), ""
 
 
-async def _prove(entry: LogEntry, signatures: Signatures) -> None:
-    """Raise `ApprovalRefused` unless the owner's word in an entry is about its intent, in its time, and signed."""
+async def _signer(entry: LogEntry, signatures: Signatures) -> str:
+    return await signatures.check(entry.statement.encode(), entry.signature.encode())
+
+
+def _prove(entry: LogEntry, signer: str) -> None:
+    """Raise `ApprovalRefused` unless the word in an entry, by this signer, is about its intent and in its time."""
     said = read_statement(entry.statement)
     lifetime = STANDING if entry.target else LIFETIME
     in_time = -AHEAD <= entry.at - said.at <= lifetime
     if (said.intent_id, said.digest) != (entry.intent_id, entry.digest) or not in_time:
         raise ApprovalRefused("The statement is not about this entry.")
-    if await signatures.check(entry.statement.encode(), entry.signature.encode()) != entry.signer:
+    if signer != entry.signer:
         raise ApprovalRefused("The entry names another key.")
