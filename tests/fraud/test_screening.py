@@ -84,6 +84,7 @@ async def test_a_reason_is_needed(reason: str) -> None:
     [
         ("address", ADDRESS, f"::ffff:{ADDRESS}"),
         ("address", "2620:FE::FE", OTHER_ADDRESS),
+        ("address", "2620:00fe:0:0::00fe", OTHER_ADDRESS),
         ("email", "Ann@Buyers.example", EMAIL),
         ("card", CARD, CARD),
     ],
@@ -230,6 +231,25 @@ async def test_letting_go_names_the_entry() -> None:
     }
     assert intent.summary == f"Unblock e-mail address {EMAIL}"
     await refused(shop, shop.fraud.screening.unblock([Wanted("email", EMAIL)], "again"), intent.id)
+
+
+async def test_letting_go_in_every_spelling() -> None:
+    """What somebody typed twice, in two spellings, is let go twice: else it would stay blocked."""
+    shop = Shop()
+    for value in (EMAIL.upper(), EMAIL):
+        shop.screen.put("rsl_email", value)
+    intent = await shop.fraud.screening.unblock([Wanted("email", EMAIL)], "a buyer after all")
+    assert (await shop.sign(intent)).state == "done"
+    assert shop.screen.values("rsl_email") == []
+
+
+async def test_two_values_in_several_spellings() -> None:
+    """Two values of which one is there twice would be three entries: they are let go one at a time."""
+    shop = Shop()
+    for list_id, value in (("rsl_email", EMAIL.upper()), ("rsl_email", EMAIL), ("rsl_card", CARD)):
+        shop.screen.put(list_id, value)
+    wanted = [Wanted("email", EMAIL), Wanted("card", CARD)]
+    await refused(shop, shop.fraud.screening.unblock(wanted, "both"), "one at a time")
 
 
 @pytest.mark.parametrize(

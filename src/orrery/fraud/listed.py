@@ -1,7 +1,7 @@
 """Reads the processor's fraud lists: found by alias, compared to the letter."""
 
 from orrery.errors import NotConfigured, NotFound
-from orrery.fraud.entries import Blocklist
+from orrery.fraud.entries import Blocklist, known_address
 from orrery.ports.processor import ListEntry, ProcessorReads, ValueList
 
 
@@ -37,16 +37,17 @@ async def blocklist(reads: ProcessorReads, wanted: Blocklist) -> ValueList:
 
 
 async def entries_of(reads: ProcessorReads, list_id: str, value: str | None = None) -> list[ListEntry]:
-    """Return the entries of a list, or those with exactly this value: the processor may answer similar ones."""
-    found = [one async for one in reads.list_entries(list_id, value)]
+    """Return the entries of a list, or those with this value: the processor may answer similar ones.
+
+    An IPv6 address is looked for in the whole list: somebody may have typed it there in another spelling.
+    """
+    asked = None if value and ":" in value else value
+    found = [one async for one in reads.list_entries(list_id, asked)]
     return found if value is None else [one for one in found if same_value(one.value, value)]
 
 
-async def is_listed(reads: ProcessorReads, list_id: str, value: str) -> bool:
-    """Return whether a value is in a list."""
-    return bool(await entries_of(reads, list_id, value))
-
-
 def same_value(listed: str, value: str) -> bool:
-    """Return whether two values are one: e-mail and IPv6 addresses are, in whatever case somebody typed them."""
-    return listed == value or (any(mark in value for mark in "@:") and listed.lower() == value.lower())
+    """Return whether two values are one: e-mail and IPv6 addresses are, however somebody typed them."""
+    if ":" in value and (address := known_address(value)):
+        return known_address(listed) == address
+    return listed == value or ("@" in value and listed.lower() == value.lower())

@@ -6,7 +6,7 @@ An intent holds one or two entries. Each is one call; where only the first was m
 from collections.abc import Awaitable, Callable, Sequence
 
 from orrery.errors import PartlyDone, ProcessorRefused
-from orrery.fraud.listed import is_listed
+from orrery.fraud.listed import entries_of
 from orrery.fraud.records import Body, ListedEntry
 from orrery.owner.approvals import Operation
 from orrery.owner.intents import Intent
@@ -44,21 +44,24 @@ class ListOperations:
 
     async def blocked(self, intent: Intent, _target: str) -> bool:
         """Return whether every entry is there; raise `PartlyDone` when only one is."""
-        return _all_or_none(body_of(intent).entries, await self._seen(intent), "is in", "is not in")
+        entries = body_of(intent).entries
+        seen = [bool(await entries_of(self._reads, one.list_id, one.value)) for one in entries]
+        return _all_or_none(entries, seen, "is in", "is not in")
 
     async def unblocked(self, intent: Intent, _target: str) -> bool:
         """Return whether every entry is gone; raise `PartlyDone` when only one is."""
-        gone = [not there for there in await self._seen(intent)]
-        return _all_or_none(body_of(intent).entries, gone, "is no longer in", "is still in")
+        entries = body_of(intent).entries
+        left = [await entries_of(self._reads, one.list_id, one.value) for one in entries]
+        gone = [
+            one.entry_id not in {found.id for found in there} for one, there in zip(entries, left, strict=True)
+        ]
+        return _all_or_none(entries, gone, "is no longer in", "is still in")
 
     async def _add(self, entry: ListedEntry, key: str) -> object:
         return await self._writes.add_entry(entry.list_id, entry.value, idempotency_key=key)
 
     async def _remove(self, entry: ListedEntry, _key: str) -> None:
         await self._writes.remove_entry(entry.entry_id or "")
-
-    async def _seen(self, intent: Intent) -> list[bool]:
-        return [await is_listed(self._reads, entry.list_id, entry.value) for entry in body_of(intent).entries]
 
 
 async def _each(intent: Intent, change: Change, done: str) -> str:

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from orrery.errors import Invalid, NotFound
 from orrery.fraud.clusters import NAMES, Cluster, Trait
-from orrery.fraud.entries import Network, Wanted, checked, normalised
+from orrery.fraud.entries import MOST_AT_ONCE, Network, Wanted, checked, normalised
 from orrery.fraud.listed import blocklist, by_alias, entries_of, same_value, value_lists
 from orrery.fraud.operations import BLOCK, UNBLOCK, body_of
 from orrery.fraud.reading import Reading
@@ -61,8 +61,12 @@ class Screening:
             if not listed:
                 raise Invalid(f"That {NAMES[one.trait]} is not in {found.alias}.")
             await self._refuse_twice(UNBLOCK, one)
-            entry = listed[0]
-            entries.append(ListedEntry(list=found.alias, list_id=found.id, value=entry.value, entry_id=entry.id))
+            entries += [
+                ListedEntry(list=found.alias, list_id=found.id, value=entry.value, entry_id=entry.id)
+                for entry in listed[:MOST_AT_ONCE]
+            ]
+        if len(entries) > MOST_AT_ONCE:
+            raise Invalid("One of them is there in several spellings: name one at a time.")
         return await self._intent(UNBLOCK, "Unblock", normalised(wanted), entries, reason, {"listed": True})
 
     async def _block(self, wanted: Sequence[Wanted], reason: str, evidence: Mapping[str, JsonValue]) -> Intent:
