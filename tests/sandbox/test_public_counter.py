@@ -29,7 +29,7 @@ COSMOS: dict[str, object] = {
     "stale": True,
     "error": "no-data",
 }
-MISSING = object()
+MISSING = ...
 
 
 @dataclass

@@ -29,8 +29,8 @@ class Mutation:
 
 
 def copied(folder: Path) -> Path:
-    """Copy the source, and return where the package lies."""
-    return Path(shutil.copytree(SOURCE, folder / "orrery", ignore=shutil.ignore_patterns("__pycache__")))
+    """Copy the source with what was compiled of it, and return where the package lies."""
+    return Path(shutil.copytree(SOURCE, folder / "orrery"))
 
 
 def guarded(package: Path, *tests: str) -> subprocess.CompletedProcess[str]:
