@@ -16,12 +16,12 @@ from http.client import HTTPConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rich.console import Console
 from rich.table import Table
 
 from bench.service import LOAD_CORE, bind_to, free_port, prepare, serving, wait_for
 from orrery.checkout.catalogue import Product
 from orrery.checkout.params import Terms, session_parameters
+from orrery.cli.terminal import new_console
 
 REQUESTS = 400
 
@@ -95,7 +95,7 @@ def main() -> None:
     made.add_row("sandbox alone", f"{p50[0]:.1f}", f"{p99[0]:.1f}")
     made.add_row("checkout operation", f"{p50[1]:.1f}", f"{p99[1]:.1f}")
     made.add_row("ours beyond the sandbox's", f"{p50[1] - p50[0]:.1f}", f"{p99[1] - p99[0]:.1f}")
-    Console().print(made)
+    new_console(soft_wrap=False).print(made)
 
 
 if __name__ == "__main__":

@@ -14,13 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rich.console import Console
 from rich.table import Table
 
 from bench.chart import Bar, chart, write
 from bench.load import Latencies, Throughput, as_many_as_possible, at_a_fixed_rate, undisturbed
 from bench.service import LOAD_CORE, bind_to
 from bench.sides import BARE, EDGE, INTERVAL, NGINX, READ, SERVICE, Side, all_sides, asked
+from orrery.cli.terminal import new_console
 from tests.support.nginx import find_nginx
 
 ROUNDS = 9
@@ -154,7 +154,7 @@ def main() -> None:
         bind_to(LOAD_CORE)
         times = latency({name: sides[name] for name in (NGINX, BARE, SERVICE, EDGE)})
         os.sched_setaffinity(0, cores)
-    Console().print(throughput_table(found, busy), latency_table(times))
+    new_console(soft_wrap=False).print(throughput_table(found, busy), latency_table(times))
     draw(found, times)
 
 

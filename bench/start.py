@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rich.console import Console
 from rich.table import Table
 
 from bench.service import prepare, serving
+from orrery.cli.terminal import new_console
 
 STARTS = 7
 REST = 3.0
@@ -49,7 +49,7 @@ def main() -> None:
     first = statistics.median(started)
     made.add_row("start to the first 200", f"{first:.2f} s", f"{max(started):.2f} s", f"{first / limit:.2f}")
     made.add_row("memory at rest, PSS", f"{statistics.median(weights):.0f} MB", f"{max(weights):.0f} MB", "")
-    Console().print(made)
+    new_console(soft_wrap=False).print(made)
 
 
 if __name__ == "__main__":

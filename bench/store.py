@@ -12,11 +12,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import apsw
-from rich.console import Console
 from rich.table import Table
 
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore
+from orrery.cli.terminal import new_console
 from orrery.ports.store import Absent, Committed, Put, Store
 
 ROUNDS = 7
@@ -125,7 +125,7 @@ def main() -> None:
     """Measure beside the current directory's disk, and print the table."""
     with TemporaryDirectory(dir=Path.cwd(), prefix=".bench-") as directory:
         results = asyncio.run(sides(Path(directory)))
-    Console().print(table(results))
+    new_console(soft_wrap=False).print(table(results))
 
 
 if __name__ == "__main__":

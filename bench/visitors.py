@@ -7,11 +7,11 @@ minute, as the workers would have it, and every visitor reads once. Prints a tab
 import asyncio
 from dataclasses import dataclass
 
-from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 from starlette.types import Message, Receive, Scope, Send
 
+from orrery.cli.terminal import new_console
 from orrery.edge.fast import FastReads
 from orrery.live.answers import site
 from orrery.live.reads import PublicRead
@@ -70,7 +70,7 @@ def main() -> None:
     for visitors in (1, 1_000_000):
         hour = asyncio.run(hour_with(visitors))
         made.add_row(f"{visitors:,}", f"{hour.shown:,}", f"{hour.calls:,}")
-    Console().print(made)
+    new_console(soft_wrap=False).print(made)
 
 
 if __name__ == "__main__":

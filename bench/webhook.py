@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rich.console import Console
 from rich.table import Table
 
 from bench.service import LOAD_CORE, SECRET, bind_to, prepare, serving
@@ -24,6 +23,7 @@ from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore
 from orrery.checkout import keys
 from orrery.checkout.records import Offer
+from orrery.cli.terminal import new_console
 from orrery.ports.store import Put
 
 ROUNDS = 5
@@ -179,7 +179,7 @@ def main() -> None:
     """Measure beside the current directory's disk, and print the table."""
     with TemporaryDirectory(dir=Path.cwd(), prefix=".bench-") as directory:
         found = measure(Path(directory))
-    Console().print(table(found))
+    new_console(soft_wrap=False).print(table(found))
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 
 import random
 import signal
+import sqlite3
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -46,13 +47,27 @@ class Pair:
     def only_first_asks(self) -> Generator[None]:
         """Let the next minute come while the second stands still; it goes on once the first has asked."""
         before = self.first.asked()
-        self.programs[1].process.send_signal(signal.SIGSTOP)
+        self.stop(self.programs[1])
         try:
             self.first.next_minute()
             eventually(lambda: expect_equal(self.first.asked() - before, {TOTAL: 1, PAGES: 1}))
             yield
         finally:
             self.programs[1].process.send_signal(signal.SIGCONT)
+
+    def stop(self, program: Program) -> None:
+        """Let a service stand still, but not in the middle of a write: nobody else could write then."""
+        eventually(partial(self._stop_between_writes, program))
+
+    def _stop_between_writes(self, program: Program) -> None:
+        program.process.send_signal(signal.SIGSTOP)
+        with closing(sqlite3.connect(self.shop.store, timeout=0, isolation_level=None)) as database:
+            try:
+                database.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError:
+                program.process.send_signal(signal.SIGCONT)
+                raise AssertionError("it writes at this moment") from None
+            database.execute("ROLLBACK")
 
     def await_shown(self, visitors: int) -> None:
         """Wait until both show this count as fresh, and until neither is in the middle of a tick any more.
@@ -121,7 +136,7 @@ def test_a_paused_leader(pair: Pair) -> None:
     pair.shop.sandbox.fault("analytics_timeout", count=2, value=LATE)
     first = pair.programs[0].process
     with pair.only_first_asks():
-        first.send_signal(signal.SIGSTOP)
+        pair.stop(pair.programs[0])
     try:
         pair.shop.sandbox.visitors(USUAL + 1)
         eventually(partial(expect_taken_over, pair))
