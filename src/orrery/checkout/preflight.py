@@ -32,8 +32,8 @@ _NOT_ITS_OWN = "the account's first active price"
 _WORDS: dict[State, str] = {
     "accepted": "accepted",
     "pending": "newer parameters wait",
-    "never": "never accepted: not sold",
-    "no price": "names no price: not sold",
+    "never": "never accepted",
+    "no price": "names no price",
 }
 
 
@@ -161,7 +161,8 @@ class Preflight:
         for proposal in await self._runs():
             if proposal.in_words(self._clock.now()) == "waiting" and proposal.intent.body == body:
                 return proposal.intent
-        summary = f"Expire the test sessions of one preflight of {len(plans)} products"
+        tried = plans[0].product.name if len(plans) == 1 else f"{len(plans)} products"
+        summary = f"Expire the test sessions of one preflight of {tried}"
         run_id = f"run-{secrets.token_hex(6)}"
         return await self._approvals.propose(Draft(EXPIRE_PREFLIGHT_SESSIONS, run_id, body, summary, REASON))
 
