@@ -148,3 +148,21 @@ async def test_a_look_never_overrules_an_answer(desk: Desk) -> None:
     looking = desk.another(operation=Operation("turn-on", slowly, too_early))
     assert (await looking.settle(intent.id)).state == "done"
     assert await desk.kinds() == ["proposed", "started", "done"]
+
+
+async def test_nobody_can_find_out(desk: Desk) -> None:
+    """What can not be read stays unknown until the owner closes it, with a reason that the log keeps."""
+    desk.switches.before = [LOST]
+    intent = await desk.proposed()
+    await desk.sign(intent)
+    with pytest.raises(Invalid, match="may still be under way"):
+        await desk.approvals.close(intent.id, "The list is gone.")
+    desk.clock.advance(121)
+    with pytest.raises(Invalid, match="A reason of 1 to 500"):
+        await desk.approvals.close(intent.id, " ")
+    assert (await desk.approvals.close(intent.id, "The list is gone.")).state == "closed"
+    assert (await desk.kinds())[-1] == "closed"
+    assert (await desk.approvals.verify()).holds
+    for again in (desk.approvals.settle(intent.id), desk.approvals.close(intent.id, "Once more.")):
+        with pytest.raises(Invalid, match="is known"):
+            await again

@@ -9,7 +9,7 @@ import typer
 from orrery.adapters.ssh_keygen import LONGEST, SshKeygen
 from orrery.app import Orrery, clock_of
 from orrery.cli.approval_pages import intent_row, log_row, print_intent, print_outcome, verdict
-from orrery.cli.services import AsJson, Config, configured, with_services
+from orrery.cli.services import AsJson, Config, Reason, configured, with_services
 from orrery.cli.tables import Row, note, show
 from orrery.errors import Invalid, NotConfigured
 from orrery.owner.approvals import Progress, Proposal
@@ -83,6 +83,13 @@ def sign(
 def settle(intent_id: Id, config: Config = None) -> None:
     """Find out at the processor what became of an intent whose answer was lost; nothing is repeated."""
     print_outcome(with_services(config, lambda orrery: orrery.approvals.settle(intent_id)))
+
+
+@group.command()
+def close(intent_id: Id, reason: Reason, config: Config = None) -> None:
+    """Leave it at that where nobody can find out what became of an intent; nothing is read or done again."""
+    with_services(config, lambda orrery: orrery.approvals.close(intent_id, reason))
+    note("It is closed; the log says that its outcome is not known.")
 
 
 @group.command()

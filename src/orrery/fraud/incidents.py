@@ -23,6 +23,7 @@ OUTCOMES: dict[Kind, str] = {
     "unknown": "not known: settle it",
     "happened": "done",
     "did not happen": "not done",
+    "closed": "not known, and left at that",
 }
 """What the last entry about an intent says, in words. A refused approval changes nothing."""
 

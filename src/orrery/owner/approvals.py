@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Literal
 
 from pydantic import JsonValue
@@ -21,7 +22,7 @@ from orrery.owner.audit import Head, Verified, audit
 from orrery.owner.chain import Word
 from orrery.owner.execution import Deed, Execution, Operation
 from orrery.owner.intents import Intent, Statement, read_statement
-from orrery.owner.progress import AHEAD, LIFETIME, STANDING, Progress, State, is_open
+from orrery.owner.progress import AHEAD, LIFETIME, STANDING, UNDER_WAY, Progress, State, is_open, may_be_under_way
 from orrery.owner.steps import Proposal, Steps, intent_key, stored_progress
 from orrery.owner.waiting import panel_of
 from orrery.ports.clock import Clock
@@ -78,10 +79,7 @@ class Approvals:
 
     async def propose(self, draft: Draft) -> Intent:
         """Keep what is to be done until the owner signs; raise `Invalid` without a reason, or with a secret."""
-        reason = draft.reason.strip()
-        if not reason.isprintable() or not 0 < len(reason) <= LONGEST_REASON:
-            raise Invalid(f"A reason of 1 to {LONGEST_REASON} printable characters on one line is needed.")
-        now = self._clock.now()
+        reason, now = _checked_reason(draft.reason), self._clock.now()
         intent = Intent(
             id=f"in-{secrets.token_hex(6)}",
             operation=self._operations[draft.operation].name,
@@ -184,6 +182,29 @@ class Approvals:
         operation = self._operation(proposal.intent)
         for target in progress.open_targets():
             progress = await self._execution.settle(Deed(operation, proposal.intent, target), progress)
+        return progress
+
+    async def close(self, intent_id: str, reason: str) -> Progress:
+        """Note by the owner's word that nobody can find out what became of it; nothing is read or done again.
+
+        Raises `Invalid` when it is known, may still be under way, or without a reason.
+        """
+        said, proposal = _checked_reason(reason), await self.proposal(intent_id)
+        progress = proposal.progress
+        if progress is None or not progress.open_targets():
+            raise Invalid("What became of this intent is known, or a restore made it void.")
+
+        def closed(target: str, progress: Progress) -> Progress | None:
+            deed, now = progress.deed(target), self._clock.now()
+            if deed is None or not is_open(deed):
+                return None
+            if may_be_under_way(deed, now):
+                raise Invalid(f"It may still be under way; ask again in {UNDER_WAY.seconds} s.")
+            return progress.after(target, "closed", now, said)
+
+        for target in progress.open_targets():
+            closing = partial(closed, target)
+            progress = await self._steps.step(proposal.intent, "closed", closing, note=said, target=target)
         return progress
 
     async def withdraw(self, intent_id: str) -> Progress:
@@ -298,6 +319,13 @@ class Approvals:
         except ApprovalRefused as error:
             await self.log.append("refused", intent, str(error), target=target)
             raise
+
+
+def _checked_reason(text: str) -> str:
+    reason = text.strip()
+    if not reason.isprintable() or not 0 < len(reason) <= LONGEST_REASON:
+        raise Invalid(f"A reason of 1 to {LONGEST_REASON} printable characters on one line is needed.")
+    return reason
 
 
 def _text(given: bytes) -> str:

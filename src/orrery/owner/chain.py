@@ -33,8 +33,10 @@ Kind = Literal[
     "unknown",
     "happened",
     "did not happen",
+    "closed",
 ]
-"""What an entry tells. `unknown`: the processor's answer was lost; the last two: what reading has shown since."""
+"""What an entry tells. `unknown`: the processor's answer was lost; then what reading has shown since, or that the
+owner leaves it at that."""
 
 HIDDEN = "[hidden]"
 _PERSONAL = re.compile(

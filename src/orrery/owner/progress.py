@@ -2,6 +2,7 @@
 
     proposed ──signed──▶ started ──▶ done | failed
        │                    └──answer lost, or killed──▶ unknown ──read──▶ done | failed
+       │                                                    └──owner's word──▶ closed
        └──withdrawn
 
 A standing approval (a preflight's) is `approved` instead; each target that it is used for goes on from started.
@@ -27,8 +28,9 @@ AHEAD = timedelta(seconds=60)
 UNDER_WAY = timedelta(minutes=2)
 """How long something that was started may still be under way: longer than any call to the processor takes."""
 
-Outcome = Literal["started", "done", "failed", "unknown"]
-State = Literal["proposed", "withdrawn", "approved", "started", "done", "failed", "unknown"]
+Outcome = Literal["started", "done", "failed", "unknown", "closed"]
+State = Literal["proposed", "withdrawn", "approved", "started", "done", "failed", "unknown", "closed"]
+"""`closed`: it is not known what became of it, and the owner has said to leave it at that."""
 
 
 class Use(BaseModel):
