@@ -1,14 +1,11 @@
 """The tests that guard the owner's word: without any of these checks one turns red (change rule 4)."""
 
-import os
-import subprocess
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.support.mutations import Mutation, copied, guarded, mutated
+from tests.support.mutations import Mutation, Runs, see_pass, see_red, started
 
 GUARDS = {
     "adapters/ssh_keygen.py": ["tests/adapters/test_ssh_keygen.py"],
@@ -150,28 +147,18 @@ MUTATIONS = [
 
 
 @pytest.fixture(scope="module")
-def runs(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[dict[str, Future[subprocess.CompletedProcess[str]]]]:
-    """Run all mutations side by side, a process for each core."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        yield {
-            one.what: pool.submit(mutated, tmp_path_factory.mktemp("mutated"), one, *GUARDS[one.file])
-            for one in MUTATIONS
-        }
+def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
+    """Run the mutations."""
+    with started(request, tmp_path_factory, MUTATIONS, GUARDS) as found:
+        yield found
 
 
 def test_the_copy_as_it_is_passes(tmp_path: Path) -> None:
     """With every check in its place the guarding tests pass: what follows is the mutations' doing."""
-    came = guarded(copied(tmp_path), *sorted({test for tests in GUARDS.values() for test in tests}))
-    assert came.returncode == pytest.ExitCode.OK, came.stdout + came.stderr
+    see_pass(tmp_path, GUARDS)
 
 
 @pytest.mark.parametrize("what", [mutation.what for mutation in MUTATIONS])
-def test_a_missing_check_turns_a_test_red(
-    runs: dict[str, Future[subprocess.CompletedProcess[str]]], what: str
-) -> None:
+def test_a_missing_check_turns_a_test_red(runs: Runs, what: str) -> None:
     """Taking the check out makes a guarding test fail, and not for another reason."""
-    came = runs[what].result()
-    assert came.returncode == pytest.ExitCode.TESTS_FAILED, came.stdout + came.stderr
-    assert "1 failed" in came.stdout
+    see_red(runs[what].result())

@@ -1,38 +1,35 @@
 """The tests that guard money and the live count: without any of these checks one turns red (change rule 5)."""
 
-import os
-import subprocess
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.support.mutations import Mutation, copied, guarded, mutated
+from tests.support.mutations import Mutation, Runs, see_pass, see_red, started
 
 GUARDS = {
-    "checkout/signature.py": "tests/checkout/test_signature.py",
-    "checkout/account.py": "tests/checkout/test_account.py",
-    "checkout/access.py": "tests/checkout/test_access.py",
-    "checkout/webhook.py": "tests/checkout/test_webhook.py",
-    "checkout/fulfilment.py": "tests/checkout/test_webhook.py",
-    "checkout/operations.py": "tests/checkout/test_preflight.py",
-    "checkout/preflight.py": "tests/checkout/test_preflight.py",
-    "checkout/receipts.py": "tests/checkout/test_selling.py",
-    "checkout/selling.py": "tests/checkout/test_selling.py",
-    "checkout/trials.py": "tests/checkout/test_preflight.py",
-    "edge/auth.py": "tests/edge/test_admin_bearer.py",
-    "edge/owner_page.py": "tests/edge/test_owner_page.py",
-    "fraud/clusters.py": "tests/fraud/test_clusters.py::test_three_within_five_minutes_are_flagged",
-    "fraud/entries.py": "tests/fraud/test_entries.py",
-    "fraud/screening.py": "tests/fraud/test_screening.py",
-    "fraud/watch.py": "tests/fraud/test_watch.py",
-    "live/domain.py": "tests/live/test_routes.py::test_public_reads_show_the_refresh_at_once",
-    "live/freshness.py": "tests/live/test_freshness.py",
-    "live/quota.py": "tests/live/test_quota.py",
-    "live/refresh.py": "tests/live/test_refresh.py",
-    "owner/baseline.py": "tests/owner/test_baseline.py",
-    "owner/guard.py": "tests/owner/test_guard.py",
+    "checkout/signature.py": ["tests/checkout/test_signature.py"],
+    "checkout/account.py": ["tests/checkout/test_account.py"],
+    "checkout/access.py": ["tests/checkout/test_access.py"],
+    "checkout/webhook.py": ["tests/checkout/test_webhook.py"],
+    "checkout/fulfilment.py": ["tests/checkout/test_webhook.py"],
+    "checkout/operations.py": ["tests/checkout/test_preflight.py"],
+    "checkout/preflight.py": ["tests/checkout/test_preflight.py"],
+    "checkout/receipts.py": ["tests/checkout/test_selling.py"],
+    "checkout/selling.py": ["tests/checkout/test_selling.py"],
+    "checkout/trials.py": ["tests/checkout/test_preflight.py"],
+    "edge/auth.py": ["tests/edge/test_admin_bearer.py"],
+    "edge/owner_page.py": ["tests/edge/test_owner_page.py"],
+    "fraud/clusters.py": ["tests/fraud/test_clusters.py::test_three_within_five_minutes_are_flagged"],
+    "fraud/entries.py": ["tests/fraud/test_entries.py"],
+    "fraud/screening.py": ["tests/fraud/test_screening.py"],
+    "fraud/watch.py": ["tests/fraud/test_watch.py"],
+    "live/domain.py": ["tests/live/test_routes.py::test_public_reads_show_the_refresh_at_once"],
+    "live/freshness.py": ["tests/live/test_freshness.py"],
+    "live/quota.py": ["tests/live/test_quota.py"],
+    "live/refresh.py": ["tests/live/test_refresh.py"],
+    "owner/baseline.py": ["tests/owner/test_baseline.py"],
+    "owner/guard.py": ["tests/owner/test_guard.py"],
 }
 """Which tests guard which file."""
 
@@ -354,28 +351,18 @@ MUTATIONS = [
 
 
 @pytest.fixture(scope="module")
-def runs(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[dict[str, Future[subprocess.CompletedProcess[str]]]]:
-    """Run all mutations side by side, a process for each core."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        yield {
-            one.what: pool.submit(mutated, tmp_path_factory.mktemp("mutated"), one, GUARDS[one.file])
-            for one in MUTATIONS
-        }
+def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
+    """Run the mutations."""
+    with started(request, tmp_path_factory, MUTATIONS, GUARDS) as found:
+        yield found
 
 
 def test_the_copy_as_it_is_passes(tmp_path: Path) -> None:
     """With every check in its place the guarding tests pass: what follows is the mutations' doing."""
-    came = guarded(copied(tmp_path), *sorted(set(GUARDS.values())))
-    assert came.returncode == pytest.ExitCode.OK, came.stdout + came.stderr
+    see_pass(tmp_path, GUARDS)
 
 
 @pytest.mark.parametrize("what", [mutation.what for mutation in MUTATIONS])
-def test_a_missing_check_turns_a_test_red(
-    runs: dict[str, Future[subprocess.CompletedProcess[str]]], what: str
-) -> None:
+def test_a_missing_check_turns_a_test_red(runs: Runs, what: str) -> None:
     """Taking the check out makes a guarding test fail, and not for another reason."""
-    came = runs[what].result()
-    assert came.returncode == pytest.ExitCode.TESTS_FAILED, came.stdout + came.stderr
-    assert "1 failed" in came.stdout
+    see_red(runs[what].result())

@@ -4,8 +4,13 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "orrery"
@@ -16,6 +21,10 @@ if not orrery.__file__.startswith(sys.argv[1]):
     sys.exit("another copy is imported: " + orrery.__file__)
 sys.exit(pytest.main(["-x", "-p", "no:cacheprovider", "-p", "no:schemathesis", *sys.argv[2:]]))
 """
+
+
+Runs = Mapping[str, Future[subprocess.CompletedProcess[str]]]
+"""What came of each mutation, by what it takes out."""
 
 
 @dataclass(frozen=True)
@@ -51,3 +60,29 @@ def mutated(folder: Path, mutation: Mutation, *tests: str) -> subprocess.Complet
     assert text.count(mutation.old) == 1, "the code has changed: say here what the check looks like now"
     file.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
     return guarded(package, *tests)
+
+
+@contextmanager
+def started(
+    request: pytest.FixtureRequest,
+    folders: pytest.TempPathFactory,
+    mutations: Sequence[Mutation],
+    guards: Mapping[str, Sequence[str]],
+) -> Generator[Runs]:
+    """Run those mutations whose tests were asked for, side by side, a process for each core."""
+    names = [item.name for item in request.session.items if item.path == request.path]
+    asked = [one for one in mutations if any(f"[{one.what}]" in name for name in names)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield {one.what: pool.submit(mutated, folders.mktemp("mutated"), one, *guards[one.file]) for one in asked}
+
+
+def see_pass(folder: Path, guards: Mapping[str, Sequence[str]]) -> None:
+    """See that the guarding tests pass with a copy in which nothing was changed."""
+    came = guarded(copied(folder), *sorted({test for tests in guards.values() for test in tests}))
+    assert came.returncode == pytest.ExitCode.OK, came.stdout + came.stderr
+
+
+def see_red(came: subprocess.CompletedProcess[str]) -> None:
+    """See that one test failed, and for no other reason."""
+    assert came.returncode == pytest.ExitCode.TESTS_FAILED, came.stdout + came.stderr
+    assert "1 failed" in came.stdout

@@ -1,6 +1,5 @@
 """Reconciliation: what the webhook missed is granted, what does not add up is listed (decision 13)."""
 
-import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -12,7 +11,7 @@ from orrery.checkout.access import bought
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.fulfilment import Fulfilment, Outcome, Source, outcome_of
 from orrery.checkout.records import AccessRecord, Doubt, Offer, Pending, Reconciled
-from orrery.errors import Invalid, ProcessorRefused
+from orrery.errors import ProcessorRefused
 from orrery.owner import outbox
 from orrery.owner.restored import Restored, last_restore
 from orrery.ports.clock import Clock
@@ -189,15 +188,6 @@ class Reconciliation:
                     yield record
             # A store on this machine answers without waiting: without a pause nobody else would be served.
             await self._clock.sleep(0)
-
-
-def parse_window(text: str) -> timedelta:
-    """Return the duration that `30d`, `12h` or `90m` means; raise `Invalid` for anything else."""
-    units = {"d": "days", "h": "hours", "m": "minutes"}
-    number, unit = text[:-1], text[-1:]
-    if unit not in units or not re.fullmatch(r"[1-9][0-9]{0,3}", number):
-        raise Invalid(f"{text!r} is not a duration such as 30d, 12h or 90m.")
-    return timedelta(**{units[unit]: int(number)})
 
 
 def _reconciled(report: Report, since: datetime, now: datetime) -> Reconciled:

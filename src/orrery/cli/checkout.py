@@ -7,13 +7,14 @@ import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from orrery.app import Orrery
-from orrery.checkout.reconcile import Report, parse_window
+from orrery.checkout.reconcile import Report
 from orrery.cli.checkout_events import events
 from orrery.cli.checkout_preflight import preflight
 from orrery.cli.checkout_verify import verify
 from orrery.cli.services import AsJson, Config, with_services
 from orrery.cli.tables import show_json
 from orrery.cli.terminal import marked, new_console
+from orrery.cli.windows import parse_window
 
 group = typer.Typer(no_args_is_help=True)
 group.command()(events)

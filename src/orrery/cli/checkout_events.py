@@ -7,9 +7,9 @@ import typer
 
 from orrery.app import Orrery
 from orrery.checkout.events import Replayed, Result
-from orrery.checkout.reconcile import parse_window
 from orrery.cli.services import AsJson, Config, with_services
 from orrery.cli.tables import Row, note, show, show_json
+from orrery.cli.windows import parse_window
 from orrery.errors import Invalid
 
 _COLUMNS = ("created", "type", "pending", "stored", "became", "why", "id", "session_id")

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from orrery.app import Orrery
-from orrery.checkout.reconcile import parse_window
 from orrery.cli.fraud_pages import (
     cluster_row,
     incident_row,
@@ -19,6 +18,7 @@ from orrery.cli.fraud_pages import (
 )
 from orrery.cli.services import AsJson, Config, with_services
 from orrery.cli.tables import note, show, show_json
+from orrery.cli.windows import parse_window
 from orrery.fraud.clusters import Trait
 from orrery.fraud.entries import Wanted
 from orrery.owner.intents import Intent

@@ -11,12 +11,12 @@ import typer
 
 from orrery.app import Orrery
 from orrery.checkout.account import oddities
-from orrery.checkout.reconcile import parse_window
 from orrery.cli import processor_rows as rows
 from orrery.cli.processor_changes import create_configuration, set_branding, update_configuration
 from orrery.cli.services import AsJson, Config, with_services
 from orrery.cli.tables import Row, note, show, show_json
 from orrery.cli.terminal import new_console
+from orrery.cli.windows import parse_window
 from orrery.errors import Invalid, NotFound, ProcessorRefused
 from orrery.ports.processor import CheckoutSession, Configuration
 
