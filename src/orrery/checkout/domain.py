@@ -69,7 +69,6 @@ class CheckoutDomain:
         index_key: bytes,
     ) -> None:
         self._plan = plan
-        self._reads, self._writes, self._approvals = reads, writes, approvals
         self._offers = Offers(store, reads)
         self.catalogue = plan.catalogue
         self.account = AccountDesk(reads, writes, approvals)

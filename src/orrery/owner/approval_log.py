@@ -1,16 +1,16 @@
 """The approval log in the store: appended to in the same commit as what it tells about (decision 15)."""
 
-import secrets
 from collections.abc import AsyncIterator, Sequence
 
 from pydantic import ValidationError
 
-from orrery.errors import OutcomeUnknown, StoreUnavailable
+from orrery.errors import StoreUnavailable
 from orrery.owner import outbox
 from orrery.owner.chain import Kind, LogEntry, Word, following, impersonal
+from orrery.owner.commits import commit_once
 from orrery.owner.intents import Intent
 from orrery.ports.clock import Clock
-from orrery.ports.store import Absent, Check, Committed, Conflict, Entry, Put, Store, Unchanged, Write
+from orrery.ports.store import Absent, Check, Conflict, Entry, Put, Store, Unchanged, Write
 
 LOG = "approval-log:"
 HEAD = "approval-log-head"
@@ -61,7 +61,7 @@ class ApprovalLog:
             entry = following(head[1] if head else None, new)
             place = Absent(_key(entry))
             unchanged = Unchanged(HEAD, head[0].version) if head else Absent(HEAD)
-            outcome = await self._commit([*_stored(entry), *writes], [unchanged, place, *checks])
+            outcome = await commit_once(self._store, [*_stored(entry), *writes], [unchanged, place, *checks])
             if not isinstance(outcome, Conflict):
                 return True
             if set(outcome.keys) - {HEAD, place.key}:
@@ -97,12 +97,6 @@ class ApprovalLog:
         if found is None:
             raise StoreUnavailable(_DAMAGED)
         return entry, found
-
-    async def _commit(self, writes: Sequence[Write], checks: Sequence[Check]) -> Committed | Conflict:
-        try:
-            return await self._store.commit(writes, checks, commit_id=secrets.token_hex(16))
-        except OutcomeUnknown as error:
-            return await self._store.commit(writes, checks, commit_id=error.commit_id)
 
 
 def _read(entry: Entry) -> LogEntry | None:

@@ -5,24 +5,24 @@ day. So each process looks at its start and every ten minutes, and compares what
 before (in the store, for the deployment) and with what it holds in memory.
 """
 
-import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
 import structlog
 from pydantic import BaseModel, ValidationError
 
-from orrery.errors import Invalid, OutcomeUnknown, StoreError, StoreUnavailable
+from orrery.errors import Invalid, StoreError, StoreUnavailable
 from orrery.owner import outbox
 from orrery.owner.baseline import ANNOUNCED_FOR, Alarm, Announcement, Kept, Look, compared
+from orrery.owner.commits import commit_once
 from orrery.owner.fingerprints import DIRECTORY, Seen, Sight
 from orrery.owner.restored import last_restore
 from orrery.owner.secret_letters import Event, Use, described, letters
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, moment
-from orrery.ports.store import Absent, Check, Committed, Conflict, Entry, Put, Store, Unchanged, Write
+from orrery.ports.store import Absent, Check, Conflict, Entry, Put, Store, Unchanged, Write
 
 KEPT = "secret:"
 ANNOUNCED = "secret-announced:"
@@ -157,7 +157,7 @@ class SecretsGuard:
                 events.append(Event(name, kind, held is not None, held != (seen.fingerprint or None)))
         restored = await self._after_restore(entries) if events else ""
         writes += outbox.enqueue(letters(events, self.uses, now, restored), now)
-        if writes and isinstance(await self._commit(writes, checks), Conflict):
+        if writes and isinstance(await commit_once(self._store, writes, checks), Conflict):
             return False
         for event in events:
             log.warning("secrets are not as before", which=event.name, found=event.kind)
@@ -172,12 +172,6 @@ class SecretsGuard:
     async def _entries(self) -> dict[str, tuple[Entry, Kept | None]]:
         found = await self._store.scan(KEPT)
         return {entry.key.removeprefix(KEPT): (entry, _read(Kept, entry)) for entry in found}
-
-    async def _commit(self, writes: Sequence[Write], checks: Sequence[Check]) -> Committed | Conflict:
-        try:
-            return await self._store.commit(writes, checks, commit_id=secrets.token_hex(16))
-        except OutcomeUnknown as error:
-            return await self._store.commit(writes, checks, commit_id=error.commit_id)
 
     def _holds(self, name: str) -> bool:
         return self.holding.fingerprints.get(name) is not None
