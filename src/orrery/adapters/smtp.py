@@ -1,6 +1,5 @@
 """E-mail by SMTP (issue item 6)."""
 
-import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -13,13 +12,13 @@ import aiosmtplib
 from orrery.errors import DeliveryFailed
 from orrery.ports.clock import Clock
 from orrery.ports.notifier import Message
+from orrery.syntax.email_address import is_email_address
+from orrery.syntax.lines import one_line
 
 SECONDS = 15.0
 """How long one delivery may take."""
 
 _PERMANENT = 500
-_LONGEST_ADDRESS = 254
-_ADDRESS = re.compile(r"""[^\s@,;:<>()\[\]\\"]+@[^\s@,;:<>()\[\]\\".]+(\.[^\s@,;:<>()\[\]\\".]+)+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ class SmtpNotifier:
         letter = EmailMessage()
         letter["From"] = self._relay.sender
         letter["To"] = _one_address(message.to)
-        letter["Subject"] = " ".join(message.title.split())
+        letter["Subject"] = one_line(message.title)
         letter["Date"] = format_datetime(self._clock.now())
         letter["Message-ID"] = f"<{message.id}@{self._relay.sender.rpartition('@')[2].rstrip('>')}>"
         letter["Auto-Submitted"] = "auto-generated"
@@ -100,7 +99,7 @@ class SmtpNotifier:
 
 def _one_address(text: str) -> str:
     # One and no more: a list of addresses in the header would be mail to strangers.
-    if len(text) > _LONGEST_ADDRESS or not text.isprintable() or not _ADDRESS.fullmatch(text):
+    if not is_email_address(text):
         raise DeliveryFailed("The address can not be written to.", permanent=True)
     return text
 

@@ -16,6 +16,7 @@ from orrery.errors import Invalid, NotFound, ProcessorUnreachable
 from orrery.owner.approvals import Approvals, Draft, Operation
 from orrery.owner.intents import Intent
 from orrery.ports.processor import BRANDING, Account, Configuration, ProcessorReads, ProcessorWrites
+from orrery.syntax.email_address import is_email_address
 
 UPDATE_BRANDING = "update-branding"
 CREATE_CONFIGURATION = "create-configuration"
@@ -35,7 +36,6 @@ LONGEST_NAME = 100
 
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 _DESCRIPTOR = re.compile(r"(?=.*[A-Za-z])[ !#-&(-)+-;=?-\[\]-~]+")
-_EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
 _FILE = re.compile(r"file_[A-Za-z0-9]+")
 
 Seen = TypeVar("Seen")
@@ -271,7 +271,7 @@ def checked_branding(name: str, value: str) -> str:
             )
         case "url" | "support_url" if not _is_web_address(value):
             raise Invalid(f"{value!r} is no address that begins with https://.")
-        case "support_email" if not _EMAIL.fullmatch(value):
+        case "support_email" if not is_email_address(value):
             raise Invalid("That is no e-mail address.")
         case "icon" | "logo" if not _FILE.fullmatch(value):
             raise Invalid(f"{value!r} is no id of an uploaded file, such as file_1Nabc.")

@@ -20,6 +20,7 @@ from orrery.errors import Invalid, NotFound, StoreUnavailable
 from orrery.owner import outbox
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Check, Committed, Delete, Put, Store, Unchanged, Write
+from orrery.syntax.email_address import is_email_address
 
 JOURNAL = "journal:"
 
@@ -211,14 +212,10 @@ class Desk:
         return keys.access_end(keys.email_digest(record.email, self._index_key), record.product)
 
 
-_EMAIL = re.compile(r"[^\s@]+@[^\s@.]+(\.[^\s@.]+)+")
-_EMAIL_MAXIMUM = 254
-
-
 def checked_email(email: str) -> str:
     """Return the address as it is stored; raise `Invalid` when it can not be one."""
     address = keys.normal_email(email)
-    if len(address) > _EMAIL_MAXIMUM or not address.isprintable() or not _EMAIL.fullmatch(address):
+    if not is_email_address(address):
         raise Invalid("That is not an e-mail address.")
     return address
 

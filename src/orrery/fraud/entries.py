@@ -7,16 +7,12 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 
 from orrery.errors import Invalid
 from orrery.fraud.clusters import Trait
+from orrery.syntax.email_address import is_email_address
 
 MOST_AT_ONCE = 2
 """One or two entries at a time: more harm the account's risk score (spec 1, Errors)."""
 
-LONGEST_EMAIL = 254
-LONGEST_LOCAL_PART = 64
-
 _FINGERPRINT = re.compile(r"[A-Za-z0-9]{16}")
-_LOCAL = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+")
-_DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
 _NOBODY = [ip_network(text) for text in ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20", "fec0::/10")]
 """What Python's `is_global` lets pass though no client has such an address (IANA's special-purpose registries)."""
@@ -135,8 +131,6 @@ def _fingerprint(text: str) -> str:
 
 
 def _email(text: str) -> str:
-    local, _, domain = text.rpartition("@")
-    fits = len(text) <= LONGEST_EMAIL and len(local) <= LONGEST_LOCAL_PART
-    if not fits or not _LOCAL.fullmatch(local) or not _DOMAIN.fullmatch(domain):
+    if not is_email_address(text):
         raise Invalid("That is not an e-mail address.")
     return text

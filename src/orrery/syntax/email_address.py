@@ -1,0 +1,21 @@
+"""What is an e-mail address: the rule of browsers, with letters beyond ASCII and a dot in the domain."""
+
+import re
+
+LONGEST = 254
+"""Octets of an address (RFC 3696, erratum 1690). The 64 before the @ are what a server takes at least."""
+
+_BEYOND_ASCII = "\u0080-\U0010ffff"
+_LOCAL = rf"[A-Za-z0-9.!#$%&'*+/=?^_`{{|}}~{_BEYOND_ASCII}-]+"
+_INNER = rf"A-Za-z0-9{_BEYOND_ASCII}"
+_REST = rf"(?:[{_INNER}-]{{0,61}}[{_INNER}])?"
+_ADDRESS = re.compile(rf"{_LOCAL}@(?:[{_INNER}]{_REST}\.)+[A-Za-z{_BEYOND_ASCII}]{_REST}")
+
+
+def is_email_address(text: str) -> bool:
+    """Return whether a text is one address, and nothing else that a header or a list could take for more.
+
+    Refuses no address that a buyer can type on a payment page: two dots in a row are some carriers' own
+    (https://html.spec.whatwg.org, valid e-mail address; RFC 6531 for letters beyond ASCII).
+    """
+    return text.isprintable() and len(text.encode()) <= LONGEST and _ADDRESS.fullmatch(text) is not None

@@ -1,0 +1,27 @@
+"""A text on one line: whether it is one, and how one is made of what came from outside."""
+
+import re
+
+REPLACED = "\ufffd"
+"""What stands for a character that can not be seen."""
+
+_HEADER_TEXT = re.compile(r"[!-~]([ -~]*[!-~])?")
+
+
+def is_line(text: str, most: int) -> bool:
+    """Return whether a text is 1 to `most` characters, none of which ends a line, hides or steers."""
+    return text.isprintable() and 0 < len(text) <= most
+
+
+def one_line(text: str, most: int | None = None) -> str:
+    """Return what came from outside as one line, cut to `most` characters, that hides and steers nothing.
+
+    White space, line ends too, becomes single spaces; any other character that can not be printed `REPLACED`.
+    """
+    line = " ".join(text.split())
+    return "".join(one if one.isprintable() else REPLACED for one in line)[:most]
+
+
+def is_header_text(text: str) -> bool:
+    """Return whether a text travels in an HTTP header unaltered: printable ASCII, without a space at its ends."""
+    return _HEADER_TEXT.fullmatch(text) is not None
