@@ -81,9 +81,10 @@ MUTATIONS = [
     Mutation(
         "a refusal is not logged",
         "owner/approvals.py",
-        '            await self.log.append("refused", intent, str(error), target=target)\n',
+        '            await self.log.append("refused", intent, str(error), target=target, quiet=overtaken)\n',
         "",
     ),
+    Mutation("nobody is told of a refusal", "owner/approvals.py", "quiet=overtaken", "quiet=True"),
     Mutation(
         "an intent may hold a secret",
         "owner/approvals.py",

@@ -7,6 +7,7 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import ApprovalRefused, Invalid, ProcessorRefused, ProcessorUnreachable
+from orrery.owner.outbox import Outbox
 from tests.support.approving import OWNER, STRANGER, Desk
 from tests.support.unreliable_store import UnreliableStore
 
@@ -20,6 +21,12 @@ LOST = ProcessorUnreachable("No answer.", same_key=True)
 def desk() -> Desk:
     """Return a desk with nothing on it."""
     return Desk()
+
+
+async def pushes(desk: Desk) -> list[tuple[str, str]]:
+    """Return what the owner is told, and how urgently."""
+    rows = [row async for row in Outbox(desk.store, desk.clock, {}).rows("waiting")]
+    return sorted((row.title, row.priority) for row in rows)
 
 
 async def see_refused(desk: Desk, intent_id: str, target: str, why: str) -> None:
@@ -47,6 +54,31 @@ async def test_each_target_once(desk: Desk) -> None:
         ("done", "cs_2"),
     ]
     assert (await desk.approvals.verify()).holds
+
+
+async def test_one_push_however_many_targets(desk: Desk) -> None:
+    """The signing is pushed, and no target that went well; nor that another process used one meanwhile."""
+    intent = await desk.approved_run()
+    for target in ("cs_1", "cs_2"):
+        await desk.approvals.use(intent.id, target)
+        await see_refused(desk, intent.id, target, "used for this target")
+    assert await pushes(desk) == [("turn-on-run: approved", "default")]
+
+
+async def test_what_goes_wrong_is_pushed(desk: Desk) -> None:
+    """A use that fails is pushed, and urgently one that is refused or has no outcome."""
+    intent = await desk.approved_run()
+    desk.switches.before = [ProcessorRefused("No.", status=400), LOST]
+    for target in ("cs_1", "cs_2"):
+        with pytest.raises((ProcessorRefused, ProcessorUnreachable)):
+            await desk.approvals.use(intent.id, target)
+    await see_refused(desk, intent.id, "cs_3", "does not cover")
+    assert await pushes(desk) == [
+        ("turn-on-run: approved", "default"),
+        ("turn-on-run: failed", "default"),
+        ("turn-on-run: refused", "high"),
+        ("turn-on-run: unknown", "high"),
+    ]
 
 
 @pytest.mark.parametrize("target", ["cs_3", "run-1"])

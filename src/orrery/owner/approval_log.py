@@ -16,7 +16,7 @@ LOG = "approval-log:"
 HEAD = "approval-log-head"
 
 _ROUNDS = 20
-_TOLD: tuple[Kind, ...] = ("refused", "approved", "done", "failed", "unknown", "happened", "did not happen")
+_UNTOLD: tuple[Kind, ...] = ("proposed", "withdrawn", "started", "closed")
 NO_WORD = Word()
 _DAMAGED = "The approval log is damaged, so nothing was written: see `orrery approvals verify`."
 
@@ -28,7 +28,7 @@ class ApprovalLog:
         self._store = store
         self._clock = clock
 
-    async def append(
+    async def append(  # noqa: PLR0913  what belongs to an entry and to its one commit
         self,
         kind: Kind,
         intent: Intent,
@@ -36,11 +36,13 @@ class ApprovalLog:
         *,
         target: str = "",
         word: Word = NO_WORD,
+        quiet: bool = False,
         writes: Sequence[Write] = (),
         checks: Sequence[Check] = (),
     ) -> bool:
         """Append in one commit with `writes`; return False, with nothing written, when one of `checks` failed.
 
+        The owner is told in the same commit of what came of an intent, unless it is `quiet`.
         Raises `StoreUnavailable` rather than write over an entry.
         """
         new = LogEntry(
@@ -60,8 +62,9 @@ class ApprovalLog:
             head = await self._head()
             entry = following(head[1] if head else None, new)
             place = Absent(_key(entry))
+            stored = [*_stored(entry), *([] if quiet else _told(entry))]
             unchanged = Unchanged(HEAD, head[0].version) if head else Absent(HEAD)
-            outcome = await commit_once(self._store, [*_stored(entry), *writes], [unchanged, place, *checks])
+            outcome = await commit_once(self._store, [*stored, *writes], [unchanged, place, *checks])
             if not isinstance(outcome, Conflict):
                 return True
             if set(outcome.keys) - {HEAD, place.key}:
@@ -111,17 +114,23 @@ def _key(entry: LogEntry) -> str:
 
 
 def _stored(entry: LogEntry) -> list[Write]:
-    """Return the writes that store an entry and tell the owner of it, and with it the head of the log."""
+    """Return the writes that store an entry."""
     value = entry.model_dump_json().encode()
-    writes: list[Write] = [Put(_key(entry), value), Put(HEAD, value)]
-    return writes + (outbox.enqueue([_letter(entry)], entry.at) if entry.kind in _TOLD else [])
+    return [Put(_key(entry), value), Put(HEAD, value)]
 
 
-def _letter(entry: LogEntry) -> outbox.Draft:
-    return outbox.Draft(
+def _told(entry: LogEntry) -> list[Write]:
+    """Return the writes that tell the owner of an entry, and with it the head of the log.
+
+    Of a standing approval its signing is told, and what went wrong: not each target for which all went well.
+    """
+    if entry.kind in _UNTOLD or (entry.kind == "done" and entry.target):
+        return []
+    letter = outbox.Draft(
         id=f"approval-log-{entry.number}-{entry.hash[:8]}",
         channel="push",
         title=f"{entry.operation}: {entry.kind}",
         body=f"Intent {entry.intent_id}. Log {entry.head}",
         priority="high" if entry.kind in ("refused", "unknown") else "default",
     )
+    return outbox.enqueue([letter], entry.at)

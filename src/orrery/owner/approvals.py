@@ -126,6 +126,7 @@ class Approvals:
         async with self._logging_refusals(proposal.intent):
             deed = Deed(self._operation(proposal.intent), proposal.intent)
             word = await self._checked(proposal, _text(statement), _text(signature))
+        async with self._logging_refusals(proposal.intent, overtaken=True):
             progress = await self._begin(proposal, "approved" if deed.operation.covers else "started", word)
         if progress.state == "started":
             progress, _ = await self._execution.carry_out(deed)
@@ -145,7 +146,7 @@ class Approvals:
             settled = (await self._execution.settle(deed, proposal.progress)).uses[target]
             if settled.state == "done":
                 return settled.note
-        async with self._logging_refusals(proposal.intent, target):
+        async with self._logging_refusals(proposal.intent, target, overtaken=True):
             await self._begin_use(deed, word)
         progress, error = await self._execution.carry_out(deed)
         if error:
@@ -313,11 +314,14 @@ class Approvals:
         await self._steps.step(deed.intent, "started", begun, target=deed.target, word=word)
 
     @asynccontextmanager
-    async def _logging_refusals(self, intent: Intent, target: str = "") -> AsyncGenerator[None]:
+    async def _logging_refusals(
+        self, intent: Intent, target: str = "", *, overtaken: bool = False
+    ) -> AsyncGenerator[None]:
+        """Log a refusal; when the owner's good word was only `overtaken` by another process, nobody is alarmed."""
         try:
             yield
         except ApprovalRefused as error:
-            await self.log.append("refused", intent, str(error), target=target)
+            await self.log.append("refused", intent, str(error), target=target, quiet=overtaken)
             raise
 
 
