@@ -1,6 +1,7 @@
 """A look through the whole approval log, at the owner's signatures in it, and at every intent (decision 15)."""
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -101,23 +102,24 @@ def _altered(entries: Sequence[LogEntry], intents: Mapping[str, Proposal]) -> li
     """Return the intents that differ from the log: in what is to be done, or in how far they have come."""
     proposed = {entry.intent_id: entry.digest for entry in entries if entry.kind == "proposed"}
     words = {entry.intent_id: entry.word for entry in entries if entry.kind in _WITH_WORD}
-    said = last_states(entries)
+    said: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for (intent_id, target), state in last_states(entries).items():
+        said[intent_id][target] = state
     return [
         intent_id
         for intent_id, found in sorted(intents.items())
         if proposed.get(intent_id) != found.intent.digest()
-        or not _is_as_far(found, said)
+        or not _is_as_far(found, said[intent_id])
         or not _holds_word(found, words.get(intent_id, Word()))
     ]
 
 
-def _is_as_far(found: Proposal, said: Mapping[tuple[str, str], str]) -> bool:
+def _is_as_far(found: Proposal, said: Mapping[str, str]) -> bool:
     progress = found.progress
     if progress is None:
         return True
-    told = {target: state for (intent_id, target), state in said.items() if intent_id == found.intent.id}
     known = {"": progress.state} | {target: use.state for target, use in progress.uses.items()}
-    return told == known and progress.digest == found.intent.digest()
+    return said == known and progress.digest == found.intent.digest()
 
 
 def _holds_word(found: Proposal, word: Word) -> bool:
