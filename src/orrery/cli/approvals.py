@@ -10,13 +10,12 @@ from orrery.adapters.ssh_keygen import LONGEST, SshKeygen
 from orrery.app import Orrery, clock_of
 from orrery.cli.approval_pages import intent_row, log_row, print_intent, print_outcome, verdict
 from orrery.cli.services import AsJson, Config, Reason, configured, with_services
+from orrery.cli.signing import sign_intent, statement_of
 from orrery.cli.tables import Row, note, show
-from orrery.errors import Invalid, NotConfigured
-from orrery.owner.approvals import Progress, Proposal
+from orrery.errors import Invalid
 from orrery.owner.audit import Verified, read_head
-from orrery.owner.intents import NAMESPACE, Intent, Statement
+from orrery.owner.intents import NAMESPACE
 from orrery.owner.public_keys import public_key
-from orrery.settings import Settings
 
 group = typer.Typer(no_args_is_help=True)
 
@@ -24,7 +23,6 @@ Id = Annotated[str, typer.Argument(help="The intent's id; see the list.", metava
 Limit = Annotated[int, typer.Option(min=1, max=100_000, help="How many, the newest first.")]
 
 _OPEN = ("waiting", "under way", "unknown", "in force")
-_WELL = ("done", "approved")
 
 
 @group.command("list")
@@ -53,9 +51,9 @@ def show_intent(
 ) -> None:
     """Show everything about an intent, or exactly the bytes to be signed."""
     settings, _ = configured(config, quiet=True)
-    found = _found(config, intent_id)
+    found = with_services(config, lambda orrery: orrery.approvals.proposal(intent_id))
     if statement:
-        sys.stdout.buffer.write(_statement(settings, found.intent))
+        sys.stdout.buffer.write(statement_of(settings, found.intent))
     else:
         print_intent(found, clock_of(settings).now())
 
@@ -69,14 +67,10 @@ def sign(
     config: Config = None,
 ) -> None:
     """Approve an intent by your signature; it is then carried out at once."""
-    settings, _ = configured(config, quiet=True)
     if (statement is None) != (signature is None) or (key and signature):
         raise Invalid("Give --statement and --signature together, without --key; or none of them.")
-    found = _found(config, intent_id)
-    print_intent(found, clock_of(settings).now(), for_signing=True)
-    given = (_read(statement), _read(signature)) if statement and signature else None
-    word = given or _signed(settings, found, key)
-    _end(with_services(config, lambda orrery: orrery.approvals.sign(intent_id, *word)))
+    word = (_read(statement), _read(signature)) if statement and signature else None
+    sign_intent(config, intent_id, key=key, word=word)
 
 
 @group.command()
@@ -138,37 +132,6 @@ def verify(
     for sentence in verdict(verified, remembered):
         typer.echo(sentence)
     if not verified.holds:
-        raise typer.Exit(1)
-
-
-def _found(config: Path | None, intent_id: str) -> Proposal:
-    return with_services(config, lambda orrery: orrery.approvals.proposal(intent_id))
-
-
-def _statement(settings: Settings, intent: Intent) -> bytes:
-    return Statement(intent.id, intent.digest(), clock_of(settings).now()).to_bytes()
-
-
-def _signed(settings: Settings, found: Proposal, key: Path | None) -> tuple[bytes, bytes]:
-    """Return a statement about what was shown, and its signature; ask first where somebody is asked."""
-    approvals, state = settings.approvals, found.in_words(clock_of(settings).now())
-    chosen = key or approvals.signing_key
-    if state != "waiting":
-        raise Invalid(f"There is nothing to sign: the intent is {state}.")
-    if not approvals.owner_keys:
-        raise NotConfigured("No key of the owner is configured: see [approvals] owner_keys.")
-    if chosen is None:
-        raise NotConfigured("No key to sign with: give --key FILE, or set [approvals] signing_key.")
-    if sys.stdin.isatty() and typer.prompt("Type yes to sign this", default="no", err=True) != "yes":
-        note("Nothing was signed.")
-        raise typer.Exit(1)
-    statement = _statement(settings, found.intent)
-    return statement, SshKeygen(approvals.owner_keys, NAMESPACE).sign(statement, chosen.expanduser())
-
-
-def _end(progress: Progress) -> None:
-    print_outcome(progress)
-    if progress.state not in _WELL:
         raise typer.Exit(1)
 
 

@@ -8,8 +8,8 @@ import typer
 from orrery.app import Orrery
 from orrery.checkout.preflight import Report
 from orrery.checkout.selling import Standing
-from orrery.cli.approvals import sign as sign_intent
 from orrery.cli.services import AsJson, Config, with_services
+from orrery.cli.signing import sign_intent
 from orrery.cli.tables import note, show, show_json
 from orrery.cli.terminal import marked, new_console
 from orrery.errors import Invalid
@@ -45,7 +45,7 @@ def preflight(
         return
     report = with_services(config, lambda orrery: _run(orrery, names))
     if report.to_sign and sign:
-        sign_intent(report.to_sign, config=config)
+        sign_intent(config, report.to_sign)
         report = with_services(config, lambda orrery: _run(orrery, names))
     _show_report(report, as_json=as_json)
 

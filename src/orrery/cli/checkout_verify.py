@@ -10,8 +10,8 @@ from orrery.adapters.public_shop import HttpShop
 from orrery.app import Orrery
 from orrery.checkout.drift import Condition
 from orrery.checkout.verification import Verified
-from orrery.cli.approvals import sign as sign_intent
 from orrery.cli.services import AsJson, Config, with_services
+from orrery.cli.signing import sign_intent
 from orrery.cli.tables import note, show_json
 from orrery.cli.terminal import marked, new_console
 from orrery.errors import Invalid, NotConfigured
@@ -43,7 +43,7 @@ def verify(
     else:
         show_verified(verified)
     if verified.intent_id and sign:
-        sign_intent(verified.intent_id, config=config)
+        sign_intent(config, verified.intent_id)
     elif verified.intent_id:
         note(f"The session is open. Expire it with: orrery approvals sign {verified.intent_id}")
     if not verified.is_well:

@@ -1,0 +1,58 @@
+"""The owner signs an intent at the terminal, for every command that asks for it (decision 15)."""
+
+import sys
+from pathlib import Path
+
+import typer
+
+from orrery.adapters.ssh_keygen import SshKeygen
+from orrery.app import clock_of
+from orrery.cli.approval_pages import print_intent, print_outcome
+from orrery.cli.services import configured, with_services
+from orrery.cli.tables import note
+from orrery.errors import Invalid, NotConfigured
+from orrery.owner.approvals import Proposal
+from orrery.owner.intents import NAMESPACE, Intent, Statement
+from orrery.settings import Settings
+
+_WELL = ("done", "approved")
+
+
+def sign_intent(
+    config: Path | None, intent_id: str, *, key: Path | None = None, word: tuple[bytes, bytes] | None = None
+) -> None:
+    """Show an intent, sign it with `key` or [approvals] signing_key, carry it out, and print what came of it.
+
+    `word` is a statement with its signature that were made elsewhere. Raises `typer.Exit` with 1 when the owner
+    signs nothing, or it is not done; `Invalid`, `NotFound` and `NotConfigured`.
+    """
+    settings, _ = configured(config, quiet=True)
+    found = with_services(config, lambda orrery: orrery.approvals.proposal(intent_id))
+    print_intent(found, clock_of(settings).now(), for_signing=True)
+    given = word or _signed(settings, found, key)
+    progress = with_services(config, lambda orrery: orrery.approvals.sign(intent_id, *given))
+    print_outcome(progress)
+    if progress.state not in _WELL:
+        raise typer.Exit(1)
+
+
+def statement_of(settings: Settings, intent: Intent) -> bytes:
+    """Return the text to be signed now."""
+    return Statement(intent.id, intent.digest(), clock_of(settings).now()).to_bytes()
+
+
+def _signed(settings: Settings, found: Proposal, key: Path | None) -> tuple[bytes, bytes]:
+    """Return a statement about what was shown, and its signature; ask first where somebody is asked."""
+    approvals, state = settings.approvals, found.in_words(clock_of(settings).now())
+    chosen = key or approvals.signing_key
+    if state != "waiting":
+        raise Invalid(f"There is nothing to sign: the intent is {state}.")
+    if not approvals.owner_keys:
+        raise NotConfigured("No key of the owner is configured: see [approvals] owner_keys.")
+    if chosen is None:
+        raise NotConfigured("No key to sign with: give --key FILE, or set [approvals] signing_key.")
+    if sys.stdin.isatty() and typer.prompt("Type yes to sign this", default="no", err=True) != "yes":
+        note("Nothing was signed.")
+        raise typer.Exit(1)
+    statement = statement_of(settings, found.intent)
+    return statement, SshKeygen(approvals.owner_keys, NAMESPACE).sign(statement, chosen.expanduser())
