@@ -22,6 +22,7 @@ from pydantic import BaseModel, Field, ValidationError
 from orrery.errors import AnalyticsFailed, Cause, NotConfigured
 from orrery.ports.analytics import Bucket, By, Quotas, Report, Row
 from orrery.ports.clock import Clock
+from orrery.syntax.lines import one_line
 
 if TYPE_CHECKING:
     import ssl
@@ -251,7 +252,7 @@ def _message(answer: _Answer) -> str:
         said = _Envelope.model_validate_json(answer.body).error.message
     except ValidationError:
         return ""
-    line = " ".join("".join(one if one.isprintable() else " " for one in said).split())
+    line = one_line(said)
     return "" if answer.token in line else line[:LONGEST_MESSAGE]
 
 

@@ -14,6 +14,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from orrery.errors import NotConfigured, TrackerFailed
 from orrery.ports.tracker import Issue
+from orrery.syntax.lines import is_header_text
 
 SECONDS = 10.0
 """How long one request may take."""
@@ -127,7 +128,7 @@ class GitHubTracker:
     def _headers(self) -> dict[str, str]:
         if not self._token:
             raise NotConfigured("The tracker is GitHub, but the secret tracker_token is missing.")
-        if not (self._token.isascii() and self._token.isprintable()):
+        if not is_header_text(self._token):
             raise NotConfigured("The secret tracker_token has characters that no token of GitHub has.")
         return {
             "Accept": "application/vnd.github+json",

@@ -17,6 +17,7 @@ from orrery.owner.approvals import Approvals, Draft, Operation
 from orrery.owner.intents import Intent
 from orrery.ports.processor import BRANDING, Account, Configuration, ProcessorReads, ProcessorWrites
 from orrery.syntax.email_address import is_email_address
+from orrery.syntax.lines import is_line
 
 UPDATE_BRANDING = "update-branding"
 CREATE_CONFIGURATION = "create-configuration"
@@ -292,7 +293,7 @@ def _is_web_address(value: str) -> bool:
 
 def _checked_name(value: str) -> str:
     name = value.strip()
-    if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
+    if not is_line(name, LONGEST_NAME):
         raise Invalid(f"A name has 1 to {LONGEST_NAME} characters, all of them printable.")
     return name
 

@@ -39,6 +39,7 @@ from orrery.owner.approvals import LONGEST_REASON, Approvals
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.store import Put, Store, Write
+from orrery.syntax.lines import one_line
 
 DEADLINE = 10.0
 """Seconds that one question may take."""
@@ -255,8 +256,7 @@ def _outcome(trial: Trial) -> Outcome:
 
 def _reason(error: Exception) -> str:
     """Return why the owner is asked: one line, whatever the processor's sentence holds."""
-    told = f"A preflight could not expire its session: {error}"
-    return "".join(one if one.isprintable() else " " for one in told)[:LONGEST_REASON]
+    return one_line(f"A preflight could not expire its session: {error}", LONGEST_REASON)
 
 
 def _name(trial: Trial) -> str:

@@ -28,7 +28,6 @@ from orrery.fraud.timeline import (
     summary,
     when,
 )
-from orrery.fraud.words import printable
 from orrery.owner.intents import Intent
 
 NARROWEST, WIDEST = 40, 100
@@ -46,7 +45,7 @@ def cluster_row(cluster: Cluster, *, full: bool) -> Row:
     row: dict[str, object] = {
         "id": cluster.id,
         "share_one": NAMES[cluster.trait],
-        "value": cluster.value if full else printable(cluster.value),
+        "value": cluster.value,
         "declines": len(cluster.declines),
         "stopped": cluster.stopped,
         "first": f"{cluster.first:%d %b %H:%M}",

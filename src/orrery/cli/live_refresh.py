@@ -4,7 +4,6 @@
 """
 
 import asyncio
-import json
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
@@ -22,11 +21,13 @@ from orrery.adapters.clock import SystemClock
 from orrery.cli.passwords import PASSWORD_VARIABLE, PasswordFile, given_password
 from orrery.cli.services import AsJson, Config
 from orrery.cli.tables import note
+from orrery.cli.terminal import visible_json
 from orrery.edge.auth import sendable
 from orrery.errors import Invalid
 from orrery.live.schedules import REFRESH_PATH, checked_base_url
 from orrery.ports.clock import Clock
 from orrery.settings import load
+from orrery.syntax.lines import one_line
 
 MOST_ITERATIONS = 25
 """How often at most (issue 3, item 6): it is for an emergency, no scheduler."""
@@ -64,7 +65,7 @@ class Answer:
 
     def json(self) -> str:
         """Return it as JSON on one line."""
-        return json.dumps(asdict(self) | {"at": self.at.isoformat()}, ensure_ascii=False)
+        return visible_json(asdict(self) | {"at": self.at.isoformat()})
 
 
 class _Body(BaseModel):
@@ -140,9 +141,8 @@ class Refresher:
         return Answer(self._clock.now(), ok=False, error=error, message=message or None)
 
     def _plain(self, text: str) -> str:
-        """Return what came from outside as it may be shown: printable, short, and never the password."""
-        shown = "".join(letter for letter in text if letter.isprintable())
-        return shown.replace(self._password, "[password]")[:_LONGEST_MESSAGE]
+        """Return what came from outside as it may be shown: short, and never the password."""
+        return one_line(text.replace(self._password, "[password]"), _LONGEST_MESSAGE)
 
 
 def refresh(

@@ -1,6 +1,5 @@
 """How the commands print: a table for people, JSON for machines."""
 
-import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -9,7 +8,7 @@ from typing import cast
 from pydantic import TypeAdapter
 from rich.table import Table
 
-from orrery.cli.terminal import marked, new_console, visible
+from orrery.cli.terminal import marked, new_console, visible, visible_json
 
 Row = Mapping[str, object]
 
@@ -36,9 +35,7 @@ def show(rows: Iterable[Row], columns: Sequence[str], *, as_json: bool, empty: s
 
 def show_json(value: object) -> None:
     """Print one JSON document, with whatever could steer a terminal escaped."""
-    text = json.dumps(_ANYTHING.dump_python(value, mode="json"), indent=2, ensure_ascii=False)
-    shown = (one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text)
-    sys.stdout.write(f"{''.join(shown)}\n")
+    sys.stdout.write(f"{visible_json(_ANYTHING.dump_python(value, mode='json'), indent=2)}\n")
 
 
 def note(sentence: str) -> None:

@@ -1,5 +1,7 @@
 """What may be printed on a terminal, and how: nothing that was stored or answered can steer it."""
 
+import json
+
 from rich.console import Console  # noqa: TID251  the one place that makes one
 from rich.markup import escape
 
@@ -12,6 +14,12 @@ def new_console(*, stderr: bool = False, soft_wrap: bool = True, width: int | No
 def visible(text: str) -> str:
     r"""Return a text of one line in which whatever could steer a terminal, or hide, is seen: `\x1b`, `\u202e`."""
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+
+
+def visible_json(value: object, indent: int | None = None) -> str:
+    """Return a value as JSON, in which the same is escaped as JSON does it: no reader sees a difference."""
+    told = json.dumps(value, indent=indent, ensure_ascii=False)
+    return "".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in told)
 
 
 def marked(text: str) -> str:

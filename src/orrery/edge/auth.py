@@ -11,6 +11,7 @@ from starlette.requests import Request
 from orrery.edge.problems import Problem
 from orrery.errors import Invalid
 from orrery.ports.clock import Clock
+from orrery.syntax.lines import is_header_text
 
 _LONGEST = 4096
 
@@ -24,7 +25,6 @@ MOST_WAITING = 64
 """How many wrong ones wait at once, so that they fill no memory; those beyond are refused without waiting."""
 
 _HASH = re.compile(r"[0-9a-f]{64}")
-_SENDABLE = re.compile(r"[!-~]([ -~]*[!-~])?")
 
 
 def bearer(request: Request) -> bytes | None:
@@ -127,6 +127,6 @@ def sendable(password: str) -> str:
     Raises `Invalid` for one that can not travel in a header, or that programs would encode in different ways.
     """
     stripped = password.strip()
-    if not _SENDABLE.fullmatch(stripped) or len(stripped) > _LONGEST:
+    if not is_header_text(stripped) or len(stripped) > _LONGEST:
         raise Invalid(f"The password must be 1 to {_LONGEST} printable ASCII characters: it travels in a header.")
     return stripped

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from orrery.fraud.clusters import NAMES, WINDOW, Cluster
-from orrery.fraud.words import lasting, printable
+from orrery.fraud.words import lasting
+from orrery.syntax.lines import one_line
 
 MARK, STOPPED, HEAVY, SHADE, REST = "●", "○", "+", "▒", "·"
 """A decline, one that the processor stopped, more than nine in one place, the five minutes, what follows them."""
@@ -68,7 +69,7 @@ def ruler(scale: Scale, width: int) -> str:
 def headline(cluster: Cluster) -> str:
     """Return what a cluster is, in a line: how many, how long, what they share."""
     declines = f"{len(cluster.declines)} declines within {lasting(cluster.last - cluster.first)}"
-    return f"{declines}, one {NAMES[cluster.trait]}: {printable(cluster.value)}"
+    return f"{declines}, one {NAMES[cluster.trait]}: {one_line(cluster.value)}"
 
 
 def summary(cluster: Cluster) -> str:

@@ -19,11 +19,6 @@ def lasting(time: timedelta) -> str:
     return _two(seconds // _HOUR, "h", seconds % _HOUR // _MINUTE, "min")
 
 
-def printable(text: str) -> str:
-    """Return a buyer's text without what could steer a terminal or break a document."""
-    return "".join(one if one.isprintable() else "\ufffd" for one in text)
-
-
 def together(clusters: Sequence[Cluster]) -> list[list[Cluster]]:
     """Return the clusters in groups that have declines in common: one incident, seen by several traits."""
     groups: list[list[Cluster]] = []
