@@ -16,7 +16,7 @@ from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore
 from orrery.adapters.sqlite.database import Value, connect
 from orrery.adapters.sqlite.file import BUSY_TIMEOUT, StoreFile
-from orrery.errors import StoreUnavailable
+from orrery.errors import OutcomeUnknown, StoreUnavailable
 from orrery.ports.store import Committed, Delete, Put
 from tests.support.clock import ManualClock
 from tests.support.store_worker import Opened
@@ -175,6 +175,26 @@ async def test_another_programs_database_is_left_alone(path: Path, change: str, 
     with pytest.raises(StoreUnavailable, match=sentence):
         await SqliteStore.open(path, SystemClock())
     assert await AsyncPath(path).read_bytes() == before
+
+
+async def test_a_commit_onto_a_log_that_was_written_over_is_not_called_stored(path: Path) -> None:
+    """SQLite would go on, and lose it with the last process; a repetition under the same id learns no more."""
+    async with Opened(path) as store:
+        await store.commit([Put("a", b"")])
+        log = AsyncPath(path.with_name("store.db-wal"))
+        before = await log.read_bytes()
+        await overwrite(log, b"\xa5" * len(before))
+        for _ in range(2):
+            with pytest.raises(OutcomeUnknown, match=r"store\.db is damaged .* log was written over"):
+                await store.commit([Put("b", b"")], commit_id="b")
+        await overwrite(log, before)
+        assert isinstance(await store.commit([Put("c", b"")]), Committed)
+
+
+async def overwrite(file: AsyncPath, content: bytes) -> None:
+    """Write `content` over the beginning of a file in use, and leave the rest of it."""
+    async with await file.open("r+b") as opened:
+        await opened.write(content)
 
 
 async def test_damage_inside_is_told_when_it_is_met(path: Path) -> None:

@@ -122,14 +122,19 @@ def test_damaged(shop: Deployment, tmp_path: Path) -> None:
     visitor = Visitor(shop)
     # What the database still holds in its own memory may serve a moment longer. One address is soon asked to wait.
     eventually(lambda: see_unavailable(Visitor(shop, product=visitor.product).check_out()))
-    ready = shop.client.get(f"{shop.private}/readyz")
-    assert ready.status_code == 503
-    assert "damaged" in ready.text
+    eventually(lambda: see_damaged(shop))
     stop(service)
     assert shop.orrery("restore", str(snapshot)).returncode == 0
     shop.start_service()
     see_made_good(visitor, visitor.buy())
     assert [visitor.state(session) for session in (before, after)] == ["granted", "granted"]
+
+
+def see_damaged(shop: Deployment) -> None:
+    """See readyz say what is the matter."""
+    ready = shop.client.get(f"{shop.private}/readyz")
+    assert ready.status_code == 503
+    assert "damaged" in ready.text
 
 
 def damage(store: Path) -> None:

@@ -9,12 +9,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from orrery.adapters.sqlite.database import Database, connect
+from orrery.adapters.sqlite.trouble import overwritten
 from orrery.errors import Invalid, StoreUnavailable
 
 APPLICATION_ID = 0x4F727279
 """The four bytes ``Orry`` in the file's header: this is one of ours."""
 
 SCHEMA_VERSION = 1
+
+_LOG_MAGIC = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
+"""What a log begins with (SQLite's file format, section 4.1)."""
 
 BUSY_TIMEOUT = timedelta(seconds=5)
 """How long a commit waits for another process's transaction."""
@@ -64,6 +68,17 @@ class StoreFile:
             raise StoreUnavailable(
                 f"The store file {self.path.name} was replaced while it was in use: restart what uses it."
             )
+
+    def verify_log(self) -> None:
+        """Raise `StoreUnavailable` unless the log of a commit that this process just made can be read again.
+
+        SQLite reads the log's first bytes when it opens the file and never after: what is appended to a log that
+        something else wrote over is there until the last process closes it, and lost then.
+        """
+        with log_of(self.path).open("rb") as log:
+            magic = log.read(4)
+        if magic and magic not in _LOG_MAGIC:  # a checkpoint may have emptied it
+            raise overwritten(self.path)
 
     def close(self) -> None:
         """Let others restore."""

@@ -38,8 +38,15 @@ def unavailable(path: Path, error: Exception) -> StoreUnavailable:
     return StoreUnavailable(f"The store file {path.name} {what} ({_name(error)}).")
 
 
+def overwritten(path: Path) -> StoreUnavailable:
+    """Return the error that says something else wrote over the log in which the newest commits are."""
+    return StoreUnavailable(f"The store file {path.name} {_DAMAGED} (its log was written over).")
+
+
 def lost(path: Path, error: Exception, commit_id: str) -> OutcomeUnknown:
     """Return the error that says a commit may or may not be stored."""
+    if isinstance(error, StoreUnavailable):
+        return OutcomeUnknown(f"{error} Whether the newest commits are in it is not known.", commit_id)
     sentence = (
         f"Whether a commit to the store file {path.name} was stored is not known ({_name(error)}): "
         "repeat it with the same id to learn."

@@ -14,6 +14,7 @@ from orrery.adapters.sqlite.database import Database
 from orrery.adapters.sqlite.file import StoreFile
 from orrery.adapters.sqlite.transaction import Request, apply, sweep
 from orrery.adapters.sqlite.trouble import lost, unavailable
+from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Committed, Conflict
 
@@ -25,7 +26,7 @@ Outcome = Answer | Exception
 
 
 class _CommitLost(Exception):
-    """COMMIT itself failed in a way that leaves open what is on the disk."""
+    """COMMIT itself failed, or the log it went to, in a way that leaves open what is on the disk."""
 
     def __init__(self, cause: Exception) -> None:
         super().__init__(str(cause))
@@ -102,7 +103,14 @@ class Writer:
         if committed:
             sweep(database, now, committed)
         _commit(database)
+        self._verify_log()
         return answers
+
+    def _verify_log(self) -> None:
+        try:
+            self._file.verify_log()
+        except (StoreUnavailable, OSError) as error:
+            raise _CommitLost(error) from error
 
     def _connection(self) -> Database:
         self._file.verify_in_place()
