@@ -7,7 +7,14 @@ from typing import Any, TypeVar
 
 import pytest
 
-from orrery.checkout.account import AccountDesk, Change, Proposed, Wanted, checked_branding, oddities
+from orrery.checkout.account import (
+    AccountDesk,
+    ConfigurationPatch,
+    FieldChange,
+    Proposed,
+    checked_branding,
+    oddities,
+)
 from orrery.errors import Invalid, NotFound, ProcessorRefused, ProcessorUnreachable
 from orrery.owner.progress import Progress
 from orrery.ports.processor import BRANDING, Configuration
@@ -65,7 +72,10 @@ def test_branding_is_proposed_with_its_difference() -> None:
     async def work() -> None:
         owner = Owner()
         proposed = await owner.rebranded()
-        assert proposed.changes == (Change(NAME, "Northwind", "Southwind"), Change(COLOUR, "#1d4ed8", "#000000"))
+        assert proposed.changes == (
+            FieldChange(NAME, "Northwind", "Southwind"),
+            FieldChange(COLOUR, "#1d4ed8", "#000000"),
+        )
         assert proposed.intent.body == {"branding": {NAME: "Southwind", COLOUR: "#000000"}}
         assert proposed.intent.before == {"branding": {NAME: "Northwind", COLOUR: "#1d4ed8"}}
         assert proposed.intent.target == "acct_1"
@@ -97,7 +107,7 @@ def test_what_stands_there_already_is_left_out() -> None:
         await owner.refused(owner.at.propose_branding({COLOUR: "#1D4ED8"}, WHY), "Nothing would change")
         await owner.refused(owner.at.propose_branding({}, WHY), "Name what shall change")
         proposed = await owner.at.propose_branding({COLOUR: "#1D4ED8", DESCRIPTOR: "NORTHWIND"}, WHY)
-        assert proposed.changes == (Change(DESCRIPTOR, None, "NORTHWIND"),)
+        assert proposed.changes == (FieldChange(DESCRIPTOR, None, "NORTHWIND"),)
 
     run(work())
 
@@ -227,7 +237,9 @@ def test_a_configuration_is_created_once_signed() -> None:
 
     async def work() -> None:
         owner = Owner()
-        proposed = await owner.at.propose_configuration(Wanted(["card"], ["link"], "Autumn"), "pmc_standard", WHY)
+        proposed = await owner.at.propose_configuration(
+            ConfigurationPatch(["card"], ["link"], "Autumn"), "pmc_standard", WHY
+        )
         assert [(one.field, one.then) for one in proposed.changes] == [
             ("name", "Autumn"),
             ("parent", "pmc_standard"),
@@ -248,7 +260,7 @@ def test_a_creation_with_a_lost_answer() -> None:
 
     async def work() -> None:
         owner = Owner()
-        proposed = await owner.at.propose_configuration(Wanted(["card"], (), "Autumn"), None, WHY)
+        proposed = await owner.at.propose_configuration(ConfigurationPatch(["card"], (), "Autumn"), None, WHY)
         owner.account.trouble_after.append(ProcessorUnreachable("No answer.", same_key=True))
         assert (await owner.sign(proposed)).state == "done"
         assert len(owner.account.configurations) == 2
@@ -262,12 +274,16 @@ def test_configurations_that_can_not_be_created() -> None:
     async def work() -> None:
         owner = Owner()
         cases = [
-            (Wanted(["card"], (), "Standard"), None, "named 'Standard' already: pmc_standard"),
-            (Wanted(["bitcoin"], (), "New"), None, "knows no payment method bitcoin. It knows card, ideal, link"),
-            (Wanted(["card"], ["card"], "New"), None, "on and off at once: card"),
-            (Wanted((), (), "New"), None, "at least one method"),
-            (Wanted(["card"], (), " "), None, "1 to 100 characters"),
-            (Wanted(["card"], (), "New"), "pmc_none", "no configuration 'pmc_none'"),
+            (ConfigurationPatch(["card"], (), "Standard"), None, "named 'Standard' already: pmc_standard"),
+            (
+                ConfigurationPatch(["bitcoin"], (), "New"),
+                None,
+                "knows no payment method bitcoin. It knows card, ideal, link",
+            ),
+            (ConfigurationPatch(["card"], ["card"], "New"), None, "on and off at once: card"),
+            (ConfigurationPatch((), (), "New"), None, "at least one method"),
+            (ConfigurationPatch(["card"], (), " "), None, "1 to 100 characters"),
+            (ConfigurationPatch(["card"], (), "New"), "pmc_none", "no configuration 'pmc_none'"),
         ]
         for wanted, parent, sentence in cases:
             await owner.refused(owner.at.propose_configuration(wanted, parent, WHY), sentence)
@@ -280,7 +296,7 @@ def test_a_creation_after_another() -> None:
 
     async def work() -> None:
         owner = Owner()
-        proposed = await owner.at.propose_configuration(Wanted(["card"], (), "Autumn"), None, WHY)
+        proposed = await owner.at.propose_configuration(ConfigurationPatch(["card"], (), "Autumn"), None, WHY)
         owner.account.configurations.append(configuration("Autumn", id="pmc_by_hand"))
         await owner.fails(proposed, "something else stands there")
         assert owner.account.keys == []
@@ -293,7 +309,7 @@ def test_a_configuration_is_changed_once_signed() -> None:
 
     async def work() -> None:
         owner = Owner()
-        wanted = Wanted(["card", "ideal"], ["link"], "Winter", active=False)
+        wanted = ConfigurationPatch(["card", "ideal"], ["link"], "Winter", active=False)
         proposed = await owner.at.propose_configuration_change("pmc_standard", wanted, WHY)
         assert proposed.intent.body == {
             "methods": {"ideal": True, "link": False},
@@ -314,11 +330,11 @@ def test_configurations_that_can_not_be_changed() -> None:
     async def work() -> None:
         owner = Owner()
         with pytest.raises(NotFound, match="no configuration 'pmc_none'"):
-            await owner.at.propose_configuration_change("pmc_none", Wanted(["card"]), WHY)
+            await owner.at.propose_configuration_change("pmc_none", ConfigurationPatch(["card"]), WHY)
         for wanted, sentence in [
-            (Wanted(["bitcoin"]), "no payment method bitcoin"),
-            (Wanted(["card"], (), "Standard", active=True), "Nothing would change"),
-            (Wanted(), "Nothing would change"),
+            (ConfigurationPatch(["bitcoin"]), "no payment method bitcoin"),
+            (ConfigurationPatch(["card"], (), "Standard", active=True), "Nothing would change"),
+            (ConfigurationPatch(), "Nothing would change"),
         ]:
             await owner.refused(owner.at.propose_configuration_change("pmc_standard", wanted, WHY), sentence)
 
@@ -336,7 +352,9 @@ def test_a_configuration_that_was_changed_meanwhile() -> None:
         ]
         for there, sentence in cases:
             owner.account.configurations = [configuration()]
-            proposed = await owner.at.propose_configuration_change("pmc_standard", Wanted((), ["link"]), WHY)
+            proposed = await owner.at.propose_configuration_change(
+                "pmc_standard", ConfigurationPatch((), ["link"]), WHY
+            )
             owner.account.configurations = there
             await owner.fails(proposed, sentence)
         assert owner.account.keys == []
@@ -349,7 +367,9 @@ def test_a_change_with_a_lost_answer() -> None:
 
     async def work() -> None:
         owner = Owner()
-        proposed = await owner.at.propose_configuration_change("pmc_standard", Wanted((), ["link"]), WHY)
+        proposed = await owner.at.propose_configuration_change(
+            "pmc_standard", ConfigurationPatch((), ["link"]), WHY
+        )
         owner.account.trouble_after.append(ProcessorUnreachable("No answer.", same_key=True))
         assert (await owner.sign(proposed)).state == "done"
         assert owner.account.configurations[0].enabled == ("card",)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from orrery.errors import Invalid
 from orrery.fraud.clusters import Trait
-from orrery.fraud.entries import Wanted, checked, known_address, normalised
+from orrery.fraud.entries import BlocklistValue, checked, known_address, normalised
 
 OWN = [ip_network("9.9.9.0/24"), ip_network("2620:fe::/48")]
 CARD = "Ab3dEf7hIj1kLm5n"
@@ -16,7 +16,7 @@ CARD = "Ab3dEf7hIj1kLm5n"
 
 def stored(trait: Trait, text: str) -> str:
     """Return one value as it would be stored."""
-    (entry,) = checked([Wanted(trait, text)], OWN)
+    (entry,) = checked([BlocklistValue(trait, text)], OWN)
     return entry.value
 
 
@@ -112,7 +112,7 @@ def test_an_own_address_is_never_blocked(address: str) -> None:
 
 def test_one_or_two_entries_at_a_time() -> None:
     """None, and more than two, are refused."""
-    some = [Wanted("address", f"8.8.8.{number}") for number in range(1, 4)]
+    some = [BlocklistValue("address", f"8.8.8.{number}") for number in range(1, 4)]
     assert len(checked(some[:2], OWN)) == 2
     with pytest.raises(Invalid, match="At most 2 entries"):
         checked(some, OWN)
@@ -123,12 +123,12 @@ def test_one_or_two_entries_at_a_time() -> None:
 def test_the_same_entry_twice_is_refused() -> None:
     """Two ways of writing one address are one entry."""
     with pytest.raises(Invalid, match="twice"):
-        checked([Wanted("address", "8.8.8.8"), Wanted("address", "::ffff:8.8.8.8")], OWN)
+        checked([BlocklistValue("address", "8.8.8.8"), BlocklistValue("address", "::ffff:8.8.8.8")], OWN)
 
 
 def test_what_is_let_go_may_be_anything_that_was_blocked() -> None:
     """An own or private address that got onto a list by another way can be named, so that it can be let go."""
-    assert normalised([Wanted("address", "10.0.0.1")]) == [Wanted("address", "10.0.0.1")]
+    assert normalised([BlocklistValue("address", "10.0.0.1")]) == [BlocklistValue("address", "10.0.0.1")]
 
 
 @given(st.text(max_size=40))

@@ -3,7 +3,7 @@
 import pytest
 
 from orrery.errors import Invalid, OrreryError, ProcessorRefused, ProcessorUnreachable
-from orrery.fraud.entries import Wanted
+from orrery.fraud.entries import BlocklistValue
 from orrery.fraud.incidents import Incident
 from orrery.owner.intents import Intent
 from orrery.owner.progress import UNDER_WAY, Progress
@@ -12,7 +12,7 @@ from tests.support.fraud import ADDRESS, EMAIL, Shop
 
 pytestmark = pytest.mark.anyio
 
-BOTH = [Wanted("address", ADDRESS), Wanted("email", EMAIL)]
+BOTH = [BlocklistValue("address", ADDRESS), BlocklistValue("email", EMAIL)]
 LOST = ProcessorUnreachable("The answer was lost.", same_key=True)
 REFUSED = ProcessorRefused(f"No {EMAIL}.", status=400)
 

@@ -8,7 +8,7 @@ import pytest
 
 from orrery.errors import Invalid, NotConfigured, NotFound, ProcessorUnreachable
 from orrery.fraud.clusters import Trait
-from orrery.fraud.entries import Wanted
+from orrery.fraud.entries import BlocklistValue
 from orrery.owner.intents import Intent
 from orrery.ports.store import Put
 from tests.support.fraud import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop
@@ -16,7 +16,7 @@ from tests.support.fraud import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop
 pytestmark = pytest.mark.anyio
 
 DAY = timedelta(hours=24)
-HERE = Wanted("address", ADDRESS)
+HERE = BlocklistValue("address", ADDRESS)
 
 
 async def cluster_id(shop: Shop, trait: Trait = "address") -> str:
@@ -38,7 +38,7 @@ async def test_a_proposal_says_what_will_be_sent() -> None:
     """The intent names list and value, why, and that the value was not there; nothing is changed yet."""
     shop = Shop()
     intent = await shop.fraud.screening.block(
-        [Wanted("address", f"::ffff:{ADDRESS}"), Wanted("email", EMAIL)], "testing"
+        [BlocklistValue("address", f"::ffff:{ADDRESS}"), BlocklistValue("email", EMAIL)], "testing"
     )
     assert intent.body == {
         "entries": [
@@ -54,18 +54,21 @@ async def test_a_proposal_says_what_will_be_sent() -> None:
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
-        ([Wanted("address", ADDRESS), Wanted("email", EMAIL), Wanted("card", CARD)], "At most 2"),
+        (
+            [BlocklistValue("address", ADDRESS), BlocklistValue("email", EMAIL), BlocklistValue("card", CARD)],
+            "At most 2",
+        ),
         ([], "Name what is meant"),
         ([HERE, HERE], "twice"),
-        ([Wanted("address", "9.9.9.0/24")], "network"),
-        ([Wanted("address", "10.0.0.1")], "no public address"),
-        ([Wanted("address", "8.8.8.8")], "your own"),
-        ([Wanted("address", "2001:4860::1")], "your own"),
-        ([Wanted("email", "ann")], "not an e-mail address"),
-        ([Wanted("card", "4242")], "16 letters or digits"),
+        ([BlocklistValue("address", "9.9.9.0/24")], "network"),
+        ([BlocklistValue("address", "10.0.0.1")], "no public address"),
+        ([BlocklistValue("address", "8.8.8.8")], "your own"),
+        ([BlocklistValue("address", "2001:4860::1")], "your own"),
+        ([BlocklistValue("email", "ann")], "not an e-mail address"),
+        ([BlocklistValue("card", "4242")], "16 letters or digits"),
     ],
 )
-async def test_what_may_not_be_blocked_is_refused(wanted: Sequence[Wanted], said: str) -> None:
+async def test_what_may_not_be_blocked_is_refused(wanted: Sequence[BlocklistValue], said: str) -> None:
     """More than two entries, a wrong value, a private or an own address: a sentence, and nobody is asked."""
     shop = Shop()
     await refused(shop, shop.fraud.screening.block(wanted, "testing"), said)
@@ -92,7 +95,7 @@ async def test_a_reason_is_needed(reason: str) -> None:
 async def test_an_entry_that_exists_is_refused(trait: Trait, listed: str, wanted: str) -> None:
     """What is on the list already, in whatever form, is not proposed again."""
     shop = Shop()
-    one = Wanted(trait, wanted)
+    one = BlocklistValue(trait, wanted)
     alias = one.blocklist.alias
     shop.screen.put(next(each.id for each in shop.screen.lists if each.alias == alias), listed)
     await refused(shop, shop.fraud.screening.block([one], "testing"), "already")
@@ -103,7 +106,7 @@ async def test_a_value_that_is_only_alike_is_no_entry() -> None:
     shop = Shop()
     shop.screen.put("rsl_address", f"{ADDRESS}9")
     shop.screen.put("rsl_card", CARD.lower())
-    await shop.fraud.screening.block([HERE, Wanted("card", CARD)], "testing")
+    await shop.fraud.screening.block([HERE, BlocklistValue("card", CARD)], "testing")
     await refused(shop, shop.fraud.screening.unblock([HERE], "a mistake"), "not in client_ip_address_blocklist")
 
 
@@ -111,8 +114,8 @@ async def test_an_entry_that_waits_is_refused() -> None:
     """What waits in another intent is not proposed twice; once that is withdrawn it can be."""
     shop = Shop()
     first = await shop.fraud.screening.block([HERE], "testing")
-    await refused(shop, shop.fraud.screening.block([Wanted("card", CARD), HERE], "again"), first.id)
-    await shop.fraud.screening.block([Wanted("card", CARD)], "another value")
+    await refused(shop, shop.fraud.screening.block([BlocklistValue("card", CARD), HERE], "again"), first.id)
+    await shop.fraud.screening.block([BlocklistValue("card", CARD)], "another value")
     await shop.approvals.withdraw(first.id)
     await shop.fraud.screening.block([HERE], "again")
 
@@ -218,7 +221,7 @@ async def test_letting_go_names_the_entry() -> None:
     """An intent to let go holds the entry's id; whatever form the list has, it is found."""
     shop = Shop()
     entry = shop.screen.put("rsl_email", "Ann@Buyers.example")
-    intent = await shop.fraud.screening.unblock([Wanted("email", EMAIL)], "a mistake")
+    intent = await shop.fraud.screening.unblock([BlocklistValue("email", EMAIL)], "a mistake")
     assert intent.body == {
         "entries": [
             {
@@ -230,7 +233,7 @@ async def test_letting_go_names_the_entry() -> None:
         ]
     }
     assert intent.summary == f"Unblock e-mail address {EMAIL}"
-    await refused(shop, shop.fraud.screening.unblock([Wanted("email", EMAIL)], "again"), intent.id)
+    await refused(shop, shop.fraud.screening.unblock([BlocklistValue("email", EMAIL)], "again"), intent.id)
 
 
 async def test_letting_go_in_every_spelling() -> None:
@@ -238,7 +241,7 @@ async def test_letting_go_in_every_spelling() -> None:
     shop = Shop()
     for value in (EMAIL.upper(), EMAIL):
         shop.screen.put("rsl_email", value)
-    intent = await shop.fraud.screening.unblock([Wanted("email", EMAIL)], "a buyer after all")
+    intent = await shop.fraud.screening.unblock([BlocklistValue("email", EMAIL)], "a buyer after all")
     assert (await shop.sign(intent)).state == "done"
     assert shop.screen.values("rsl_email") == []
 
@@ -248,7 +251,7 @@ async def test_two_values_in_several_spellings() -> None:
     shop = Shop()
     for list_id, value in (("rsl_email", EMAIL.upper()), ("rsl_email", EMAIL), ("rsl_card", CARD)):
         shop.screen.put(list_id, value)
-    wanted = [Wanted("email", EMAIL), Wanted("card", CARD)]
+    wanted = [BlocklistValue("email", EMAIL), BlocklistValue("card", CARD)]
     await refused(shop, shop.fraud.screening.unblock(wanted, "both"), "one at a time")
 
 
@@ -257,10 +260,10 @@ async def test_two_values_in_several_spellings() -> None:
     [
         ([HERE], "not in client_ip_address_blocklist"),
         ([], "Name what is meant"),
-        ([HERE, Wanted("email", EMAIL), Wanted("card", CARD)], "At most 2"),
+        ([HERE, BlocklistValue("email", EMAIL), BlocklistValue("card", CARD)], "At most 2"),
     ],
 )
-async def test_letting_go_of_what_is_not_there_is_refused(wanted: Sequence[Wanted], said: str) -> None:
+async def test_letting_go_of_what_is_not_there_is_refused(wanted: Sequence[BlocklistValue], said: str) -> None:
     """What is not on its list can not be taken off, and neither can three at once."""
     shop = Shop()
     await refused(shop, shop.fraud.screening.unblock(wanted, "a mistake"), said)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from orrery.app import opened
-from orrery.fraud.entries import Wanted
+from orrery.fraud.entries import BlocklistValue
 from orrery.owner.intents import NAMESPACE
 from orrery.settings import load
 from tests.support.deployment import Deployment, beside_a_sandbox
@@ -42,7 +42,7 @@ class Desk:
 
     async def _propose(self, address: str, reason: str) -> str:
         async with opened(*load(self.shop.config)) as orrery:
-            return (await orrery.fraud.screening.block([Wanted("address", address)], reason)).id
+            return (await orrery.fraud.screening.block([BlocklistValue("address", address)], reason)).id
 
     def blocked(self) -> list[str]:
         """Return the addresses on the processor's list."""

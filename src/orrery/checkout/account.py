@@ -43,7 +43,7 @@ Seen = TypeVar("Seen")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FieldChange:
     """One field: what stands there now, and what will. None: nothing."""
 
     field: str
@@ -56,11 +56,11 @@ class Proposed:
     """An intent that waits for the owner's signature, with its difference."""
 
     intent: Intent
-    changes: tuple[Change, ...]
+    changes: tuple[FieldChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ConfigurationPatch:
     """What a configuration shall be; None: as it is. `on` and `off` are the slugs of methods."""
 
     on: Sequence[str] = ()
@@ -69,24 +69,24 @@ class Wanted:
     active: bool | None = None
 
 
-class Body(BaseModel):
+class AccountBody(BaseModel):
     """What is kept in an intent."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class BrandingBody(Body):
+class BrandingBody(AccountBody):
     """What an intent to change the branding holds, by the names of `BRANDING`, as body and as before."""
 
     branding: dict[str, str | None]
 
-    def changes_to(self, then: "BrandingBody") -> list[Change]:
+    def changes_to(self, then: "BrandingBody") -> list[FieldChange]:
         """Return what differs in another."""
         pairs = ((name, self.branding.get(name), value) for name, value in then.branding.items())
-        return [Change(name, now, value) for name, now, value in pairs if value is not None and now != value]
+        return [FieldChange(name, now, value) for name, now, value in pairs if value is not None and now != value]
 
 
-class ConfigurationBody(Body):
+class ConfigurationBody(AccountBody):
     """What an intent about a configuration holds: what it names, as body and as before.
 
     `known` are the ids of the configurations that are there: only before a creation.
@@ -98,15 +98,15 @@ class ConfigurationBody(Body):
     parent: str | None = None
     known: list[str] | None = None
 
-    def changes_to(self, then: "ConfigurationBody") -> list[Change]:
+    def changes_to(self, then: "ConfigurationBody") -> list[FieldChange]:
         """Return what differs in another."""
         changes = [
-            Change("name", self.name, then.name or ""),
-            Change("parent", self.parent, then.parent or ""),
-            Change("active", _yes(self.active), _yes(then.active) or ""),
+            FieldChange("name", self.name, then.name or ""),
+            FieldChange("parent", self.parent, then.parent or ""),
+            FieldChange("active", _yes(self.active), _yes(then.active) or ""),
         ]
         for slug, on in then.methods.items():
-            changes.append(Change(slug, _switch(self.methods.get(slug)), _switch(on) or ""))
+            changes.append(FieldChange(slug, _switch(self.methods.get(slug)), _switch(on) or ""))
         return [one for one in changes if one.then and one.then != one.now]
 
 
@@ -139,7 +139,7 @@ class AccountDesk:
         before = BrandingBody(branding={one.field: one.now for one in changes})
         return await self._propose(UPDATE_BRANDING, account.id, body, before, changes, reason)
 
-    async def propose_configuration(self, wanted: Wanted, parent: str | None, reason: str) -> Proposed:
+    async def propose_configuration(self, wanted: ConfigurationPatch, parent: str | None, reason: str) -> Proposed:
         """Propose a new configuration; raise `Invalid` when its name is taken or what it names unknown."""
         there = await self._configurations()
         name = _checked_name(wanted.name or "")
@@ -154,7 +154,9 @@ class AccountDesk:
         before = ConfigurationBody(known=sorted(one.id for one in there))
         return await self._propose(CREATE_CONFIGURATION, name, body, before, before.changes_to(body), reason)
 
-    async def propose_configuration_change(self, configuration_id: str, wanted: Wanted, reason: str) -> Proposed:
+    async def propose_configuration_change(
+        self, configuration_id: str, wanted: ConfigurationPatch, reason: str
+    ) -> Proposed:
         """Propose to change a configuration; raise `Invalid` for what can not be or is so already."""
         current = _find(await self._configurations(), configuration_id)
         name = None if wanted.name is None else _checked_name(wanted.name)
@@ -231,7 +233,13 @@ class AccountDesk:
         return [one async for one in self._reads.list_configurations()]
 
     async def _propose(
-        self, operation: str, target: str, body: Body, before: Body, changes: Sequence[Change], reason: str
+        self,
+        operation: str,
+        target: str,
+        body: AccountBody,
+        before: AccountBody,
+        changes: Sequence[FieldChange],
+        reason: str,
     ) -> Proposed:
         draft = Draft(
             operation,
@@ -298,7 +306,7 @@ def _checked_name(value: str) -> str:
     return name
 
 
-def _checked_methods(wanted: Wanted, known: Iterable[str]) -> dict[str, bool]:
+def _checked_methods(wanted: ConfigurationPatch, known: Iterable[str]) -> dict[str, bool]:
     if both := sorted(set(wanted.on) & set(wanted.off)):
         raise Invalid(f"Switched on and off at once: {', '.join(both)}.")
     methods = dict.fromkeys(wanted.on, True) | dict.fromkeys(wanted.off, False)
@@ -324,7 +332,7 @@ async def _read(reading: Awaitable[Seen]) -> Seen:
         raise Invalid(f"Nothing was changed: what stands there now could not be read. {error}") from error
 
 
-def _require_same(now: Body, before: Body) -> None:
+def _require_same(now: AccountBody, before: AccountBody) -> None:
     if now != before:
         raise Invalid(
             "Nothing was changed: something else stands there than when this was proposed. Propose it anew."
@@ -346,7 +354,7 @@ def _seen(configuration: Configuration, named: ConfigurationBody) -> Configurati
     )
 
 
-def _told(changes: Sequence[Change]) -> str:
+def _told(changes: Sequence[FieldChange]) -> str:
     told = ", ".join(f"{one.field} {one.now or 'nothing'} -> {one.then}" for one in changes)
     return f"{told}." if told else "The processor took it and shows no difference."
 

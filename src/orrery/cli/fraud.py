@@ -11,16 +11,16 @@ from orrery.app import Orrery
 from orrery.cli.fraud_pages import (
     cluster_row,
     incident_row,
-    print_intent,
     print_log,
     print_pictures,
+    print_proposed,
     write_svg,
 )
 from orrery.cli.services import AsJson, Config, with_services
 from orrery.cli.tables import note, show, show_json
 from orrery.cli.windows import parse_window
 from orrery.fraud.clusters import Trait
-from orrery.fraud.entries import Wanted
+from orrery.fraud.entries import BlocklistValue
 from orrery.owner.intents import Intent
 
 group = typer.Typer(no_args_is_help=True)
@@ -127,10 +127,12 @@ def incident_log(
         raise typer.Exit(1)
 
 
-def _wanted(ip: Sequence[str] | None, email: Sequence[str] | None, card: Sequence[str] | None) -> list[Wanted]:
+def _wanted(
+    ip: Sequence[str] | None, email: Sequence[str] | None, card: Sequence[str] | None
+) -> list[BlocklistValue]:
     named: tuple[tuple[Trait, Sequence[str] | None], ...] = (("address", ip), ("email", email), ("card", card))
-    return [Wanted(trait, value) for trait, values in named for value in values or ()]
+    return [BlocklistValue(trait, value) for trait, values in named for value in values or ()]
 
 
 def _proposed(config: Path | None, action: Callable[[Orrery], Awaitable[Intent]]) -> None:
-    print_intent(with_services(config, action))
+    print_proposed(with_services(config, action))

@@ -87,7 +87,7 @@ def write_svg(path: Path, clusters: Sequence[Cluster]) -> None:
     note(f"The picture is in {path}.")
 
 
-def print_intent(intent: Intent) -> None:
+def print_proposed(intent: Intent) -> None:
     """Say what will be done, and what is missing until then."""
     console = new_console()
     console.print(Text(intent.summary, "bold"))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from orrery.app import Orrery
-from orrery.checkout.account import Proposed, Wanted
+from orrery.checkout.account import ConfigurationPatch, Proposed
 from orrery.cli.services import AsJson, Config, Reason, with_services
 from orrery.cli.tables import note, show, show_json
 
@@ -56,7 +56,7 @@ def create_configuration(
     config: Config = None,
 ) -> None:
     """Propose a new payment method configuration; it is created once you have signed."""
-    wanted = Wanted(on or (), off or (), name)
+    wanted = ConfigurationPatch(on or (), off or (), name)
     _propose(
         config,
         lambda orrery: orrery.checkout.account.propose_configuration(wanted, parent, reason),
@@ -75,7 +75,7 @@ def update_configuration(  # noqa: PLR0913, PLR0917  a command's options are its
     config: Config = None,
 ) -> None:
     """Propose to change a payment method configuration; it is changed once you have signed."""
-    wanted = Wanted(on or (), off or (), name, active)
+    wanted = ConfigurationPatch(on or (), off or (), name, active)
     _propose(
         config,
         lambda orrery: orrery.checkout.account.propose_configuration_change(configuration, wanted, reason),

@@ -37,7 +37,7 @@ LISTS: dict[Trait, Blocklist] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class BlocklistValue:
     """One value to be blocked or let go, as somebody typed it or as `checked` returns it."""
 
     trait: Trait
@@ -49,7 +49,7 @@ class Wanted:
         return LISTS[self.trait]
 
 
-def checked(wanted: Sequence[Wanted], own: Sequence[Network]) -> list[Wanted]:
+def checked(wanted: Sequence[BlocklistValue], own: Sequence[Network]) -> list[BlocklistValue]:
     """Return the entries as they are stored; raise `Invalid` with the reason when they may not be."""
     normal = normalised(wanted)
     for one in normal:
@@ -58,13 +58,13 @@ def checked(wanted: Sequence[Wanted], own: Sequence[Network]) -> list[Wanted]:
     return normal
 
 
-def normalised(wanted: Sequence[Wanted]) -> list[Wanted]:
+def normalised(wanted: Sequence[BlocklistValue]) -> list[BlocklistValue]:
     """Return one or two different entries as they are stored; raise `Invalid` for others."""
     if not wanted:
         raise Invalid("Name what is meant: --ip, --email or --card.")
     if len(wanted) > MOST_AT_ONCE:
         raise Invalid(f"At most {MOST_AT_ONCE} entries at a time: bulk additions harm the account's risk score.")
-    normal = [Wanted(one.trait, normal_value(one.trait, one.value)) for one in wanted]
+    normal = [BlocklistValue(one.trait, normal_value(one.trait, one.value)) for one in wanted]
     if len(set(normal)) < len(normal):
         raise Invalid("The same entry is named twice.")
     return normal

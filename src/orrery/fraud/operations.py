@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from orrery.errors import PartlyDone, ProcessorRefused
 from orrery.fraud.listed import entries_of
-from orrery.fraud.records import Body, ListedEntry
+from orrery.fraud.records import EntriesBody, ListedEntry
 from orrery.owner.approvals import Operation
 from orrery.owner.intents import Intent
 from orrery.ports.processor import ProcessorReads, ProcessorWrites
@@ -15,12 +15,12 @@ from orrery.ports.processor import ProcessorReads, ProcessorWrites
 BLOCK = "block-entries"
 UNBLOCK = "unblock-entries"
 
-Change = Callable[[ListedEntry, str], Awaitable[object]]
+EntryChange = Callable[[ListedEntry, str], Awaitable[object]]
 
 
-def body_of(intent: Intent) -> Body:
+def body_of(intent: Intent) -> EntriesBody:
     """Return which entries an intent is about."""
-    return Body.model_validate(intent.body)
+    return EntriesBody.model_validate(intent.body)
 
 
 class ListOperations:
@@ -64,7 +64,7 @@ class ListOperations:
         await self._writes.remove_entry(entry.entry_id or "")
 
 
-async def _each(intent: Intent, change: Change, done: str) -> str:
+async def _each(intent: Intent, change: EntryChange, done: str) -> str:
     """Make one change after the other; a refusal of the first one ends it with nothing changed."""
     entries = body_of(intent).entries
     for number, entry in enumerate(entries, 1):

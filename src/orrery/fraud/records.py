@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from orrery.fraud.clusters import Cluster, Known, Trait
+from orrery.owner.stored import readable
 from orrery.ports.store import Entry
 
 FOUND = "fraud:found"
@@ -50,10 +51,7 @@ class Found(BaseModel):
 
 def found_in(entry: Entry | None) -> Found | None:
     """Return what is stored, or None when there is nothing or it can not be read."""
-    try:
-        return Found.model_validate_json(entry.value) if entry else None
-    except ValidationError:
-        return None
+    return readable(Found, entry)
 
 
 def without_values(cluster: Cluster) -> FoundCluster:
@@ -80,7 +78,7 @@ class ListedEntry(BaseModel):
     entry_id: str | None = None
 
 
-class Body(BaseModel):
+class EntriesBody(BaseModel):
     """The body of an intent about fraud lists."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

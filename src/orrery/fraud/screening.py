@@ -7,11 +7,11 @@ from pydantic import JsonValue
 
 from orrery.errors import Invalid, NotFound
 from orrery.fraud.clusters import NAMES, Cluster, Trait
-from orrery.fraud.entries import MOST_AT_ONCE, Network, Wanted, checked, normalised
+from orrery.fraud.entries import MOST_AT_ONCE, BlocklistValue, Network, checked, normalised
 from orrery.fraud.listed import blocklist, by_alias, entries_of, same_value, value_lists
 from orrery.fraud.operations import BLOCK, UNBLOCK, body_of
 from orrery.fraud.reading import Reading
-from orrery.fraud.records import Body, ListedEntry
+from orrery.fraud.records import EntriesBody, ListedEntry
 from orrery.owner.approvals import Approvals, Draft
 from orrery.owner.intents import Intent
 from orrery.ports.processor import ListEntry, ProcessorReads, ValueList
@@ -39,7 +39,7 @@ class Screening:
         """Return what is on a list, the newest first; raise `NotFound`."""
         return await entries_of(self._reads, (await by_alias(self._reads, alias)).id)
 
-    async def block(self, wanted: Sequence[Wanted], reason: str) -> Intent:
+    async def block(self, wanted: Sequence[BlocklistValue], reason: str) -> Intent:
         """Propose that these be added; raise `Invalid` with what stands against it."""
         return await self._block(wanted, reason, {})
 
@@ -49,10 +49,10 @@ class Screening:
         cluster = next((one for one in look.clusters if one.id == cluster_id), None)
         if cluster is None:
             raise NotFound(f"There is no cluster {cluster_id} among the charges of this time; look further back.")
-        wanted = [Wanted(trait, _only(cluster, trait)) for trait in traits or ("address",)]
+        wanted = [BlocklistValue(trait, _only(cluster, trait)) for trait in traits or ("address",)]
         return await self._block(wanted, reason, {"cluster": _evidence(cluster)})
 
-    async def unblock(self, wanted: Sequence[Wanted], reason: str) -> Intent:
+    async def unblock(self, wanted: Sequence[BlocklistValue], reason: str) -> Intent:
         """Propose that these be removed; raise `Invalid` when one is not there."""
         entries: list[ListedEntry] = []
         for one in normalised(wanted):
@@ -69,7 +69,9 @@ class Screening:
             raise Invalid("One of them is there in several spellings: name one at a time.")
         return await self._intent(UNBLOCK, "Unblock", normalised(wanted), entries, reason, {"listed": True})
 
-    async def _block(self, wanted: Sequence[Wanted], reason: str, evidence: Mapping[str, JsonValue]) -> Intent:
+    async def _block(
+        self, wanted: Sequence[BlocklistValue], reason: str, evidence: Mapping[str, JsonValue]
+    ) -> Intent:
         entries: list[ListedEntry] = []
         for one in checked(wanted, self._own):
             found = await blocklist(self._reads, one.blocklist)
@@ -81,7 +83,7 @@ class Screening:
             BLOCK, "Block", normalised(wanted), entries, reason, {"listed": False, **evidence}
         )
 
-    async def _refuse_twice(self, operation: str, wanted: Wanted) -> None:
+    async def _refuse_twice(self, operation: str, wanted: BlocklistValue) -> None:
         for proposal in await self._approvals.proposals():
             intent, progress = proposal.intent, proposal.progress
             if intent.operation != operation or not proposal.is_intact:
@@ -97,12 +99,12 @@ class Screening:
         self,
         operation: str,
         verb: str,
-        wanted: Sequence[Wanted],
+        wanted: Sequence[BlocklistValue],
         entries: Sequence[ListedEntry],
         reason: str,
         before: Mapping[str, JsonValue],
     ) -> Intent:
-        body = Body(entries=tuple(entries))
+        body = EntriesBody(entries=tuple(entries))
         named = " and ".join(f"{NAMES[one.trait]} {one.value}" for one in wanted)
         draft = Draft(
             operation=operation,
@@ -115,7 +117,7 @@ class Screening:
         return await self._approvals.propose(draft)
 
 
-def _is_for(entry: ListedEntry, wanted: Wanted) -> bool:
+def _is_for(entry: ListedEntry, wanted: BlocklistValue) -> bool:
     return entry.list == wanted.blocklist.alias and same_value(entry.value, wanted.value)
 
 
