@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,6 +25,7 @@ _NOT_VALID = 255
 _SIGNATURE = re.compile(
     rb"-----BEGIN SSH SIGNATURE-----\r?\n(?:[A-Za-z0-9+/=]+\r?\n)+-----END SSH SIGNATURE-----\s*"
 )
+_NOBODYS = b"-----BEGIN SSH SIGNATURE-----\nAAAA\n-----END SSH SIGNATURE-----\n"
 _FINGERPRINT = re.compile(r" key (SHA256:[A-Za-z0-9+/]{43})$", re.MULTILINE)
 
 
@@ -37,6 +39,11 @@ class SshKeygen:
     async def check(self, statement: bytes, signature: bytes) -> str:
         """Return the fingerprint of the owner's key that signed `statement`; see the port."""
         return await asyncio.to_thread(self._checked, statement, signature)
+
+    async def examine(self) -> None:
+        """See whether signatures can be checked here, by one that is nobody's; raise `NotConfigured` if not."""
+        with suppress(ApprovalRefused):
+            await self.check(b"", _NOBODYS)
 
     def sign(self, statement: bytes, key: Path) -> bytes:
         """Return a signature by this key, asking at the terminal for what the key wants: a passphrase, a touch.

@@ -6,7 +6,8 @@ import typer
 from rich.table import Table
 
 from orrery.app import Orrery
-from orrery.cli.services import AsJson, Config, with_services
+from orrery.cli.doctor_approvals import approval_findings
+from orrery.cli.services import AsJson, Config, configured, with_services
 from orrery.cli.tables import show_json
 from orrery.cli.terminal import marked, new_console
 from orrery.owner.health import examined
@@ -17,7 +18,8 @@ _SIGNS = {"ok": "[green]ok[/green]", "broken": "[red]broken[/red]", "off": "[dim
 
 def command(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FBT002  a flag of the command line
     """Examine everything, asking the vendors too; exit 1 when something is broken."""
-    findings = with_services(config, _examine)
+    given = configured(config, quiet=True)[0].approvals
+    findings = with_services(config, _examine) + approval_findings(given.owner_keys, given.signing_key)
     if as_json:
         show_json([asdict(finding) for finding in findings])
     else:
