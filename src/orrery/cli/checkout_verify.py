@@ -15,8 +15,8 @@ from orrery.cli.signing import sign_intent
 from orrery.cli.tables import note, show_json
 from orrery.cli.terminal import marked, new_console
 from orrery.errors import Invalid, NotConfigured
-from orrery.live.schedules import checked_base_url
 from orrery.settings import load
+from orrery.syntax.base_url import checked_base_url
 
 BaseUrl = Annotated[
     str | None, typer.Option(help="Where the service is; by default this deployment's own address.")

@@ -24,9 +24,10 @@ from orrery.cli.tables import note
 from orrery.cli.terminal import visible_json
 from orrery.edge.auth import sendable
 from orrery.errors import Invalid
-from orrery.live.schedules import REFRESH_PATH, checked_base_url
+from orrery.live.schedules import REFRESH_PATH
 from orrery.ports.clock import Clock
 from orrery.settings import load
+from orrery.syntax.base_url import checked_base_url
 from orrery.syntax.lines import one_line
 
 MOST_ITERATIONS = 25
