@@ -61,7 +61,7 @@ def show_intent(
 @group.command()
 def sign(
     intent_id: Id,
-    key: Annotated[Path | None, typer.Option(help="Your key; default [approvals] signing_key.")] = None,
+    key: Annotated[Path | None, typer.Option(help="Your key; default: signing_key in the settings.")] = None,
     statement: Annotated[Path | None, typer.Option(help="What was signed elsewhere.")] = None,
     signature: Annotated[Path | None, typer.Option(help="Its signature.")] = None,
     config: Config = None,
@@ -104,7 +104,8 @@ def log(
     async def read(orrery: Orrery) -> list[Row]:
         known = {one.intent.id: one for one in await orrery.approvals.proposals()}
         entries = [entry async for entry in orrery.approvals.log.entries()]
-        return [log_row(entry, known) for entry in reversed(entries[-limit:])]
+        erased = {entry.intent_id for entry in entries if entry and entry.kind == "erased"}
+        return [log_row(entry, known, erased) for entry in reversed(entries[-limit:])]
 
     columns = ("number", "at", "kind", "operation", "intent", "target", "reason", "note", "signer")
     show(with_services(config, read), columns, as_json=as_json, empty="The log is empty.")
