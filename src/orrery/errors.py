@@ -7,7 +7,8 @@ OrreryError
 │   └── ApprovalRefused      an approval is used, expired, foreign, altered or wrongly signed
 ├── StoreError
 │   ├── StoreUnavailable     locked, full, corrupt or gone; nothing of this call was stored
-│   └── OutcomeUnknown       the answer of a commit was lost; repeat it with the same id
+│   ├── OutcomeUnknown       the answer of a commit was lost; repeat it with the same id
+│   └── RecordUnreadable     one record was altered or cut, or a newer version wrote it; it stays as it is
 ├── ProcessorError
 │   ├── ProcessorRefused     the processor understood and said no
 │   ├── PartlyDone           of a change in two parts only one was made
@@ -73,6 +74,20 @@ class OutcomeUnknown(StoreError):
     def __init__(self, message: str, commit_id: str) -> None:
         super().__init__(message)
         self.commit_id = commit_id
+
+
+class RecordUnreadable(StoreError):
+    """One record in the store was altered or cut, or a newer version wrote it; it stays as it is.
+
+    `name` is its key, without the digests in it that stand for people.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"The record {name} can not be read: it was altered or cut, or a newer version wrote it. "
+            "It is left as it is: run the version that wrote it, or restore a backup."
+        )
+        self.name = name
 
 
 class NotConfigured(OrreryError):

@@ -11,7 +11,7 @@ from orrery.checkout.records import Offer
 from orrery.errors import DeliveryFailed, StoreUnavailable
 from orrery.owner.outbox import Outbox
 from orrery.ports.notifier import Message
-from tests.support.checkout import Shop, session_json
+from tests.support.checkout import Shop, all_of, session_json
 from tests.support.clock import START, ManualClock
 from tests.support.unreliable_store import UnreliableStore
 
@@ -145,7 +145,7 @@ async def test_the_journal_says_that_it_was_done() -> None:
     """An erasure is in the journal by session, without the address."""
     shop = await sold(Shop(), ANN)
     await shop.privacy.erase(ANN, "asked by letter")
-    (entry,) = await shop.desk.journal(10)
+    (entry,) = all_of(await shop.desk.journal(10))
     assert (entry.action, entry.session_id, entry.reason) == ("erase", "cs_0", "asked by letter")
 
 

@@ -20,6 +20,7 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (errors.ApprovalRefused("A sentence."), 400, "invalid-request"),
     (errors.StoreUnavailable(INSIDE), 503, "store-unavailable"),
     (errors.OutcomeUnknown(INSIDE, "id"), 503, "store-unavailable"),
+    (errors.RecordUnreadable(INSIDE), 503, "store-unavailable"),
     (errors.ProcessorRefused(INSIDE, status=400), 502, "processor-refused"),
     (errors.PartlyDone(INSIDE), 500, "internal"),
     (errors.ProcessorUnreachable(INSIDE, same_key=True), 503, "processor-unreachable"),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from orrery.adapters.memory import MemoryStore
 from orrery.adapters.stripe.objects import read_event
@@ -23,12 +23,16 @@ from orrery.checkout.records import AccessRecord, Offer
 from orrery.checkout.selling import Selling
 from orrery.checkout.service import Checkout, Purchase
 from orrery.checkout.webhook import Webhook
+from orrery.errors import RecordUnreadable
 from orrery.owner.outbox import Outbox, Row
+from orrery.owner.stored import parted
 from orrery.ports.processor import CheckoutSession
 from orrery.ports.store import Entry, Put, Store
 from tests.support.approving import DEPLOYMENT
 from tests.support.clock import START, ManualClock
 from tests.support.processor import ScriptedProcessor
+
+Found = TypeVar("Found")
 
 SIGNING_SECRET = b"whsec_of_the_tests"
 INDEX_KEY = b"the tests' own index key"
@@ -250,3 +254,10 @@ class Shop:
 def ids(rows: Iterable[Row]) -> list[str]:
     """Return the ids of notifications."""
     return [row.id for row in rows]
+
+
+def all_of(found: Iterable[Found | RecordUnreadable]) -> list[Found]:
+    """Return records of which every one must be readable."""
+    records, left_out = parted(found)
+    assert left_out == []
+    return records

@@ -2,12 +2,12 @@
 
 import re
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from pydantic import BaseModel
+from pydantic import AwareDatetime
 
 from orrery.checkout import keys
 from orrery.checkout.access import one_year_after
@@ -15,9 +15,9 @@ from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.fulfilment import stored_access
 from orrery.checkout.letters import Letters
 from orrery.checkout.lookup import Lookup
-from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy
-from orrery.errors import Invalid, NotFound, StoreUnavailable
-from orrery.owner import outbox
+from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, Record
+from orrery.errors import Invalid, NotFound, RecordUnreadable, StoreUnavailable
+from orrery.owner import outbox, stored
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Check, Committed, Delete, Put, Store, Unchanged, Write
 from orrery.syntax.email_address import is_email_address
@@ -27,11 +27,11 @@ JOURNAL = "journal:"
 Action = Literal["grant", "import", "revoke", "change-email", "resend", "erase"]
 
 
-class JournalEntry(BaseModel):
+class JournalEntry(Record):
     """One change by the owner: no e-mail address in it, so that it can stay after an erasure."""
 
     v: Literal[1] = 1
-    at: datetime
+    at: AwareDatetime
     action: Action
     session_id: str
     reason: str
@@ -49,7 +49,10 @@ class Gift:
 
 
 class Desk:
-    """Reads and changes access records by the owner's word."""
+    """Reads and changes access records by the owner's word.
+
+    A change raises `RecordUnreadable` when it concerns a record that can not be read, and writes nothing.
+    """
 
     def __init__(
         self, store: Store, clock: Clock, lookup: Lookup, letters: Letters, *, livemode: bool, index_key: bytes
@@ -61,8 +64,8 @@ class Desk:
         self._livemode = livemode
         self._index_key = index_key
 
-    async def newest(self, limit: int) -> AsyncIterator[AccessRecord]:
-        """Yield up to `limit` access records, the newest first."""
+    async def newest(self, limit: int) -> AsyncIterator[AccessRecord | RecordUnreadable]:
+        """Yield up to `limit` access records, the newest first, or why one can not be read."""
         after = None
         while limit > 0 and (
             page := await self._store.scan(keys.ACCESS_BY_TIME, after=after, limit=min(limit, 100), reverse=True)
@@ -70,13 +73,17 @@ class Desk:
             after = page[-1].key
             limit -= len(page)
             for entry in page:
-                if record := await self._lookup.record(entry.value.decode()):
-                    yield record
+                if found := await self._lookup.behind(entry):
+                    yield found
 
-    async def find(self, session_or_email: str) -> list[AccessRecord]:
-        """Return the records of one session or one e-mail address; raise `NotFound` when there are none."""
+    async def find(self, session_or_email: str) -> Sequence[AccessRecord | RecordUnreadable]:
+        """Return the records of one session or one e-mail address, or why one of an address can not be read.
+
+        Raises `NotFound` when there are none, and `RecordUnreadable` for a session whose record can not be read.
+        """
+        found: Sequence[AccessRecord | RecordUnreadable]
         if "@" in session_or_email:
-            found = await self._lookup.records_of(session_or_email)
+            found = await self._lookup.found_of(session_or_email)
         else:
             record = await self._lookup.record(session_or_email)
             found = [record] if record else []
@@ -112,10 +119,10 @@ class Desk:
         changed = record.model_copy(update={"email": checked_email(email)})
         if changed.email == record.email:
             raise Invalid("The record has this address already.")
-        stored = [write for write in stored_access(changed, self._index_key) if not _is_end(write)]
+        records = [write for write in stored_access(changed, self._index_key) if not _is_end(write)]
         old_end, old_checks = await self._end_without(record)
         new_end, new_checks = await self._end_with(changed)
-        writes = [*self._unindexed(record), *stored, *old_end, *new_end]
+        writes = [*self._unindexed(record), *records, *old_end, *new_end]
         journal = self._journal(session_id, "change-email", reason)
         await self._commit([*writes, journal], [unchanged, *old_checks, *new_checks])
         return changed
@@ -136,10 +143,10 @@ class Desk:
         await self._commit(writes, [Absent(keys.access(record.session_id)), unchanged])
         return record
 
-    async def journal(self, limit: int) -> list[JournalEntry]:
-        """Return the newest entries of the journal."""
+    async def journal(self, limit: int) -> list[JournalEntry | RecordUnreadable]:
+        """Return the newest entries of the journal, or why one can not be read."""
         entries = await self._store.scan(JOURNAL, limit=limit, reverse=True)
-        return [JournalEntry.model_validate_json(entry.value) for entry in entries]
+        return [stored.tried(JournalEntry, entry) for entry in entries]
 
     def given(self, gift: Gift) -> AccessRecord:
         """Return the record that `gift` would make now, and write nothing; raise `Invalid` for an unusable one."""
@@ -167,7 +174,7 @@ class Desk:
         entry = await self._store.get(keys.access(session_id))
         if entry is None:
             raise NotFound("There is no access record of that session.")
-        return AccessRecord.model_validate_json(entry.value), Unchanged(entry.key, entry.version)
+        return stored.read(AccessRecord, entry), Unchanged(entry.key, entry.version)
 
     async def _commit(self, writes: list[Write], checks: list[Check]) -> None:
         if not isinstance(await self._store.commit(writes, checks), Committed):

@@ -6,8 +6,9 @@ unattended check holds it against the setting, which change rule 3 lets be any_3
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
+
+from pydantic import AwareDatetime
 
 from orrery.checkout.records import Record
 from orrery.ports.processor import CheckoutSession, Parameter, Parameters
@@ -41,7 +42,7 @@ class DriftSeen(Record):
 
     v: Literal[1] = 1
     session_id: str
-    looked_at: datetime
+    looked_at: AwareDatetime
     kinds: tuple[str, ...] = ()
 
 

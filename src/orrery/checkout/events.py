@@ -12,7 +12,8 @@ from typing import Literal
 
 from orrery.checkout import keys
 from orrery.checkout.records import COMPLETED, AccessRecord, Pending
-from orrery.errors import Invalid, NotFound, ProcessorRefused
+from orrery.errors import Invalid, NotFound, ProcessorRefused, RecordUnreadable
+from orrery.owner import stored
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.panels import moment
@@ -28,7 +29,7 @@ LOOK_BACK = timedelta(days=7)
 UNDER_WAY = timedelta(minutes=2)
 """So new an event may be on its way still."""
 
-Became = Literal["granted", "waiting", "refused", "foreign", "ignored", "never came"]
+Became = Literal["granted", "waiting", "refused", "foreign", "ignored", "never came", "unreadable"]
 Result = Literal["granted", "already", "waiting", "refused", "foreign", "ignored", "duplicate"]
 
 _ID = re.compile(r"evt_[A-Za-z0-9_]{1,250}")
@@ -40,7 +41,8 @@ class KnownEvent:
     """An event at the processor and here.
 
     `pending` counts deliveries that no endpoint has accepted yet; `stored` tells whether the event came in here;
-    `became` what followed from it, and `why` in a few words. Nothing of it is personal.
+    `became` what followed from it, and `why` in a few words: `unreadable` when what followed can not be read.
+    Nothing of it is personal.
     """
 
     id: str
@@ -142,21 +144,29 @@ class Events:
             raise NotFound("The processor knows no such event; it keeps them for 30 days.") from None
 
     async def _known(self, event: EventSummary) -> KnownEvent:
-        stored = await self._store.get(keys.event(event.id)) is not None
-        became, why = await self._became(event, stored=stored)
+        arrived = await self._store.get(keys.event(event.id)) is not None
+        became, why = await self._became(event, arrived=arrived)
         session_id, version = event.object_id, event.api_version
         return KnownEvent(
-            event.id, event.type, event.created, session_id, version, event.pending, stored, became, why
+            event.id, event.type, event.created, session_id, version, event.pending, arrived, became, why
         )
 
-    async def _became(self, event: EventSummary, *, stored: bool) -> tuple[Became, str]:
+    async def _became(self, event: EventSummary, *, arrived: bool) -> tuple[Became, str]:
         if event.type == COMPLETED and event.object_id:
-            if access := await self._store.get(keys.access(event.object_id)):
-                record = AccessRecord.model_validate_json(access.value)
-                return "granted", "" if record.event_id == event.id else f"by {record.granted_by}"
-            if noted := await self._store.get(keys.pending(event.object_id)):
-                pending = Pending.model_validate_json(noted.value)
-                return pending.state, pending.reason
-        if not stored:
+            try:
+                if followed := await self._followed(event, event.object_id):
+                    return followed
+            except RecordUnreadable as error:
+                return "unreadable", error.name
+        if not arrived:
             return "never came", ""
         return ("foreign", "none of our products") if event.type == COMPLETED else ("ignored", "")
+
+    async def _followed(self, event: EventSummary, session_id: str) -> tuple[Became, str] | None:
+        if access := await self._store.get(keys.access(session_id)):
+            record = stored.read(AccessRecord, access)
+            return "granted", "" if record.event_id == event.id else f"by {record.granted_by}"
+        if noted := await self._store.get(keys.pending(session_id)):
+            pending = stored.read(Pending, noted)
+            return pending.state, pending.reason
+        return None

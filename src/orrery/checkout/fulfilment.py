@@ -11,8 +11,8 @@ from orrery.checkout.access import Action, Verdict, bought, grant, judge
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.letters import Letters
 from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, Offer, Pending
-from orrery.errors import StoreUnavailable
-from orrery.owner import outbox
+from orrery.errors import RecordUnreadable, StoreUnavailable
+from orrery.owner import outbox, stored
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession
 from orrery.ports.store import Absent, Check, Committed, Delete, Put, Store, Unchanged, Write
@@ -66,7 +66,8 @@ class Fulfilment:
     async def settle(self, session: CheckoutSession, source: Source, offer: Offer | None = None) -> Outcome:
         """Grant, hold back or ignore a completed `session`; a repeat changes nothing.
 
-        `offer` stands in when none was stored. Raises `StoreUnavailable` or `OutcomeUnknown`.
+        `offer` stands in when none was stored that can be read. Raises `StoreUnavailable` or `OutcomeUnknown`; and
+        `RecordUnreadable`, with nothing written, when a record that decides can not be read.
         """
         verdict = await self.judge(session, offer)
         product = bought(session)
@@ -82,10 +83,15 @@ class Fulfilment:
         raise StoreUnavailable("The store is too busy to settle the session; the event will come again.")
 
     async def judge(self, session: CheckoutSession, offer: Offer | None = None) -> Verdict:
-        """Return what `settle` would do, and write nothing."""
-        stored = await self._store.get(keys.offer(session.id))
-        known = Offer.model_validate_json(stored.value) if stored else offer
-        return judge(session, known, livemode=self._livemode)
+        """Return what `settle` would do, and write nothing; raise `RecordUnreadable`."""
+        entry = await self._store.get(keys.offer(session.id))
+        known = stored.tried(Offer, entry) if entry else offer
+        if not isinstance(known, RecordUnreadable):
+            return judge(session, known, livemode=self._livemode)
+        if offer is None:
+            raise known
+        verdict = judge(session, offer, livemode=self._livemode)
+        return replace(verdict, notes=(*verdict.notes, "Its offer can not be read; it was held against today's."))
 
     async def store_event(self, event_id: str, body: bytes) -> bool:
         """Store an event that asks for nothing; return whether it was new."""
@@ -117,7 +123,7 @@ class Fulfilment:
         entry = await self._store.get(key)
         if entry is None:
             return None, [Absent(key)]
-        return AccessEnd.model_validate_json(entry.value).expires_at, [Unchanged(key, entry.version)]
+        return stored.read(AccessEnd, entry).expires_at, [Unchanged(key, entry.version)]
 
     async def _withhold(self, session: CheckoutSession, source: Source, verdict: Verdict) -> Outcome | None:
         writes, checks = _receipt(source)
@@ -137,7 +143,7 @@ class Fulfilment:
     async def _note(self, session_id: str, source: Source, verdict: Verdict) -> tuple[list[Write], list[Check]]:
         key = keys.pending(session_id)
         entry = await self._store.get(key)
-        if entry and Pending.model_validate_json(entry.value).reason == verdict.reason:
+        if entry and stored.read(Pending, entry).reason == verdict.reason:
             return [], []
         now = self._clock.now()
         state = "waiting" if verdict.action == "wait" else "refused"
@@ -152,7 +158,7 @@ class Fulfilment:
         existing = await self._store.get(keys.access(session.id))
         if existing is None:
             return None
-        record = AccessRecord.model_validate_json(existing.value)
+        record = stored.read(AccessRecord, existing)
         # A late event must not bring back the buyer whom an erasure has taken out.
         erased = bool(session.email) and not record.email
         writes, checks = _receipt(replace(source, event_body=ERASED_EVENT) if erased else source)

@@ -7,9 +7,10 @@ from typing import Literal
 
 from orrery.checkout import keys
 from orrery.checkout.records import AccessRecord
-from orrery.errors import NotFound
+from orrery.errors import NotFound, RecordUnreadable
+from orrery.owner import stored
 from orrery.ports.clock import Clock
-from orrery.ports.store import Absent, Put, Store
+from orrery.ports.store import Absent, Entry, Put, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Lookup:
         self._index_key = index_key
 
     async def session(self, session_id: str) -> SessionState:
-        """Return the state of one session; raise `NotFound` for one that we never created."""
+        """Return the state of one session; raise `NotFound` (we never created it) and `RecordUnreadable`."""
         if record := await self.record(session_id):
             state = "granted" if record.runs_at(self._clock.now()) else "ended"
             return SessionState(state, record.revoked_at or record.expires_at)
@@ -47,25 +48,45 @@ class Lookup:
         raise NotFound("There is no such session.")
 
     async def check_session(self, session_id: str, cert_code: str) -> Answer:
-        """Return whether this session opens `cert_code` now."""
+        """Return whether this session opens `cert_code` now; raise `RecordUnreadable`."""
         record = await self.record(session_id)
         return self._answer([record] if record else [], cert_code)
 
     async def check_email(self, email: str, cert_code: str) -> Answer:
-        """Return whether any purchase of this buyer opens `cert_code` now."""
-        return self._answer(await self.records_of(email), cert_code)
+        """Return whether any purchase of this buyer opens `cert_code` now.
+
+        Raises `RecordUnreadable` when none does, but one that can not be read might.
+        """
+        records, left_out = stored.parted(await self.found_of(email))
+        answer = self._answer(records, cert_code)
+        if left_out and not answer.granted:
+            raise left_out[0]
+        return answer
 
     async def record(self, session_id: str) -> AccessRecord | None:
-        """Return one access record."""
+        """Return one access record; raise `RecordUnreadable`."""
         entry = await self._store.get(keys.access(session_id))
-        return AccessRecord.model_validate_json(entry.value) if entry else None
+        return stored.read(AccessRecord, entry) if entry else None
+
+    async def behind(self, index: Entry) -> AccessRecord | RecordUnreadable | None:
+        """Return the access record that an entry of an index leads to, or why it can not be read."""
+        try:
+            return await self.record(stored.read_id(index))
+        except RecordUnreadable as error:
+            return error
 
     async def records_of(self, email: str) -> list[AccessRecord]:
-        """Return one buyer's access records, by session id."""
+        """Return all access records of one buyer, by session id; raise `RecordUnreadable` for one of them."""
+        records, left_out = stored.parted(await self.found_of(email))
+        if left_out:
+            raise left_out[0]
+        return records
+
+    async def found_of(self, email: str) -> list[AccessRecord | RecordUnreadable]:
+        """Return one buyer's access records, by session id, and why some can not be read."""
         digest = keys.email_digest(email, self._index_key)
         index = await self._store.scan(keys.access_by_email(digest), limit=1000)
-        records = [await self.record(entry.value.decode()) for entry in index]
-        return [record for record in records if record]
+        return [found for entry in index if (found := await self.behind(entry))]
 
     def _answer(self, records: list[AccessRecord], cert_code: str) -> Answer:
         now = self._clock.now()

@@ -1,12 +1,17 @@
 """What was offered, found by what was paid."""
 
+import structlog
+
 from orrery.checkout import keys
 from orrery.checkout.records import Offer
-from orrery.errors import ProcessorRefused
+from orrery.errors import ProcessorRefused, RecordUnreadable
+from orrery.owner import stored
 from orrery.ports.processor import ProcessorReads
 from orrery.ports.store import Store
 
 _NOT_THERE = "resource_missing"
+
+log = structlog.get_logger()
 
 
 class Offers:
@@ -19,7 +24,8 @@ class Offers:
     async def address_of(self, payment_intent: str) -> str | None:
         """Return the client address that asked for the session of a payment (decision 18).
 
-        None: the session is not ours, or its address has been erased. Raises the errors of the processor.
+        None: the session is not ours, its address has been erased, or its offer can not be read. Raises the errors
+        of the processor.
         """
         try:
             sessions = [one async for one in self._reads.list_sessions(payment_intent=payment_intent)]
@@ -32,4 +38,8 @@ class Offers:
 
     async def _offer(self, session_id: str) -> Offer | None:
         entry = await self._store.get(keys.offer(session_id))
-        return Offer.model_validate_json(entry.value) if entry else None
+        found = stored.tried(Offer, entry) if entry else None
+        if isinstance(found, RecordUnreadable):
+            log.warning("client address not known", session=session_id, why=str(found))
+            return None
+        return found

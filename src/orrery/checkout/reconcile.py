@@ -11,8 +11,8 @@ from orrery.checkout.access import bought
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.fulfilment import Fulfilment, Outcome, Source, outcome_of
 from orrery.checkout.records import AccessRecord, Doubt, Offer, Pending, Reconciled
-from orrery.errors import ProcessorRefused
-from orrery.owner import outbox
+from orrery.errors import ProcessorRefused, RecordUnreadable
+from orrery.owner import outbox, stored
 from orrery.owner.restored import Restored, last_restore
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, moment
@@ -49,7 +49,11 @@ class Finding:
 
 @dataclass(slots=True)
 class Report:
-    """What a reconciliation saw. In a dry run `granted` is what would have been granted."""
+    """What a reconciliation saw. In a dry run `granted` is what would have been granted.
+
+    `unreadable` are records that can not be read, each once. Those sessions are not looked at further, or, where
+    it is not known who was told before a restore, the notifications are held back.
+    """
 
     dry_run: bool
     examined: int = 0
@@ -60,6 +64,13 @@ class Report:
     paid_without_access: list[Finding] = field(default_factory=list[Finding])
     unpaid: list[str] = field(default_factory=list[str])
     access_without_payment: list[Finding] = field(default_factory=list[Finding])
+    unreadable: list[str] = field(default_factory=list[str])
+
+    def leave_out(self, error: RecordUnreadable) -> None:
+        """Note a record that can not be read."""
+        if error.name not in self.unreadable:
+            self.unreadable.append(error.name)
+            log.warning("left out of the reconciliation", why=str(error))
 
 
 class Reconciliation:
@@ -80,11 +91,13 @@ class Reconciliation:
         self._catalogue = catalogue
 
     async def run_unattended(self) -> None:
-        """Reconcile, and tell the owner of access whose payment was taken back, once each."""
+        """Reconcile; tell the owner once of each payment that was taken back and each unreadable record."""
         report = await self.run()
         now = self._clock.now()
         for finding in report.access_without_payment:
             await outbox.tell_once(self._store, _taken_back_letter(finding), now)
+        for name in report.unreadable:
+            await outbox.tell_once(self._store, _unreadable_letter(name), now)
 
     async def run(
         self, since: timedelta = WINDOW, *, dry_run: bool = False, progress: Progress | None = None
@@ -92,7 +105,7 @@ class Reconciliation:
         """Grant what is paid without access; return what was seen. Raises the processor's and store's errors."""
         report = Report(dry_run)
         start = self._clock.now() - since
-        restored = await last_restore(self._store)
+        restored = await self._restored(report)
         async for session in self._processor.list_completed_sessions(start):
             await self._examine(session, report, restored)
             if progress:
@@ -115,20 +128,38 @@ class Reconciliation:
         if entry is None:
             todo = "The service does it every 15 minutes; `orrery checkout reconcile` does it at once."
             return Panel(_PANEL, "Not reconciled with the processor yet", "attention", todo)
-        return _panel(Reconciled.model_validate_json(entry.value), self._clock.now())
+        return _panel(stored.read(Reconciled, entry), self._clock.now())
+
+    async def _restored(self, report: Report) -> Restored | None:
+        try:
+            return await last_restore(self._store)
+        except RecordUnreadable as error:
+            # Any sale may have been told of before a restore: what is told twice can not be taken back.
+            report.leave_out(error)
+            return Restored(at=self._clock.now())
 
     async def _examine(self, session: CheckoutSession, report: Report, restored: Restored | None) -> None:
         report.examined += 1
-        if await self._store.get(keys.access(session.id)):
-            report.with_access += 1
+        if entry := await self._store.get(keys.access(session.id)):
+            record = stored.tried(AccessRecord, entry)
+            if isinstance(record, RecordUnreadable):
+                report.leave_out(record)
+            else:
+                report.with_access += 1
             return
         source = Source("reconcile", silent=restored is not None and restored.may_have_told(session.created))
-        stand_in = self._stand_in(session)
-        if report.dry_run:
-            outcome = outcome_of(await self._fulfilment.judge(session, stand_in))
-        else:
-            outcome = await self._fulfilment.settle(session, source, stand_in)
+        try:
+            outcome = await self._outcome(session, source, dry_run=report.dry_run)
+        except RecordUnreadable as error:
+            report.leave_out(error)
+            outcome = Outcome("waiting", f"{error.name} can not be read")
         _note(session, outcome, source, report)
+
+    async def _outcome(self, session: CheckoutSession, source: Source, *, dry_run: bool) -> Outcome:
+        stand_in = self._stand_in(session)
+        if dry_run:
+            return outcome_of(await self._fulfilment.judge(session, stand_in))
+        return await self._fulfilment.settle(session, source, stand_in)
 
     def _stand_in(self, session: CheckoutSession) -> Offer | None:
         """Return today's catalogue as the offer of a session whose own was lost (a restore, a crash)."""
@@ -154,8 +185,10 @@ class Reconciliation:
         while page := await self._store.scan(keys.PENDING, after=after):
             after = page[-1].key
             for entry in page:
-                pending = Pending.model_validate_json(entry.value)
-                if pending.state == "waiting" and pending.noted_at <= start + _LONGEST_SESSION:
+                pending = stored.tried(Pending, entry)
+                if isinstance(pending, RecordUnreadable):
+                    report.leave_out(pending)
+                elif pending.state == "waiting" and pending.noted_at <= start + _LONGEST_SESSION:
                     await self._look_again(pending.session_id, start, report, restored)
 
     async def _look_again(
@@ -175,15 +208,18 @@ class Reconciliation:
             if charge.payment_intent and (reason := _taken_back(charge)):
                 taken_back[charge.payment_intent] = reason
         if taken_back:
-            async for record in self._running_access():
+            async for record in self._running_access(report):
                 if reason := taken_back.get(record.payment_intent or ""):
                     report.access_without_payment.append(Finding(record.session_id, reason))
 
-    async def _running_access(self) -> AsyncIterator[AccessRecord]:
+    async def _running_access(self, report: Report) -> AsyncIterator[AccessRecord]:
         after, now = None, self._clock.now()
         while page := await self._store.scan(keys.ACCESS, after=after):
             after = page[-1].key
-            for record in (AccessRecord.model_validate_json(entry.value) for entry in page):
+            records, left_out = stored.parted(stored.tried(AccessRecord, entry) for entry in page)
+            for error in left_out:
+                report.leave_out(error)
+            for record in records:
                 if record.runs_at(now):
                     yield record
             # A store on this machine answers without waiting: without a pause nobody else would be served.
@@ -205,6 +241,7 @@ def _reconciled(report: Report, since: datetime, now: datetime) -> Reconciled:
         without_payment=len(report.access_without_payment),
         paid_without_access=paid,
         access_without_payment=open_,
+        unreadable=tuple(report.unreadable[:MOST_KEPT]),
     )
 
 
@@ -215,12 +252,14 @@ def _panel(seen: Reconciled, now: datetime) -> Panel:
     doubts = [*((one, "paid without access") for one in seen.paid_without_access)]
     doubts += [(one, "access without payment") for one in seen.access_without_payment]
     rows = tuple((one.session_id, what, one.reason) for one, what in doubts)
+    rows += tuple((name, "record", "can not be read") for name in seen.unreadable)
     columns = ("Session", "What", "Why") if rows else ()
     ran = f"Reconciled at {moment(seen.at)}: {seen.examined} sessions of 30 days, {seen.unpaid} not paid yet."
     if rows:
         counted = (
             (seen.without_access, "paid without access"),
             (seen.without_payment, "with access without payment"),
+            (len(seen.unreadable), "records that can not be read"),
         )
         headline = ", ".join(f"{count} {what}" for count, what in counted if count)
         return Panel(_PANEL, headline, "bad", f"{ran} See `orrery checkout reconcile`.", columns, rows)
@@ -251,6 +290,17 @@ def _taken_back_letter(finding: Finding) -> outbox.Draft:
         channel="push",
         title="Access without payment",
         body=f"Session {finding.session_id}: {finding.reason}. Revoking the access is your word.",
+        priority="high",
+        tags=("warning",),
+    )
+
+
+def _unreadable_letter(name: str) -> outbox.Draft:
+    return outbox.Draft(
+        id=f"unreadable-{name}",
+        channel="push",
+        title="A record can not be read",
+        body=str(RecordUnreadable(name)),
         priority="high",
         tags=("warning",),
     )

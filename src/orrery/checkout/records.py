@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from orrery.checkout.catalogue import ProductKey
 
@@ -38,7 +38,7 @@ class Offer(Record):
     amount_total: int | None
     currency: str | None
     client_address: str | None
-    created_at: datetime
+    created_at: AwareDatetime
 
     @property
     def product(self) -> ProductKey:
@@ -59,8 +59,8 @@ class AccessRecord(Record):
     cert_code: str
     vendor_slug: str
     email: str
-    granted_at: datetime
-    expires_at: datetime
+    granted_at: AwareDatetime
+    expires_at: AwareDatetime
     amount_total: int | None
     currency: str | None
     livemode: bool
@@ -68,7 +68,7 @@ class AccessRecord(Record):
     event_id: str | None
     granted_by: GrantedBy
     marketing_consent: bool | None
-    revoked_at: datetime | None = None
+    revoked_at: AwareDatetime | None = None
 
     @property
     def product(self) -> ProductKey:
@@ -88,14 +88,14 @@ class Pending(Record):
     state: Literal["waiting", "refused"]
     reason: str
     event_id: str | None
-    noted_at: datetime
+    noted_at: AwareDatetime
 
 
 class AccessEnd(Record):
     """The latest end of access of one buyer to one product: what a further purchase extends."""
 
     v: Literal[1] = 1
-    expires_at: datetime
+    expires_at: AwareDatetime
 
 
 class Attempt(Record):
@@ -123,12 +123,13 @@ class Doubt(Record):
 class Reconciled(Record):
     """What the last reconciliation of the whole window saw, for the owner's page.
 
-    `unpaid` are completed sessions whose payment has not come yet; of the doubts at most 50 of a kind are kept.
+    `unpaid` are completed sessions whose payment has not come yet; `unreadable` are records that can not be read.
+    Of these and of the doubts at most 50 of a kind are kept.
     """
 
     v: Literal[1] = 1
-    at: datetime
-    since: datetime
+    at: AwareDatetime
+    since: AwareDatetime
     examined: int
     granted: int
     unpaid: int
@@ -136,3 +137,4 @@ class Reconciled(Record):
     without_payment: int
     paid_without_access: tuple[Doubt, ...]
     access_without_payment: tuple[Doubt, ...]
+    unreadable: tuple[str, ...] = ()

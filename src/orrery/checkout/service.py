@@ -14,7 +14,7 @@ from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.records import KEEP_OFFERS, Attempt, Offer
 from orrery.checkout.selling import Offered, Selling
 from orrery.errors import KeyReused, ProcessorRefused, ProcessorUnreachable
-from orrery.owner import outbox
+from orrery.owner import outbox, stored
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.store import Absent, Conflict, Put, Store, Write
@@ -91,7 +91,7 @@ class Checkout:
         if not isinstance(outcome, Conflict):
             return new
         entry = await self._store.get(key)
-        known = Attempt.model_validate_json(entry.value) if entry else new
+        known = stored.read(Attempt, entry) if entry else new
         if (known.cert_code, known.vendor_slug) != (new.cert_code, new.vendor_slug):
             raise KeyReused("This Idempotency-Key was used for another product.")
         if known.session_id is None and known.parameters_digest != new.parameters_digest:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import structlog
-from pydantic import ValidationError
 
 from orrery.checkout import keys
 from orrery.checkout.access import bought
@@ -18,8 +17,8 @@ from orrery.checkout.drift import Condition, DriftSeen, as_catalogued, as_sold, 
 from orrery.checkout.operations import Expiry
 from orrery.checkout.receipts import KEEP_TRIALS, OwnSession
 from orrery.checkout.selling import Selling
-from orrery.errors import NotConfigured, NotFound, ProcessorRefused, ProcessorUnreachable
-from orrery.owner import outbox
+from orrery.errors import NotConfigured, NotFound, ProcessorRefused, ProcessorUnreachable, RecordUnreadable
+from orrery.owner import outbox, stored
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, moment
 from orrery.ports.processor import CheckoutSession, Parameters, Processor, ProcessorReads
@@ -132,7 +131,7 @@ class Verification:
         """
         begun, asked = keys.verifying(product.key), product.key
         entry = await self._store.get(begun)
-        key = entry.value.decode() if entry else f"verify-{secrets.token_hex(16)}"
+        key = stored.read_id(entry) if entry else f"verify-{secrets.token_hex(16)}"
         if entry is None:
             await self._store.commit([Put(begun, key.encode(), KEEP_KEY)])
         started = await shop.start(
@@ -155,7 +154,7 @@ class Verification:
         if found is None:
             return None
         session, conditions = found
-        last, now = await self.last_look(), self._clock.now()
+        last, now = await self._last_look(), self._clock.now()
         differing = failed(conditions)
         new = [one for one in differing if last is None or one.name not in last.kinds]
         seen = DriftSeen(session_id=session.id, looked_at=now, kinds=tuple(one.name for one in differing))
@@ -178,11 +177,16 @@ class Verification:
         return Panel(title, headline, "bad", todo, ("Differs",), tuple((kind,) for kind in seen.kinds))
 
     async def last_look(self) -> DriftSeen | None:
-        """Return what the last look has shown."""
+        """Return what the last look has shown; raise `RecordUnreadable`."""
         entry = await self._store.get(keys.DRIFT)
+        return stored.read(DriftSeen, entry) if entry else None
+
+    async def _last_look(self) -> DriftSeen | None:
         try:
-            return DriftSeen.model_validate_json(entry.value) if entry else None
-        except ValidationError:
+            return await self.last_look()
+        except RecordUnreadable as error:
+            # This look takes its place; what differs is rather told twice than not at all.
+            log.warning("the last look counts as none", why=str(error))
             return None
 
     async def _newest(self) -> tuple[CheckoutSession, list[Condition]] | None:

@@ -15,8 +15,9 @@ from orrery.checkout.desk import Gift, checked_email
 from orrery.checkout.letters import amount
 from orrery.checkout.records import AccessRecord
 from orrery.cli.services import AsJson, Config, Reason, with_services
-from orrery.cli.tables import Row, note, show, show_json
-from orrery.errors import Invalid
+from orrery.cli.tables import Row, left_out, note, show, show_json
+from orrery.errors import Invalid, RecordUnreadable
+from orrery.owner.stored import parted
 
 group = typer.Typer(no_args_is_help=True)
 
@@ -35,10 +36,13 @@ def list_records(
 ) -> None:
     """List access records, the newest first."""
 
-    async def read(orrery: Orrery) -> list[Row]:
-        return [_row(record, orrery.clock.now()) async for record in orrery.checkout.desk.newest(limit)]
+    async def read(orrery: Orrery) -> tuple[list[Row], list[RecordUnreadable]]:
+        records, unreadable = parted([one async for one in orrery.checkout.desk.newest(limit)])
+        return [_row(record, orrery.clock.now()) for record in records], unreadable
 
-    show(with_services(config, read), _COLUMNS, as_json=as_json, empty="No access record yet.")
+    rows, unreadable = with_services(config, read)
+    show(rows, _COLUMNS, as_json=as_json, empty="No access record yet.")
+    left_out(unreadable)
 
 
 @group.command("show")
@@ -48,10 +52,9 @@ def show_record(
 ) -> None:
     """Show everything about one session's or one buyer's access, as JSON."""
 
-    async def read(orrery: Orrery) -> list[AccessRecord]:
-        return await orrery.checkout.desk.find(who)
-
-    show_json([record.model_dump() for record in with_services(config, read)])
+    records, unreadable = parted(with_services(config, lambda orrery: orrery.checkout.desk.find(who)))
+    show_json([record.model_dump() for record in records])
+    left_out(unreadable)
 
 
 @group.command()
@@ -131,9 +134,10 @@ def journal(
     config: Config = None,
 ) -> None:
     """List what was changed by hand, and why."""
-    entries = with_services(config, lambda orrery: orrery.checkout.desk.journal(limit))
+    entries, unreadable = parted(with_services(config, lambda orrery: orrery.checkout.desk.journal(limit)))
     rows: list[Row] = [entry.model_dump() | {"at": f"{entry.at:%Y-%m-%d %H:%M:%S}"} for entry in entries]
     show(rows, ("at", "action", "session_id", "reason"), as_json=as_json, empty="Nothing was changed by hand.")
+    left_out(unreadable)
 
 
 async def _new(gifts: Sequence[Gift], orrery: Orrery) -> list[Gift]:

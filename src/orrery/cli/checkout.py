@@ -12,9 +12,10 @@ from orrery.cli.checkout_events import events
 from orrery.cli.checkout_preflight import preflight
 from orrery.cli.checkout_verify import verify
 from orrery.cli.services import AsJson, Config, with_services
-from orrery.cli.tables import show_json
+from orrery.cli.tables import left_out, show_json
 from orrery.cli.terminal import marked, new_console
 from orrery.cli.windows import parse_window
+from orrery.errors import RecordUnreadable
 
 group = typer.Typer(no_args_is_help=True)
 group.command()(events)
@@ -49,6 +50,7 @@ def reconcile(
         show_json(asdict(report))
     else:
         _show(report)
+    left_out([RecordUnreadable(name) for name in report.unreadable])
 
 
 def _progress() -> Progress:

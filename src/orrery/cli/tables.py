@@ -5,10 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import cast
 
+import typer
 from pydantic import TypeAdapter
 from rich.table import Table
 
 from orrery.cli.terminal import marked, new_console, visible, visible_json
+from orrery.errors import RecordUnreadable
 
 Row = Mapping[str, object]
 
@@ -42,6 +44,14 @@ def note(sentence: str) -> None:
     """Print one sentence or more for the person at the terminal, apart from the output."""
     shown = "\n".join(map(visible, sentence.split("\n")))
     new_console(stderr=True).print(shown, markup=False)
+
+
+def left_out(errors: Sequence[RecordUnreadable]) -> None:
+    """Name each record that a listing had to leave out; with any, the command ends with exit code 1."""
+    for error in errors:
+        new_console(stderr=True).print(visible(str(error)), style="red", markup=False)
+    if errors:
+        raise typer.Exit(1)
 
 
 def _text(value: object) -> str:

@@ -7,18 +7,18 @@ before (in the store, for the deployment) and with what it holds in memory.
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
 import structlog
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from orrery.errors import Invalid, StoreError, StoreUnavailable
+from orrery.errors import Invalid, RecordUnreadable, StoreError, StoreUnavailable
 from orrery.owner import outbox
 from orrery.owner.baseline import ANNOUNCED_FOR, Alarm, Announcement, Kept, Look, compared
 from orrery.owner.commits import commit_once
 from orrery.owner.fingerprints import DIRECTORY, Seen, Sight
 from orrery.owner.restored import last_restore
 from orrery.owner.secret_letters import Event, Use, described, letters
+from orrery.owner.stored import readable
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, moment
@@ -32,8 +32,6 @@ SETTLE = 2.0
 
 _ROUNDS = 20
 _COLUMNS = ("secret", "state", "announced", "fingerprint")
-
-Record = TypeVar("Record", bound=BaseModel)
 
 log = structlog.get_logger()
 
@@ -97,7 +95,7 @@ class SecretsGuard:
 
     async def announced(self) -> dict[str, Announcement]:
         """Return the announcements that count now, by secret."""
-        found = [_read(Announcement, entry) for entry in await self._store.scan(ANNOUNCED)]
+        found = [readable(Announcement, entry) for entry in await self._store.scan(ANNOUNCED)]
         return {one.name: one for one in found if one and self._clock.now() < one.until}
 
     async def kept(self) -> dict[str, Kept]:
@@ -164,14 +162,17 @@ class SecretsGuard:
         return True
 
     async def _after_restore(self, entries: Mapping[str, tuple[Entry, Kept | None]]) -> str:
-        restored = await last_restore(self._store)
+        try:
+            restored = await last_restore(self._store)
+        except RecordUnreadable as error:
+            return str(error)
         if restored is None or not any(kept and kept.since < restored.at for _, kept in entries.values()):
             return ""
         return f"The store was restored at {restored.at:%Y-%m-%d %H:%M} UTC: it may not know of a rotation before."
 
     async def _entries(self) -> dict[str, tuple[Entry, Kept | None]]:
         found = await self._store.scan(KEPT)
-        return {entry.key.removeprefix(KEPT): (entry, _read(Kept, entry)) for entry in found}
+        return {entry.key.removeprefix(KEPT): (entry, readable(Kept, entry)) for entry in found}
 
     def _holds(self, name: str) -> bool:
         return self.holding.fingerprints.get(name) is not None
@@ -192,14 +193,6 @@ class SecretsGuard:
         state = alarm.trouble if alarm else "present" if held or (kept and kept.fingerprint) else missing
         until = f"until {moment(announced.until)}" if announced else "-"
         return name, state, until, held or "-"
-
-
-def _read(kind: type[Record], entry: Entry) -> Record | None:
-    """Return a record, or None when it can not be read: then it is as if it were not there."""
-    try:
-        return kind.model_validate_json(entry.value)
-    except ValidationError:
-        return None
 
 
 def _json(record: BaseModel) -> bytes:

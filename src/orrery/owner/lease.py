@@ -3,10 +3,11 @@
 from datetime import timedelta
 from typing import Literal
 
-from pydantic import AwareDatetime, BaseModel, ValidationError
+from pydantic import AwareDatetime, BaseModel
 
+from orrery.owner.stored import readable
 from orrery.ports.clock import Clock
-from orrery.ports.store import Absent, Check, Committed, Delete, Entry, Put, Store, Unchanged
+from orrery.ports.store import Absent, Check, Committed, Delete, Put, Store, Unchanged
 
 
 class _Holder(BaseModel):
@@ -32,7 +33,8 @@ class Lease:
     async def take(self) -> int | None:
         """Take or renew the lease; return its fencing token, or None while another holds it."""
         entry = await self._store.get(self._key)
-        holder = _read(entry) if entry else None
+        # One that can not be read is free, or nobody would ever do the job.
+        holder = readable(_Holder, entry)
         if entry and holder and not self._is_free(holder):
             return entry.version if self._is_ours(holder) else None
         held = _Holder(holder=self._holder, until=self._clock.now() + self._term)
@@ -51,7 +53,7 @@ class Lease:
     async def give_up(self) -> None:
         """Let another take the lease at once if it is ours, as on a planned stop."""
         entry = await self._store.get(self._key)
-        holder = _read(entry) if entry else None
+        holder = readable(_Holder, entry)
         if entry and holder and self._is_ours(holder):
             await self.release(entry.version)
 
@@ -67,11 +69,3 @@ class Lease:
 
     def _is_ours(self, held: _Holder) -> bool:
         return held.holder == self._holder
-
-
-def _read(entry: Entry) -> _Holder | None:
-    """Return who holds a lease, or None when that can not be read: then it is free, or nobody would ever work."""
-    try:
-        return _Holder.model_validate_json(entry.value)
-    except ValidationError:
-        return None

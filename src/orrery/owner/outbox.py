@@ -15,9 +15,10 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 import structlog
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from orrery.errors import DeliveryFailed
+from orrery.owner.stored import read, readable
 from orrery.ports.clock import Clock
 from orrery.ports.notifier import Message, Notifier, Priority
 from orrery.ports.store import Absent, Check, Delete, Entry, Put, Store, Unchanged, Write
@@ -99,8 +100,11 @@ async def tell_once(store: Store, draft: Draft, now: datetime) -> None:
 
 
 def removed(entry: Entry) -> list[Write]:
-    """Return the writes that remove a stored notification with its index, whatever became of it."""
-    return _replaced(Row.model_validate_json(entry.value), [])
+    """Return the writes that remove a stored notification with its index, whatever became of it.
+
+    Raises `RecordUnreadable`.
+    """
+    return _replaced(read(Row, entry), [])
 
 
 class Outbox:
@@ -133,7 +137,7 @@ class Outbox:
         while page := await self._store.scan(ROW, after=after):
             after = page[-1].key
             for entry in page:
-                row = _read(entry)
+                row = readable(Row, entry)
                 if row and state in (None, row.state):
                     yield row
 
@@ -156,11 +160,11 @@ class Outbox:
         return sum(row.attempts >= MANY and row.channel in self._notifiers for _, row in filter(None, found))
 
     async def release(self, row_id: str) -> bool:
-        """Make a held or dead row due now; return whether there was one."""
+        """Make a held or dead row due now; return whether there was one; raise `RecordUnreadable`."""
         return await self._change(row_id, "waiting")
 
     async def drop(self, row_id: str) -> bool:
-        """Remove a held or dead row for good; return whether there was one."""
+        """Remove a held or dead row for good; return whether there was one; raise `RecordUnreadable`."""
         return await self._change(row_id, None)
 
     async def hold_all(self) -> int:
@@ -179,7 +183,7 @@ class Outbox:
         """Return the row that an index entry leads to; put an entry that leads to none out of the way."""
         row_id = index.value.decode(errors="replace")
         entry = await self._store.get(_row_key(row_id))
-        row = _read(entry) if entry else None
+        row = readable(Row, entry)
         if entry and row and _index_key(row) == index.key:
             return entry, row
         writes: list[Write] = [Delete(index.key)]
@@ -231,20 +235,13 @@ class Outbox:
 
     async def _change(self, row_id: str, state: State | None) -> bool:
         entry = await self._store.get(_row_key(row_id))
-        row = Row.model_validate_json(entry.value) if entry else None
+        row = read(Row, entry) if entry else None
         if entry is None or row is None or row.state not in ("held", "dead"):
             return False
         now = self._clock.now()
         changed = _stored(row.model_copy(update={"state": state, "due_at": now})) if state else []
         await self._replace(entry, row, changed)
         return True
-
-
-def _read(entry: Entry) -> Row | None:
-    try:
-        return Row.model_validate_json(entry.value)
-    except ValidationError:
-        return None
 
 
 def _row(draft: Draft, now: datetime, state: State) -> Row:

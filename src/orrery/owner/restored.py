@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
-from pydantic import BaseModel
+from pydantic import AwareDatetime, BaseModel, ConfigDict
 
+from orrery.owner import stored
 from orrery.owner.outbox import Outbox
 from orrery.ports.clock import Clock
 from orrery.ports.store import Delete, Put, Store, Unchanged
@@ -17,9 +19,11 @@ LEASES = "lease:"
 class Restored(BaseModel):
     """When the store was last restored, and what a reconciliation has caught up with since."""
 
-    v: int = 1
-    at: datetime
-    reconciled_since: datetime | None = None
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    v: Literal[1] = 1
+    at: AwareDatetime
+    reconciled_since: AwareDatetime | None = None
     """A whole reconciliation has seen the sessions created from here on: what completes later is new."""
 
     def may_have_told(self, created: datetime) -> bool:
@@ -30,7 +34,7 @@ class Restored(BaseModel):
     async def reconciled(self, store: Store, since: datetime) -> None:
         """Note that all that had completed of the sessions created since then was looked at."""
         entry = await store.get(RESTORED)
-        noted = Restored.model_validate_json(entry.value) if entry else None
+        noted = stored.readable(Restored, entry)
         if entry and noted == self and (self.reconciled_since is None or since < self.reconciled_since):
             later = self.model_copy(update={"reconciled_since": since})
             await store.commit([later.put()], [Unchanged(RESTORED, entry.version)])
@@ -71,6 +75,6 @@ class Restoration:
 
 
 async def last_restore(store: Store) -> Restored | None:
-    """Return the last restore, or None."""
+    """Return the last restore, or None; raise `RecordUnreadable`."""
     entry = await store.get(RESTORED)
-    return Restored.model_validate_json(entry.value) if entry else None
+    return stored.read(Restored, entry) if entry else None
