@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -92,21 +92,25 @@ def test_the_columns_of_charges() -> None:
 class Lists(ProcessorReads):
     """A processor with two lists."""
 
-    async def list_value_lists(self) -> AsyncIterator[ValueList]:
+    async def list_value_lists(self, since: datetime | None = None) -> AsyncIterator[ValueList]:
         """Yield the lists."""
+        assert since is None, "a list is older than its entries"
         yield ValueList("rsl_1", "email_blocklist", "E-mail", "email")
         yield ValueList("rsl_2", "card_bin_blocklist", "Banks", "card_bin")
 
-    async def list_entries(self, list_id: str, value: str | None = None) -> AsyncIterator[ListEntry]:
+    async def list_entries(
+        self, list_id: str, value: str | None = None, *, since: datetime | None = None
+    ) -> AsyncIterator[ListEntry]:
         """Yield one entry, of the list that is asked for."""
         del value
-        yield ListEntry("rsli_1", list_id, "400000", AT, "the owner")
+        if since is None or since <= AT:
+            yield ListEntry("rsli_1", list_id, "400000", AT, "the owner")
 
 
-async def entries(alias: str) -> list[ListEntry]:
+async def entries(alias: str, since: datetime | None = None) -> list[ListEntry]:
     """Return the entries of a list."""
     lists = Lists()  # pyright: ignore[reportAbstractUsage]  only its lists are asked for
-    return [one async for one in processor_rows.entries(lists, alias)]
+    return [one async for one in processor_rows.entries(lists, alias, since=since)]
 
 
 def test_entries_are_found_by_the_alias() -> None:
@@ -114,6 +118,12 @@ def test_entries_are_found_by_the_alias() -> None:
     assert [one.list_id for one in asyncio.run(entries("card_bin_blocklist"))] == ["rsl_2"]
     with pytest.raises(NotFound, match=r"no list 'nope'\. It has card_bin_blocklist, email_blocklist"):
         asyncio.run(entries("nope"))
+
+
+def test_entries_since() -> None:
+    """The entries of a time are those of any list, however old the list is."""
+    assert len(asyncio.run(entries("card_bin_blocklist", AT))) == 1
+    assert asyncio.run(entries("card_bin_blocklist", AT + timedelta(seconds=1))) == []
 
 
 @pytest.mark.parametrize(
@@ -128,7 +138,16 @@ def test_ids_that_are_none(session_id: str) -> None:
 @pytest.mark.parametrize("since", ["", "x", "0d", "-1d", "1w", "30"])
 def test_times_that_are_none(since: str) -> None:
     """What is no duration is refused by every list that takes one."""
-    for command in (processor.sessions, processor.charges, processor.events):
+    commands = (
+        processor.sessions,
+        processor.charges,
+        processor.customers,
+        processor.reviews,
+        processor.prices,
+        processor.value_lists,
+        processor.events,
+    )
+    for command in commands:
         with pytest.raises(Invalid, match="is not a duration"):
             command(since=since)
 

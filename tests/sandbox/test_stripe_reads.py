@@ -176,6 +176,38 @@ def test_a_long_list_of_entries(box: Running) -> None:
     assert (bins.item_type, found[0].list_id) == ("card_bin", bins.id)
 
 
+async def new_since(found: StripeReads, since: datetime) -> dict[str, list[str]]:
+    """Return what there is since, by kind: the buyers' addresses, and values that are as telling."""
+    lists = [one async for one in found.list_value_lists() if one.alias == "email_blocklist"]
+    return {
+        "customers": [one.email or "" async for one in found.list_customers(since=since)],
+        "reviews": [one.reason async for one in found.list_reviews(since)],
+        "prices": [one.id async for one in found.list_prices(since=since)],
+        "lists": [one.alias async for one in found.list_value_lists(since)],
+        "entries": [one.value for each in lists async for one in found.list_entries(each.id, since=since)],
+    }
+
+
+def test_what_is_new_since(box: Running) -> None:
+    """Buyers, reviews, prices, lists and their entries are asked for from a moment on, as charges are."""
+    box.pay(box.session(), email="before@example.org", verdict="review")
+    box.advance(60)
+    moment = box.clock.now()
+    (emails,) = [one.id for one in every(reads(box).list_value_lists()) if one.alias == "email_blocklist"]
+    box.pay(box.session(), email="after@example.org", verdict="review")
+    box.post("/v1/radar/value_list_items", {"value": "later@example.org", "value_list": emails})
+    found = asyncio.run(new_since(reads(box), moment))
+    assert found == {
+        "customers": ["after@example.org"],
+        "reviews": ["manual"],
+        "prices": [],
+        "lists": [],
+        "entries": ["later@example.org"],
+    }
+    everything = asyncio.run(new_since(reads(box), LONG_AGO))
+    assert all(len(everything[kind]) > len(new) for kind, new in found.items() if kind != "entries")
+
+
 def test_events(box: Running) -> None:
     """Events tell what they are about and how many deliveries wait; one can be read as a webhook brings it."""
     box.pay(box.session(), email="told@example.org")

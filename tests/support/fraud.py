@@ -84,23 +84,28 @@ class Screen(ProcessorReads, ProcessorWrites):
             if one.created >= since:
                 yield one
 
-    async def list_reviews(self) -> AsyncIterator[Review]:
+    async def list_reviews(self, since: datetime | None = None) -> AsyncIterator[Review]:
         """Yield the open reviews."""
         self._ask("list_reviews")
         for one in self.reviews:
-            yield one
+            if since is None or one.created >= since:
+                yield one
 
-    async def list_value_lists(self) -> AsyncIterator[ValueList]:
-        """Yield the lists."""
+    async def list_value_lists(self, since: datetime | None = None) -> AsyncIterator[ValueList]:
+        """Yield the lists, which are older than anybody asks."""
+        del since
         self._ask("list_value_lists")
         for one in self.lists:
             yield one
 
-    async def list_entries(self, list_id: str, value: str | None = None) -> AsyncIterator[ListEntry]:
+    async def list_entries(
+        self, list_id: str, value: str | None = None, *, since: datetime | None = None
+    ) -> AsyncIterator[ListEntry]:
         """Yield the entries of a list: as the vendor does, all those that are like the value."""
         self._ask("list_entries")
         for one in self.listed:
-            if one.list_id == list_id and (value is None or value.lower() in one.value.lower()):
+            is_like = value is None or value.lower() in one.value.lower()
+            if one.list_id == list_id and is_like and (since is None or one.created >= since):
                 yield one
 
     async def add_entry(self, list_id: str, value: str, *, idempotency_key: str) -> ListEntry:

@@ -26,6 +26,10 @@ group.command("create-configuration")(create_configuration)
 group.command("update-configuration")(update_configuration)
 
 Since = Annotated[str, typer.Option(help="How far back, such as 30d, 12h or 90m.")]
+SinceIfAny = Annotated[
+    str | None,
+    typer.Option("--since", help="How far back, such as 30d, 12h or 90m; without it, all.", show_default=False),
+]
 Limit = Annotated[int | None, typer.Option(min=1, help="How many at most; without it, all.", show_default=False)]
 Seen = TypeVar("Seen")
 
@@ -101,23 +105,29 @@ def charges(
 @group.command()
 def customers(
     email: Annotated[str | None, typer.Option(help="Only those of this address, to the letter.")] = None,
+    since: SinceIfAny = None,
     limit: Limit = None,
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     config: Config = None,
 ) -> None:
     """List the processor's buyer records, the newest first."""
-    found = _listed(config, lambda orrery: orrery.reads.list_customers(email), "customers", limit)
+    start = _start_if_any(since)
+    found = _listed(
+        config, lambda orrery: orrery.reads.list_customers(email, since=start(orrery)), "customers", limit
+    )
     show(map(asdict, found), rows.CUSTOMER, as_json=as_json, empty="No buyer record.")
 
 
 @group.command()
 def reviews(
+    since: SinceIfAny = None,
     limit: Limit = None,
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     config: Config = None,
 ) -> None:
     """List the payments that wait for somebody's look; they are approved or refunded in the dashboard."""
-    found = _listed(config, lambda orrery: orrery.reads.list_reviews(), "reviews", limit)
+    start = _start_if_any(since)
+    found = _listed(config, lambda orrery: orrery.reads.list_reviews(start(orrery)), "reviews", limit)
     show(map(asdict, found), rows.REVIEW, as_json=as_json, empty="No review is open.")
 
 
@@ -153,12 +163,19 @@ def configurations(
 @group.command()
 def prices(
     active: Annotated[bool, typer.Option("--active", help="Only those that can be sold.")] = False,  # noqa: FBT002  a flag of the command line
+    since: SinceIfAny = None,
     limit: Limit = None,
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     config: Config = None,
 ) -> None:
     """List the prices, active or not."""
-    found = _listed(config, lambda orrery: orrery.reads.list_prices(active=active or None), "prices", limit)
+    start = _start_if_any(since)
+    found = _listed(
+        config,
+        lambda orrery: orrery.reads.list_prices(active=active or None, since=start(orrery)),
+        "prices",
+        limit,
+    )
     show(map(rows.price, found), rows.PRICE, as_json=as_json, empty="No price.")
 
 
@@ -167,16 +184,20 @@ def value_lists(
     alias: Annotated[
         str | None, typer.Option("--list", help="Show the entries of the list with this alias.")
     ] = None,
+    since: SinceIfAny = None,
     limit: Limit = None,
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     config: Config = None,
 ) -> None:
     """List the lists of the fraud screening, or the entries of one."""
+    start = _start_if_any(since)
     if alias is None:
-        lists = _listed(config, lambda orrery: orrery.reads.list_value_lists(), "lists", limit)
+        lists = _listed(config, lambda orrery: orrery.reads.list_value_lists(start(orrery)), "lists", limit)
         show(map(asdict, lists), rows.VALUE_LIST, as_json=as_json, empty="No list.")
         return
-    entries = with_services(config, lambda orrery: _gathered(rows.entries(orrery.reads, alias), "entries", limit))
+    entries = _listed(
+        config, lambda orrery: rows.entries(orrery.reads, alias, since=start(orrery)), "entries", limit
+    )
     show(map(asdict, entries), rows.ENTRY, as_json=as_json, empty=f"{alias} is empty.")
 
 
@@ -208,6 +229,10 @@ def screening_rules() -> None:
 def _start(since: str) -> Callable[[Orrery], datetime]:
     window = parse_window(since)
     return lambda orrery: orrery.clock.now() - window
+
+
+def _start_if_any(since: str | None) -> Callable[[Orrery], datetime | None]:
+    return (lambda _: None) if since is None else _start(since)
 
 
 def _listed(

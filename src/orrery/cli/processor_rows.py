@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import asdict
+from datetime import datetime
 
 from orrery.checkout.letters import money
 from orrery.cli.tables import Row
@@ -87,13 +88,13 @@ def price(found: Price) -> Row:
     return asdict(found) | {"price": _money(found.amount, found.currency)}
 
 
-async def entries(reads: ProcessorReads, alias: str) -> AsyncIterator[ListEntry]:
-    """Yield the entries of the list with this alias; raise `NotFound`."""
+async def entries(reads: ProcessorReads, alias: str, *, since: datetime | None = None) -> AsyncIterator[ListEntry]:
+    """Yield the entries of the list with this alias: all, or those created since; raise `NotFound`."""
     known: list[str] = []
     async for one in reads.list_value_lists():
         known.append(one.alias)
         if one.alias == alias:
-            async for entry in reads.list_entries(one.id):
+            async for entry in reads.list_entries(one.id, since=since):
                 yield entry
             return
     raise NotFound(f"The processor has no list {alias!r}. It has {', '.join(sorted(known))}.")

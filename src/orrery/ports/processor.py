@@ -250,7 +250,7 @@ class Processor(Protocol):
 
 
 class ProcessorReads(Protocol):
-    """What the owner looks at. Lists yield everything, page by page, newest first."""
+    """What the owner looks at. Lists yield everything, or what was created at or after `since`, newest first."""
 
     def list_sessions(
         self, since: datetime | None = None, *, payment_intent: str | None = None
@@ -266,11 +266,13 @@ class ProcessorReads(Protocol):
         """Yield every charge created at or after `since`, newest first."""
         ...
 
-    def list_customers(self, email: str | None = None) -> AsyncIterator[Customer]:
-        """Yield buyer records."""
+    def list_customers(
+        self, email: str | None = None, *, since: datetime | None = None
+    ) -> AsyncIterator[Customer]:
+        """Yield buyer records: all, or those of an address, which the processor compares to the letter."""
         ...
 
-    def list_reviews(self) -> AsyncIterator[Review]:
+    def list_reviews(self, since: datetime | None = None) -> AsyncIterator[Review]:
         """Yield the reviews that are open."""
         ...
 
@@ -286,7 +288,7 @@ class ProcessorReads(Protocol):
         """Yield the payment method configurations."""
         ...
 
-    def list_prices(self, *, active: bool | None = None) -> AsyncIterator[Price]:
+    def list_prices(self, *, active: bool | None = None, since: datetime | None = None) -> AsyncIterator[Price]:
         """Yield prices."""
         ...
 
@@ -294,11 +296,13 @@ class ProcessorReads(Protocol):
         """Return one active price, or None (`GET /v1/prices?limit=1&active=true`)."""
         ...
 
-    def list_value_lists(self) -> AsyncIterator[ValueList]:
+    def list_value_lists(self, since: datetime | None = None) -> AsyncIterator[ValueList]:
         """Yield the fraud screening's lists."""
         ...
 
-    def list_entries(self, list_id: str, value: str | None = None) -> AsyncIterator[ListEntry]:
+    def list_entries(
+        self, list_id: str, value: str | None = None, *, since: datetime | None = None
+    ) -> AsyncIterator[ListEntry]:
         """Yield the entries of a list: all, or those with this value."""
         ...
 

@@ -61,18 +61,20 @@ class StripeReads:
         ):
             yield item.ours()
 
-    async def list_customers(self, email: str | None = None) -> AsyncIterator[Customer]:
+    async def list_customers(
+        self, email: str | None = None, *, since: datetime | None = None
+    ) -> AsyncIterator[Customer]:
         """Yield buyer records: all, or those of an address, which the processor compares to the letter."""
-        query = {"email": email} if email else {}
+        query = created_since(since) | ({"email": email} if email else {})
         async for item in self._connection.pages(
             lambda client, asked: client.v1.customers.list(asked), query, Page[CustomerObject]
         ):
             yield item.ours()
 
-    async def list_reviews(self) -> AsyncIterator[Review]:
+    async def list_reviews(self, since: datetime | None = None) -> AsyncIterator[Review]:
         """Yield the reviews that are open."""
         async for item in self._connection.pages(
-            lambda client, asked: client.v1.reviews.list(asked), {}, Page[ReviewObject]
+            lambda client, asked: client.v1.reviews.list(asked), created_since(since), Page[ReviewObject]
         ):
             yield item.ours()
 
@@ -95,9 +97,11 @@ class StripeReads:
         ):
             yield item.ours()
 
-    async def list_prices(self, *, active: bool | None = None) -> AsyncIterator[Price]:
+    async def list_prices(
+        self, *, active: bool | None = None, since: datetime | None = None
+    ) -> AsyncIterator[Price]:
         """Yield prices."""
-        query = {} if active is None else {"active": active}
+        query = created_since(since) | ({} if active is None else {"active": active})
         async for item in self._connection.pages(
             lambda client, asked: client.v1.prices.list(asked), query, Page[PriceObject]
         ):
@@ -110,16 +114,20 @@ class StripeReads:
         )
         return found.data[0].ours() if found.data else None
 
-    async def list_value_lists(self) -> AsyncIterator[ValueList]:
+    async def list_value_lists(self, since: datetime | None = None) -> AsyncIterator[ValueList]:
         """Yield the fraud screening's lists."""
         async for item in self._connection.pages(
-            lambda client, asked: client.v1.radar.value_lists.list(asked), {}, Page[ValueListObject]
+            lambda client, asked: client.v1.radar.value_lists.list(asked),
+            created_since(since),
+            Page[ValueListObject],
         ):
             yield item.ours()
 
-    async def list_entries(self, list_id: str, value: str | None = None) -> AsyncIterator[ListEntry]:
+    async def list_entries(
+        self, list_id: str, value: str | None = None, *, since: datetime | None = None
+    ) -> AsyncIterator[ListEntry]:
         """Yield the entries of a list: all, or those with this value."""
-        query = {"value_list": list_id} | ({} if value is None else {"value": value})
+        query = {"value_list": list_id} | created_since(since) | ({} if value is None else {"value": value})
         async for item in self._connection.pages(
             lambda client, asked: client.v1.radar.value_list_items.list(asked), query, Page[ValueListItem]
         ):
