@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.params import session_parameters
 from orrery.checkout.receipts import (
-    Change,
+    ParameterChange,
     Receipt,
     changes,
     digest_of,
@@ -108,10 +108,10 @@ def test_what_differs() -> None:
     other: Parameters = {**SENT, "mode": "other", "payment_method_types": ["card", "link", "ideal"]}
     del other["cancel_url"]
     assert changes(receipt(SENT), other, "2026-09-30.endive") == [
-        Change("api_version", API_VERSION, "2026-09-30.endive"),
-        Change("cancel_url", "https://shop.example/isc2/cissp", None),
-        Change("mode", "payment", "other"),
-        Change("payment_method_types[2]", None, "ideal"),
+        ParameterChange("api_version", API_VERSION, "2026-09-30.endive"),
+        ParameterChange("cancel_url", "https://shop.example/isc2/cissp", None),
+        ParameterChange("mode", "payment", "other"),
+        ParameterChange("payment_method_types[2]", None, "ideal"),
     ]
     assert changes(receipt(SENT), SENT, API_VERSION) == []
 

@@ -3,7 +3,7 @@
 import pytest
 
 from orrery.checkout.drift import Condition
-from orrery.checkout.verification import Verified
+from orrery.checkout.verification import VerificationReport
 from orrery.cli.checkout_verify import show_verified
 from orrery.cli.tables import note, show
 from orrery.cli.terminal import marked, visible
@@ -30,7 +30,7 @@ def test_nothing_steers() -> None:
 def test_what_a_session_holds(capsys: pytest.CaptureFixture[str]) -> None:
     """What a verification reads from the processor is printed as text."""
     condition = Condition("metadata", wanted=HOSTILE, found=HOSTILE, holds=False)
-    show_verified(Verified("northwind/exam", "cs_1", catalogue=(condition,), why=HOSTILE))
+    show_verified(VerificationReport("northwind/exam", "cs_1", catalogue=(condition,), why=HOSTILE))
     printed = capsys.readouterr().out
     assert printed.count("\\x1b[31m\\x07 [bold]x[/bold] \\u202e") == 3
     assert "\x1b[31m\x07" not in printed

@@ -104,7 +104,7 @@ MUTATIONS = [
     Mutation(
         "what was not answered did not happen",
         "owner/execution.py",
-        "        if lost.status is None or lost.status >= _SERVER_ERROR:\n",
+        "        if lost.status is None or lost.status >= HTTPStatus.INTERNAL_SERVER_ERROR:\n",
         "        if False:\n",
     ),
     Mutation(

@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, partial
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
@@ -54,7 +55,6 @@ LONGEST_MESSAGE = 200
 Result = TypeVar("Result")
 
 _THIS_MACHINE = frozenset({"127.0.0.1", "::1", "localhost"})
-_OK, _UNAUTHORIZED, _FORBIDDEN, _TOO_MANY, _SERVER_ERROR = 200, 401, 403, 429, 500
 
 
 class GoogleAnalytics:
@@ -82,7 +82,7 @@ class GoogleAnalytics:
         """Ask for one report: one request, and after a 401 one more with a new token."""
         dimensions = [self._dimensions[by]] if by else []
         answer = await self._within(deadline, partial(self._ask, _question(dimensions, limit)))
-        if answer.status != _OK:
+        if answer.status != HTTPStatus.OK:
             raise _failure(answer)
         rows, quotas = _read(answer.body, len(dimensions))
         return Report(tuple(sorted(rows, key=lambda row: -row.users))[:limit], quotas)
@@ -105,7 +105,7 @@ class GoogleAnalytics:
     async def _ask(self, question: dict[str, object]) -> _Answer:
         token = await self._tokens.token()
         answer = await self._post(question, token)
-        if answer.status == _UNAUTHORIZED:
+        if answer.status == HTTPStatus.UNAUTHORIZED:
             answer = await self._post(question, await self._tokens.token(rejected=token))
         return answer
 
@@ -216,23 +216,27 @@ class _Envelope(BaseModel):
 
 def _failure(answer: _Answer) -> AnalyticsFailed:
     message = _message(answer)
-    said = f": {message}" if message and answer.status != _UNAUTHORIZED else "."
+    said = f": {message}" if message and answer.status != HTTPStatus.UNAUTHORIZED else "."
     what = f"The analytics provider answered {answer.status}{said}"
     return AnalyticsFailed(what, cause=_cause(answer.status, message), status=answer.status)
 
 
 def _cause(status: int, message: str) -> Cause:
-    if status >= _SERVER_ERROR:
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return "server"
-    if status == _TOO_MANY:
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
         return _exhausted(message.lower())
-    if status // 100 == _OK // 100:
+    if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
         return "not-a-report"
     # Anything else is said by something on the way, which the next try may not meet.
     return _CAUSES.get(status, "unreachable")
 
 
-_CAUSES: dict[int, Cause] = {400: "refused", _UNAUTHORIZED: "unauthorized", _FORBIDDEN: "forbidden"}
+_CAUSES: dict[int, Cause] = {
+    HTTPStatus.BAD_REQUEST: "refused",
+    HTTPStatus.UNAUTHORIZED: "unauthorized",
+    HTTPStatus.FORBIDDEN: "forbidden",
+}
 
 
 def _exhausted(message: str) -> Cause:
@@ -260,7 +264,7 @@ def _unreachable(why: str) -> AnalyticsFailed:
     return AnalyticsFailed(f"The analytics provider can not be reached ({why}).", cause="unreachable")
 
 
-def _not_a_report(status: int = _OK) -> AnalyticsFailed:
+def _not_a_report(status: int = HTTPStatus.OK) -> AnalyticsFailed:
     return AnalyticsFailed("The analytics provider's answer is not a report.", cause="not-a-report", status=status)
 
 

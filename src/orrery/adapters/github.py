@@ -27,11 +27,15 @@ _PAGE = 100
 
 _LIMITED = "limits how often it may be asked ({status}); the next check asks again."
 _REFUSALS = {
-    401: "does not accept the token (401): give a new one in the secret tracker_token.",
-    403: "forbids it (403): the token must be allowed to read and write the issues of {repository}.",
-    404: "shows no {repository} (404): the name is wrong, or the token may not see it.",
-    410: "has no issues in {repository} (410): switch them on in its settings, unless this one was deleted.",
-    422: "finds the request invalid (422).",
+    HTTPStatus.UNAUTHORIZED: "does not accept the token (401): give a new one in the secret tracker_token.",
+    HTTPStatus.FORBIDDEN: (
+        "forbids it (403): the token must be allowed to read and write the issues of {repository}."
+    ),
+    HTTPStatus.NOT_FOUND: "shows no {repository} (404): the name is wrong, or the token may not see it.",
+    HTTPStatus.GONE: (
+        "has no issues in {repository} (410): switch them on in its settings, unless this one was deleted."
+    ),
+    HTTPStatus.UNPROCESSABLE_ENTITY: "finds the request invalid (422).",
 }
 _MOVED = "says that {repository} has moved ({status}): set [monitor] repository to its new name."
 _OTHER = "answered {status}."

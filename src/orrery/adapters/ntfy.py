@@ -1,6 +1,7 @@
 """Push messages by ntfy's HTTP interface (issue item 6)."""
 
 from collections.abc import Mapping
+from http import HTTPStatus
 
 import httpx2
 
@@ -14,7 +15,16 @@ TITLE_MAXIMUM, BODY_MAXIMUM = 250, 3500
 """Longest title and message in bytes: the service turns longer messages into attachments, or refuses them."""
 
 _PRIORITIES = {"low": 2, "default": 3, "high": 4, "urgent": 5}
-_TRY_AGAIN = frozenset({401, 403, 408, 413, 425, 429})
+_TRY_AGAIN = frozenset(
+    {
+        HTTPStatus.UNAUTHORIZED,
+        HTTPStatus.FORBIDDEN,
+        HTTPStatus.REQUEST_TIMEOUT,
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        HTTPStatus.TOO_EARLY,
+        HTTPStatus.TOO_MANY_REQUESTS,
+    }
+)
 """Refusals that the owner can lift (a wrong token, a full quota); anything else below 500 is for good."""
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import Literal
 
 from orrery.checkout import keys
@@ -26,14 +27,13 @@ CONCERNS_US = "checkout.session."
 LOOK_BACK = timedelta(days=7)
 """How far back `doctor` looks: the processor gives up after 3 days (facts, The vendor)."""
 
-UNDER_WAY = timedelta(minutes=2)
+DELIVERY_TIME = timedelta(minutes=2)
 """So new an event may be on its way still."""
 
 Became = Literal["granted", "waiting", "refused", "foreign", "ignored", "never came", "unreadable"]
 Result = Literal["granted", "already", "waiting", "refused", "foreign", "ignored", "duplicate"]
 
 _ID = re.compile(r"evt_[A-Za-z0-9_]{1,250}")
-_NOT_FOUND = 404
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Events:
         now = self._clock.now()
         undelivered = self._reads.list_events(now - LOOK_BACK, undelivered=True)
         found = [await self._known(event) async for event in undelivered if event.type == COMPLETED]
-        missing = [one for one in found if not one.stored and now - one.created > UNDER_WAY]
+        missing = [one for one in found if not one.stored and now - one.created > DELIVERY_TIME]
         part, days = "webhook deliveries", LOOK_BACK.days
         if missing:
             oldest = moment(min(one.created for one in missing))
@@ -139,7 +139,7 @@ class Events:
         try:
             return await self._reads.get_event(event_id)
         except ProcessorRefused as error:
-            if error.status != _NOT_FOUND:
+            if error.status != HTTPStatus.NOT_FOUND:
                 raise
             raise NotFound("The processor knows no such event; it keeps them for 30 days.") from None
 

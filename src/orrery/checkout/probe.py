@@ -8,6 +8,7 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 from datetime import datetime
+from http import HTTPStatus
 from typing import Literal
 
 from orrery.checkout.signature import verify
@@ -43,11 +44,11 @@ def accepts_itself(secrets: Sequence[bytes], now: datetime) -> bool:
 def verdict(status: int, tag: str, message: str) -> Verdict:
     """Return what the webhook's answer to a probe says about the secret that it was signed with."""
     match status, tag, message:
-        case 400, "invalid-request", said if said == NOT_AN_EVENT:
+        case HTTPStatus.BAD_REQUEST, "invalid-request", said if said == NOT_AN_EVENT:
             return "accepted"
-        case 400, "invalid-request", said if said == NO_MATCH:
+        case HTTPStatus.BAD_REQUEST, "invalid-request", said if said == NO_MATCH:
             return "refused"
-        case 503, "not-configured", _:
+        case HTTPStatus.SERVICE_UNAVAILABLE, "not-configured", _:
             return "no secret"
         case _:
             return "unclear"

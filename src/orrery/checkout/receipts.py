@@ -84,7 +84,7 @@ class OwnSession(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ParameterChange:
     """One parameter that differs, by the name that the processor gives it; None where there is none."""
 
     name: str
@@ -144,12 +144,12 @@ def price_of(parameters: Parameters) -> str:
     return dict(_flat("", parameters))["line_items[0][price]"]
 
 
-def changes(was: Receipt | None, parameters: Parameters, api_version: str) -> list[Change]:
+def changes(was: Receipt | None, parameters: Parameters, api_version: str) -> list[ParameterChange]:
     """Return what differs from the receipt, by name; everything does when there is none."""
     old = {"api_version": was.api_version, **dict(_flat("", parameters_of(was)))} if was else {}
     new = {"api_version": api_version, **dict(_flat("", parameters))}
     names = sorted({*old, *new})
-    return [Change(name, old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name)]
+    return [ParameterChange(name, old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name)]
 
 
 def _flat(name: str, value: Parameter) -> Iterator[tuple[str, str]]:

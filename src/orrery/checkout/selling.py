@@ -12,7 +12,7 @@ from orrery.checkout import keys
 from orrery.checkout.catalogue import Catalogue, Product, ProductKey
 from orrery.checkout.params import Terms, session_parameters
 from orrery.checkout.receipts import (
-    Change,
+    ParameterChange,
     Receipt,
     changes,
     digest_of,
@@ -50,7 +50,7 @@ class Standing:
     product: Product
     state: State
     receipt: Receipt | None
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ParameterChange, ...] = ()
 
 
 class Selling:

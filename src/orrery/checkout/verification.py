@@ -7,6 +7,7 @@ they hold the newest visitor's session against what is sold, and tell the owner 
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from http import HTTPStatus
 
 import structlog
 
@@ -39,13 +40,11 @@ KEEP_KEY = timedelta(hours=24)
 
 _LEFT = "This session was left by a verification that came to no end: have it expired, and verify again."
 
-_NOT_FOUND = 404
-
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class VerificationReport:
     """What a verification saw. Without a session `why` says why there is none.
 
     `rule` are the three conditions of change rule 2, `catalogue` what must be the catalogue's; `intent_id` waits
@@ -85,7 +84,7 @@ class Verification:
         self._expiry = expiry
         self._began = clock.now()
 
-    async def run(self, product: Product, shop: Shop) -> Verified:
+    async def run(self, product: Product, shop: Shop) -> VerificationReport:
         """Make a session as a visitor does, look at it, and ask the owner for the word to expire it.
 
         Raises the store's errors, and `NotConfigured` for a product that can not be sold.
@@ -95,10 +94,10 @@ class Verification:
         if started.session_id is None:
             if not interrupted and not started.may_exist:
                 await self._forget(product)
-            return Verified(product.name, why=started.why)
+            return VerificationReport(product.name, why=started.why)
         if interrupted:
             intent_id = await self._to_expire(started.session_id)
-            verified = Verified(product.name, started.session_id, intent_id=intent_id, why=_LEFT)
+            verified = VerificationReport(product.name, started.session_id, intent_id=intent_id, why=_LEFT)
         else:
             verified = await self._compared(product.name, started.session_id, today)
         await self._forget(product)
@@ -107,16 +106,18 @@ class Verification:
     async def _forget(self, product: Product) -> None:
         await self._store.commit([Delete(keys.verifying(product.key))])
 
-    async def _compared(self, name: str, session_id: str, today: Parameters) -> Verified:
+    async def _compared(self, name: str, session_id: str, today: Parameters) -> VerificationReport:
         try:
             session = await self._processor.get_session(session_id)
         except (ProcessorRefused, ProcessorUnreachable) as error:
-            if error.status == _NOT_FOUND:
+            if error.status == HTTPStatus.NOT_FOUND:
                 why = f"The processor does not show the session: {error} Is the address another deployment's?"
-                return Verified(name, session_id, why=why)
-            return Verified(name, session_id, intent_id=await self._to_expire(session_id), why=str(error))
+                return VerificationReport(name, session_id, why=why)
+            return VerificationReport(
+                name, session_id, intent_id=await self._to_expire(session_id), why=str(error)
+            )
         setting = self._selling.terms.three_d_secure if self._selling.terms else ""
-        return Verified(
+        return VerificationReport(
             name,
             session_id,
             tuple(to_the_letter(session, setting)),

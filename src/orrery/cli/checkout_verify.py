@@ -9,7 +9,7 @@ import typer
 from orrery.adapters.public_shop import HttpShop
 from orrery.app import Orrery
 from orrery.checkout.drift import Condition
-from orrery.checkout.verification import Verified
+from orrery.checkout.verification import VerificationReport
 from orrery.cli.services import AsJson, Config, with_services
 from orrery.cli.signing import sign_intent
 from orrery.cli.tables import note, show_json
@@ -50,7 +50,7 @@ def verify(
         raise typer.Exit(1)
 
 
-async def _run(orrery: Orrery, name: str | None, shop: HttpShop) -> Verified:
+async def _run(orrery: Orrery, name: str | None, shop: HttpShop) -> VerificationReport:
     named = orrery.checkout.catalogue.named([name] if name else [])
     chosen = next((one for one in named if one.price_id or name), None)
     if chosen is None:
@@ -58,7 +58,7 @@ async def _run(orrery: Orrery, name: str | None, shop: HttpShop) -> Verified:
     return await orrery.checkout.verification.run(chosen, shop)
 
 
-def show_verified(verified: Verified) -> None:
+def show_verified(verified: VerificationReport) -> None:
     """Print what a verification saw."""
     console = new_console()
     if verified.session_id:

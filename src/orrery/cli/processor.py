@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from http import HTTPStatus
 from typing import Annotated, TypeVar
 
 import typer
@@ -34,7 +35,6 @@ Limit = Annotated[int | None, typer.Option(min=1, help="How many at most; withou
 Seen = TypeVar("Seen")
 
 _SESSION_ID = re.compile(r"cs_[A-Za-z0-9_]{1,250}")
-_NOT_THERE = 404
 _RULES = """\
 The processor has no interface for the rules of its fraud screening: it answers GET /v1/radar/rules with 404,
 "Unrecognized request URL". Rules are read and changed in its dashboard only, under Radar > Rules.
@@ -78,7 +78,7 @@ def session(
         try:
             return await orrery.reads.get_session(session_id)
         except ProcessorRefused as error:
-            if error.status == _NOT_THERE:
+            if error.status == HTTPStatus.NOT_FOUND:
                 raise NotFound("The processor knows no such session.") from error
             raise
 

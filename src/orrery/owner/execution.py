@@ -6,6 +6,7 @@ What has no answer is settled by reading, never by doing it again: that could do
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Literal
 
 from orrery.errors import (
@@ -27,7 +28,6 @@ NOTHING = "No answer is known; reading shows nothing of it."
 
 NOT_YET = "The answer was lost; reading shows nothing of it so far."
 
-_SERVER_ERROR = 500
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_.\[\]-]")
 
 Found = Literal["unknown", "happened", "did not happen", "failed"]
@@ -104,7 +104,7 @@ class Execution:
             return await self._found(deed, "unknown", note, logged=_refusal(error)), lost
         if happened:
             return await self._found(deed, "happened", HAPPENED), None
-        if lost.status is None or lost.status >= _SERVER_ERROR:
+        if lost.status is None or lost.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             return await self._found(deed, "unknown", NOT_YET), lost
         return await self._found(deed, "did not happen", NOTHING), lost
 

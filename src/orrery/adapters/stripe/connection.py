@@ -153,7 +153,7 @@ def _read(kind: type[Answer], answer: str) -> Answer:
         return kind.model_validate_json(answer)
     except ValidationError as error:
         wrong = f"The processor's answer is not its contract's ({error.error_count()} fields)."
-        raise ProcessorUnreachable(wrong, same_key=True, status=200) from None
+        raise ProcessorUnreachable(wrong, same_key=True, status=HTTPStatus.OK) from None
 
 
 def _late(deadline: float) -> ProcessorUnreachable:
@@ -208,7 +208,7 @@ def _refuse(answer: httpx2.Response) -> NoReturn:
 
 def _wrong_key() -> ProcessorRefused:
     # The vendor's sentence holds a part of the key.
-    return ProcessorRefused("The processor does not accept the API key.", status=401)
+    return ProcessorRefused("The processor does not accept the API key.", status=HTTPStatus.UNAUTHORIZED)
 
 
 def _without_key(message: str) -> str:
@@ -219,13 +219,16 @@ def _without_key(message: str) -> str:
 
 
 def _is_trouble(status: int) -> bool:
-    return status in (200, 409, 429) or status >= _SERVER_ERROR
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return True
+    return status in (HTTPStatus.OK, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS)
 
 
 def _trouble(status: int | None) -> ProcessorUnreachable:
     what = f"The processor answered {status}." if status else "The processor can not be reached."
-    return ProcessorUnreachable(what, same_key=status is None or status < _SERVER_ERROR, status=status)
+    return ProcessorUnreachable(
+        what, same_key=status is None or status < HTTPStatus.INTERNAL_SERVER_ERROR, status=status
+    )
 
 
-_SERVER_ERROR = 500
 _PERMISSION = re.compile(r"\brak_[a-z_]+_(?:read|write)\b")

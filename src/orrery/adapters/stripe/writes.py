@@ -1,6 +1,7 @@
 """What only an approval may do (change rule 4), over Stripe."""
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 from orrery.adapters.stripe.connection import Connection
@@ -9,7 +10,6 @@ from orrery.adapters.stripe.settings import AccountObject, ConfigurationObject, 
 from orrery.errors import ProcessorRefused, ProcessorUnreachable
 from orrery.ports.processor import Account, CheckoutSession, Configuration, ListEntry
 
-_NOT_THERE, _NOT_ALLOWED = 404, 405
 _ELSEWHERE = (
     "The processor does not take the account's branding by its API ({status}): set it in the dashboard, under "
     "Settings > Business."
@@ -84,7 +84,8 @@ class StripeWrites:
         except (ProcessorRefused, ProcessorUnreachable) as error:
             # A 405 says so whatever its body; a 404 only in the processor's own words: else it is a gateway's.
             status = error.status or 0
-            if status == _NOT_ALLOWED or (status == _NOT_THERE and isinstance(error, ProcessorRefused)):
+            said_not_found = status == HTTPStatus.NOT_FOUND and isinstance(error, ProcessorRefused)
+            if said_not_found or status == HTTPStatus.METHOD_NOT_ALLOWED:
                 raise ProcessorRefused(_ELSEWHERE.format(status=status), status=status) from None
             raise
         return changed.ours()
@@ -93,7 +94,7 @@ class StripeWrites:
 def _id(told: str) -> str:
     """Return an id that goes into a path: without one, a change would go to the whole collection."""
     if not told.strip():
-        raise ProcessorRefused("An empty id names nothing.", status=404)
+        raise ProcessorRefused("An empty id names nothing.", status=HTTPStatus.NOT_FOUND)
     return told
 
 
