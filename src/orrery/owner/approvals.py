@@ -29,6 +29,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel
 from orrery.ports.signatures import Signatures
 from orrery.ports.store import Absent, Put, Store, Write
+from orrery.syntax.lines import is_line
 
 _NEWEST = 500
 """So many entries of the log are looked at for the owner's page."""
@@ -327,7 +328,7 @@ class Approvals:
 
 def _checked_reason(text: str) -> str:
     reason = text.strip()
-    if not reason.isprintable() or not 0 < len(reason) <= LONGEST_REASON:
+    if not is_line(reason, LONGEST_REASON):
         raise Invalid(f"A reason of 1 to {LONGEST_REASON} printable characters on one line is needed.")
     return reason
 
