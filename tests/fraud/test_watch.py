@@ -7,6 +7,7 @@ import pytest
 from orrery.errors import ProcessorUnreachable
 from orrery.fraud.records import FOUND
 from orrery.fraud.watch import EVERY, FraudWatch
+from orrery.ports.panels import moment
 from orrery.ports.store import Put
 from tests.support.fraud import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop
 
@@ -159,7 +160,7 @@ async def test_the_panel_tells_kinds_and_counts() -> None:
     shop.decline(-20, -10, 0, card_fingerprint=CARD, email=EMAIL)
     await shop.look()
     panel = await shop.fraud.panel()
-    assert (panel.headline, panel.tone) == ("3 in the last 24 hours.", "attention")
+    assert (panel.headline, panel.tone) == (f"3 in the 24 hours before {moment(shop.clock.now())}.", "attention")
     assert {row[1:4] for row in panel.rows} == {
         (name, "3", "0") for name in ("client address", "card", "e-mail address")
     }

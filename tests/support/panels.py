@@ -46,7 +46,7 @@ COUNTER = Panel(
     rows=(("this hour", "1,640"), ("today", "21,380")),
 )
 APPROVALS = Panel("Approvals", "Nothing waits for your word. Log 41:9c0de5b2a3f7714e", "good")
-CLUSTERS = Panel("Fraud clusters", "None in the last 24 hours.", "good")
+CLUSTERS = Panel("Fraud clusters", "None in the 24 hours before 2026-11-21T11:58:00Z.", "good")
 NOTIFICATIONS = Panel("Notifications", "All were delivered.", "good")
 PARTS = Panel("Parts", "All 9 are well.", "good")
 

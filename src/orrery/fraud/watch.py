@@ -67,7 +67,8 @@ class FraudWatch:
                 "Fraud clusters", f"The last look was {lasting(late)} ago.", "bad", "Look: `orrery doctor`"
             )
         if not found.clusters:
-            return Panel("Fraud clusters", f"None in the last {BACK // timedelta(hours=1)} hours.", "good")
+            seen = f"None in the {BACK // timedelta(hours=1)} hours before {moment(found.looked_at)}."
+            return Panel("Fraud clusters", seen, "good")
         return _panel(found)
 
 
@@ -75,7 +76,7 @@ def _panel(found: Found) -> Panel:
     count = len(found.clusters)
     return Panel(
         title="Fraud clusters",
-        headline=f"{count} in the last {BACK // timedelta(hours=1)} hours.",
+        headline=f"{count} in the {BACK // timedelta(hours=1)} hours before {moment(found.looked_at)}.",
         tone="attention",
         todo=f"Look: `{COMMAND}`",
         columns=("cluster", "share one", "declines", "stopped by the processor", "first", "last"),
