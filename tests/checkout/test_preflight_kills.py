@@ -132,17 +132,45 @@ async def test_a_rehearsal_left_unfinished() -> None:
 
 
 async def test_spoilt_records() -> None:
-    """A trial or a session that can not be read stands in nobody's way; what is not known is not covered."""
+    """A trial or a session that can not be read is told, and in nobody's way; what is not known is not covered."""
     rehearsal = await approved()
     rehearsal.till.after["create"] = [LOST] * 4
     await rehearsal.run()
     for entry in await rehearsal.memory.scan("preflight:"):
         await rehearsal.memory.commit([Put(entry.key, b"{}")])
-    assert all(finding.state == "ok" or finding.part != "preflight" for finding in await rehearsal.health.local())
+    (finding,) = [one for one in await rehearsal.health.local() if one.part == "preflight"]
+    assert "2 of its sessions may be open" in finding.why
     assert (await rehearsal.run()).is_well
     (intent,) = [one.intent for one in await rehearsal.approvals.proposals()]
     await rehearsal.memory.commit([Put(keys.own_session("cs_1"), b"{}")])
     assert not await rehearsal.expiry.covers(intent, "cs_1")
+
+
+async def test_spoilt_records_of_an_earlier_run() -> None:
+    """What an earlier run did and can not be read is told by the next run, once, and is left as it is."""
+    rehearsal = await approved()
+    rehearsal.till.after["create"] = [LOST] * 4
+    await rehearsal.run()
+    for entry in await rehearsal.memory.scan("preflight:"):
+        await rehearsal.memory.commit([Put(entry.key, b"{}")])
+    later = rehearsal.again(api_version="2026-09-30.endive")
+    report = await later.run()
+    assert not report.is_well
+    assert sorted((one.product, one.result) for one in report.cleaned) == [
+        ("isc2/ccsp", "unreadable"),
+        ("isc2/cissp", "unreadable"),
+    ]
+    assert (await later.run()).cleaned == []
+    assert [entry.value for entry in await rehearsal.memory.scan("preflight:")] == [b"{}", b"{}"]
+
+
+async def test_what_is_finished_costs_readiness_nothing() -> None:
+    """Looking for interrupted runs reads none of the trials that came to their end."""
+    rehearsal = await approved()
+    await rehearsal.run()
+    before = rehearsal.watched.reads
+    assert await rehearsal.trials.interrupted() == []
+    assert (rehearsal.watched.reads, len(await rehearsal.stored_trials())) == (before, 2)
 
 
 async def test_an_interrupted_preflight_is_told() -> None:

@@ -121,8 +121,8 @@ MUTATIONS = [
     Mutation(
         "an altered receipt proves something",
         "checkout/receipts.py",
-        "    return receipt if digest_of(",
-        "    return receipt if True or digest_of(",
+        "        return digest_of(parameters_of(self), self.api_version) == self.digest\n",
+        "        return True\n",
     ),
     Mutation(
         "a preflight begins without the owner's word",

@@ -16,6 +16,7 @@ PENDING = "pending:"
 RECONCILED = "reconciled"
 RECEIPT = "receipt:"
 TRIAL = "preflight:"
+TRIAL_LEFT = "preflight-left:"
 DRIFT = "checkout-drift"
 
 
@@ -72,6 +73,11 @@ def receipt(product: ProductKey) -> str:
 def trial(run_id: str, product: ProductKey) -> str:
     """Return the key of what a preflight has done about one product."""
     return f"{TRIAL}{run_id}:{product.vendor_slug}:{product.cert_code}"
+
+
+def trial_left(run_id: str, product: ProductKey) -> str:
+    """Return the index key of a trial that has left something to be looked after."""
+    return trial(run_id, product).replace(TRIAL, TRIAL_LEFT, 1)
 
 
 def own_session(session_id: str) -> str:

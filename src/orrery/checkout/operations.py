@@ -4,9 +4,10 @@ import secrets
 from typing import Literal
 
 from orrery.checkout import keys
-from orrery.checkout.receipts import read_own_session
+from orrery.checkout.receipts import OwnSession
 from orrery.owner.approvals import Approvals, Draft, Operation
 from orrery.owner.intents import Intent
+from orrery.owner.stored import readable
 from orrery.ports.processor import Processor, ProcessorWrites
 from orrery.ports.store import Store
 
@@ -43,10 +44,6 @@ class Expiry:
         summary = f"Expire the open session {session_id}"
         return await self._approvals.propose(Draft(EXPIRE_SESSION, session_id, {}, summary, reason, by=by))
 
-    async def is_open(self, session_id: str) -> bool:
-        """Return whether a session can still be paid; raise the processor's errors."""
-        return (await self._processor.get_session(session_id)).status == "open"
-
     async def perform(self, intent: Intent, target: str) -> str:
         """Expire the session; raise the processor's errors."""
         # A key for each try: a 5xx is stored under its key, and the next try would be answered with it.
@@ -61,6 +58,5 @@ class Expiry:
 
     async def covers(self, intent: Intent, target: str) -> bool:
         """Return whether the session was recorded under this run."""
-        entry = await self._store.get(keys.own_session(target))
-        recorded = read_own_session(entry.value) if entry else None
+        recorded = readable(OwnSession, await self._store.get(keys.own_session(target)))
         return recorded is not None and recorded.made_by == "preflight" and recorded.run_id == intent.target

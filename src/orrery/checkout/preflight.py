@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
+from orrery.checkout import keys
 from orrery.checkout.catalogue import Product
 from orrery.checkout.operations import EXPIRE_PREFLIGHT_SESSIONS
 from orrery.checkout.params import METHODS
@@ -112,14 +113,16 @@ class Preflight:
         now = self._clock.now()
         rows = tuple(_row(standing, now) for standing in standings)
         waiting = sum(standing.state != "accepted" for standing in standings)
+        completed = await self._trials.completed()
         if not waiting:
-            return Panel(title, f"All {len(rows)} accepted by the processor.", "good", "", columns, rows)
+            told = f"All {len(rows)} accepted by the processor."
+            return _with_completed(completed, Panel(title, told, "good", "", columns, rows))
         stopped = any(standing.state in {"never", "no price"} for standing in standings)
         tone: Tone = "bad" if stopped else "attention"
         headline, todo = f"{waiting} of {len(rows)} wait for a preflight.", "Type `orrery checkout preflight`."
         if not self._selling.livemode:
             tone, headline = "plain", f"{headline} In this mode today's parameters are sold all the same."
-        return Panel(title, headline, tone, todo, columns, rows)
+        return _with_completed(completed, Panel(title, headline, tone, todo, columns, rows))
 
     def _plan(self, product: Product) -> Plan:
         priced = product if product.price_id else replace(product, price_id=_NOT_ITS_OWN)
@@ -151,7 +154,7 @@ class Preflight:
             if not self._is_for(intent, plans) or not await self._approvals.stands(intent.id):
                 continue
             trials = [await self._trials.of(intent.target, plan.product.key) for plan in plans]
-            if not all(trial and trial.state in {"expired", "left open"} for trial in trials):
+            if not all(trial and trial.state in {"expired", "completed", "left open"} for trial in trials):
                 return intent
         return None
 
@@ -176,10 +179,9 @@ class Preflight:
         return all(digests.get(plan.product.name) == plan.digest for plan in plans)
 
     async def _clean_up(self, approved: Intent | None, plans: Sequence[Plan]) -> list[Outcome]:
-        run_id = approved.target if approved else None
-        current = {(run_id, plan.product.key) for plan in plans}
-        left = [one for one in await self._trials.unfinished() if (one.run_id, one.product) not in current]
-        return [await self._trials.clean_up(trial) for trial in left]
+        current = {keys.trial(approved.target, plan.product.key) for plan in plans} if approved else set[str]()
+        left = [one for one in await self._trials.unfinished() if one.key not in current]
+        return [await self._trials.clean_up(one) for one in left]
 
     async def _try(self, approved: Intent, plan: Plan) -> Outcome:
         trial = await self._trials.of(approved.target, plan.product.key)
@@ -224,6 +226,15 @@ def _row(standing: Standing, now: datetime) -> tuple[str, ...]:
         else ("",) * 3
     )
     return (standing.product.name, _WORDS[standing.state], *told)
+
+
+def _with_completed(trials: Sequence[Trial], panel: Panel) -> Panel:
+    """Return the panel with the test sessions that somebody completed: whether they were refunded is not known."""
+    if not trials:
+        return panel
+    told = f"Completed test sessions: {', '.join(trial.session_id or '' for trial in trials)}."
+    todo = f"{told} Refund each by hand at the processor's dashboard, unless you have. {panel.todo}".rstrip()
+    return replace(panel, tone="bad" if panel.tone == "bad" else "attention", todo=todo)
 
 
 def _age(then: datetime, now: datetime) -> str:

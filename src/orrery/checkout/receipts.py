@@ -4,10 +4,10 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Literal, cast
 
-from pydantic import JsonValue, ValidationError
+from pydantic import AwareDatetime, JsonValue
 
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.records import Record
@@ -16,7 +16,7 @@ from orrery.ports.processor import Parameter, Parameters
 KEEP_TRIALS = timedelta(days=30)
 """How long it is remembered what a preflight did, and which sessions were our own."""
 
-TrialState = Literal["asked", "open", "expired", "left open", "rejected", "gone"]
+TrialState = Literal["asked", "open", "expired", "completed", "left open", "rejected", "gone"]
 
 
 class Receipt(Record):
@@ -34,7 +34,12 @@ class Receipt(Record):
     run_id: str
     deployment: str
     session_id: str
-    accepted_at: datetime
+    accepted_at: AwareDatetime
+
+    @property
+    def is_unaltered(self) -> bool:
+        """Return whether it still says what was accepted; else it proves nothing."""
+        return digest_of(parameters_of(self), self.api_version) == self.digest
 
 
 class Trial(Record):
@@ -60,7 +65,7 @@ class Trial(Record):
     session_id: str | None = None
     expiry_intent_id: str | None = None
     note: str = ""
-    asked_at: datetime
+    asked_at: AwareDatetime
 
     @property
     def product(self) -> ProductKey:
@@ -72,6 +77,11 @@ class Trial(Record):
         """Return whether a session of it may be open that nobody looks after."""
         return self.state in {"asked", "open"}
 
+    @property
+    def leaves_something(self) -> bool:
+        """Return whether somebody has to look after it: its session may be open, or was completed."""
+        return self.is_unfinished or self.state == "completed"
+
 
 class OwnSession(Record):
     """A session that was made to look at the checkout, by a preflight or a verification."""
@@ -80,7 +90,7 @@ class OwnSession(Record):
     session_id: str
     made_by: Literal["preflight", "verify"]
     run_id: str = ""
-    made_at: datetime
+    made_at: AwareDatetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,31 +124,6 @@ def stored_form(parameters: Parameters) -> dict[str, JsonValue]:
     return cast("dict[str, JsonValue]", parameters)  # text, whole numbers, flags, lists and tables are JSON
 
 
-def read_receipt(value: bytes) -> Receipt | None:
-    """Return the receipt in a stored value, or None when it proves nothing: unreadable, or altered since."""
-    try:
-        receipt = Receipt.model_validate_json(value)
-    except ValidationError:
-        return None
-    return receipt if digest_of(parameters_of(receipt), receipt.api_version) == receipt.digest else None
-
-
-def read_trial(value: bytes) -> Trial | None:
-    """Return the trial in a stored value, or None when it can not be read; its session expires by itself."""
-    try:
-        return Trial.model_validate_json(value)
-    except ValidationError:
-        return None
-
-
-def read_own_session(value: bytes) -> OwnSession | None:
-    """Return our own session in a stored value, or None when it can not be read."""
-    try:
-        return OwnSession.model_validate_json(value)
-    except ValidationError:
-        return None
-
-
 def price_of(parameters: Parameters) -> str:
     """Return the price of the one line item."""
     return dict(_flat("", parameters))["line_items[0][price]"]
@@ -149,7 +134,9 @@ def changes(was: Receipt | None, parameters: Parameters, api_version: str) -> li
     old = {"api_version": was.api_version, **dict(_flat("", parameters_of(was)))} if was else {}
     new = {"api_version": api_version, **dict(_flat("", parameters))}
     names = sorted({*old, *new})
-    return [ParameterChange(name, old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name)]
+    return [
+        ParameterChange(name, old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name)
+    ]
 
 
 def _flat(name: str, value: Parameter) -> Iterator[tuple[str, str]]:

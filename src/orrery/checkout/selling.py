@@ -18,9 +18,9 @@ from orrery.checkout.receipts import (
     digest_of,
     parameters_of,
     price_of,
-    read_receipt,
 )
 from orrery.errors import NotConfigured, NotFound, NotPreflighted
+from orrery.owner.stored import readable
 from orrery.ports.processor import Parameters
 from orrery.ports.store import Store
 
@@ -98,12 +98,12 @@ class Selling:
         return session_parameters(product, self.terms)
 
     async def receipt(self, product: Product) -> Receipt | None:
-        """Return the product's last receipt, if it is one of this product and this deployment."""
-        entry = await self._store.get(keys.receipt(product.key))
-        receipt = read_receipt(entry.value) if entry else None
+        """Return the product's last receipt, if it can be read, and is unaltered and of this product here."""
+        receipt = readable(Receipt, await self._store.get(keys.receipt(product.key)))
+        if receipt is None or not receipt.is_unaltered:
+            return None
         here = (product.vendor_slug, product.cert_code, self._deployment)
-        is_ours = receipt and (receipt.vendor_slug, receipt.cert_code, receipt.deployment) == here
-        return receipt if is_ours else None
+        return receipt if (receipt.vendor_slug, receipt.cert_code, receipt.deployment) == here else None
 
     async def standing(self, product: Product) -> Standing:
         """Return how a product stands; raise `NotConfigured` without addresses."""

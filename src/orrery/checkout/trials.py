@@ -1,6 +1,7 @@
 """One product's dry run, which may be killed anywhere and is taken up again where it stands.
 
     asked ──▶ open ──▶ expired       and the receipt is stored
+      │         ├──▶ completed       the same; somebody was faster, and the owner has to refund
       │         └──▶ left open       the same; the session waits for the owner's word
       └──▶ rejected                  no receipt
 
@@ -25,7 +26,6 @@ from orrery.checkout.receipts import (
     Trial,
     TrialState,
     parameters_of,
-    read_trial,
     trial_key,
 )
 from orrery.errors import (
@@ -35,10 +35,12 @@ from orrery.errors import (
     ProcessorRefused,
     ProcessorUnreachable,
 )
+from orrery.owner import outbox
 from orrery.owner.approvals import LONGEST_REASON, Approvals
+from orrery.owner.stored import readable
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Processor
-from orrery.ports.store import Put, Store, Write
+from orrery.ports.store import Delete, Put, Store, Write
 from orrery.syntax.lines import one_line
 
 DEADLINE = 10.0
@@ -55,7 +57,21 @@ LONGEST_TRIAL = timedelta(minutes=5)
 LIFE_OF_A_SESSION = timedelta(hours=25)
 """After this an open session has expired by itself: the processor gives it 24 hours, and clocks differ."""
 
-Result = Literal["accepted", "tried", "rejected", "unanswered", "unsettled", "left open", "cleaned up"]
+Result = Literal[
+    "accepted",
+    "tried",
+    "rejected",
+    "unanswered",
+    "unsettled",
+    "completed",
+    "left open",
+    "cleaned up",
+    "unreadable",
+]
+
+_UNREADABLE = (
+    "What an earlier run did about it can not be read; a session that it left expires by itself in a day."
+)
 
 log = structlog.get_logger()
 
@@ -65,8 +81,10 @@ class Outcome:
     """What became of one product in a run.
 
     accepted: the receipt is stored. tried: accepted with another's price, no receipt. unanswered: ask again.
-    unsettled: accepted, but whether its session is expired is not known yet. left open: accepted, its session is
-    open and `intent_id` waits for the owner. cleaned up: a session of an earlier run is closed.
+    unsettled: accepted, but whether its session is expired is not known yet. completed: accepted, but somebody
+    completed the session, so that the owner may have to refund it. left open: accepted, its session is open and
+    `intent_id` waits for the owner. cleaned up: a session of an earlier run is closed. unreadable: what an earlier
+    run did can not be read.
     """
 
     product: str
@@ -79,6 +97,19 @@ class Outcome:
     def is_well(self) -> bool:
         """Return whether nothing is left to be done about it."""
         return self.result in {"accepted", "tried", "cleaned up"}
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A trial, by its key, that has left something to be looked after; `trial` is None when it can not be read."""
+
+    key: str
+    trial: Trial | None
+
+    @property
+    def name(self) -> str:
+        """Return the product's name."""
+        return "/".join(self.key.split(":")[-2:])
 
 
 class Trials:
@@ -94,23 +125,32 @@ class Trials:
         self._expiry = expiry
 
     async def of(self, run_id: str, product: ProductKey) -> Trial | None:
-        """Return what a run has done about a product."""
-        entry = await self._store.get(keys.trial(run_id, product))
-        return read_trial(entry.value) if entry else None
+        """Return what a run has done about a product; what can not be read is done again."""
+        return readable(Trial, await self._store.get(keys.trial(run_id, product)))
 
-    async def interrupted(self) -> list[Trial]:
+    async def interrupted(self) -> list[Left]:
         """Return the unfinished trials that nobody can be at work on any more."""
-        now = self._clock.now()
-        return [one for one in await self.unfinished() if now - one.asked_at >= LONGEST_TRIAL]
+        latest = self._clock.now() - LONGEST_TRIAL
+        return [one for one in await self.unfinished() if one.trial is None or one.trial.asked_at <= latest]
 
-    async def unfinished(self) -> list[Trial]:
+    async def unfinished(self) -> list[Left]:
         """Return every trial whose session may be open with nobody looking after it."""
-        found: list[Trial] = []
+        return [one for one in await self._left() if one.trial is None or one.trial.is_unfinished]
+
+    async def completed(self) -> list[Trial]:
+        """Return the trials here, of the last 30 days, whose session somebody has completed."""
+        trials = [one.trial for one in await self._left() if one.trial and one.trial.state == "completed"]
+        return [trial for trial in trials if trial.deployment == self._approvals.deployment]
+
+    async def _left(self) -> list[Left]:
+        found: list[Left] = []
         after = None
-        while page := await self._store.scan(keys.TRIAL, after=after):
+        while page := await self._store.scan(keys.TRIAL_LEFT, after=after):
             after = page[-1].key
-            found += [trial for entry in page if (trial := read_trial(entry.value))]
-        return [trial for trial in found if trial.is_unfinished]
+            named = [index.key.replace(keys.TRIAL_LEFT, keys.TRIAL, 1) for index in page]
+            entries = [entry for key in named if (entry := await self._store.get(key))]
+            found += [Left(entry.key, readable(Trial, entry)) for entry in entries]
+        return found
 
     async def carry_out(self, trial: Trial) -> Outcome:
         """Bring a trial to its end from wherever it stands; a receipt is stored as soon as it is deserved."""
@@ -121,12 +161,16 @@ class Trials:
             return outcome
         trial, outcome = await self._closed(trial)
         receipt = [] if trial.stand_in else [self._receipt(trial)]
-        await self._keep(trial, receipt)
+        await self._keep(trial, [*receipt, *self._told(trial)])
         log.info("preflight", product=_name(trial), state=trial.state, session=trial.session_id)
         return outcome
 
-    async def clean_up(self, trial: Trial) -> Outcome:
+    async def clean_up(self, left: Left) -> Outcome:
         """Close what an earlier run may have left open; no receipt comes of it."""
+        trial = left.trial
+        if trial is None:
+            await self._store.commit([Delete(left.key.replace(keys.TRIAL, keys.TRIAL_LEFT, 1))])
+            return Outcome(left.name, "unreadable", note=_UNREADABLE)
         if gone := self._why_gone(trial):
             await self._keep(_after(trial, "gone", gone))
             return Outcome(_name(trial), "cleaned up", note=gone)
@@ -134,7 +178,7 @@ class Trials:
         if outcome:
             return outcome
         trial, outcome = await self._closed(trial)
-        await self._keep(trial)
+        await self._keep(trial, self._told(trial))
         if trial.state != "expired":
             return outcome
         return Outcome(_name(trial), "cleaned up", trial.session_id, "A session of an earlier run is expired.")
@@ -198,8 +242,12 @@ class Trials:
         self, trial: Trial, session_id: str, error: ProcessorError | Invalid | NotConfigured
     ) -> tuple[Trial, Outcome]:
         with suppress(ProcessorError, NotConfigured):
-            if not await self._expiry.is_open(session_id):
-                trial = _after(trial, "expired", "Reading shows that it is not open any more.")
+            session = await self._processor.get_session(session_id)
+            if session.status == "expired":
+                trial = _after(trial, "expired", "Reading shows that it is expired.")
+                return trial, _outcome(trial)
+            if session.status == "complete":
+                trial = _after(trial, "completed", _completed(session))
                 return trial, _outcome(trial)
         if type(error) is Invalid:  # it may still be under way: no refusal of the approval, and no lost intent
             return trial, Outcome(_name(trial), "unsettled", session_id, f"{error} Then run it again.")
@@ -209,7 +257,13 @@ class Trials:
 
     async def _keep(self, trial: Trial, more: Sequence[Write] = ()) -> None:
         kept = Put(keys.trial(trial.run_id, trial.product), trial.to_bytes(), KEEP_TRIALS)
-        await self._store.commit([kept, *more])
+        left = keys.trial_left(trial.run_id, trial.product)
+        index = Put(left, b"", KEEP_TRIALS) if trial.leaves_something else Delete(left)
+        await self._store.commit([kept, index, *more])
+
+    def _told(self, trial: Trial) -> list[Write]:
+        letters = [_letter(trial)] if trial.state == "completed" else []
+        return outbox.enqueue(letters, self._clock.now())
 
     def _own(self, trial: Trial, session_id: str) -> Put:
         own = OwnSession(
@@ -248,10 +302,38 @@ def _outcome(trial: Trial) -> Outcome:
     match trial.state:
         case "rejected":
             return Outcome(_name(trial), "rejected", note=trial.note)
+        case "completed":
+            return Outcome(_name(trial), "completed", trial.session_id, trial.note)
         case "left open":
             return Outcome(_name(trial), "left open", trial.session_id, trial.note, trial.expiry_intent_id)
         case _:
             return Outcome(_name(trial), "tried" if trial.stand_in else "accepted", trial.session_id, trial.note)
+
+
+def _completed(session: CheckoutSession) -> str:
+    """Return what the owner must know of a test session that somebody has completed."""
+    if session.payment_status == "no_payment_required":
+        return f"Somebody completed it before it could be expired; there was nothing to pay. {_access(session)}"
+    paid = session.payment_status == "paid"
+    done = "Somebody paid it" if paid else "Somebody completed it, and its payment is under way,"
+    money = "" if session.livemode else " It is not of live mode: no money moved."
+    todo = "refund it by hand at the processor's dashboard."
+    return f"{done} before it could be expired: {todo}{money} {_access(session)}"
+
+
+def _access(session: CheckoutSession) -> str:
+    return f"It may open access: see `orrery access show {session.id}`."
+
+
+def _letter(trial: Trial) -> outbox.Draft:
+    return outbox.Draft(
+        id=f"preflight-completed-{trial.session_id}",
+        channel="push",
+        title="A test session was completed",
+        body=f"Session {trial.session_id} of a preflight of {_name(trial)}. {trial.note}",
+        priority="urgent",
+        tags=("warning",),
+    )
 
 
 def _reason(error: Exception) -> str:
