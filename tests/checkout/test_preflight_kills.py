@@ -8,7 +8,8 @@ from orrery.checkout import keys
 from orrery.errors import ProcessorUnreachable
 from orrery.ports.store import Put
 from tests.support.checkout import PRODUCT
-from tests.support.till import Fuse, Killed, Rehearsal
+from tests.support.killed import Fuse, Killed
+from tests.support.till import Rehearsal
 
 pytestmark = pytest.mark.anyio
 
@@ -39,9 +40,8 @@ async def steps_of_a_run() -> int:
     """Return how many steps a whole run takes."""
     rehearsal = await approved()
     fuse = Fuse()
-    before = fuse.left
     await rehearsal.again(fuse=fuse).run()
-    return before - fuse.left
+    return fuse.steps
 
 
 async def see_cleaned_up(rehearsal: Rehearsal) -> None:

@@ -10,7 +10,8 @@ from orrery.checkout.verification import SLACK
 from orrery.errors import ApprovalRefused, NotConfigured, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.processor import CheckoutSession
 from tests.support.checkout import PRODUCT, TERMS
-from tests.support.till import Counterpart, Fuse, Killed, Rehearsal
+from tests.support.killed import Fuse, Killed
+from tests.support.till import Counterpart, Rehearsal
 
 pytestmark = pytest.mark.anyio
 

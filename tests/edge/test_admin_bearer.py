@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 import pytest
-from anyio.lowlevel import checkpoint
 
 from orrery.edge.auth import (
     FIRST_DELAY,
@@ -17,7 +16,7 @@ from orrery.edge.auth import (
     sendable,
 )
 from orrery.errors import Invalid
-from tests.support.clock import ManualClock
+from tests.support.clock import ManualClock, settled
 from tests.support.requests import request
 
 pytestmark = pytest.mark.anyio
@@ -43,12 +42,6 @@ async def waiting(bearer: AdminBearer, count: int) -> AsyncGenerator[list[asynci
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def settled() -> None:
-    """Let every task go on until all that is left is waiting."""
-    for _ in range(10):
-        await checkpoint()
 
 
 @pytest.mark.parametrize("configured", [HASH, HASH.upper(), f"  {HASH}\n"])

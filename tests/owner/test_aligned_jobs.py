@@ -2,18 +2,18 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import pytest
-from anyio.lowlevel import checkpoint
 
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import StoreUnavailable
 from orrery.owner.workers import Job, Workers
 from orrery.ports.store import Store
-from tests.support.clock import START, ManualClock
+from tests.support.clock import START, ManualClock, settled
+from tests.support.shift import at_work
 from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
@@ -53,15 +53,8 @@ class Shift:
     ) -> AsyncGenerator[Workers]:
         """Run one aligned job while the block lasts."""
         job = Job("refresh", every, self.run, aligned=True, everywhere=everywhere)
-        workers = Workers(self.store, self.clock, name, [job])
-        running = asyncio.create_task(workers.run())
-        try:
-            await settled()
+        async with at_work(self.store, self.clock, [job], name) as workers:
             yield workers
-        finally:
-            running.cancel()
-            with suppress(asyncio.CancelledError):
-                await running
 
     async def seconds(self, count: float, step: float = 1.0) -> None:
         """Let seconds pass, one after the other."""
@@ -72,12 +65,6 @@ class Shift:
     def minutes(self) -> list[float]:
         """Return when the job ran, in minutes since the full minute before the beginning."""
         return [(run - START) / MINUTE for run in self.runs]
-
-
-async def settled() -> None:
-    """Let every task go on until all that is left is waiting."""
-    for _ in range(25):
-        await checkpoint()
 
 
 async def test_a_job_runs_at_full_minutes() -> None:

@@ -1,92 +1,35 @@
 """Killed between any two steps, list and log claim nothing untrue, and a look settles it (issue 4, Must hold)."""
 
 import itertools
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
 import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import Invalid
 from orrery.owner.intents import Intent
-from orrery.ports.store import Check, Committed, Conflict, Entry, Store, Write
 from tests.support.approving import Desk
+from tests.support.killed import NEVER, Fuse, FusedStore, Killed
 
 pytestmark = pytest.mark.anyio
-
-NEVER = 1000
-
-
-class KilledError(BaseException):
-    """The process is gone: nothing after this runs."""
-
-
-@dataclass
-class Mortal:
-    """Counts the points between two steps of a process, and kills it at one of them."""
-
-    at: int = NEVER
-    points: int = 0
-
-    @property
-    def survived(self) -> bool:
-        """Tell whether its end came before its kill."""
-        return self.points < self.at
-
-    def point(self) -> None:
-        """Go on, or be killed here."""
-        self.points += 1
-        if self.points == self.at:
-            raise KilledError
-
-
-@dataclass
-class MortalStore:
-    """A store whose user may be killed before and after each commit."""
-
-    inside: Store
-    mortal: Mortal
-
-    async def get(self, key: str) -> Entry | None:
-        """Pass on."""
-        return await self.inside.get(key)
-
-    async def scan(
-        self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
-    ) -> list[Entry]:
-        """Pass on."""
-        return await self.inside.scan(prefix, after=after, limit=limit, reverse=reverse)
-
-    async def commit(
-        self, writes: Sequence[Write], checks: Sequence[Check] = (), *, commit_id: str | None = None
-    ) -> Committed | Conflict:
-        """Pass on, between two points."""
-        self.mortal.point()
-        outcome = await self.inside.commit(writes, checks, commit_id=commit_id)
-        self.mortal.point()
-        return outcome
-
-    async def close(self) -> None:
-        """Pass on."""
-        await self.inside.close()
 
 
 class Scene:
     """A desk whose process may be killed, and the one that is started after it."""
 
     def __init__(self, at: int) -> None:
-        self.mortal = Mortal(at)
+        self.fuse = Fuse(at)
         self.desk = Desk()
         self.after = self.desk.approvals
-        self.desk.store = MortalStore(self.desk.store, self.mortal)
+        self.desk.store = FusedStore(self.desk.store, self.fuse)
         self.before = self.desk.another()
         turn_on = self.desk.switches.turn_on
 
         async def between_points(intent: Intent, target: str) -> str:
-            self.mortal.point()
+            self.fuse.burn()
             note = await turn_on(intent, target)
-            self.mortal.point()
+            self.fuse.burn()
             return note
 
         mortal = [
@@ -144,8 +87,8 @@ async def a_standing_approval(scene: Scene) -> None:
 async def a_settlement(scene: Scene) -> None:
     """Be killed while carrying out, and then, perhaps, while looking."""
     intent = await scene.after.propose(scene.desk.draft())
-    scene.desk.switches.after = [KilledError()]
-    with suppress(KilledError):
+    scene.desk.switches.after = [Killed()]
+    with suppress(Killed):
         await scene.after.sign(intent.id, *scene.desk.word(intent))
     scene.desk.clock.advance(120)
     await scene.before.settle(intent.id)
@@ -158,12 +101,12 @@ async def test_killed_at_every_point(story: Story) -> None:
     for scene in map(Scene, itertools.count(1)):
         try:
             await story(scene)
-        except KilledError:
+        except Killed:
             kills += 1
         await scene.see_the_truth()
         await scene.settle()
         await scene.see_the_truth(settled=True)
-        if scene.mortal.survived:
+        if scene.fuse.survived:
             break
     assert kills > 1
 
@@ -171,13 +114,13 @@ async def test_killed_at_every_point(story: Story) -> None:
 async def test_killed_and_signed_again() -> None:
     """After any kill another signature either carries out what was not begun, or is refused: never twice."""
     for scene in map(Scene, itertools.count(1)):
-        with suppress(KilledError):
+        with suppress(Killed):
             await an_approval(scene)
         for found in await scene.after.proposals():
             with suppress(Invalid):
                 await scene.after.sign(found.intent.id, *scene.desk.word(found.intent))
         await scene.see_the_truth()
-        if scene.mortal.survived:
+        if scene.fuse.survived:
             break
 
 
@@ -185,6 +128,6 @@ async def test_the_points_are_many() -> None:
     """An approval has a point before and after each of its three commits, and around the change itself."""
     scene = Scene(NEVER)
     await an_approval(scene)
-    assert scene.mortal.points == 8
-    assert isinstance(scene.desk.store, MortalStore)
+    assert scene.fuse.steps == 8
+    assert isinstance(scene.desk.store, FusedStore)
     assert isinstance(scene.desk.store.inside, MemoryStore)

@@ -9,14 +9,11 @@ from orrery.errors import Invalid, NotConfigured, ProcessorUnreachable
 from orrery.owner.approvals import Operation
 from orrery.owner.intents import Intent
 from tests.support.approving import Desk
+from tests.support.killed import Killed
 
 pytestmark = pytest.mark.anyio
 
 LOST = ProcessorUnreachable("No answer within 20 s.", same_key=True)
-
-
-class KilledError(BaseException):
-    """The process is gone."""
 
 
 @pytest.fixture
@@ -28,8 +25,8 @@ def desk() -> Desk:
 async def killed_after_the_start(desk: Desk) -> Intent:
     """Sign something, and be killed before its outcome is noted."""
     intent = await desk.proposed()
-    desk.switches.after = [KilledError()]
-    with pytest.raises(KilledError):
+    desk.switches.after = [Killed()]
+    with pytest.raises(Killed):
         await desk.sign(intent)
     return intent
 

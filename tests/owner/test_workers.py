@@ -2,18 +2,18 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 import pytest
-from anyio.lowlevel import checkpoint
 
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import ProcessorUnreachable, StoreUnavailable
 from orrery.owner.workers import LEASE, Job, Workers
-from orrery.ports.store import Put, Store
-from tests.support.clock import ManualClock
+from orrery.ports.store import Put
+from tests.support.clock import ManualClock, settled
+from tests.support.shift import at_work
 from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
@@ -62,26 +62,6 @@ class Shift:
             await settled()
             self.clock.advance(60)
         await settled()
-
-
-@asynccontextmanager
-async def at_work(store: Store, clock: ManualClock, jobs: list[Job], name: str = "one") -> AsyncGenerator[Workers]:
-    """Run workers while the block lasts."""
-    workers = Workers(store, clock, name, jobs)
-    running = asyncio.create_task(workers.run())
-    try:
-        await settled()
-        yield workers
-    finally:
-        running.cancel()
-        with suppress(asyncio.CancelledError):
-            await running
-
-
-async def settled() -> None:
-    """Let every task go on until all that is left is waiting."""
-    for _ in range(100):
-        await checkpoint()
 
 
 async def test_a_job_comes_round() -> None:

@@ -51,3 +51,9 @@ class ManualClock:
         self._passed += seconds
         while self._sleepers and self._sleepers[0][0] <= self._passed:
             heapq.heappop(self._sleepers)[2].set()
+
+
+async def settled() -> None:
+    """Let every task go on until all that is left is waiting."""
+    for _ in range(100):
+        await checkpoint()

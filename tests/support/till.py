@@ -1,7 +1,7 @@
 """A processor that makes and expires sessions: a fake of its ports for preflights and verifications."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -21,7 +21,7 @@ from orrery.checkout.service import Checkout
 from orrery.checkout.standing import ReceiptHealth
 from orrery.checkout.trials import Trials
 from orrery.checkout.verification import Verification
-from orrery.errors import ProcessorRefused, StoreError
+from orrery.errors import ProcessorRefused
 from orrery.owner.approvals import Approvals
 from orrery.owner.outbox import Outbox, Row
 from orrery.ports.processor import (
@@ -34,68 +34,11 @@ from orrery.ports.processor import (
     ProcessorWrites,
 )
 from orrery.ports.shop import Started
-from orrery.ports.store import Check, Committed, Conflict, Entry, Store, Write
+from orrery.ports.store import Store
 from tests.support.approving import DEPLOYMENT, OWNER, SharedKeys, signed
 from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS
 from tests.support.clock import ManualClock
-
-
-class Killed(BaseException):
-    """What a killed process would do from here on, it does not do."""
-
-
-@dataclass(slots=True)
-class Fuse:
-    """Burns by one at each step that can be seen from outside; the process is killed when it has burnt down."""
-
-    left: int = 1_000_000
-
-    def burn(self) -> None:
-        """Take a step."""
-        self.left -= 1
-        if self.left == 0:
-            raise Killed
-
-
-@dataclass(slots=True)
-class FusedStore:
-    """A store whose every commit is a step before and a step after: an adapter of the port.
-
-    It counts reads, and lets other tasks run at every call.
-    """
-
-    inside: Store
-    fuse: Fuse
-    reads: int = 0
-    errors: list[StoreError] = field(default_factory=list[StoreError])
-
-    async def get(self, key: str) -> Entry | None:
-        """Pass on, or fail with the error that is next."""
-        self.reads += 1
-        await checkpoint()
-        if self.errors:
-            raise self.errors.pop(0)
-        return await self.inside.get(key)
-
-    async def scan(
-        self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
-    ) -> list[Entry]:
-        """Pass on."""
-        return await self.inside.scan(prefix, after=after, limit=limit, reverse=reverse)
-
-    async def commit(
-        self, writes: Sequence[Write], checks: Sequence[Check] = (), *, commit_id: str | None = None
-    ) -> Committed | Conflict:
-        """Pass on, between two steps."""
-        self.fuse.burn()
-        await checkpoint()
-        outcome = await self.inside.commit(writes, checks, commit_id=commit_id)
-        self.fuse.burn()
-        return outcome
-
-    async def close(self) -> None:
-        """Pass on."""
-        await self.inside.close()
+from tests.support.killed import Fuse, FusedStore
 
 
 @dataclass
