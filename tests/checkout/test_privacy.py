@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.checkout.privacy import KEEP_ADDRESSES
+from orrery.checkout.privacy import KEEP_ADDRESSES, Erasure
 from orrery.checkout.records import Offer
 from orrery.errors import DeliveryFailed, StoreUnavailable
 from orrery.owner.outbox import Outbox
@@ -163,8 +163,8 @@ async def test_an_erasure_returns_what_there_was() -> None:
     """What was erased is returned, once."""
     shop = await sold(Shop(), ANN)
     exported = await shop.privacy.export(ANN)
-    assert await shop.privacy.erase(ANN, "asked") == exported
-    assert not (await shop.privacy.erase(ANN, "asked")).events
+    assert await shop.privacy.erase(ANN, "asked") == Erasure(exported, {})
+    assert not (await shop.privacy.erase(ANN, "asked")).data.events
 
 
 async def test_a_mail_under_way_is_given_up() -> None:

@@ -154,6 +154,7 @@ def test_log_rows_of_what_is_gone() -> None:
     assert log_row(None, {}) == {"kind": "can not be read"}
     for known in ({}, {INTENT.id: Proposal(INTENT.model_copy(update={"target": "other"}), None)}):
         assert log_row(ENTRY, known)["reason"] == "(the intent is gone or altered)"
+    assert log_row(ENTRY, {}, {INTENT.id})["reason"] == "(erased)"
 
 
 @pytest.mark.parametrize(
@@ -166,6 +167,7 @@ def test_log_rows_of_what_is_gone() -> None:
         (Verified(3, "3:0", None, (), "No tool.", (), (), None), None, "were not checked: No tool."),
         (Verified(3, "3:0", None, (), "", (HOSTILE,), (), None), None, r"Not as the log says: a\x1b[2J"),
         (Verified(3, "3:0", None, (), "", (), ("in-1",), None), None, "gone or not to be read: in-1."),
+        (replace(HELD, erased=("in-1", "in-2")), None, "Erased, with only the log left of them: in-1, in-2."),
         (replace(HELD, remembered=True), Head(2, "0"), "is in it; 1 entries follow."),
         (replace(HELD, remembered=False), Head(9, "0"), "entries are lost or exchanged"),
     ],
@@ -174,4 +176,4 @@ def test_the_verdict(verified: Verified, head: Head | None, said: str) -> None:
     """What a look through the log has shown is said in plain sentences, and never more than that."""
     sentences = " ".join(verdict(verified, head))
     assert said in sentences
-    assert ("as it says" in sentences) == (verified == HELD or verified.remembered is True)
+    assert ("as it says" in sentences) == (verified.holds and verified.entries > 0)

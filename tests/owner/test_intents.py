@@ -25,6 +25,7 @@ FIELDS: dict[str, Any] = {
     "deployment": "here",
     "proposed_by": "owner",
     "proposed_at": START,
+    "salt": "",
 }
 
 CHANGES: dict[str, Any] = {
@@ -38,6 +39,7 @@ CHANGES: dict[str, Any] = {
     "deployment": "there",
     "proposed_by": "software",
     "proposed_at": START + timedelta(microseconds=1),
+    "salt": "5a17",
 }
 
 plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()

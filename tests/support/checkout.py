@@ -29,6 +29,7 @@ from orrery.owner.stored import parted
 from orrery.ports.processor import CheckoutSession
 from orrery.ports.store import Entry, Put, Store
 from tests.support.approving import DEPLOYMENT
+from tests.support.approving import Desk as ApprovalDesk
 from tests.support.clock import START, ManualClock
 from tests.support.processor import ScriptedProcessor
 
@@ -214,7 +215,12 @@ class Shop:
     @cached_property
     def privacy(self) -> Privacy:
         """Export and erasure."""
-        return Privacy(self.store, self.clock, self.lookup, index_key=INDEX_KEY)
+        return Privacy(self.store, self.clock, self.lookup, self.approving.approvals, index_key=INDEX_KEY)
+
+    @cached_property
+    def approving(self) -> ApprovalDesk:
+        """The owner's word, over the same store."""
+        return ApprovalDesk(self.store, self.clock)
 
     @cached_property
     def outbox(self) -> Outbox:

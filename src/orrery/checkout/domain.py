@@ -82,7 +82,7 @@ class CheckoutDomain:
         )
         self.lookup = Lookup(store, clock, index_key=index_key)
         self.desk = Desk(store, clock, self.lookup, plan.letters, livemode=plan.livemode, index_key=index_key)
-        self.privacy = Privacy(store, clock, self.lookup, index_key=index_key)
+        self.privacy = Privacy(store, clock, self.lookup, approvals, index_key=index_key)
         fulfilment = Fulfilment(store, clock, plan.letters, livemode=plan.livemode, index_key=index_key)
         self._expiry = Expiry(store, processor, writes, approvals)
         trials = Trials(store, clock, processor, approvals, self._expiry)

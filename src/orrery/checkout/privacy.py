@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import cast
@@ -12,7 +12,9 @@ from orrery.checkout.desk import JOURNAL, JournalEntry, checked_reason
 from orrery.checkout.fulfilment import ERASED_EVENT, KEEP_EVENTS
 from orrery.checkout.lookup import Lookup
 from orrery.checkout.records import KEEP_OFFERS, AccessRecord, Offer
+from orrery.errors import Invalid, NotFound
 from orrery.owner import outbox
+from orrery.owner.approvals import Approvals, Proposal, kept_reason
 from orrery.ports.clock import Clock
 from orrery.ports.store import Delete, Entry, Put, Store, Unchanged, Write
 
@@ -28,15 +30,27 @@ class PersonalData:
     offers: list[object] = field(default_factory=list[object])
     events: list[object] = field(default_factory=list[object])
     notifications: list[object] = field(default_factory=list[object])
+    intents: list[object] = field(default_factory=list[object])
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What was there before, and why intents that name the address are kept, by their ids."""
+
+    data: PersonalData
+    kept: Mapping[str, str]
 
 
 class Privacy:
     """Exports and erases what is personal."""
 
-    def __init__(self, store: Store, clock: Clock, lookup: Lookup, *, index_key: bytes) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, lookup: Lookup, approvals: Approvals, *, index_key: bytes
+    ) -> None:
         self._store = store
         self._clock = clock
         self._lookup = lookup
+        self._approvals = approvals
         self._index_key = index_key
 
     async def export(self, email: str) -> PersonalData:
@@ -50,21 +64,23 @@ class Privacy:
             data.events.append(json.loads(entry.value))
         async for entry in self._mentions(outbox.ROW, address):
             data.notifications.append(json.loads(entry.value))
+        data.intents += [_told(proposal) for proposal in await self._proposals(address)]
         return data
 
-    async def erase(self, email: str, reason: str) -> PersonalData:
-        """Erase `email` everywhere and return what there was; sales stay, without their buyer.
+    async def erase(self, email: str, reason: str) -> Erasure:
+        """Erase `email` everywhere; sales stay, without their buyer, and intents of which something may come.
 
         Access that runs goes on for who holds the session id. Raises `Invalid` for an unusable reason, and the
         store's errors; a repeat finishes what an interrupted erasure left.
         """
         address = keys.normal_email(email)
         checked_reason(reason)
+        reason = kept_reason(reason)
         data = await self.export(address)
         # Until nothing is found: what was sold, delivered or changed meanwhile refused its part of the erasure.
         while await self._erase_found(address, reason):
             continue
-        return data
+        return Erasure(data, await self._erase_intents(address, reason))
 
     async def erase_old_addresses(self) -> int:
         """Remove the client address from offers older than 30 days; return how many (decision 8)."""
@@ -91,6 +107,22 @@ class Privacy:
             found = True
             await self._erase_record(record, reason)
         return found
+
+    async def _erase_intents(self, address: str, reason: str) -> dict[str, str]:
+        """Erase the intents that name the address; return why others are kept, by their ids."""
+        kept: dict[str, str] = {}
+        for proposal in await self._proposals(address):
+            try:
+                await self._approvals.erase(proposal.intent.id, reason)
+            except NotFound:  # somebody else has erased it meanwhile
+                continue
+            except Invalid as error:
+                kept[proposal.intent.id] = str(error)
+        return kept
+
+    async def _proposals(self, address: str) -> list[Proposal]:
+        mentions = _whole(address).search
+        return [one for one in await self._approvals.proposals() if any(map(mentions, _strings(_told(one))))]
 
     async def _erase_record(self, record: AccessRecord, reason: str) -> None:
         stored = await self._store.get(keys.access(record.session_id))
@@ -125,6 +157,14 @@ class Privacy:
 
     async def _replace(self, entry: Entry, writes: list[Write]) -> None:
         await self._store.commit(writes, [Unchanged(entry.key, entry.version)])
+
+
+def _told(proposal: Proposal) -> Mapping[str, object]:
+    """Return what is kept of an intent, and of what became of it, ready for JSON."""
+    progress = proposal.progress
+    return proposal.intent.model_dump(mode="json") | {
+        "progress": progress.model_dump(mode="json") if progress else None
+    }
 
 
 def _whole(address: str) -> re.Pattern[str]:

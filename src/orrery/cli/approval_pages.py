@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 
 from pydantic import JsonValue
@@ -80,13 +81,14 @@ def print_outcome(progress: Progress) -> None:
         console.print(Text(f"In two minutes, ask what became of it: orrery approvals settle {progress.intent_id}"))
 
 
-def log_row(entry: LogEntry | None, found: Mapping[str, Proposal]) -> Row:
-    """Return an entry of the log as a row, with the reason that its intent gives."""
+def log_row(entry: LogEntry | None, found: Mapping[str, Proposal], erased: AbstractSet[str] = frozenset()) -> Row:
+    """Return an entry of the log as a row, with the reason that its intent gives unless it is `erased`."""
     if entry is None:
         return {"kind": "can not be read"}
     proposal = found.get(entry.intent_id)
     intact = proposal is not None and proposal.intent.digest() == entry.digest
-    reason = proposal.intent.reason if proposal and intact else "(the intent is gone or altered)"
+    gone = "(erased)" if entry.intent_id in erased and proposal is None else "(the intent is gone or altered)"
+    reason = proposal.intent.reason if proposal and intact else gone
     return entry.model_dump(exclude={"v"}) | {"intent": entry.intent_id, "reason": reason}
 
 
@@ -113,6 +115,8 @@ def verdict(verified: Verified, remembered: Head | None) -> Iterator[str]:
         yield f"Not as the log says: {', '.join(map(visible, verified.altered))}."
     if verified.missing:
         yield f"In the log, but gone or not to be read: {', '.join(map(visible, verified.missing))}."
+    if verified.erased:
+        yield f"Erased, with only the log left of them: {', '.join(map(visible, verified.erased))}."
     if remembered and verified.remembered:
         yield f"The head that you remember is in it; {verified.entries - remembered.number} entries follow."
     elif remembered:

@@ -23,9 +23,17 @@ def export(email: Email, config: Config = None) -> None:
 
 @group.command()
 def erase(email: Email, reason: Reason, config: Config = None) -> None:
-    """Erase an address everywhere; sales stay, without their buyer."""
+    """Erase an address everywhere; sales stay, without their buyer. Exit 1 when an intent must still be kept."""
     address = checked_email(email)
-    data = with_services(config, lambda orrery: orrery.checkout.privacy.erase(address, reason))
-    counts = {name: len(found) for name, found in asdict(data).items()}
+    erasure = with_services(config, lambda orrery: orrery.checkout.privacy.erase(address, reason))
+    counts = {name: len(found) for name, found in asdict(erasure.data).items()}
+    counts["intents"] -= len(erasure.kept)
     told = ", ".join(f"{count} {name}" for name, count in counts.items())
     note(f"Erased: {told}.")
+    if erasure.data.intents:
+        note("The processor's fraud lists are not changed by this: see `orrery fraud lists`.")
+    for intent_id, why in erasure.kept.items():
+        note(f"Not erased: intent {intent_id}. {why}")
+    if erasure.kept:
+        note("Sign, withdraw, settle or close it with `orrery approvals`, then erase again.")
+        raise typer.Exit(1)

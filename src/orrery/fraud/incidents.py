@@ -28,6 +28,7 @@ OUTCOMES: dict[Kind, str] = {
 """What the last entry about an intent says, in words. A refused approval changes nothing."""
 
 VOID = "void: the store was restored since"
+ERASED = "(erased)"
 ALTERED = "(the intent is gone or altered)"
 
 
@@ -58,15 +59,19 @@ async def read_incidents(approvals: Approvals) -> IncidentLog:
     entries = [entry async for entry in approvals.log.entries()]
     told: defaultdict[str, list[LogEntry]] = defaultdict(list)
     for entry in entries:
-        if entry and entry.operation in (BLOCK, UNBLOCK) and entry.kind != "refused":
+        if entry and entry.operation in (BLOCK, UNBLOCK) and entry.kind not in ("refused", "erased"):
             told[entry.intent_id].append(entry)
+    erased = {entry.intent_id for entry in entries if entry and entry.kind == "erased"}
     known = {one.intent.id: one for one in await approvals.proposals()}
-    found = [_incident(steps, known.get(intent_id)) for intent_id, steps in told.items()]
+    found = [
+        _incident(steps, known.get(intent_id), ERASED if intent_id in erased else ALTERED)
+        for intent_id, steps in told.items()
+    ]
     newest_first = sorted(found, key=lambda one: one.number, reverse=True)
     return IncidentLog(tuple(newest_first), first_break(entries))
 
 
-def _incident(entries: list[LogEntry], proposal: Proposal | None) -> Incident:
+def _incident(entries: list[LogEntry], proposal: Proposal | None, gone: str) -> Incident:
     last = entries[-1]
     intact = proposal is not None and proposal.intent.digest() == entries[0].digest
     intent = proposal.intent if proposal and intact else None
@@ -74,7 +79,7 @@ def _incident(entries: list[LogEntry], proposal: Proposal | None) -> Incident:
         at=last.at,
         action="block" if last.operation == BLOCK else "unblock",
         entries=body_of(intent).entries if intent else (),
-        reason=intent.reason if intent else ALTERED,
+        reason=intent.reason if intent else gone,
         outcome=VOID if _is_void(last, proposal) else OUTCOMES.get(last.kind, last.kind),
         note=last.note,
         intent_id=last.intent_id,

@@ -80,7 +80,7 @@ class Approvals:
 
     async def propose(self, draft: Draft) -> Intent:
         """Keep what is to be done until the owner signs; raise `Invalid` without a reason, or with a secret."""
-        reason, now = _checked_reason(draft.reason), self._clock.now()
+        reason, now = kept_reason(draft.reason), self._clock.now()
         intent = Intent(
             id=f"in-{secrets.token_hex(6)}",
             operation=self._operations[draft.operation].name,
@@ -92,6 +92,7 @@ class Approvals:
             deployment=self.deployment,
             proposed_by=draft.by,
             proposed_at=now,
+            salt=secrets.token_hex(16),
         )
         stored = self._without_secrets(intent)
         progress = Progress(intent_id=intent.id, digest=intent.digest(), changed_at=now)
@@ -191,7 +192,7 @@ class Approvals:
 
         Raises `Invalid` when it is known, may still be under way, or without a reason.
         """
-        said, proposal = _checked_reason(reason), await self.proposal(intent_id)
+        said, proposal = kept_reason(reason), await self.proposal(intent_id)
         progress = proposal.progress
         if progress is None or not progress.open_targets():
             raise Invalid("What became of this intent is known, or a restore made it void.")
@@ -222,6 +223,13 @@ class Approvals:
             raise Invalid("The approval is void already: the store was restored since.")
         return await self._steps.step(proposal.intent, "withdrawn", withdrawn)
 
+    async def erase(self, intent_id: str, reason: str) -> None:
+        """Let go of what an intent says, at a person's request; its digest and what became of it stay in the log.
+
+        Raises `Invalid` while something may come of it, when it was altered, or without a reason; `NotFound`.
+        """
+        await self._steps.erase(intent_id, kept_reason(reason), self._clock.now())
+
     async def verify(self, remembered: Head | None = None, signatures: Signatures | None = None) -> Verified:
         """Look through the whole log, at the owner's signatures in it, and at every intent.
 
@@ -230,9 +238,10 @@ class Approvals:
         checks = signatures or self._signatures
         for _ in range(_ROUNDS):
             head = await self.log.head()
-            entries, proposals = [entry async for entry in self.log.entries()], await self.proposals()
+            entries = [entry async for entry in self.log.entries()]
+            proposals, erased = await self.proposals(), await self._steps.erased()
             if head == await self.log.head():
-                return await audit(entries, head, proposals, checks, remembered)
+                return await audit(entries, head, proposals, erased, checks, remembered)
         raise StoreUnavailable("The log is being written to all the time; try again.")
 
     def _operation(self, intent: Intent) -> Operation:
@@ -326,7 +335,8 @@ class Approvals:
             raise
 
 
-def _checked_reason(text: str) -> str:
+def kept_reason(text: str) -> str:
+    """Return a reason as it is kept for good; raise `Invalid` when it is none, too long, or not one line."""
     reason = text.strip()
     if not is_line(reason, LONGEST_REASON):
         raise Invalid(f"A reason of 1 to {LONGEST_REASON} printable characters on one line is needed.")

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from orrery.errors import ApprovalRefused, Invalid, NotConfigured
@@ -53,6 +54,8 @@ class Verified:
     """The intents that the log names, and that are gone from the store or can not be read."""
     remembered: bool | None
     """Whether the head that the owner remembers is in the chain; None when none was given."""
+    erased: tuple[str, ...] = ()
+    """The intents that were erased as they had been proposed, and of which the log says so."""
 
     @property
     def holds(self) -> bool:
@@ -65,12 +68,19 @@ async def audit(
     log: Sequence[LogEntry | None],
     head: LogEntry | None,
     proposals: Sequence[Proposal],
+    erased: AbstractSet[str],
     signatures: Signatures,
     remembered: Head | None,
 ) -> Verified:
-    """Return what a look through the log has shown; `head` is what the store holds for its last entry."""
+    """Return what a look through the log has shown.
+
+    `head` is what the store holds for its last entry, `erased` the intents whose content is gone from the store.
+    """
     entries = [entry for entry in log if entry]
     intents = {one.intent.id: one for one in proposals}
+    proposed = {entry.intent_id: entry.digest for entry in entries if entry.kind == "proposed"}
+    # Of an altered intent the digest at its erasure is not the one that was proposed.
+    told = {one.intent_id for one in entries if one.kind == "erased" and proposed.get(one.intent_id) == one.digest}
     broken = first_break(log) or _beyond(log[-1] if log else None, head)
     unproven, unchecked = await _unproven(entries, signatures)
     return Verified(
@@ -79,8 +89,9 @@ async def audit(
         broken_at=broken,
         unproven=unproven,
         unchecked=unchecked,
-        altered=tuple(_altered(entries, intents)),
-        missing=tuple(sorted({entry.intent_id for entry in entries} - intents.keys())),
+        altered=tuple(sorted({*_altered(entries, intents, proposed), *(told & intents.keys()), *(erased - told)})),
+        missing=tuple(sorted({entry.intent_id for entry in entries} - intents.keys() - erased)),
+        erased=tuple(sorted(erased & told)),
         remembered=_is_in(entries, broken, remembered) if remembered else None,
     )
 
@@ -98,16 +109,17 @@ def _is_in(entries: Sequence[LogEntry], broken: int | None, head: Head) -> bool:
     return any(entry.number == head.number and entry.hash.startswith(head.hash) for entry in sound)
 
 
-def _altered(entries: Sequence[LogEntry], intents: Mapping[str, Proposal]) -> list[str]:
+def _altered(
+    entries: Sequence[LogEntry], intents: Mapping[str, Proposal], proposed: Mapping[str, str]
+) -> list[str]:
     """Return the intents that differ from the log: in what is to be done, or in how far they have come."""
-    proposed = {entry.intent_id: entry.digest for entry in entries if entry.kind == "proposed"}
     words = {entry.intent_id: entry.word for entry in entries if entry.kind in _WITH_WORD}
     said: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for (intent_id, target), state in last_states(entries).items():
         said[intent_id][target] = state
     return [
         intent_id
-        for intent_id, found in sorted(intents.items())
+        for intent_id, found in intents.items()
         if proposed.get(intent_id) != found.intent.digest()
         or not _is_as_far(found, said[intent_id])
         or not _holds_word(found, words.get(intent_id, Word()))

@@ -34,9 +34,10 @@ Kind = Literal[
     "happened",
     "did not happen",
     "closed",
+    "erased",
 ]
 """What an entry tells. `unknown`: the processor's answer was lost; then what reading has shown since, or that the
-owner leaves it at that."""
+owner leaves it at that. `erased`: what the intent said is gone, and changes nothing of what became of it."""
 
 HIDDEN = "[hidden]"
 _PERSONAL = re.compile(
@@ -119,10 +120,11 @@ def first_break(entries: Iterable[LogEntry | None]) -> int | None:
 
 def last_states(entries: Iterable[LogEntry]) -> dict[tuple[str, str], str]:
     """Return what the log says last of each intent, and of each target of a standing approval."""
-    found = ((entry.intent_id, entry.target, entry.kind) for entry in entries if entry.kind != "refused")
+    found = ((entry.intent_id, entry.target, entry.kind) for entry in entries if entry.kind not in _BESIDE)
     return {(intent, target): _STATES.get(kind, kind) for intent, target, kind in found}
 
 
+_BESIDE: tuple[Kind, ...] = ("refused", "erased")
 _STATES = {"happened": "done", "did not happen": "failed"}
 
 

@@ -33,7 +33,8 @@ class Intent(BaseModel):
     """One change that waits for the owner's word. It is never changed itself.
 
     `body` is what is sent, `before` what was seen when it was proposed, `summary` one line for a person.
-    `deployment` says where it was proposed: an approval counts nowhere else.
+    `deployment` says where it was proposed: an approval counts nowhere else. `salt` is random: once it is erased,
+    nobody can try by the digest which address stood here.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -49,11 +50,35 @@ class Intent(BaseModel):
     deployment: str
     proposed_by: Literal["owner", "software"]
     proposed_at: datetime
+    salt: str = ""
 
     def digest(self) -> str:
         """Return the SHA-256 of everything in it, in hexadecimal digits."""
-        canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        # What was signed before there was a salt still has the digest that was signed.
+        content = self.model_dump(mode="json", exclude=None if self.salt else {"salt"})
+        canonical = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+class Erased(BaseModel):
+    """What is left of an intent that a person had erased: nothing that could be signed or carried out.
+
+    Its digest, the owner's word on it and what became of it stay in the log.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    v: Literal[1] = 1
+    id: str
+    erased_at: datetime
+
+
+def read_erased(stored: bytes) -> Erased | None:
+    """Return what is left of an intent, or None when the text is something else."""
+    try:
+        return Erased.model_validate_json(stored)
+    except ValidationError:
+        return None
 
 
 def read_intent(stored: bytes) -> Intent | None:

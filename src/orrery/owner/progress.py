@@ -68,6 +68,11 @@ class Progress(BaseModel):
             return self.model_copy(update={"state": state, "changed_at": at, "note": note})
         return self.model_copy(update={"uses": {**self.uses, target: Use(state=state, changed_at=at, note=note)}})
 
+    def without_notes(self) -> "Progress":
+        """Return this without the processor's words, which may name a person."""
+        uses = {target: use.model_copy(update={"note": ""}) for target, use in self.uses.items()}
+        return self.model_copy(update={"note": "", "uses": uses})
+
     def open_targets(self) -> list[str]:
         """Return what is started or unknown: targets of a standing approval, or "" for the intent itself."""
         if is_open(self):
@@ -83,6 +88,11 @@ def is_open(deed: Progress | Use | None) -> bool:
 def may_be_under_way(deed: Progress | Use, now: datetime) -> bool:
     """Return whether its last call to the processor may still arrive there."""
     return now - deed.changed_at < UNDER_WAY
+
+
+def is_over(progress: Progress, now: datetime) -> bool:
+    """Return whether nothing more can come of it."""
+    return not progress.open_targets() and in_words(progress, now) not in ("waiting", "in force")
 
 
 def _stands(progress: Progress, now: datetime) -> bool:

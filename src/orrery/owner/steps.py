@@ -6,12 +6,12 @@ from datetime import datetime
 
 from pydantic import ValidationError
 
-from orrery.errors import NotFound, StoreUnavailable
+from orrery.errors import Invalid, NotFound, StoreUnavailable
 from orrery.owner.approval_log import NO_WORD, ApprovalLog
 from orrery.owner.chain import Kind, Word, last_states
-from orrery.owner.intents import Intent, read_intent
-from orrery.owner.progress import Progress, in_words
-from orrery.ports.store import Entry, Put, Store, Unchanged
+from orrery.owner.intents import Erased, Intent, read_erased, read_intent
+from orrery.owner.progress import Progress, in_words, is_over
+from orrery.ports.store import Entry, Put, Store, Unchanged, Write
 
 INTENT = "intent:"
 STATE = "approval:"
@@ -56,6 +56,8 @@ class Steps:
     async def proposal(self, intent_id: str) -> Proposal:
         """Return one intent and how far it has come; raise `NotFound`."""
         entry = await self._store.get(intent_key(intent_id))
+        if entry and read_erased(entry.value):
+            raise NotFound("This intent was erased; `orrery approvals log` tells what became of it.")
         intent = read_intent(entry.value) if entry else None
         if intent is None or intent.id != intent_id:
             raise NotFound("There is no such intent.")
@@ -66,7 +68,10 @@ class Steps:
         """Return every intent that can be read, the newest first."""
         found: list[Proposal] = []
         logged: Logged | None = None
-        async for intent in self._intents():
+        async for entry in self._entries():
+            intent = read_intent(entry.value)
+            if intent is None or entry.key != intent_key(intent.id):
+                continue
             if known := await self._known(intent.id):
                 found.append(Proposal(intent, known[1]))
                 continue
@@ -75,14 +80,35 @@ class Steps:
             found.append(_void(intent, logged))
         return sorted(found, key=lambda one: one.intent.proposed_at, reverse=True)
 
-    async def _intents(self) -> AsyncIterator[Intent]:
+    async def erased(self) -> set[str]:
+        """Return the ids of the intents that are erased."""
+        found = [(entry.key, read_erased(entry.value)) async for entry in self._entries()]
+        return {one.id for key, one in found if one and key == intent_key(one.id)}
+
+    async def erase(self, intent_id: str, reason: str, now: datetime) -> None:
+        """Let go of what an intent says; raise `Invalid` when it was altered, or something may come of it."""
+        for _ in range(_ROUNDS):
+            entry, proposal = await self._store.get(intent_key(intent_id)), await self.proposal(intent_id)
+            known = await self._known(intent_id)
+            if entry is None or (known and not is_over(known[1], now)):
+                raise Invalid(f"It is {proposal.in_words(now)}: what comes of it must be known first.")
+            if known and known[1].digest != proposal.intent.digest():
+                raise Invalid("It was altered: see `orrery approvals verify`.")
+            writes: list[Write] = [Put(entry.key, Erased(id=intent_id, erased_at=now).model_dump_json().encode())]
+            unchanged = [Unchanged(entry.key, entry.version)]
+            if known:
+                writes.append(stored_progress(known[1].without_notes()))
+                unchanged.append(Unchanged(known[0].key, known[0].version))
+            if await self._log.append("erased", proposal.intent, reason, writes=writes, checks=unchanged):
+                return
+        raise StoreUnavailable("The store is too busy to erase the intent.")
+
+    async def _entries(self) -> AsyncIterator[Entry]:
         after = None
         while page := await self._store.scan(INTENT, after=after):
             after = page[-1].key
             for entry in page:
-                intent = read_intent(entry.value)
-                if intent and entry.key == intent_key(intent.id):
-                    yield intent
+                yield entry
 
     async def step(
         self,

@@ -1,0 +1,203 @@
+"""What is to be changed at the processor may name a person: it is shown, and erased when it is over."""
+
+import json
+
+import pytest
+
+from orrery.errors import Invalid, NotFound, ProcessorRefused
+from orrery.owner.chain import LogEntry
+from orrery.owner.intents import Intent
+from orrery.ports.store import Delete, Put
+from tests.support.approving import Desk
+from tests.support.checkout import BUYER, Shop
+
+pytestmark = pytest.mark.anyio
+
+NEIGHBOUR = f"jo{BUYER}"
+
+
+@pytest.fixture
+def shop() -> Shop:
+    """Return a shop with an owner who signs."""
+    return Shop()
+
+
+async def blocked(desk: Desk, email: str = BUYER) -> Intent:
+    """Propose something that names an address everywhere, and sign it."""
+    intent = await proposed(desk, email)
+    await desk.sign(intent)
+    return intent
+
+
+async def proposed(desk: Desk, email: str = BUYER) -> Intent:
+    """Propose something that names an address everywhere."""
+    named = f"Block {email}."
+    return await desk.proposed(body={"value": email}, before={"list": [email]}, summary=named, reason=named)
+
+
+async def stored(shop: Shop) -> str:
+    """Return the whole store as text."""
+    return "\n".join(f"{entry.key} {entry.value.decode('utf-8', 'replace')}" for entry in await shop.entries())
+
+
+async def test_what_is_exported(shop: Shop) -> None:
+    """An export shows each intent that names the address, with what became of it, and nobody else's."""
+    intent = await blocked(shop.approving)
+    await blocked(shop.approving, NEIGHBOUR)
+    (found,) = json.loads(json.dumps((await shop.privacy.export(BUYER.upper())).intents))
+    assert (found["id"], found["body"], found["progress"]["state"]) == (intent.id, {"value": BUYER}, "done")
+
+
+async def test_nothing_is_left(shop: Shop) -> None:
+    """Of an intent that is over nothing is left but the log, which holds and tells that it was erased, and why."""
+    intent, other = await blocked(shop.approving), await blocked(shop.approving, NEIGHBOUR)
+    assert not (await shop.privacy.erase(BUYER, "asked by letter")).kept
+    assert BUYER not in (await stored(shop)).replace(NEIGHBOUR, "")
+    last = (await shop.approving.log())[-1]
+    assert (last.kind, last.intent_id, last.note) == ("erased", intent.id, "asked by letter")
+    verified = await shop.approving.approvals.verify()
+    assert (verified.holds, verified.erased, verified.altered) == (True, (intent.id,), ())
+    assert [one.intent.id for one in await shop.approving.approvals.proposals()] == [other.id]
+    assert not (await shop.privacy.export(BUYER)).intents
+
+
+async def test_the_digest_tells_nothing(shop: Shop) -> None:
+    """Who guesses the address and knows all else can not try it by the digest, which stays: the salt is gone."""
+    intent = await blocked(shop.approving)
+    await shop.privacy.erase(BUYER, "asked")
+    assert len(intent.salt) == 32
+    assert intent.salt not in await stored(shop)
+    assert intent.model_copy(update={"salt": ""}).digest() != intent.digest()
+
+
+async def test_the_processors_words_go_too(shop: Shop) -> None:
+    """What the processor said of an intent is erased with it, also where it alone names the address."""
+    shop.approving.switches.before = [ProcessorRefused(f"{BUYER} is there.", status=400)]
+    await shop.approving.sign(await shop.approving.proposed())
+    assert len((await shop.privacy.erase(BUYER, "asked")).data.intents) == 1
+    assert BUYER not in await stored(shop)
+    assert (await shop.approving.approvals.verify()).holds
+
+
+async def test_what_waits_is_kept(shop: Shop) -> None:
+    """An intent that waits is kept, and named; it can be signed, and is erased when it is over."""
+    intent = await proposed(shop.approving)
+    assert list((await shop.privacy.erase(BUYER, "asked")).kept) == [intent.id]
+    assert (await shop.approving.sign(intent)).state == "done"
+    assert not (await shop.privacy.erase(BUYER, "asked")).kept
+
+
+async def test_what_is_under_way_is_kept(shop: Shop) -> None:
+    """So is one whose outcome is not known: what it says is needed to find out."""
+    desk = shop.approving
+    desk.switches.after = [RuntimeError("killed")]
+    intent = await proposed(desk)
+    with pytest.raises(RuntimeError):
+        await desk.sign(intent)
+    for word in ("under way", "unknown"):
+        assert f"It is {word}" in (await shop.privacy.erase(BUYER, "asked")).kept[intent.id]
+        shop.clock.advance(120)
+    await desk.approvals.settle(intent.id)
+    assert not (await shop.privacy.erase(BUYER, "asked")).kept
+
+
+async def test_a_standing_approval_is_kept_while_it_counts(shop: Shop) -> None:
+    """A standing approval is kept for its 24 hours, and while one of its uses has no outcome."""
+    desk = shop.approving
+    intent = await desk.proposed("turn-on-run", reason=BUYER)
+    await desk.sign(intent)
+    desk.switches.after = [RuntimeError("killed")]
+    shop.clock.advance(24 * 3600)
+    assert "It is in force" in (await shop.privacy.erase(BUYER, "asked")).kept[intent.id]
+    with pytest.raises(RuntimeError):
+        await desk.approvals.use(intent.id, "cs_1")
+    shop.clock.advance(1)
+    assert intent.id in (await shop.privacy.erase(BUYER, "asked")).kept
+    shop.clock.advance(120)
+    await desk.approvals.settle(intent.id)
+    assert not (await shop.privacy.erase(BUYER, "asked")).kept
+    assert (await desk.approvals.verify()).holds
+
+
+async def test_what_a_restore_made_void(shop: Shop) -> None:
+    """Nothing can come of an intent that a restore made void: it is erased."""
+    intent = await proposed(shop.approving)
+    await shop.store.commit([Delete(f"approval:{intent.id}")])
+    assert not (await shop.privacy.erase(BUYER, "asked")).kept
+    assert (await shop.approving.approvals.verify()).erased == (intent.id,)
+
+
+async def test_what_is_erased_can_not_be_carried_out(shop: Shop) -> None:
+    """An erased intent is not found by anything that could sign, use or settle it."""
+    intent = await blocked(shop.approving)
+    word = shop.approving.word(intent)
+    await shop.privacy.erase(BUYER, "asked")
+    approvals = shop.approving.approvals
+    for attempt in (
+        approvals.sign(intent.id, *word),
+        approvals.use(intent.id, "cs_1"),
+        approvals.settle(intent.id),
+        approvals.erase(intent.id, "again"),
+    ):
+        with pytest.raises(NotFound, match="was erased"):
+            await attempt
+    assert len(shop.approving.switches.on) == 1
+
+
+async def test_an_altered_intent_is_not_erased(shop: Shop) -> None:
+    """What was altered is kept: an erasure would take the proof away."""
+    intent = await blocked(shop.approving)
+    await shop.approving.alter(f"intent:{intent.id}", '"Block', '"Greet')
+    assert "altered" in (await shop.privacy.erase(BUYER, "asked")).kept[intent.id]
+
+
+async def test_an_altered_intent_never_passes_as_erased(shop: Shop) -> None:
+    """Who alters an intent with what stands beside it, and has it erased, is found by the digest in the log."""
+    intent = await blocked(shop.approving)
+    await shop.approving.alter(f"intent:{intent.id}", '"Block', '"Greet')
+    altered = (await shop.approving.approvals.proposal(intent.id)).intent
+    await shop.approving.alter(f"approval:{intent.id}", intent.digest(), altered.digest())
+    assert not (await shop.privacy.erase(BUYER, "asked")).kept
+    verified = await shop.approving.approvals.verify()
+    assert (verified.holds, verified.erased, verified.altered) == (False, (), (intent.id,))
+
+
+async def test_erased_without_a_word_in_the_log(shop: Shop) -> None:
+    """An intent in whose place somebody put the mark of an erased one is altered, not erased."""
+    intent, done = await proposed(shop.approving), await blocked(shop.approving)
+    await shop.privacy.erase(BUYER, "asked")
+    mark = (await shop.approving.stored(f"intent:{done.id}")).value.decode().replace(done.id, intent.id)
+    await shop.store.commit([Put(f"intent:{intent.id}", mark.encode())])
+    assert (await shop.approving.approvals.verify()).altered == (intent.id,)
+    with pytest.raises(NotFound):
+        await shop.approving.sign(intent)
+
+
+async def test_an_erased_intent_that_is_back(shop: Shop) -> None:
+    """An intent that the log calls erased, and that somebody put back, is not as the log says."""
+    intent = await blocked(shop.approving)
+    before = (await shop.approving.stored(f"intent:{intent.id}")).value
+    await shop.privacy.erase(BUYER, "asked")
+    await shop.store.commit([Put(f"intent:{intent.id}", before)])
+    verified = await shop.approving.approvals.verify()
+    assert (verified.erased, verified.altered) == ((), (intent.id,))
+
+
+async def test_the_owner_is_told(shop: Shop) -> None:
+    """Each erasure is pushed with the log's head: who makes evidence disappear is seen."""
+    await blocked(shop.approving)
+    await shop.privacy.erase(BUYER, "asked")
+    last: LogEntry = (await shop.approving.log())[-1]
+    assert [row.body for row in await shop.told() if row.title == "turn-on: erased"] == [
+        f"Intent {last.intent_id}. Log {last.head}"
+    ]
+
+
+@pytest.mark.parametrize("reason", ["", "a\nb", "x" * 501])
+async def test_no_reason(shop: Shop, reason: str) -> None:
+    """Without a reason that can be kept nothing is erased."""
+    await blocked(shop.approving)
+    before = await stored(shop)
+    with pytest.raises(Invalid):
+        await shop.privacy.erase(BUYER, reason)
+    assert await stored(shop) == before
