@@ -9,10 +9,9 @@ from orrery.app import Orrery
 from orrery.checkout.preflight import Report
 from orrery.checkout.selling import Standing
 from orrery.cli.services import AsJson, Config, with_services
-from orrery.cli.signing import sign_intent
+from orrery.cli.signing import refuse_for_machines, sign_intent
 from orrery.cli.tables import note, show, show_json
 from orrery.cli.terminal import marked, new_console
-from orrery.errors import Invalid
 
 Products = Annotated[
     list[str] | None, typer.Option("--product", help="Only this one, as vendor/cert; may be repeated.")
@@ -37,8 +36,7 @@ def preflight(
     config: Config = None,
 ) -> None:
     """Send every product's exact parameters to the processor, expire the test sessions, keep the receipts."""
-    if sign and as_json:
-        raise Invalid("--sign shows what is signed, for a person: give --json without it.")
+    refuse_for_machines(sign=sign, as_json=as_json)
     names = product or []
     if pending:
         _show_pending(*with_services(config, lambda orrery: _standings(orrery, names)), as_json=as_json)

@@ -11,10 +11,10 @@ from orrery.app import Orrery
 from orrery.checkout.drift import Condition
 from orrery.checkout.verification import VerificationReport
 from orrery.cli.services import AsJson, Config, with_services
-from orrery.cli.signing import sign_intent
+from orrery.cli.signing import refuse_for_machines, sign_intent
 from orrery.cli.tables import note, show_json
 from orrery.cli.terminal import marked, new_console
-from orrery.errors import Invalid, NotConfigured
+from orrery.errors import NotConfigured
 from orrery.settings import load
 from orrery.syntax.base_url import checked_base_url
 
@@ -33,8 +33,7 @@ def verify(
     config: Config = None,
 ) -> None:
     """Make a session through the public operation and hold it against change rule 2 and the catalogue."""
-    if sign and as_json:
-        raise Invalid("--sign shows what is signed, for a person: give --json without it.")
+    refuse_for_machines(sign=sign, as_json=as_json)
     settings, _ = load(config)
     shop = HttpShop(checked_base_url(base_url) if base_url else settings.monitor_url)
     verified = with_services(config, lambda orrery: _run(orrery, product, shop))

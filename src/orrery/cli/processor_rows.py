@@ -6,7 +6,7 @@ from datetime import datetime
 
 from orrery.checkout.letters import money
 from orrery.cli.tables import Row
-from orrery.errors import NotFound
+from orrery.fraud.listed import by_alias
 from orrery.ports.processor import (
     BRANDING,
     Account,
@@ -90,14 +90,9 @@ def price(found: Price) -> Row:
 
 async def entries(reads: ProcessorReads, alias: str, *, since: datetime | None = None) -> AsyncIterator[ListEntry]:
     """Yield the entries of the list with this alias: all, or those created since; raise `NotFound`."""
-    known: list[str] = []
-    async for one in reads.list_value_lists():
-        known.append(one.alias)
-        if one.alias == alias:
-            async for entry in reads.list_entries(one.id, since=since):
-                yield entry
-            return
-    raise NotFound(f"The processor has no list {alias!r}. It has {', '.join(sorted(known))}.")
+    found = await by_alias(reads, alias)
+    async for entry in reads.list_entries(found.id, since=since):
+        yield entry
 
 
 def _money(amount: int | None, currency: str | None) -> str | None:

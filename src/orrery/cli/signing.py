@@ -36,6 +36,12 @@ def sign_intent(
         raise typer.Exit(1)
 
 
+def refuse_for_machines(*, sign: bool, as_json: bool) -> None:
+    """Raise `Invalid` where both are asked for: what is signed is shown to a person."""
+    if sign and as_json:
+        raise Invalid("--sign shows what is signed, for a person: give --json without it.")
+
+
 def statement_of(settings: Settings, intent: Intent) -> bytes:
     """Return the text to be signed now."""
     return Statement(intent.id, intent.digest(), clock_of(settings).now()).to_bytes()
