@@ -98,6 +98,9 @@ def test_secrets_are_lost_while_the_service_runs(shop: Deployment) -> None:
     told = len(shop.sandbox.pushes_about("ecret"))
     file_of(shop, "push_token").rmdir()
     shop.configure()
+    _, found, _ = checked(shop)
+    assert "as before again" in found["processor_api_key"]["found"]
+    assert found["processor_api_key"]["what_to_do"] == ""
     look_now(shop)
     pushed(shop, "Secret is back: processor_api_key, access_service_token, push_token, mail_password")
     assert len(shop.sandbox.pushes_about("ecret")) == told + 1

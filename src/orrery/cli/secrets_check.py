@@ -10,7 +10,7 @@ from orrery.app import Orrery
 from orrery.checkout import probe
 from orrery.edge.auth import hashed
 from orrery.errors import OrreryError, ProcessorRefused
-from orrery.owner.baseline import Announcement, Kept
+from orrery.owner.baseline import Alarm, Announcement, Kept
 from orrery.owner.fingerprints import DIRECTORY, Seen
 from orrery.owner.secret_letters import Use, described
 from orrery.settings import Secrets, Settings, look_again
@@ -133,7 +133,7 @@ class Examination:
         if mine and known.service:
             yield _compared(mine, theirs)
         if kept and (alarm := kept.worst()) and alarm.trouble != "restart":
-            yield Remark(*described(alarm.trouble, name))
+            yield _told(alarm, kept, mine)
 
     async def _present(self, name: str, known: Known) -> AsyncIterator[Remark]:
         form = form_of(name, self.secrets, self.settings.mode)
@@ -217,6 +217,14 @@ def _lost(seen: Seen, kept: Kept | None) -> Literal["emptied", "vanished"] | Non
             return "vanished"
         case _:
             return None
+
+
+def _told(alarm: Alarm, kept: Kept, mine: str | None) -> Remark:
+    """Return what the service saw at its last look, unless that is over: it looks every ten minutes only."""
+    seen_from_here = kept.place == "directory" and mine is not None and mine == kept.fingerprint
+    if seen_from_here and alarm.trouble in ("vanished", "emptied", "changed"):
+        return Remark(f"as before again; the service has not looked since {alarm.seen_at:%H:%M} UTC")
+    return Remark(*described(alarm.trouble, kept.name))
 
 
 def _missing(name: str, use: Use) -> Remark:
