@@ -241,10 +241,7 @@ _CAUSES: dict[int, Cause] = {
 
 def _exhausted(message: str) -> Cause:
     """Return which quota is gone; one that is not named is taken for an hourly one."""
-    for words, cause in _QUOTAS.items():
-        if words in message:
-            return cause
-    return "hour"
+    return next((cause for words, cause in _QUOTAS.items() if words in message), "hour")
 
 
 _QUOTAS: dict[str, Cause] = {"concurrent": "concurrent", "thresholded": "thresholded", "per day": "day"}
@@ -256,8 +253,7 @@ def _message(answer: _Answer) -> str:
         said = _Envelope.model_validate_json(answer.body).error.message
     except ValidationError:
         return ""
-    line = one_line(said)
-    return "" if answer.token in line else line[:LONGEST_MESSAGE]
+    return "" if answer.token in said else one_line(said, LONGEST_MESSAGE)
 
 
 def _unreachable(why: str) -> AnalyticsFailed:
