@@ -109,6 +109,8 @@ def test_verified(owner: Owner) -> None:
         ("preflight", "--product", "northwind/unknown"),
         ("preflight", "--product", "selling", "--pending"),
         ("verify", "--base-url", "http://shop.example"),
+        ("verify", "--base-url", ""),
+        ("verify", "--product", ""),
     ],
 )
 def test_bad_input(owner: Owner, words: tuple[str, ...]) -> None:

@@ -35,7 +35,7 @@ def verify(
     """Make a session through the public operation and hold it against change rule 2 and the catalogue."""
     refuse_for_machines(sign=sign, as_json=as_json)
     settings, _ = load(config)
-    shop = HttpShop(checked_base_url(base_url) if base_url else settings.monitor_url)
+    shop = HttpShop(checked_base_url(base_url) if base_url is not None else settings.monitor_url)
     verified = with_services(config, lambda orrery: _run(orrery, product, shop))
     if as_json:
         show_json(asdict(verified))
@@ -50,7 +50,7 @@ def verify(
 
 
 async def _run(orrery: Orrery, name: str | None, shop: HttpShop) -> VerificationReport:
-    named = orrery.checkout.catalogue.named([name] if name else [])
+    named = orrery.checkout.catalogue.named([] if name is None else [name])
     chosen = next((one for one in named if one.price_id or name), None)
     if chosen is None:
         raise NotConfigured("No product with a price is configured.")
