@@ -241,7 +241,8 @@ _CAUSES: dict[int, Cause] = {
 
 def _exhausted(message: str) -> Cause:
     """Return which quota is gone; one that is not named is taken for an hourly one."""
-    return next((cause for words, cause in _QUOTAS.items() if words in message), "hour")
+    named: list[Cause] = [cause for words, cause in _QUOTAS.items() if words in message]
+    return named[0] if named else "hour"
 
 
 _QUOTAS: dict[str, Cause] = {"concurrent": "concurrent", "thresholded": "thresholded", "per day": "day"}
