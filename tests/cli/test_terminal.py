@@ -1,12 +1,14 @@
 """What is stored, or came from the processor, can not steer the terminal that it is printed on."""
 
 import pytest
+import typer
 
 from orrery.checkout.drift import Condition
 from orrery.checkout.verification import VerificationReport
 from orrery.cli.checkout_verify import show_verified
-from orrery.cli.tables import note, show
+from orrery.cli.tables import left_out, note, show
 from orrery.cli.terminal import marked, visible
+from orrery.errors import RecordUnreadable
 
 ADDRESS = "2606:4700:a:b:1234:100:0:1"
 HOSTILE = "\x1b[31m\x07 [bold]x[/bold] \u202e\\"
@@ -34,3 +36,14 @@ def test_what_a_session_holds(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert printed.count("\\x1b[31m\\x07 [bold]x[/bold] \\u202e") == 3
     assert "\x1b[31m\x07" not in printed
+
+
+def test_what_a_list_had_to_leave_out(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each record that can not be read is named after the list, as text, and the command ends with 1."""
+    left_out([])
+    with pytest.raises(typer.Exit) as ended:
+        left_out([RecordUnreadable("access:cs_1"), RecordUnreadable(HOSTILE)])
+    first, second = capsys.readouterr().err.splitlines()
+    assert ended.value.exit_code == 1
+    assert first.startswith("The record access:cs_1 can not be read")
+    assert "\\x1b[31m\\x07 [bold]x[/bold]" in second

@@ -11,7 +11,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.owner.fingerprints import DIRECTORY, Seen
 from orrery.owner.guard import ANNOUNCED, KEPT
-from orrery.owner.restored import Restored
+from orrery.owner.restored import RESTORED, Restored
 from orrery.owner.secret_letters import TRAP
 from orrery.ports.store import Put
 from tests.support.clock import ManualClock
@@ -59,6 +59,18 @@ async def test_an_urgent_push(now: Seen, title: str) -> None:
     assert (push.title, push.priority, push.channel) == (title, "urgent", "push")
     assert "nobody can buy." in push.body
     assert TRAP in push.body
+
+
+async def test_a_restore_that_can_not_be_read() -> None:
+    """When the store was restored may be unreadable: what changes is told all the same, and that it is so."""
+    guarded = Guarded()
+    await guarded.look()
+    assert guarded.store is not None
+    await guarded.store.commit([Put(RESTORED, b'{"v":2}')])
+    guarded.put(KEY, "another one")
+    await guarded.look()
+    (push,) = await guarded.pushes()
+    assert "The record restored-at can not be read" in push.body
 
 
 async def test_a_wipe_is_one_push() -> None:

@@ -69,6 +69,15 @@ class Fulfilment:
         `offer` stands in when none was stored that can be read. Raises `StoreUnavailable` or `OutcomeUnknown`; and
         `RecordUnreadable`, with nothing written, when a record that decides can not be read.
         """
+        try:
+            return await self._settled(session, source, offer)
+        except RecordUnreadable:
+            # What has its access needs no other record. One that can not be read is raised again here.
+            if already := await self._already(session, source):
+                return already
+            raise
+
+    async def _settled(self, session: CheckoutSession, source: Source, offer: Offer | None) -> Outcome:
         verdict = await self.judge(session, offer)
         product = bought(session)
         # The commit's own checks tell whether another was first: an earlier event, a reconciliation, or a second

@@ -6,8 +6,8 @@ import typer
 
 from orrery.app import Orrery
 from orrery.cli.services import AsJson, Config, with_services
-from orrery.cli.tables import Row, note, show
-from orrery.errors import NotFound
+from orrery.cli.tables import Row, left_out, note, show
+from orrery.errors import NotFound, RecordUnreadable
 from orrery.owner.outbox import State
 
 group = typer.Typer(no_args_is_help=True)
@@ -26,11 +26,13 @@ def list_notifications(
 ) -> None:
     """List notifications and what became of them."""
 
-    async def read(orrery: Orrery) -> list[Row]:
-        return [row.model_dump() async for row in orrery.outbox.rows(state)]
+    async def read(orrery: Orrery) -> tuple[list[Row], list[RecordUnreadable]]:
+        return [row.model_dump() async for row in orrery.outbox.rows(state)], await orrery.outbox.unreadable()
 
     columns = ("state", "channel", "attempts", "created_at", "id", "last_error")
-    show(with_services(config, read), columns, as_json=as_json, empty="There are none.")
+    rows, unreadable = with_services(config, read)
+    show(rows, columns, as_json=as_json, empty="There are none.")
+    left_out(unreadable)
 
 
 @group.command()

@@ -17,8 +17,8 @@ from typing import Literal
 import structlog
 from pydantic import BaseModel, ConfigDict
 
-from orrery.errors import DeliveryFailed
-from orrery.owner.stored import read, readable
+from orrery.errors import DeliveryFailed, RecordUnreadable
+from orrery.owner.stored import parted, read, readable, tried
 from orrery.ports.clock import Clock
 from orrery.ports.notifier import Message, Notifier, Priority
 from orrery.ports.store import Absent, Check, Delete, Entry, Put, Store, Unchanged, Write
@@ -132,7 +132,7 @@ class Outbox:
         return tried
 
     async def rows(self, state: State | None = None) -> AsyncIterator[Row]:
-        """Yield every row, or those in `state`, by id."""
+        """Yield every row that can be read, or those in `state`, by id."""
         after = None
         while page := await self._store.scan(ROW, after=after):
             after = page[-1].key
@@ -140,6 +140,15 @@ class Outbox:
                 row = readable(Row, entry)
                 if row and state in (None, row.state):
                     yield row
+
+    async def unreadable(self) -> list[RecordUnreadable]:
+        """Return why rows can not be read, one for each."""
+        found: list[RecordUnreadable] = []
+        after = None
+        while page := await self._store.scan(ROW, after=after):
+            after = page[-1].key
+            found += parted(tried(Row, entry) for entry in page)[1]
+        return found
 
     async def dead(self, limit: int) -> list[Row]:
         """Return up to so many of the rows that were refused for good."""
