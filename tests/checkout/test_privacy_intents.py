@@ -4,12 +4,15 @@ import json
 
 import pytest
 
+from orrery.adapters.memory import MemoryStore
 from orrery.errors import Invalid, NotFound, ProcessorRefused
 from orrery.owner.chain import LogEntry
 from orrery.owner.intents import Intent
 from orrery.ports.store import Delete, Put
 from tests.support.approving import Desk
 from tests.support.checkout import BUYER, Shop
+from tests.support.clock import ManualClock
+from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
 
@@ -142,6 +145,22 @@ async def test_what_is_erased_can_not_be_carried_out(shop: Shop) -> None:
         with pytest.raises(NotFound, match="was erased"):
             await attempt
     assert len(shop.approving.switches.on) == 1
+
+
+async def test_two_erasures_at_once() -> None:
+    """Of two processes that erase the same intent one does, and the other finds it done."""
+    clock = ManualClock()
+    store = UnreliableStore(MemoryStore(clock))
+    shop, other = Shop(clock, store), Shop(clock, store.inside)
+    await blocked(shop.approving)
+
+    async def overtake() -> None:
+        store.overtaken_by = None
+        assert not (await other.privacy.erase(BUYER, "asked")).kept
+
+    store.overtaken_by = overtake
+    assert not (await shop.privacy.erase(BUYER, "asked")).kept
+    assert (await shop.approving.kinds()).count("erased") == 1
 
 
 async def test_an_altered_intent_is_not_erased(shop: Shop) -> None:

@@ -166,6 +166,22 @@ def test_a_lost_answer(desk: Desk) -> None:
     assert (desk.state(intent_id), address in desk.blocked()) == ("failed", False)
 
 
+def test_a_person_is_erased(desk: Desk) -> None:
+    """What waits is named and kept; when it was withdrawn it is erased, and the log says so and holds."""
+    proposed = desk.shop.orrery("fraud", "block", "--email", "ann@example.org", "--reason", "a wish").stdout
+    intent_id = proposed.split()[-1]
+    erase = ("privacy", "erase", "ann@example.org", "--reason", "asked")
+    kept = desk.shop.orrery(*erase)
+    assert (kept.returncode, f"Not erased: intent {intent_id}. It is waiting" in kept.stderr) == (1, True)
+    desk.does("withdraw", intent_id)
+    erased = desk.shop.orrery(*erase)
+    assert (erased.returncode, "1 intents." in erased.stderr) == (0, True)
+    assert not any(b"ann@example.org" in value for value in desk.shop.records.scan().values())
+    assert "was erased" in desk.does("show", intent_id, code=2).stderr
+    assert f"with only the log left of them: {intent_id}." in desk.does("verify").stdout
+    assert "reason   (erased)" in desk.shop.orrery("fraud", "log").stdout
+
+
 def test_found_by_verify(desk: Desk, tmp_path: Path) -> None:
     """An altered intent is refused and named; after a restore the head that the owner remembers is missed."""
     intent_id, address = desk.proposed()
