@@ -19,6 +19,7 @@ SECONDS = 15.0
 """How long one delivery may take."""
 
 _PERMANENT = 500
+"""Replies from here on are for good (RFC 5321, 4.2.1): a code of SMTP, no status of HTTP."""
 
 
 @dataclass(frozen=True, slots=True)

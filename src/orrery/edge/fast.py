@@ -20,8 +20,6 @@ PUBLIC_HEADERS = (
 Of the headers that our other answers carry only this one means something for JSON; each costs a read 2 percent.
 """
 
-NOT_MODIFIED = 304
-
 
 class Answer(Protocol):
     """A body of JSON, its validator, and its `Cache-Control`."""
@@ -58,7 +56,7 @@ class _Sent:
         self.answer = answer
         self.start: Message = {"type": "http.response.start", "status": 200, "headers": content + about}
         self.body: Message = {"type": "http.response.body", "body": answer.body}
-        self.not_modified: Message = {"type": "http.response.start", "status": NOT_MODIFIED, "headers": about}
+        self.not_modified: Message = {"type": "http.response.start", "status": 304, "headers": about}
         self._above: list[tuple[bytes, bytes]] | None = None
         self._whole = b""
 
@@ -102,7 +100,7 @@ class FastReads:
             return
         sent = self._as_messages(query, source.ready() or await source.answer())
         if is_known(scope["headers"], sent.answer.etag):
-            self._count(scope["method"], NOT_MODIFIED)
+            self._count(scope["method"], 304)
             await send(sent.not_modified)
             await send(_EMPTY)
         else:
