@@ -26,7 +26,7 @@ _PAGE = 100
 """The most that one page of a list holds."""
 
 _LIMITED = "limits how often it may be asked ({status}); the next check asks again."
-_REFUSALS = {
+_REFUSALS: dict[int, str] = {
     HTTPStatus.UNAUTHORIZED: "does not accept the token (401): give a new one in the secret tracker_token.",
     HTTPStatus.FORBIDDEN: (
         "forbids it (403): the token must be allowed to read and write the issues of {repository}."
