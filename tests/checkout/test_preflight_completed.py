@@ -1,4 +1,4 @@
-"""A test session that somebody completed before it could be expired: money may have moved, so the owner is told."""
+"""A test session that somebody completed before it could be expired: money may have moved; the owner is told."""
 
 from dataclasses import replace
 

@@ -17,7 +17,9 @@ Config = Annotated[
     Path | None,
     typer.Option("--config", "-c", help="The settings file; default $ORRERY_CONFIG, then orrery.toml."),
 ]
-Reason = Annotated[str, typer.Option("--reason", "-r", help="Why; it is kept with what was done.", show_default=False)]
+Reason = Annotated[
+    str, typer.Option("--reason", "-r", help="Why; it is kept with what was done.", show_default=False)
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
