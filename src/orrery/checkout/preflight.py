@@ -233,8 +233,9 @@ def _with_completed(trials: Sequence[Trial], panel: Panel) -> Panel:
     if not trials:
         return panel
     told = f"Completed test sessions: {', '.join(trial.session_id or '' for trial in trials)}."
-    todo = f"{told} Refund each by hand at the processor's dashboard, unless you have. {panel.todo}".rstrip()
-    return replace(panel, tone="bad" if panel.tone == "bad" else "attention", todo=todo)
+    todo = "Where money moved, refund it by hand at the processor's dashboard, unless you have."
+    tone: Tone = "bad" if panel.tone == "bad" else "attention"
+    return replace(panel, tone=tone, todo=f"{told} {todo} {panel.todo}".rstrip())
 
 
 def _age(then: datetime, now: datetime) -> str:

@@ -70,7 +70,6 @@ class Report:
         """Note a record that can not be read."""
         if error.name not in self.unreadable:
             self.unreadable.append(error.name)
-            log.warning("left out of the reconciliation", why=str(error))
 
 
 class Reconciliation:
@@ -97,6 +96,7 @@ class Reconciliation:
         for finding in report.access_without_payment:
             await outbox.tell_once(self._store, _taken_back_letter(finding), now)
         for name in report.unreadable:
+            log.warning("a record can not be read", key=name)
             await outbox.tell_once(self._store, _unreadable_letter(name), now)
 
     async def run(

@@ -316,9 +316,9 @@ def _completed(session: CheckoutSession) -> str:
         return f"Somebody completed it before it could be expired; there was nothing to pay. {_access(session)}"
     paid = session.payment_status == "paid"
     done = "Somebody paid it" if paid else "Somebody completed it, and its payment is under way,"
-    money = "" if session.livemode else " It is not of live mode: no money moved."
     todo = "refund it by hand at the processor's dashboard."
-    return f"{done} before it could be expired: {todo}{money} {_access(session)}"
+    money = todo if session.livemode else "it is not of live mode, so no money moves."
+    return f"{done} before it could be expired: {money} {_access(session)}"
 
 
 def _access(session: CheckoutSession) -> str:

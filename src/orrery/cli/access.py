@@ -41,8 +41,7 @@ def list_records(
         return [_row(record, orrery.clock.now()) for record in records], unreadable
 
     rows, unreadable = with_services(config, read)
-    show(rows, _COLUMNS, as_json=as_json, empty="No access record yet.")
-    left_out(unreadable)
+    show(rows, _COLUMNS, as_json=as_json, empty="No access record yet.", unreadable=unreadable)
 
 
 @group.command("show")
@@ -136,8 +135,8 @@ def journal(
     """List what was changed by hand, and why."""
     entries, unreadable = parted(with_services(config, lambda orrery: orrery.checkout.desk.journal(limit)))
     rows: list[Row] = [entry.model_dump() | {"at": f"{entry.at:%Y-%m-%d %H:%M:%S}"} for entry in entries]
-    show(rows, ("at", "action", "session_id", "reason"), as_json=as_json, empty="Nothing was changed by hand.")
-    left_out(unreadable)
+    columns = ("at", "action", "session_id", "reason")
+    show(rows, columns, as_json=as_json, empty="Nothing was changed by hand.", unreadable=unreadable)
 
 
 async def _new(gifts: Sequence[Gift], orrery: Orrery) -> list[Gift]:

@@ -6,7 +6,7 @@ import typer
 
 from orrery.app import Orrery
 from orrery.cli.services import AsJson, Config, with_services
-from orrery.cli.tables import Row, left_out, note, show
+from orrery.cli.tables import Row, note, show
 from orrery.errors import NotFound, RecordUnreadable
 from orrery.owner.outbox import State
 
@@ -31,8 +31,7 @@ def list_notifications(
 
     columns = ("state", "channel", "attempts", "created_at", "id", "last_error")
     rows, unreadable = with_services(config, read)
-    show(rows, columns, as_json=as_json, empty="There are none.")
-    left_out(unreadable)
+    show(rows, columns, as_json=as_json, empty="There are none.", unreadable=unreadable)
 
 
 @group.command()

@@ -12,8 +12,8 @@ import typer
 from orrery.adapters.sqlite import SqliteStore, restore
 from orrery.app import clock_of, opened
 from orrery.cli.services import Config, configured
-from orrery.cli.tables import note
-from orrery.errors import OrreryError
+from orrery.cli.tables import left_out, note
+from orrery.errors import OrreryError, RecordUnreadable
 from orrery.owner.outbox import Outbox
 from orrery.owner.restored import Restoration, Settled
 from orrery.ports.clock import Clock
@@ -62,3 +62,4 @@ async def _reconciled(settings: Settings, secrets: Secrets) -> None:
             note(f"Not reconciled: {error} Run `orrery checkout reconcile` when that is mended.")
             return
         note(f"Reconciled: {len(report.granted)} granted, {report.held_notifications} of them held back.")
+        left_out([RecordUnreadable(name) for name in report.unreadable])

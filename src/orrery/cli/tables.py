@@ -17,15 +17,29 @@ Row = Mapping[str, object]
 _ANYTHING: TypeAdapter[object] = TypeAdapter(object)
 
 
-def show(rows: Iterable[Row], columns: Sequence[str], *, as_json: bool, empty: str) -> None:
-    """Print rows as a table of `columns`, with times in UTC, or as one JSON list with every field."""
+def show(
+    rows: Iterable[Row],
+    columns: Sequence[str],
+    *,
+    as_json: bool,
+    empty: str,
+    unreadable: Sequence[RecordUnreadable] = (),
+) -> None:
+    """Print rows as a table of `columns`, with times in UTC, or as one JSON list with every field.
+
+    `unreadable` are what the list had to leave out: see `left_out`.
+    """
     found = list(rows)
     if as_json:
         show_json(found)
-        return
-    if not found:
+    elif found:
+        _show_table(found, columns)
+    elif not unreadable:
         note(empty)
-        return
+    left_out(unreadable)
+
+
+def _show_table(found: Sequence[Row], columns: Sequence[str]) -> None:
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in columns:
         # A terminal may fold; a pipe gets each row on one line.
