@@ -1,18 +1,24 @@
 """How the commands print: a table for people, JSON for machines."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import cast
 
 import typer
 from pydantic import TypeAdapter
-from rich.table import Table
+from rich.cells import cell_len, set_cell_size
+from rich.text import Text
 
-from orrery.cli.terminal import marked, new_console, visible, visible_json
+from orrery.cli.terminal import new_console, visible, visible_json
 from orrery.errors import RecordUnreadable
 
 Row = Mapping[str, object]
+
+_NOTHING = "-"
+
+_FEWEST = 2
+"""So many columns stand beside each other, however narrow the terminal."""
 
 _ANYTHING: TypeAdapter[object] = TypeAdapter(object)
 
@@ -40,13 +46,12 @@ def show(
 
 
 def _show_table(found: Sequence[Row], columns: Sequence[str]) -> None:
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in columns:
-        # A terminal may fold; a pipe gets each row on one line.
-        table.add_column(column.replace("_", " "), overflow="fold", no_wrap=not sys.stdout.isatty())
-    for row in found:
-        table.add_row(*(marked(_text(row.get(column))) for column in columns))
-    new_console(soft_wrap=False, width=None if sys.stdout.isatty() else 400).print(table)
+    told = [[visible(_text(row.get(column))) for column in columns] for row in found]
+    console = new_console()
+    # A pipe gets each row on one line.
+    room = console.width if sys.stdout.isatty() else None
+    for line in table_lines([column.replace("_", " ") for column in columns], told, room):
+        console.print(line)
 
 
 def show_json(value: object) -> None:
@@ -68,9 +73,33 @@ def left_out(errors: Sequence[RecordUnreadable]) -> None:
         raise typer.Exit(1)
 
 
+def table_lines(heads: Sequence[str], rows: Sequence[Sequence[str]], room: int | None) -> Iterator[Text]:
+    """Yield a table that fits into `room` cells: what does not stands under its row, whole, to be copied."""
+    widths = [max(map(cell_len, column)) for column in zip(heads, *rows, strict=True)]
+    beside = _beside(widths, room)
+    yield Text(_padded(heads, widths, beside), "bold")
+    for row in rows:
+        yield Text(_padded(row, widths, beside))
+        for index, (head, cell) in enumerate(zip(heads, row, strict=True)):
+            if index not in beside and cell not in ("", _NOTHING):
+                yield Text.assemble((f"  {head}  ", "dim"), cell)
+
+
+def _beside(widths: Sequence[int], room: int | None) -> list[int]:
+    """Return the columns that stand beside each other: all, or the first and two at least without the widest."""
+    beside = list(range(len(widths)))
+    while room is not None and len(beside) > _FEWEST and sum(widths[index] + 2 for index in beside) - 2 > room:
+        beside.remove(max(beside[1:], key=lambda index: (widths[index], index)))
+    return beside
+
+
+def _padded(cells: Sequence[str], widths: Sequence[int], beside: Sequence[int]) -> str:
+    return "  ".join(set_cell_size(cells[index], widths[index]) for index in beside).rstrip()
+
+
 def _text(value: object) -> str:
     if value is None:
-        return "-"
+        return _NOTHING
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, datetime):

@@ -1,0 +1,35 @@
+"""A table fits the terminal that it is printed on, and loses nothing in a pipe."""
+
+import pytest
+
+from orrery.cli.tables import show, table_lines
+
+SESSION = "cs_test_" + "a" * 58
+HEADS = ("created", "state", "email", "session id", "note")
+ROWS = (
+    ("21 Nov", "open", "-", SESSION, "a 語"),
+    ("20 Nov", "complete", "ann@example.org", SESSION, "-"),
+)
+
+
+def test_a_pipe_gets_each_row_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever its length."""
+    show([{"id": 1, "note": "x" * 5000}, {"id": 2}], ("id", "note"), as_json=False, empty="")
+    assert capsys.readouterr().out.splitlines() == ["id  note", f"1   {'x' * 5000}", "2   -"]
+
+
+def test_what_does_not_fit_stands_under_its_row() -> None:
+    """The widest column leaves the table, so that its value can be copied in one piece; nothing is no line."""
+    assert [line.plain for line in table_lines(HEADS, ROWS, 50)] == [
+        "created  state     email            note",
+        "21 Nov   open      -                a 語",
+        f"  session id  {SESSION}",
+        "20 Nov   complete  ann@example.org  -",
+        f"  session id  {SESSION}",
+    ]
+
+
+def test_two_columns_stay_beside_each_other() -> None:
+    """A name without its value would be no table."""
+    rows = [(SESSION, "a 語")]
+    assert [line.plain for line in table_lines(("session id", "note"), rows, 50)][1] == f"{SESSION}  a 語"
