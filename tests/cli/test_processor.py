@@ -126,6 +126,13 @@ def test_entries_since() -> None:
     assert asyncio.run(entries("card_bin_blocklist", AT + timedelta(seconds=1))) == []
 
 
+@pytest.mark.parametrize("email", ["", " ", "ann", "ann@example.org,bob@example.org", "\udcff@example.org"])
+def test_addresses_that_are_none(email: str) -> None:
+    """An empty one would list everybody, and a mistyped one say that there is nobody."""
+    with pytest.raises(Invalid, match="not an e-mail address"):
+        processor.customers(email)
+
+
 @pytest.mark.parametrize(
     "session_id", ["", "foo", "cs_", "../charges", "cs_1/expire", "cs_ü", "cs_1?x=1", "cs_1\n"]
 )

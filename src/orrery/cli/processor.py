@@ -20,6 +20,7 @@ from orrery.cli.terminal import new_console
 from orrery.cli.windows import parse_window
 from orrery.errors import Invalid, NotFound, ProcessorRefused
 from orrery.ports.processor import CheckoutSession, Configuration
+from orrery.syntax.email_address import is_email_address
 
 group = typer.Typer(no_args_is_help=True)
 group.command("set-branding")(set_branding)
@@ -111,6 +112,8 @@ def customers(
     config: Config = None,
 ) -> None:
     """List the processor's buyer records, the newest first."""
+    if email is not None and not is_email_address(email):
+        raise Invalid("That is not an e-mail address.")
     start = _start_if_any(since)
     found = _listed(
         config, lambda orrery: orrery.reads.list_customers(email, since=start(orrery)), "customers", limit
