@@ -9,8 +9,9 @@ from orrery.adapters.memory import MemoryStore
 from orrery.checkout.privacy import KEEP_ADDRESSES, Erasure
 from orrery.checkout.records import Offer
 from orrery.errors import DeliveryFailed, StoreUnavailable
-from orrery.owner.outbox import Outbox
+from orrery.owner.outbox import ROW, Outbox
 from orrery.ports.notifier import Message
+from orrery.ports.store import Put
 from tests.support.checkout import Shop, all_of, session_json
 from tests.support.clock import START, ManualClock
 from tests.support.unreliable_store import UnreliableStore
@@ -252,3 +253,32 @@ async def test_client_addresses_are_kept_thirty_days() -> None:
     assert Offer.model_validate_json(offer.value).price_id == "price_cissp"
     assert timedelta(days=30) == KEEP_ADDRESSES
     assert shop.clock.now() > START
+
+
+async def test_what_is_damaged_is_found_by_its_text() -> None:
+    """An event, a notification and an offer that can not be read hide nothing from an export or an erasure."""
+    shop = await sold(Shop(), ANN)
+    letter = next(entry for entry in await shop.entries(ROW) if ANN.encode() in entry.value)
+    event, offer = await shop.store.get("event:evt_0"), await shop.store.get("offer:cs_0")
+    assert event is not None
+    assert offer is not None
+    for entry in (letter, event, offer):
+        await shop.store.commit([Put(entry.key, entry.value[:-1])])
+    told = await shop.privacy.export(ANN)
+    assert (len(told.events), len(told.notifications), len(told.offers)) == (1, 1, 1)
+    await shop.privacy.erase(ANN, "asked")
+    assert ANN not in await everything(shop)
+    assert await shop.store.get("offer:cs_0") is None
+
+
+async def test_a_damaged_offer_does_not_keep_the_others() -> None:
+    """When their time has come, its address goes with it, and those of the others as ever."""
+    shop = Shop()
+    for _ in range(2):
+        await shop.checkout_session()
+    offer, _ = await shop.entries("offer:")
+    await shop.store.commit([Put(offer.key, offer.value[:-1])])
+    shop.clock.advance(KEEP_ADDRESSES.total_seconds() + 1)
+    assert await shop.privacy.erase_old_addresses() == 2
+    assert "203.0.113.7" not in await everything(shop)
+    assert await shop.privacy.erase_old_addresses() == 0

@@ -8,6 +8,7 @@ import pytest
 
 from orrery.checkout import keys
 from orrery.checkout.desk import Gift
+from orrery.checkout.privacy import KEEP_ADDRESSES
 from orrery.errors import OrreryError, RecordUnreadable
 from orrery.owner import outbox, stored
 from orrery.owner.lease import Lease
@@ -28,9 +29,11 @@ KINDS = (
     "access-end:",
     "attempt:",
     "checkout-drift",
+    "event:",
     "journal:",
     "lease:",
     "offer:",
+    "offer-address:",
     "outbox-due:",
     "outbox-held:",
     "outbox:",
@@ -82,6 +85,12 @@ async def covered(world: World) -> None:
     """Ask whether an approval covers a session."""
     intent = (await world.rehearsal.approvals.proposals())[0].intent
     await world.rehearsal.expiry.covers(intent, "cs_1")
+
+
+async def old_addresses(world: World) -> None:
+    """Erase the client addresses that are due."""
+    world.shop.clock.advance(KEEP_ADDRESSES.total_seconds() + 1)
+    await world.shop.privacy.erase_old_addresses()
 
 
 def gift(session_id: str | None = None) -> Gift:
@@ -142,6 +151,9 @@ ACTIONS: dict[str, Action] = {
     "release and drop": every_row_released,
     "hold all": lambda world: world.shop.outbox.hold_all(),
     "restore": lambda world: world.restoration.settle(),
+    "privacy export": lambda world: world.shop.privacy.export(BUYER),
+    "old addresses": old_addresses,
+    "privacy erase": lambda world: world.shop.privacy.erase(BUYER, "why"),
 }
 """What reads records, by the name under which the owner or a visitor meets it."""
 

@@ -15,6 +15,7 @@ from orrery.checkout.records import KEEP_OFFERS, AccessRecord, Offer
 from orrery.errors import Invalid, NotFound
 from orrery.owner import outbox
 from orrery.owner.approvals import Approvals, Proposal, kept_reason
+from orrery.owner.stored import readable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Delete, Entry, Put, Store, Unchanged, Write
 
@@ -54,16 +55,16 @@ class Privacy:
         self._index_key = index_key
 
     async def export(self, email: str) -> PersonalData:
-        """Return all that is kept about `email`."""
+        """Return all that is kept about `email`; raise `RecordUnreadable` for one of its access records."""
         address, data = keys.normal_email(email), PersonalData()
         for record in await self._lookup.records_of(address):
             data.access.append(record.model_dump(mode="json"))
             if offer := await self._store.get(keys.offer(record.session_id)):
-                data.offers.append(json.loads(offer.value))
+                data.offers.append(_kept(offer))
         async for entry in self._mentions(keys.EVENT, address):
-            data.events.append(json.loads(entry.value))
+            data.events.append(_kept(entry))
         async for entry in self._mentions(outbox.ROW, address):
-            data.notifications.append(json.loads(entry.value))
+            data.notifications.append(_kept(entry))
         data.intents += [_told(proposal) for proposal in await self._proposals(address)]
         return data
 
@@ -88,7 +89,8 @@ class Privacy:
         while indexed := await self._store.scan(keys.OFFER_ADDRESS, limit=200):
             due = [index for index in indexed if index.key[len(keys.OFFER_ADDRESS) :] <= limit]
             for index in due:
-                await self._store.commit([Delete(index.key), *await self._without_address(index.value.decode())])
+                session_id = index.key.rpartition(":")[2]
+                await self._store.commit([Delete(index.key), *await self._without_address(session_id)])
             erased += len(due)
             if len(due) < len(indexed):
                 break
@@ -126,7 +128,7 @@ class Privacy:
 
     async def _erase_record(self, record: AccessRecord, reason: str) -> None:
         stored = await self._store.get(keys.access(record.session_id))
-        if stored is None or AccessRecord.model_validate_json(stored.value) != record:
+        if stored is None or readable(AccessRecord, stored) != record:
             return
         digest = keys.email_digest(record.email, self._index_key)
         blank = record.model_copy(update={"email": "", "marketing_consent": None})
@@ -144,19 +146,29 @@ class Privacy:
         entry = await self._store.get(keys.offer(session_id))
         if entry is None:
             return []
-        offer = Offer.model_validate_json(entry.value).model_copy(update={"client_address": None})
-        return [Put(entry.key, offer.to_bytes(), KEEP_OFFERS)]
+        offer = readable(Offer, entry)
+        if offer is None:  # it may hold the address, and counts as lost for whoever reads it
+            return [Delete(entry.key)]
+        return [Put(entry.key, offer.model_copy(update={"client_address": None}).to_bytes(), KEEP_OFFERS)]
 
     async def _mentions(self, prefix: str, address: str) -> AsyncIterator[Entry]:
         mentions, after = _whole(address).search, None
         while page := await self._store.scan(prefix, after=after, limit=200):
             after = page[-1].key
             for entry in page:
-                if any(map(mentions, _strings(json.loads(entry.value)))):
+                if any(map(mentions, _strings(_kept(entry)))):
                     yield entry
 
     async def _replace(self, entry: Entry, writes: list[Write]) -> None:
         await self._store.commit(writes, [Unchanged(entry.key, entry.version)])
+
+
+def _kept(entry: Entry) -> object:
+    """Return what an entry holds, ready for JSON; of one that is damaged, its text."""
+    try:
+        return json.loads(entry.value)
+    except ValueError:
+        return entry.value.decode(errors="replace")
 
 
 def _told(proposal: Proposal) -> Mapping[str, object]:

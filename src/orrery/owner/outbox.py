@@ -102,9 +102,11 @@ async def tell_once(store: Store, draft: Draft, now: datetime) -> None:
 def removed(entry: Entry) -> list[Write]:
     """Return the writes that remove a stored notification with its index, whatever became of it.
 
-    Raises `RecordUnreadable`.
+    The index of one that can not be read is not known; it goes when somebody follows it.
     """
-    return _replaced(read(Row, entry), [])
+    row = readable(Row, entry)
+    row_id = entry.key.removeprefix(ROW)
+    return _replaced(row, []) if row else [Delete(entry.key), Delete(f"{_UNREADABLE}{row_id}")]
 
 
 class Outbox:
