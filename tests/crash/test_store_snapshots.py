@@ -121,6 +121,18 @@ def test_a_snapshot_overwrites_nothing(path: Path, snapshot: Path) -> None:
     assert snapshot.read_text() == "precious"
 
 
+def test_a_name_that_is_no_text(path: Path, tmp_path: Path) -> None:
+    """SQLite can not be told such a name: one sentence, either way, and the store stays."""
+    old, odd = fill(path, "old"), tmp_path / "snapshot-\udcff"
+    for _ in range(2):
+        with pytest.raises(Invalid, match="bytes that are no text"):
+            backup(path, odd)
+    odd.write_bytes(path.read_bytes())
+    with pytest.raises(Invalid, match="bytes that are no text"):
+        restore(odd, path, SystemClock())
+    assert entries_of(path) == old
+
+
 def test_a_missing_store_has_no_snapshot(path: Path, snapshot: Path) -> None:
     """Without a store there is one sentence, and no file comes to be."""
     with pytest.raises(Invalid, match=r"There is no file store\.db"):

@@ -203,6 +203,7 @@ BAD_INPUT = [
     ["sign", "in-000000000000", "--statement", "x"],
     ["withdraw", "\x1b[2J"],
     ["verify", "--head", "3"],
+    ["verify", "--head", ""],
     ["verify", "--old-key", "gone.pub"],
 ]
 

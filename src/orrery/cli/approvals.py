@@ -123,7 +123,7 @@ def verify(
 ) -> None:
     """Look through the whole log: whether anything in it was altered, put in or taken out."""
     settings, _ = configured(config, quiet=True)
-    remembered = read_head(head) if head else None
+    remembered = None if head is None else read_head(head)
     signatures = SshKeygen([*settings.approvals.owner_keys, *map(_old_key, old_key or [])], NAMESPACE)
 
     async def look(orrery: Orrery) -> Verified:

@@ -69,6 +69,10 @@ def _on_disk_of(target: Path) -> Generator[None, None, None]:
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         yield
+    except UnicodeEncodeError:
+        raise Invalid(
+            "SQLite takes no file whose path holds bytes that are no text: give it another name."
+        ) from None
     except (apsw.Error, OSError) as error:
         raise unavailable(target, error) from error
 
