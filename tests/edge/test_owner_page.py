@@ -207,13 +207,14 @@ async def test_texts_are_escaped_and_marked_up() -> None:
         "a `<b>` at 2026-11-21T09:03:00Z & 2026-99-99T00:00:00Z",
         todo="since 2026-11-21 09:03",
         columns=("what it is",),
-        rows=(("`x` <script>",),),
+        rows=(("`x` <script>",), ("in-0123456789ab of northwind/exam",)),
     )
     page = await shown(panel)
     moment = '<time datetime="2026-11-21T09:03:00Z">21 Nov 2026, 09:03</time>'
     assert f"a <code>&lt;b&gt;</code> at {moment} &amp; 2026-99-99T00:00:00Z" in page
     assert f"since {moment}" in page
     assert "<code>x</code> &lt;script&gt;" in page
+    assert '<span class="id">in-0123456789ab</span> of northwind/<wbr>exam' in page
     assert "&lt;i&gt;T&lt;/i&gt;" in page
     assert ">What it is</th>" in page
 

@@ -40,7 +40,10 @@ _URGENCY: tuple[Tone, ...] = ("bad", "attention")
 _STYLES = ("tokens.css", "owner/owner.css", "owner/panels.css")
 _ORBITS = (26, 42, 58, 74)
 _GOLDEN_ANGLE = 137.5
-_SPECIAL = re.compile(r"`(?P<code>[^`]+)`|(?P<at>\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\dZ)?)")
+_SPECIAL = re.compile(
+    r"`(?P<code>[^`]+)`|(?P<at>\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\dZ)?)"
+    r"|(?P<id>\b(in|fc)-[0-9a-f]{10,12}\b)|(?P<slash>/)"
+)
 _FIGURE = re.compile(r"-?\d[\d.,]*|-")
 
 log = structlog.get_logger()
@@ -146,7 +149,7 @@ def _templates() -> "Environment":
 
 
 def _words(text: str) -> "Markup":
-    """Return a panel's text with its moments and commands marked up."""
+    """Return a panel's text with its moments, commands and ids marked up; it may break after a slash."""
     from markupsafe import Markup, escape  # noqa: PLC0415  it is needed here only
 
     parts: list[Markup] = []
@@ -162,6 +165,10 @@ def _special(found: re.Match[str]) -> "Markup":
 
     if found["code"]:
         return Markup("<code>{}</code>").format(found["code"])
+    if found["id"]:
+        return Markup('<span class="id">{}</span>').format(found["id"])
+    if found["slash"]:
+        return Markup("/<wbr>")
     try:
         return _time(datetime.fromisoformat(found["at"].removesuffix("Z")).replace(tzinfo=UTC))
     except ValueError:
