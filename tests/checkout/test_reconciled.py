@@ -79,7 +79,7 @@ async def test_the_panel_when_all_adds_up() -> None:
     await shop.reconciliation.run()
     panel = await shop.reconciliation.panel()
     assert panel.tone == "good"
-    assert "2026-03-01T12:00:00Z: 0 sessions" in panel.todo
+    assert "2026-03-01T12:00:00Z. Sessions of 30 days: 0," in panel.todo
 
 
 async def test_the_panel_when_something_does_not() -> None:

@@ -115,7 +115,7 @@ class Preflight:
         waiting = sum(standing.state != "accepted" for standing in standings)
         completed = await self._trials.completed()
         if not waiting:
-            told = f"All {len(rows)} accepted by the processor."
+            told = f"Accepted by the processor: all of {len(rows)}"
             return _with_completed(completed, Panel(title, told, "good", "", columns, rows))
         stopped = any(standing.state in {"never", "no price"} for standing in standings)
         tone: Tone = "bad" if stopped else "attention"

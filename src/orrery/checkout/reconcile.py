@@ -254,7 +254,7 @@ def _panel(seen: Reconciled, now: datetime) -> Panel:
     rows = tuple((one.session_id, what, one.reason) for one, what in doubts)
     rows += tuple((name, "record", "can not be read") for name in seen.unreadable)
     columns = ("Session", "What", "Why") if rows else ()
-    ran = f"Reconciled at {moment(seen.at)}: {seen.examined} sessions of 30 days, {seen.unpaid} not paid yet."
+    ran = f"Reconciled at {moment(seen.at)}. Sessions of 30 days: {seen.examined}, not paid yet: {seen.unpaid}."
     if rows:
         counted = (
             (seen.without_access, "paid without access"),
