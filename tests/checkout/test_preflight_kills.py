@@ -196,3 +196,19 @@ async def test_two_at_once() -> None:
     assert len(rehearsal.till.sessions) == 2
     assert any(report.is_well for report in reports)
     await see_cleaned_up(rehearsal)
+
+
+async def test_an_approval_that_can_not_be_read() -> None:
+    """Where the killed run's intent is cut, its session waits for the owner's word, and the run ends."""
+    rehearsal, steps = await approved(), 1
+    while not rehearsal.till.open():
+        rehearsal = await approved()
+        assert await killed_after(rehearsal, steps)
+        steps += 1
+    (run,) = await rehearsal.approvals.proposals()
+    entry = await rehearsal.store.get(f"intent:{run.intent.id}")
+    assert entry is not None
+    await rehearsal.store.commit([Put(entry.key, entry.value[:-1])])
+    report = await rehearsal.again().run()
+    assert [one.result for one in report.cleaned] == ["left open"]
+    assert report.to_sign

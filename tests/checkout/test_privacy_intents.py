@@ -5,8 +5,9 @@ import json
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.errors import Invalid, NotFound, ProcessorRefused
+from orrery.errors import ApprovalRefused, Invalid, NotFound, ProcessorRefused
 from orrery.owner.chain import LogEntry
+from orrery.owner.execution import Operation
 from orrery.owner.intents import Intent
 from orrery.ports.store import Delete, Put
 from tests.support.approving import Desk
@@ -220,3 +221,83 @@ async def test_no_reason(shop: Shop, reason: str) -> None:
     with pytest.raises(Invalid):
         await shop.privacy.erase(BUYER, reason)
     assert await stored(shop) == before
+
+
+async def test_an_intent_that_can_not_be_read(shop: Shop) -> None:
+    """It is found by its text, exported as it is, and named as kept: nobody knows whether it is over."""
+    intent, neighbour = await blocked(shop.approving), await blocked(shop.approving, NEIGHBOUR)
+    for one in (intent, neighbour):
+        entry = await shop.approving.stored(f"intent:{one.id}")
+        await shop.store.commit([Put(entry.key, entry.value[:-1])])
+    assert len((await shop.privacy.export(BUYER)).intents) == 1
+    kept = (await shop.privacy.erase(BUYER, "asked")).kept
+    assert list(kept) == [intent.id]
+    assert f"intent:{intent.id} can not be read" in kept[intent.id]
+
+
+async def test_how_far_it_has_come_can_not_be_read(shop: Shop) -> None:
+    """An intent is kept while nobody can read how far it has come: something may come of it."""
+    intent = await blocked(shop.approving)
+    await shop.store.commit([Put(f"approval:{intent.id}", b"{")])
+    assert f"approval:{intent.id} can not be read" in (await shop.privacy.erase(BUYER, "asked")).kept[intent.id]
+
+
+async def test_erased_after_it_was_checked() -> None:
+    """A standing approval that is erased between its check and its use is not used: the refusal is in the log."""
+    shop = Shop()
+    intent = await shop.approving.proposed("turn-on-run", reason=BUYER)
+    await shop.approving.sign(intent)
+    shop.clock.advance(24 * 3600)
+
+    async def covers(_: Intent, target: str) -> bool:
+        shop.clock.advance(1)
+        assert not (await shop.privacy.erase(BUYER, "asked")).kept
+        return target == "cs_1"
+
+    switches = shop.approving.switches
+    late = Operation("turn-on-run", switches.turn_on, switches.is_on, covers)
+    with pytest.raises(ApprovalRefused, match="erased meanwhile"):
+        await shop.approving.another(operation=late).use(intent.id, "cs_1")
+    assert switches.on == []
+    assert (await shop.approving.kinds())[-2:] == ["erased", "refused"]
+
+
+async def test_an_answer_that_came_after_the_erasure(shop: Shop) -> None:
+    """What a process that stood still learns in the end is in the log; the processor's words are not kept."""
+    desk = shop.approving
+    intent = await proposed(desk)
+
+    async def slowly(_: Intent, target: str) -> str:
+        shop.clock.advance(200)
+        assert (await desk.approvals.settle(intent.id)).state == "failed"
+        assert not (await shop.privacy.erase(BUYER, "asked")).kept
+        raise ProcessorRefused(f"{BUYER} is there, {target}.", status=400)
+
+    late = desk.another(operation=Operation("turn-on", slowly, desk.switches.is_on))
+    assert (await late.sign(intent.id, *desk.word(intent))).state == "failed"
+    assert (await desk.kinds())[-2:] == ["erased", "failed"]
+    assert BUYER not in await stored(shop)
+    assert (await desk.approvals.verify()).erased == (intent.id,)
+
+
+async def test_altered_and_proposed_once_more(shop: Shop) -> None:
+    """Who alters an intent, appends that it was proposed so, and has it erased, is found by the first digest."""
+    intent = await blocked(shop.approving)
+    altered = intent.model_copy(update={"target": "another switch"})
+    place = Put(f"intent:{intent.id}", altered.model_dump_json().encode())
+    await shop.approving.approvals.log.append("proposed", altered, quiet=True, writes=[place])
+    await shop.approving.alter(f"approval:{intent.id}", intent.digest(), altered.digest())
+    assert not (await shop.privacy.erase(BUYER, "asked")).kept
+    verified = await shop.approving.approvals.verify()
+    assert (verified.holds, verified.erased, verified.altered) == (False, (), (intent.id,))
+
+
+async def test_begun_after_its_erasure(shop: Shop) -> None:
+    """Nothing is begun once it is erased: a log that says so, with the owner's real word, does not hold."""
+    desk = shop.approving
+    intent = await blocked(desk)
+    begun = next(entry for entry in await desk.log() if entry.kind == "started")
+    await shop.privacy.erase(BUYER, "asked")
+    await desk.approvals.log.append("started", intent, word=begun.word, quiet=True)
+    verified = await desk.approvals.verify()
+    assert (verified.unproven, verified.erased, verified.altered) == ((), (), (intent.id,))

@@ -6,7 +6,15 @@ from dataclasses import replace
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.errors import ApprovalRefused, Invalid, NotConfigured, NotFound, ProcessorRefused, StoreUnavailable
+from orrery.errors import (
+    ApprovalRefused,
+    Invalid,
+    NotConfigured,
+    NotFound,
+    ProcessorRefused,
+    RecordUnreadable,
+    StoreUnavailable,
+)
 from orrery.owner.approvals import Approvals
 from orrery.owner.outbox import Outbox
 from orrery.owner.restored import Restoration
@@ -272,20 +280,23 @@ async def test_many_after_a_restore() -> None:
 
 
 async def test_progress_that_can_not_be_read(desk: Desk) -> None:
-    """What an intent's progress is, when nobody can read it, is void."""
+    """An intent of which nobody can read how far it has come is void, and the refusal says why."""
     intent = await desk.proposed()
     await desk.store.commit([Put(f"approval:{intent.id}", b"nonsense")])
     assert await desk.state(intent) == "void"
-    await see_refused(desk, intent.id, desk.word(intent), "void")
+    await see_refused(desk, intent.id, desk.word(intent), f"approval:{intent.id} can not be read")
 
 
 async def test_unknown_intent(desk: Desk) -> None:
-    """What was never proposed, can not be read, or lies under another id, is not there."""
+    """What was never proposed is not there; what can not be read, or lies under another id, is named."""
     one, other = await desk.proposed(), await desk.proposed()
     await desk.store.commit([Put(f"intent:{one.id}", (await desk.stored(f"intent:{other.id}")).value)])
     await desk.store.commit([Put("intent:in-000000000000", b"nonsense")])
-    for name in ("in-123456789abc", "in-000000000000", one.id, "", "\n"):
+    for name in ("in-123456789abc", "", "\n"):
         with pytest.raises(NotFound):
+            await desk.approvals.sign(name, *desk.word(other))
+    for name in ("in-000000000000", one.id):
+        with pytest.raises(RecordUnreadable, match=f"intent:{name}"):
             await desk.approvals.sign(name, *desk.word(other))
     assert [one.intent for one in await desk.approvals.proposals()] == [other]
 

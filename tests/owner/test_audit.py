@@ -199,6 +199,13 @@ async def test_progress_that_was_set_back(desk: Desk) -> None:
     assert (await desk.approvals.verify()).altered == (done.id,)
 
 
+async def test_progress_that_can_not_be_read(desk: Desk) -> None:
+    """So is one of which nobody can read how far it has come; where a restore made it void, there is nothing."""
+    done, waiting = await desk.found("done"), await desk.found("waiting")
+    await desk.store.commit([Put(f"approval:{done.id}", b"{"), Delete(f"approval:{waiting.id}")])
+    assert (await desk.approvals.verify()).altered == (done.id,)
+
+
 async def test_use_that_was_set_back(desk: Desk) -> None:
     """So is a standing approval of which a use was forgotten."""
     run = await desk.found("in force")

@@ -68,3 +68,10 @@ def test_nobodys_address() -> None:
     """What looks like an e-mail address in a summary is not shown."""
     (row,) = panel_of([("waiting", intent("Block ann@example.org"))], [], START).rows
     assert row[1] == "Block [hidden]"
+
+
+def test_intents_that_can_not_be_read() -> None:
+    """What can not be read may wait, too: the panel is bad, and says where to look."""
+    panel = panel_of([], log("done"), START, unreadable=2)
+    assert panel.tone == "bad"
+    assert panel.todo.startswith("Intents that can not be read: 2. See `orrery approvals verify`. Refused")

@@ -15,7 +15,8 @@ from orrery.checkout.records import KEEP_OFFERS, AccessRecord, Offer
 from orrery.errors import Invalid, NotFound
 from orrery.owner import outbox
 from orrery.owner.approvals import Approvals, Proposal, kept_reason
-from orrery.owner.stored import readable
+from orrery.owner.steps import INTENT
+from orrery.owner.stored import readable, unreadable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Delete, Entry, Put, Store, Unchanged, Write
 
@@ -66,6 +67,7 @@ class Privacy:
         async for entry in self._mentions(outbox.ROW, address):
             data.notifications.append(_kept(entry))
         data.intents += [_told(proposal) for proposal in await self._proposals(address)]
+        data.intents += [_kept(entry) for entry in await self._damaged_intents(address)]
         return data
 
     async def erase(self, email: str, reason: str) -> Erasure:
@@ -112,7 +114,8 @@ class Privacy:
 
     async def _erase_intents(self, address: str, reason: str) -> dict[str, str]:
         """Erase the intents that name the address; return why others are kept, by their ids."""
-        kept: dict[str, str] = {}
+        damaged = await self._damaged_intents(address)
+        kept = {entry.key.removeprefix(INTENT): str(unreadable(entry)) for entry in damaged}
         for proposal in await self._proposals(address):
             try:
                 await self._approvals.erase(proposal.intent.id, reason)
@@ -125,6 +128,10 @@ class Privacy:
     async def _proposals(self, address: str) -> list[Proposal]:
         mentions = _whole(address).search
         return [one for one in await self._approvals.proposals() if any(map(mentions, _strings(_told(one))))]
+
+    async def _damaged_intents(self, address: str) -> list[Entry]:
+        mentions = _whole(address).search
+        return [one for one in await self._approvals.unreadable() if any(map(mentions, _strings(_kept(one))))]
 
     async def _erase_record(self, record: AccessRecord, reason: str) -> None:
         stored = await self._store.get(keys.access(record.session_id))

@@ -34,6 +34,7 @@ from orrery.errors import (
     ProcessorError,
     ProcessorRefused,
     ProcessorUnreachable,
+    RecordUnreadable,
 )
 from orrery.owner import outbox
 from orrery.owner.approvals import LONGEST_REASON, Approvals
@@ -233,13 +234,16 @@ class Trials:
         session_id = trial.session_id or ""
         try:
             note = await self._approvals.use(trial.intent_id, session_id)
-        except (ProcessorError, Invalid, NotConfigured) as error:
+        except (ProcessorError, Invalid, NotConfigured, RecordUnreadable) as error:
             return await self._not_expired(trial, session_id, error)
         trial = _after(trial, "expired", note)
         return trial, _outcome(trial)
 
     async def _not_expired(
-        self, trial: Trial, session_id: str, error: ProcessorError | Invalid | NotConfigured
+        self,
+        trial: Trial,
+        session_id: str,
+        error: ProcessorError | Invalid | NotConfigured | RecordUnreadable,
     ) -> tuple[Trial, Outcome]:
         with suppress(ProcessorError, NotConfigured):
             session = await self._processor.get_session(session_id)

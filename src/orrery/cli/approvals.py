@@ -12,10 +12,11 @@ from orrery.cli.approval_pages import intent_row, log_row, print_intent, print_o
 from orrery.cli.services import AsJson, Config, Reason, configured, with_services
 from orrery.cli.signing import sign_intent, statement_of
 from orrery.cli.tables import Row, note, show
-from orrery.errors import Invalid
+from orrery.errors import Invalid, RecordUnreadable
 from orrery.owner.audit import Verified, read_head
 from orrery.owner.intents import NAMESPACE
 from orrery.owner.public_keys import public_key
+from orrery.owner.stored import unreadable
 
 group = typer.Typer(no_args_is_help=True)
 
@@ -33,14 +34,16 @@ def list_intents(
 ) -> None:
     """List what waits for your word, or has no known outcome."""
 
-    async def read(orrery: Orrery) -> list[Row]:
+    async def read(orrery: Orrery) -> tuple[list[Row], list[RecordUnreadable]]:
         now = orrery.clock.now()
         found = [intent_row(one, now) for one in await orrery.approvals.proposals()]
-        return sorted(found, key=lambda row: row["state"] != "waiting")
+        damaged = [unreadable(entry) for entry in await orrery.approvals.unreadable()]
+        return sorted(found, key=lambda row: row["state"] != "waiting"), damaged
 
-    rows = [row for row in with_services(config, read) if every or row["state"] in _OPEN]
+    found, damaged = with_services(config, read)
+    rows = [row for row in found if every or row["state"] in _OPEN]
     columns = ("id", "state", "operation", "summary", "proposed_at", "proposed_by")
-    show(rows, columns, as_json=as_json, empty="Nothing waits for your word.")
+    show(rows, columns, as_json=as_json, empty="Nothing waits for your word.", unreadable=damaged)
 
 
 @group.command("show")

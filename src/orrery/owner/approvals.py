@@ -28,7 +28,7 @@ from orrery.owner.waiting import panel_of
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel
 from orrery.ports.signatures import Signatures
-from orrery.ports.store import Absent, Put, Store, Write
+from orrery.ports.store import Absent, Entry, Put, Store, Write
 from orrery.syntax.lines import is_line
 
 _NEWEST = 500
@@ -102,18 +102,22 @@ class Approvals:
         return intent
 
     async def proposal(self, intent_id: str) -> Proposal:
-        """Return one intent and how far it has come; raise `NotFound`."""
+        """Return one intent and how far it has come; raise `NotFound` and `RecordUnreadable`."""
         return await self._steps.proposal(intent_id)
 
     async def proposals(self) -> list[Proposal]:
         """Return every intent that can be read, the newest first."""
         return await self._steps.proposals()
 
+    async def unreadable(self) -> list[Entry]:
+        """Return what stands in an intent's place and can not be read: altered, cut, or of a newer version."""
+        return await self._steps.unreadable()
+
     async def panel(self) -> Panel:
         """Return what waits for the owner, as a part of the owner's page, with what the log says."""
         now = self._clock.now()
         found = [(one.in_words(now), one.intent) for one in await self.proposals()]
-        return panel_of(found, await self.log.newest(_NEWEST), now)
+        return panel_of(found, await self.log.newest(_NEWEST), now, unreadable=len(await self.unreadable()))
 
     def statement(self, intent: Intent) -> Statement:
         """Return what the owner is to sign now."""
@@ -177,7 +181,7 @@ class Approvals:
         proposal = await self.proposal(intent_id)
         progress = proposal.progress
         if progress is None:
-            raise Invalid("The approval is void: the store was restored since. Look at the processor's own pages.")
+            raise Invalid(f"{proposal.why_void} Look at the processor's own pages.")
         if not progress.open_targets():
             raise Invalid("What became of this intent is known.")
         if not proposal.is_intact:
@@ -220,7 +224,7 @@ class Approvals:
             return progress.model_copy(update={"state": "withdrawn", "changed_at": self._clock.now()})
 
         if proposal.progress is None:
-            raise Invalid("The approval is void already: the store was restored since.")
+            raise Invalid(proposal.why_void)
         return await self._steps.step(proposal.intent, "withdrawn", withdrawn)
 
     async def erase(self, intent_id: str, reason: str) -> None:
@@ -274,7 +278,7 @@ class Approvals:
         if said.intent_id != intent.id or intent.deployment != self.deployment:
             raise ApprovalRefused("The approval is foreign: it is for another intent or another deployment.")
         if progress is None:
-            raise ApprovalRefused("The approval is void: the store was restored since.")
+            raise ApprovalRefused(proposal.why_void)
         if not said.digest == intent.digest() == progress.digest:
             raise ApprovalRefused("The intent was altered: it is not what was signed.")
         if progress.state != state:

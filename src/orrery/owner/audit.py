@@ -78,9 +78,9 @@ async def audit(
     """
     entries = [entry for entry in log if entry]
     intents = {one.intent.id: one for one in proposals}
-    proposed = {entry.intent_id: entry.digest for entry in entries if entry.kind == "proposed"}
-    # Of an altered intent the digest at its erasure is not the one that was proposed.
-    told = {one.intent_id for one in entries if one.kind == "erased" and proposed.get(one.intent_id) == one.digest}
+    # The first counts: who alters an intent may append that it was proposed once more.
+    proposed = {entry.intent_id: entry.digest for entry in reversed(entries) if entry.kind == "proposed"}
+    told = _erased_as_proposed(entries, proposed)
     broken = first_break(log) or _beyond(log[-1] if log else None, head)
     unproven, unchecked = await _unproven(entries, signatures)
     return Verified(
@@ -109,6 +109,18 @@ def _is_in(entries: Sequence[LogEntry], broken: int | None, head: Head) -> bool:
     return any(entry.number == head.number and entry.hash.startswith(head.hash) for entry in sound)
 
 
+def _erased_as_proposed(entries: Sequence[LogEntry], proposed: Mapping[str, str]) -> set[str]:
+    """Return the intents of which the log says that they were erased, and nothing that can not follow."""
+    told: set[str] = set()
+    for entry in entries:
+        # Of an altered intent the digest at its erasure is not the one that was proposed.
+        if entry.kind == "erased" and proposed.get(entry.intent_id) == entry.digest:
+            told.add(entry.intent_id)
+        elif entry.kind in _WITH_WORD:
+            told.discard(entry.intent_id)
+    return told
+
+
 def _altered(
     entries: Sequence[LogEntry], intents: Mapping[str, Proposal], proposed: Mapping[str, str]
 ) -> list[str]:
@@ -129,7 +141,7 @@ def _altered(
 def _is_as_far(found: Proposal, said: Mapping[str, str]) -> bool:
     progress = found.progress
     if progress is None:
-        return True
+        return found.damaged is None
     known = {"": progress.state} | {target: use.state for target, use in progress.uses.items()}
     return said == known and progress.digest == found.intent.digest()
 

@@ -4,13 +4,12 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from pydantic import ValidationError
-
-from orrery.errors import Invalid, NotFound, StoreUnavailable
+from orrery.errors import ApprovalRefused, Invalid, NotFound, RecordUnreadable, StoreUnavailable
 from orrery.owner.approval_log import NO_WORD, ApprovalLog
 from orrery.owner.chain import Kind, Word, last_states
 from orrery.owner.intents import Erased, Intent, read_erased, read_intent
 from orrery.owner.progress import Progress, in_words, is_over
+from orrery.owner.stored import tried, unreadable
 from orrery.ports.store import Entry, Put, Store, Unchanged, Write
 
 INTENT = "intent:"
@@ -21,18 +20,26 @@ Logged = Mapping[tuple[str, str], str]
 
 _ROUNDS = 20
 _VOID = {"": "void", "proposed": "void", "approved": "void", "started": "unknown"}
+_BEGINNINGS: tuple[Kind, ...] = ("approved", "started")
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """An intent and how far it has come.
 
-    `progress` is None when a restore made the approval void; `logged` is then what the log says last.
+    `progress` is None when a restore made the approval void, or when it can not be read, as `damaged` says;
+    `logged` is then what the log says last.
     """
 
     intent: Intent
     progress: Progress | None
     logged: str = ""
+    damaged: RecordUnreadable | None = None
+
+    @property
+    def why_void(self) -> str:
+        """Return why it counts for nothing where `progress` is None."""
+        return str(self.damaged) if self.damaged else "The approval is void: the store was restored since."
 
     @property
     def is_intact(self) -> bool:
@@ -54,15 +61,19 @@ class Steps:
         self._log = log
 
     async def proposal(self, intent_id: str) -> Proposal:
-        """Return one intent and how far it has come; raise `NotFound`."""
+        """Return one intent and how far it has come; raise `NotFound` and `RecordUnreadable`."""
         entry = await self._store.get(intent_key(intent_id))
-        if entry and read_erased(entry.value):
-            raise NotFound("This intent was erased; `orrery approvals log` tells what became of it.")
-        intent = read_intent(entry.value) if entry else None
-        if intent is None or intent.id != intent_id:
+        if entry is None:
             raise NotFound("There is no such intent.")
+        if read_erased(entry.value):
+            raise NotFound("This intent was erased; `orrery approvals log` tells what became of it.")
+        intent = read_intent(entry.value)
+        if intent is None or intent.id != intent_id:
+            raise unreadable(entry)
         known = await self._known(intent_id)
-        return Proposal(intent, known[1]) if known else _void(intent, await self._logged())
+        return (
+            Proposal(intent, known[1]) if isinstance(known, tuple) else _void(intent, await self._logged(), known)
+        )
 
     async def proposals(self) -> list[Proposal]:
         """Return every intent that can be read, the newest first."""
@@ -72,13 +83,18 @@ class Steps:
             intent = read_intent(entry.value)
             if intent is None or entry.key != intent_key(intent.id):
                 continue
-            if known := await self._known(intent.id):
+            known = await self._known(intent.id)
+            if isinstance(known, tuple):
                 found.append(Proposal(intent, known[1]))
                 continue
             if logged is None:  # a restore makes every approval void: the log is read once for all of them
                 logged = await self._logged()
-            found.append(_void(intent, logged))
+            found.append(_void(intent, logged, known))
         return sorted(found, key=lambda one: one.intent.proposed_at, reverse=True)
+
+    async def unreadable(self) -> list[Entry]:
+        """Return the entries in an intent's place that hold neither one nor what is left of one."""
+        return [entry async for entry in self._entries() if not _holds_its_own(entry)]
 
     async def erased(self) -> set[str]:
         """Return the ids of the intents that are erased."""
@@ -90,6 +106,8 @@ class Steps:
         for _ in range(_ROUNDS):
             entry, proposal = await self._store.get(intent_key(intent_id)), await self.proposal(intent_id)
             known = await self._known(intent_id)
+            if isinstance(known, RecordUnreadable):
+                raise Invalid(str(known))
             if entry is None or (known and not is_over(known[1], now)):
                 raise Invalid(f"It is {proposal.in_words(now)}: what comes of it must be known first.")
             if known and known[1].digest != proposal.intent.digest():
@@ -125,30 +143,47 @@ class Steps:
             known = await self._known(intent.id)
             if known is None:
                 raise StoreUnavailable("The store was restored meanwhile: the log does not tell the outcome.")
+            if isinstance(known, RecordUnreadable):
+                raise known
             entry, progress = known
+            # Asked after the progress was read: an erasure writes that too, so that a later one breaks the fence.
+            is_erased = await self._is_erased(intent.id)
+            if is_erased and kind in _BEGINNINGS:
+                raise ApprovalRefused("The intent was erased meanwhile.")
             changed = change(progress)
             if changed is None:
                 return progress
+            if is_erased:
+                changed = changed.without_notes()
             fence = [Unchanged(entry.key, entry.version)]
             written = [stored_progress(changed)]
             if await self._log.append(kind, intent, note, target=target, word=word, writes=written, checks=fence):
                 return changed
         raise StoreUnavailable("The store is too busy to note how far the intent has come.")
 
-    async def _known(self, intent_id: str) -> tuple[Entry, Progress] | None:
+    async def _is_erased(self, intent_id: str) -> bool:
+        entry = await self._store.get(intent_key(intent_id))
+        return entry is not None and read_erased(entry.value) is not None
+
+    async def _known(self, intent_id: str) -> tuple[Entry, Progress] | RecordUnreadable | None:
         entry = await self._store.get(f"{STATE}{intent_id}")
-        try:
-            return (entry, Progress.model_validate_json(entry.value)) if entry else None
-        except ValidationError:
+        if entry is None:
             return None
+        progress = tried(Progress, entry)
+        return progress if isinstance(progress, RecordUnreadable) else (entry, progress)
 
     async def _logged(self) -> Logged:
         entries = [entry async for entry in self._log.entries()]
         return last_states(entry for entry in entries if entry)
 
 
-def _void(intent: Intent, logged: Logged) -> Proposal:
-    return Proposal(intent, None, logged.get((intent.id, ""), ""))
+def _void(intent: Intent, logged: Logged, damaged: RecordUnreadable | None) -> Proposal:
+    return Proposal(intent, None, logged.get((intent.id, ""), ""), damaged)
+
+
+def _holds_its_own(entry: Entry) -> bool:
+    found = read_intent(entry.value) or read_erased(entry.value)
+    return found is not None and entry.key == intent_key(found.id)
 
 
 def intent_key(intent_id: str) -> str:

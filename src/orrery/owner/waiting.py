@@ -1,6 +1,7 @@
 """What waits for the owner's word, for the owner's page: pure."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from orrery.owner.chain import LogEntry, impersonal
@@ -13,8 +14,21 @@ LATELY = timedelta(days=7)
 _COLUMNS = ("Intent", "What", "State", "Since")
 
 
-def panel_of(found: Sequence[tuple[str, Intent]], log: Sequence[LogEntry], now: datetime) -> Panel:
-    """Return the panel of intents with their states in words, and of the log's newest entries, newest first."""
+def panel_of(
+    found: Sequence[tuple[str, Intent]], log: Sequence[LogEntry], now: datetime, *, unreadable: int = 0
+) -> Panel:
+    """Return the panel of intents with their states in words, and of the log's newest entries, newest first.
+
+    `unreadable` says how many intents there are that can not be read.
+    """
+    panel = _panel_of(found, log, now)
+    if not unreadable:
+        return panel
+    todo = f"Intents that can not be read: {unreadable}. See `orrery approvals verify`. {panel.todo}"
+    return replace(panel, tone="bad", todo=todo)
+
+
+def _panel_of(found: Sequence[tuple[str, Intent]], log: Sequence[LogEntry], now: datetime) -> Panel:
     open_ = [(words, intent) for words, intent in found if words in {"waiting", "unknown"}]
     rows = tuple((one.id, impersonal(one.summary), words, moment(one.proposed_at)) for words, one in open_)
     logged = _logged(log, now)
