@@ -183,6 +183,8 @@ def test_a_mail_server_that_knows_no_password(box: Running) -> None:
         "Ann <ann@example.org>, bob@example.org",
         "undisclosed: ann@example.org, bob@example.org;",
         "\x00@example.org",
+        "=?utf-8?q?bob=40example.com=2C?=@example.org",
+        "=?utf-8?q?=0D=0ABcc=3A_bob=40example.com?=@example.org",
         "a" * 70 + "@" + "b" * 300 + ".org",
     ],
 )

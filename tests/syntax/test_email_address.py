@@ -52,6 +52,8 @@ def test_what_is_an_address(address: str) -> None:
         "ann@example.org;bob@example.org",
         "ann,bob@example.org",
         "team:ann@example.org;",
+        "=?utf-8?q?bob=40example.com=2C?=@example.org",
+        "ann.=?utf-8?q?=0D=0ABcc?=@example.org",
         f"{'a' * 243}@example.org",
         f"{'ü' * 122}@example.org",
         f"a@{'e' * 64}.org",

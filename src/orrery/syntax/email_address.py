@@ -9,13 +9,14 @@ _BEYOND_ASCII = "\u0080-\U0010ffff"
 _LOCAL = rf"[A-Za-z0-9.!#$%&'*+/=?^_`{{|}}~{_BEYOND_ASCII}-]+"
 _INNER = rf"A-Za-z0-9{_BEYOND_ASCII}"
 _REST = rf"(?:[{_INNER}-]{{0,61}}[{_INNER}])?"
-_ADDRESS = re.compile(rf"{_LOCAL}@(?:[{_INNER}]{_REST}\.)+[A-Za-z{_BEYOND_ASCII}]{_REST}")
+_ADDRESS = re.compile(rf"(?!.*=\?){_LOCAL}@(?:[{_INNER}]{_REST}\.)+[A-Za-z{_BEYOND_ASCII}]{_REST}")
 
 
 def is_email_address(text: str) -> bool:
     """Return whether a text is one address, and nothing else that a header or a list could take for more.
 
     Refuses no address that a buyer can type on a payment page: two dots in a row are some carriers' own
-    (https://html.spec.whatwg.org, valid e-mail address; RFC 6531 for letters beyond ASCII).
+    (https://html.spec.whatwg.org, valid e-mail address; RFC 6531 for letters beyond ASCII). What holds the
+    beginning of an encoded word (RFC 2047) is none: in a header it would be decoded to another address.
     """
     return text.isprintable() and len(text.encode()) <= LONGEST and _ADDRESS.fullmatch(text) is not None
