@@ -152,6 +152,16 @@ async def test_an_unknown_outcome_is_learned_by_repeating(path: Path, workers: W
     assert entry.value == b"x" * 50_000
 
 
+async def test_a_process_that_may_open_no_more_files(path: Path, workers: Workers) -> None:
+    """A commit is stored, and told so, when no handle is left to look at the log with."""
+    worker = workers.start("without_handles", path)
+    worker.await_ready()
+    worker.go()
+    assert worker.rest() == ["Committed"]
+    async with Opened(path) as store:
+        assert await store.get("second") is not None
+
+
 async def test_a_locked_file_is_told_after_the_timeout(path: Path, workers: Workers) -> None:
     """While another program holds the lock, commits raise and reads go on; afterwards commits work."""
     store = await SqliteStore.open(path, SystemClock(), busy_timeout=timedelta(milliseconds=200))

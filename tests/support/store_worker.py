@@ -8,7 +8,7 @@ import os
 import resource
 import sqlite3
 import sys
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 from orrery.adapters.clock import SystemClock
@@ -74,6 +74,19 @@ async def cramped(path: Path, _: str) -> None:
             say(f"{type(outcome).__name__} {outcome == again}")
 
 
+async def without_handles(path: Path, _: str) -> None:
+    """Commit where this process may open no more files; print the outcome."""
+    async with Opened(path) as store:
+        await store.commit([Put("first", b"")])  # opens what the writer needs
+        await_go()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        with ExitStack() as held:
+            with suppress(OSError):
+                while True:
+                    held.callback(os.close, os.dup(1))
+            say(type(await store.commit([Put("second", b"")])).__name__)
+
+
 async def put_back(path: Path, snapshot: str) -> None:
     """Restore the snapshot."""
     await_go()
@@ -113,7 +126,15 @@ class Opened:
         await self._store.close()
 
 
-MODES = {"race": race, "hammer": hammer, "cramped": cramped, "put_back": put_back, "lock": lock, "peek": peek}
+MODES = {
+    "race": race,
+    "hammer": hammer,
+    "cramped": cramped,
+    "without_handles": without_handles,
+    "put_back": put_back,
+    "lock": lock,
+    "peek": peek,
+}
 
 if __name__ == "__main__":
     mode, store_path, argument = sys.argv[1:]

@@ -1,5 +1,6 @@
 """The file on disk: made whole or not at all, opened with the durability that we promise, shared politely."""
 
+import errno
 import fcntl
 import os
 from contextlib import ExitStack, closing, suppress
@@ -19,6 +20,8 @@ SCHEMA_VERSION = 1
 
 _LOG_MAGIC = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
 """What a log begins with (SQLite's file format, section 4.1)."""
+
+_NO_HANDLES = (errno.EMFILE, errno.ENFILE)
 
 BUSY_TIMEOUT = timedelta(seconds=5)
 """How long a commit waits for another process's transaction."""
@@ -75,8 +78,13 @@ class StoreFile:
         SQLite reads the log's first bytes when it opens the file and never after: what is appended to a log that
         something else wrote over is there until the last process closes it, and lost then.
         """
-        with log_of(self.path).open("rb") as log:
-            magic = log.read(4)
+        try:
+            with log_of(self.path).open("rb") as log:
+                magic = log.read(4)
+        except OSError as error:
+            if error.errno in _NO_HANDLES:  # says nothing of the log, and the commit is in it
+                return
+            raise
         if magic and magic not in _LOG_MAGIC:  # a checkpoint may have emptied it
             raise overwritten(self.path)
 
