@@ -6,12 +6,13 @@ from datetime import timedelta
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.checkout.privacy import KEEP_ADDRESSES, Erasure
+from orrery.checkout.privacy import KEEP_ADDRESSES, Erasure, sought_address
 from orrery.checkout.records import Offer
-from orrery.errors import DeliveryFailed, StoreUnavailable
+from orrery.errors import DeliveryFailed, Invalid, StoreUnavailable
 from orrery.owner.outbox import ROW, Outbox
 from orrery.ports.notifier import Message
 from orrery.ports.store import Put
+from orrery.syntax.email_address import is_email_address
 from tests.support.checkout import Shop, all_of, session_json
 from tests.support.clock import START, ManualClock
 from tests.support.unreliable_store import UnreliableStore
@@ -236,6 +237,25 @@ async def test_an_address_that_was_changed() -> None:
     await shop.privacy.erase(ANN, "asked")
     assert ANN not in await everything(shop)
     assert (await shop.lookup.check_email("new@example.org", "cissp")).granted
+
+
+@pytest.mark.parametrize("address", ["ann@exa_mple.org", '"Ann Lee"@example.org', "=?utf-8?q?ann?=@example.org"])
+async def test_a_buyer_who_can_not_be_written_to(address: str) -> None:
+    """What was typed on the payment page can be asked for and erased, though no letter could be sent to it."""
+    shop = await sold(Shop(), address)
+    assert not is_email_address(address)
+    assert len((await shop.privacy.export(sought_address(f" {address.upper()} "))).access) == 1
+    await shop.privacy.erase(sought_address(address), "asked")
+    assert address.lower() not in await everything(shop)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "ann", "@example.org", "ann@", "ann@example", "ann@example.org\nx", "a" * 1000 + "@b.org"]
+)
+def test_under_what_nobody_is_kept(text: str) -> None:
+    """What is no address at all is refused."""
+    with pytest.raises(Invalid, match="not an e-mail address"):
+        sought_address(text)
 
 
 async def test_client_addresses_are_kept_thirty_days() -> None:

@@ -19,9 +19,15 @@ from orrery.owner.steps import INTENT
 from orrery.owner.stored import readable, unreadable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Delete, Entry, Put, Store, Unchanged, Write
+from orrery.syntax.lines import is_line
 
 KEEP_ADDRESSES = timedelta(days=30)
 """How long an offer keeps the client address (decision 8)."""
+
+LONGEST_ADDRESS = 1000
+"""Characters of an address that is looked for."""
+
+_SOMEBODY = re.compile(r".*[^\s@]@[^\s@]+\.[^\s@]+")
 
 
 @dataclass(slots=True)
@@ -168,6 +174,17 @@ class Privacy:
 
     async def _replace(self, entry: Entry, writes: list[Write]) -> None:
         await self._store.commit(writes, [Unchanged(entry.key, entry.version)])
+
+
+def sought_address(text: str) -> str:
+    """Return an address as it is stored; raise `Invalid` for what nobody can be kept under.
+
+    More than can be written to: what a buyer typed on the payment page is kept, whatever it was.
+    """
+    address = keys.normal_email(text)
+    if not is_line(address, LONGEST_ADDRESS) or not _SOMEBODY.fullmatch(address):
+        raise Invalid("That is not an e-mail address.")
+    return address
 
 
 def _kept(entry: Entry) -> object:
