@@ -9,6 +9,7 @@ import pytest
 from orrery.checkout import keys
 from orrery.checkout.desk import Gift
 from orrery.checkout.privacy import KEEP_ADDRESSES
+from orrery.checkout.sales import Sales
 from orrery.errors import OrreryError, RecordUnreadable
 from orrery.owner import outbox, stored
 from orrery.owner.lease import Lease
@@ -286,6 +287,22 @@ async def test_lists_tell_the_others() -> None:
     panel = await world.sales.panel()
     assert (panel.tone, "Not counted, because they can not be read: 2." in panel.todo) == ("attention", True)
     assert panel.headline.startswith("1 sold today")
+
+
+async def test_an_index_that_leads_nowhere() -> None:
+    """What is left of a session's id leads to no record, and is told instead of passing for nothing bought."""
+    shop = Shop()
+    await shop.offered("cs_1")
+    await shop.receive("evt_1", session_json("cs_1"))
+    for prefix in ("access-by-time:", "access-by-email:"):
+        (index,) = await shop.entries(prefix)
+        await shop.store.commit([Put(index.key, index.value[:-1])])
+    (found,) = [one async for one in shop.desk.newest(50)]
+    assert isinstance(found, RecordUnreadable)
+    assert found.name.startswith("access-by-time:")
+    with pytest.raises(RecordUnreadable, match=r"access-by-email:…:cs_1"):
+        await shop.lookup.check_email(BUYER, "cissp")
+    assert "can not be read: 1" in (await Sales(shop.store, shop.clock, shop.lookup).panel()).todo
 
 
 async def test_a_journal_tells_the_others() -> None:

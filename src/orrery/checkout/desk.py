@@ -73,8 +73,7 @@ class Desk:
             after = page[-1].key
             limit -= len(page)
             for entry in page:
-                if found := await self._lookup.behind(entry):
-                    yield found
+                yield await self._lookup.behind(entry)
 
     async def find(self, session_or_email: str) -> Sequence[AccessRecord | RecordUnreadable]:
         """Return the records of one session or one e-mail address, or why one of an address can not be read.

@@ -68,10 +68,11 @@ class Lookup:
         entry = await self._store.get(keys.access(session_id))
         return stored.read(AccessRecord, entry) if entry else None
 
-    async def behind(self, index: Entry) -> AccessRecord | RecordUnreadable | None:
+    async def behind(self, index: Entry) -> AccessRecord | RecordUnreadable:
         """Return the access record that an entry of an index leads to, or why it can not be read."""
         try:
-            return await self.record(stored.read_id(index))
+            # No access record is ever removed: an index that leads to none is damaged itself.
+            return await self.record(stored.read_id(index)) or stored.unreadable(index)
         except RecordUnreadable as error:
             return error
 
@@ -86,7 +87,7 @@ class Lookup:
         """Return one buyer's access records, by session id, and why some can not be read."""
         digest = keys.email_digest(email, self._index_key)
         index = await self._store.scan(keys.access_by_email(digest), limit=1000)
-        return [found for entry in index if (found := await self.behind(entry))]
+        return [await self.behind(entry) for entry in index]
 
     def _answer(self, records: list[AccessRecord], cert_code: str) -> Answer:
         now = self._clock.now()

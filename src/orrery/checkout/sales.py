@@ -87,8 +87,7 @@ class Sales:
             for entry in page:
                 if entry.key < first:
                     return
-                if found := await self._lookup.behind(entry):
-                    yield found
+                yield await self._lookup.behind(entry)
             # A store on this machine answers without waiting: without a pause nobody else would be served.
             await self._clock.sleep(0)
 
