@@ -89,6 +89,17 @@ async def test_all_taken_out(desk: Desk) -> None:
     assert (verified.holds, verified.entries) == (False, 0)
 
 
+async def test_what_doctor_tells(desk: Desk) -> None:
+    """Where the log does not hold, or its head can not be read, that is found without a look at the signatures."""
+    assert (await desk.approvals.finding()).state == "ok"
+    assert (await Desk().approvals.finding()).state == "ok"
+    whole = await desk.stored(HEAD)
+    await desk.store.commit([Put(HEAD, b"{")])
+    assert (await desk.approvals.finding()).state == "broken"
+    await desk.store.commit([Put(HEAD, whole.value), Put(key(3), b"{")])
+    assert "entry 3 on" in (await desk.approvals.finding()).why
+
+
 async def test_put_in_another_order(desk: Desk) -> None:
     """Two entries that changed places are found."""
     third, fourth = await desk.stored(key(3)), await desk.stored(key(4))

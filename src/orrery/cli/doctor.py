@@ -31,7 +31,8 @@ def command(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FB
 async def _examine(orrery: Orrery) -> list[Finding]:
     checks = [*orrery.checkout.health.remote(), *orrery.live.health.remote()]
     remote = [await examined(part, check) for part, check in checks]
-    return [*await orrery.findings(), *remote, *await orrery.health.remote()]
+    log = await orrery.approvals.finding()
+    return [*await orrery.findings(), *remote, *await orrery.health.remote(), log]
 
 
 def _table(findings: list[Finding]) -> Table:

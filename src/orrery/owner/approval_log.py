@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from orrery.errors import StoreUnavailable
 from orrery.owner import outbox
-from orrery.owner.chain import Kind, LogEntry, Word, following, impersonal
+from orrery.owner.chain import Kind, LogEntry, Word, broken_at, following, impersonal
 from orrery.owner.commits import commit_once
 from orrery.owner.intents import Intent
 from orrery.ports.clock import Clock
@@ -91,6 +91,15 @@ class ApprovalLog:
         """Return what the store holds for the last entry, or None when there is none or it can not be read."""
         entry = await self._store.get(HEAD)
         return _read(entry) if entry else None
+
+    async def broken_at(self) -> int | None:
+        """Return the first number at which an entry is missing, altered, or not where it belongs."""
+        for _ in range(_ROUNDS):
+            head = await self.head()
+            entries = [entry async for entry in self.entries()]
+            if head == await self.head():
+                return broken_at(entries, head)
+        raise StoreUnavailable("The log is being written to all the time; try again.")
 
     async def _head(self) -> tuple[Entry, LogEntry] | None:
         entry = await self._store.get(HEAD)

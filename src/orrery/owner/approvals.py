@@ -26,6 +26,7 @@ from orrery.owner.progress import AHEAD, LIFETIME, STANDING, UNDER_WAY, Progress
 from orrery.owner.steps import Proposal, Steps, intent_key, stored_progress
 from orrery.owner.waiting import panel_of
 from orrery.ports.clock import Clock
+from orrery.ports.health import Finding
 from orrery.ports.panels import Panel
 from orrery.ports.signatures import Signatures
 from orrery.ports.store import Absent, Entry, Put, Store, Write
@@ -247,6 +248,14 @@ class Approvals:
             if head == await self.log.head():
                 return await audit(entries, head, proposals, erased, checks, remembered)
         raise StoreUnavailable("The log is being written to all the time; try again.")
+
+    async def finding(self) -> Finding:
+        """Return whether the log holds, as far as that is seen without its signatures and intents."""
+        broken = await self.log.broken_at()
+        if broken is None:
+            return Finding("approval log", "ok")
+        todo = "Run `orrery approvals verify`, and find out who can write the store."
+        return Finding("approval log", "broken", f"It does not hold from entry {broken} on.", todo)
 
     def _operation(self, intent: Intent) -> Operation:
         operation = self._operations.get(intent.operation)

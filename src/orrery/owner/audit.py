@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from orrery.errors import ApprovalRefused, Invalid, NotConfigured
-from orrery.owner.chain import SHORT, Kind, LogEntry, Word, first_break, last_states
+from orrery.owner.chain import SHORT, Kind, LogEntry, Word, broken_at, last_states
 from orrery.owner.intents import read_statement
 from orrery.owner.progress import AHEAD, LIFETIME, STANDING
 from orrery.owner.steps import Proposal
@@ -81,7 +81,7 @@ async def audit(
     # The first counts: who alters an intent may append that it was proposed once more.
     proposed = {entry.intent_id: entry.digest for entry in reversed(entries) if entry.kind == "proposed"}
     told = _erased_as_proposed(entries, proposed)
-    broken = first_break(log) or _beyond(log[-1] if log else None, head)
+    broken = broken_at(log, head)
     unproven, unchecked = await _unproven(entries, signatures)
     return Verified(
         entries=len(log),
@@ -94,14 +94,6 @@ async def audit(
         erased=tuple(sorted(erased & told)),
         remembered=_is_in(entries, broken, remembered) if remembered else None,
     )
-
-
-def _beyond(last: LogEntry | None, head: LogEntry | None) -> int | None:
-    """Return the number from which on entries were taken off the end, or put there, past what the store counts."""
-    if last == head:
-        return None
-    numbers = [entry.number for entry in (last, head) if entry]
-    return min(numbers) + 1 if len(numbers) > 1 and numbers[0] != numbers[1] else numbers[0]
 
 
 def _is_in(entries: Sequence[LogEntry], broken: int | None, head: Head) -> bool:

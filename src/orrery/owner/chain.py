@@ -7,7 +7,7 @@ of the owner's word holds the signature, which nobody else can make.
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -116,6 +116,19 @@ def first_break(entries: Iterable[LogEntry | None]) -> int | None:
             return number
         number, previous = number + 1, entry.hash
     return None
+
+
+def broken_at(log: Sequence[LogEntry | None], head: LogEntry | None) -> int | None:
+    """Return the same of a log and what the store holds for its last entry."""
+    return first_break(log) or _beyond(log[-1] if log else None, head)
+
+
+def _beyond(last: LogEntry | None, head: LogEntry | None) -> int | None:
+    """Return the number from which on entries were taken off the end, or put there, past what the store counts."""
+    if last == head:
+        return None
+    numbers = [entry.number for entry in (last, head) if entry]
+    return min(numbers) + 1 if len(numbers) > 1 and numbers[0] != numbers[1] else numbers[0]
 
 
 def last_states(entries: Iterable[LogEntry]) -> dict[tuple[str, str], str]:
