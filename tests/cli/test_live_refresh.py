@@ -110,6 +110,17 @@ async def test_what_comes_back_is_cleaned() -> None:
     assert len(seen.line()) < 300
 
 
+@pytest.mark.parametrize(
+    ("password", "repeated"), [("pass phrase", "pass\r\n phrase"), ("pass  phrase", "pass  phrase")]
+)
+async def test_a_password_of_two_words(password: str, repeated: str) -> None:
+    """A password with a space in it is not told either, broken into two lines or with its spaces made one."""
+    endpoint = RefreshEndpoint([answer({"ok": False, "error": "x", "message": f"Bearer {repeated}"}, 200)])
+    client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=endpoint))
+    seen = await Refresher(client, ManualClock(), BASE, password).once()
+    assert "phrase" not in seen.line()
+
+
 async def test_a_service_that_is_not_there() -> None:
     """A connection that fails is told by its kind, and not in the words of a library."""
 

@@ -37,6 +37,7 @@ DEADLINE = 20.0
 """Seconds that one refresh may take."""
 
 _LONGEST_ANSWER, _LONGEST_MESSAGE = 64 * 1024, 200
+_HIDDEN = "[password]"
 _WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  where a service that listens everywhere is reached
 
 At = Annotated[str | None, typer.Argument(help="Where the service is; by default this deployment's own address.")]
@@ -143,7 +144,9 @@ class Refresher:
 
     def _plain(self, text: str) -> str:
         """Return what came from outside as it may be shown: short, and never the password."""
-        return one_line(text.replace(self._password, "[password]"), _LONGEST_MESSAGE)
+        # Before, since a line keeps no two spaces in a row; and after, since it makes one of what is broken.
+        line = one_line(text.replace(self._password, _HIDDEN)).replace(self._password, _HIDDEN)
+        return line[:_LONGEST_MESSAGE]
 
 
 def refresh(
