@@ -182,3 +182,24 @@ async def test_a_broken_approval_log_is_told() -> None:
     entry = (await shop.store.scan("approval-log:"))[1]
     await shop.store.commit([Put(entry.key, entry.value.replace(b"started", b"done"))])
     assert (await shop.fraud.incident_log()).broken_at == 2
+
+
+async def test_what_is_erased_and_what_only_seems_so() -> None:
+    """An erased intent is told as erased; one that was altered before, or put back altered, as altered."""
+    shop = Shop()
+    intent = await shop.fraud.screening.block(BOTH[:1], "testing")
+    await shop.sign(intent)
+    await shop.approvals.erase(intent.id, "asked")
+    assert (await last(shop)).reason == "(erased)"
+    altered = intent.model_copy(update={"reason": "another"})
+    put_back = Put(f"intent:{intent.id}", altered.model_dump_json().encode())
+    await shop.store.commit([put_back])
+    assert (await last(shop)).reason == "(the intent is gone or altered)"
+
+    other = await shop.fraud.screening.block(BOTH[1:], "testing")
+    altered = other.model_copy(update={"reason": "another"})
+    await shop.store.commit(
+        [Put(f"intent:{other.id}", altered.model_dump_json().encode()), Delete(f"approval:{other.id}")]
+    )
+    await shop.approvals.erase(other.id, "asked")
+    assert (await last(shop)).reason == "(the intent is gone or altered)"

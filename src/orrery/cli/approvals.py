@@ -13,7 +13,7 @@ from orrery.cli.services import AsJson, Config, Reason, configured, with_service
 from orrery.cli.signing import sign_intent, statement_of
 from orrery.cli.tables import Row, note, show
 from orrery.errors import Invalid, RecordUnreadable
-from orrery.owner.audit import Verified, read_head
+from orrery.owner.audit import Verified, erased_as_proposed, read_head
 from orrery.owner.intents import NAMESPACE
 from orrery.owner.public_keys import public_key
 from orrery.owner.stored import unreadable
@@ -107,7 +107,7 @@ def log(
     async def read(orrery: Orrery) -> list[Row]:
         known = {one.intent.id: one for one in await orrery.approvals.proposals()}
         entries = [entry async for entry in orrery.approvals.log.entries()]
-        erased = {entry.intent_id for entry in entries if entry and entry.kind == "erased"}
+        erased = erased_as_proposed([entry for entry in entries if entry])
         return [log_row(entry, known, erased) for entry in reversed(entries[-limit:])]
 
     columns = ("number", "at", "kind", "operation", "intent", "target", "reason", "note", "signer")

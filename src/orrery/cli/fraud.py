@@ -120,7 +120,7 @@ def incident_log(
     found = with_services(config, lambda orrery: orrery.fraud.incident_log())
     if as_json:
         show_json([incident_row(one) for one in found.incidents])
-    else:
+    elif found.incidents or found.broken_at is None:
         print_log(found.incidents)
     if found.broken_at is not None:
         note(f"The approval log does not hold from entry {found.broken_at} on: see `orrery approvals verify`.")

@@ -12,6 +12,7 @@ from typing import Literal
 from orrery.fraud.operations import BLOCK, UNBLOCK, body_of
 from orrery.fraud.records import ListedEntry
 from orrery.owner.approvals import Approvals, Proposal
+from orrery.owner.audit import erased_as_proposed
 from orrery.owner.chain import Kind, LogEntry, first_break
 
 OUTCOMES: dict[Kind, str] = {
@@ -61,8 +62,8 @@ async def read_incidents(approvals: Approvals) -> IncidentLog:
     for entry in entries:
         if entry and entry.operation in (BLOCK, UNBLOCK) and entry.kind not in ("refused", "erased"):
             told[entry.intent_id].append(entry)
-    erased = {entry.intent_id for entry in entries if entry and entry.kind == "erased"}
     known = {one.intent.id: one for one in await approvals.proposals()}
+    erased = erased_as_proposed([entry for entry in entries if entry]) - known.keys()
     found = [
         _incident(steps, known.get(intent_id), ERASED if intent_id in erased else ALTERED)
         for intent_id, steps in told.items()

@@ -78,9 +78,7 @@ async def audit(
     """
     entries = [entry for entry in log if entry]
     intents = {one.intent.id: one for one in proposals}
-    # The first counts: who alters an intent may append that it was proposed once more.
-    proposed = {entry.intent_id: entry.digest for entry in reversed(entries) if entry.kind == "proposed"}
-    told = _erased_as_proposed(entries, proposed)
+    proposed, told = _proposed(entries), erased_as_proposed(entries)
     broken = broken_at(log, head)
     unproven, unchecked = await _unproven(entries, signatures)
     return Verified(
@@ -101,9 +99,14 @@ def _is_in(entries: Sequence[LogEntry], broken: int | None, head: Head) -> bool:
     return any(entry.number == head.number and entry.hash.startswith(head.hash) for entry in sound)
 
 
-def _erased_as_proposed(entries: Sequence[LogEntry], proposed: Mapping[str, str]) -> set[str]:
+def _proposed(entries: Sequence[LogEntry]) -> dict[str, str]:
+    # The first counts: who alters an intent may append that it was proposed once more.
+    return {entry.intent_id: entry.digest for entry in reversed(entries) if entry.kind == "proposed"}
+
+
+def erased_as_proposed(entries: Sequence[LogEntry]) -> set[str]:
     """Return the intents of which the log says that they were erased, and nothing that can not follow."""
-    told: set[str] = set()
+    proposed, told = _proposed(entries), set[str]()
     for entry in entries:
         # Of an altered intent the digest at its erasure is not the one that was proposed.
         if entry.kind == "erased" and proposed.get(entry.intent_id) == entry.digest:
