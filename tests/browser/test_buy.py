@@ -204,4 +204,5 @@ def test_ctrl_c_ends_everything_and_the_records_stay(tmp_path: Path, page: Page)
         expect(page.get_by_role("heading", level=1)).to_have_text(UNTIL)
         page.get_by_role("link", name="Start practising").click()
         expect(page.get_by_role("group").first).to_be_visible()
+        page.goto("about:blank")
         assert second.press_ctrl_c() == 0
