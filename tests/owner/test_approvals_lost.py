@@ -8,6 +8,8 @@ from anyio.lowlevel import checkpoint
 from orrery.errors import Invalid, NotConfigured, ProcessorUnreachable
 from orrery.owner.approvals import Operation
 from orrery.owner.intents import Intent
+from orrery.owner.outbox import Outbox
+from orrery.owner.restored import Restoration
 from tests.support.approving import Desk
 from tests.support.killed import Killed
 
@@ -157,9 +159,26 @@ async def test_nobody_can_find_out(desk: Desk) -> None:
     desk.clock.advance(121)
     with pytest.raises(Invalid, match="A reason of 1 to 500"):
         await desk.approvals.close(intent.id, " ")
-    assert (await desk.approvals.close(intent.id, "The list is gone.")).state == "closed"
+    await desk.approvals.close(intent.id, "The list is gone.")
+    assert await desk.state(intent) == "closed"
     assert (await desk.kinds())[-1] == "closed"
     assert (await desk.approvals.verify()).holds
     for again in (desk.approvals.settle(intent.id), desk.approvals.close(intent.id, "Once more.")):
         with pytest.raises(Invalid, match="is known"):
             await again
+
+
+async def test_nobody_can_find_out_after_a_restore(desk: Desk) -> None:
+    """What was under way before a restore is unknown until the owner closes it; what only waited stays void."""
+    desk.switches.before = [LOST]
+    lost, waiting = await desk.proposed(), await desk.proposed()
+    await desk.sign(lost)
+    await Restoration(desk.store, desk.clock, Outbox(desk.store, desk.clock, {})).settle()
+    assert (await desk.state(lost), await desk.state(waiting)) == ("unknown", "void")
+    await desk.approvals.close(lost.id, "The store was restored.")
+    assert await desk.state(lost) == "closed"
+    assert (await desk.approvals.verify()).holds
+    for one in (lost, waiting):
+        with pytest.raises(Invalid, match="void"):
+            await desk.approvals.close(one.id, "Once more.")
+    assert (await desk.kinds())[-1] == "closed"

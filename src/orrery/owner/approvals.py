@@ -192,15 +192,18 @@ class Approvals:
             progress = await self._execution.settle(Deed(operation, proposal.intent, target), progress)
         return progress
 
-    async def close(self, intent_id: str, reason: str) -> Progress:
+    async def close(self, intent_id: str, reason: str) -> None:
         """Note by the owner's word that nobody can find out what became of it; nothing is read or done again.
 
         Raises `Invalid` when it is known, may still be under way, or without a reason.
         """
         said, proposal = kept_reason(reason), await self.proposal(intent_id)
         progress = proposal.progress
-        if progress is None or not progress.open_targets():
-            raise Invalid("What became of this intent is known, or a restore made it void.")
+        if progress is None:
+            await self._steps.close_void(proposal, said)
+            return
+        if not progress.open_targets():
+            raise Invalid("What became of this intent is known.")
 
         def closed(target: str, progress: Progress) -> Progress | None:
             deed, now = progress.deed(target), self._clock.now()
@@ -212,8 +215,7 @@ class Approvals:
 
         for target in progress.open_targets():
             closing = partial(closed, target)
-            progress = await self._steps.step(proposal.intent, "closed", closing, note=said, target=target)
-        return progress
+            await self._steps.step(proposal.intent, "closed", closing, note=said, target=target)
 
     async def withdraw(self, intent_id: str) -> Progress:
         """Take back an intent that was not signed, or end a standing approval; raise `Invalid` otherwise."""

@@ -10,7 +10,7 @@ from orrery.owner.chain import Kind, Word, last_states
 from orrery.owner.intents import Erased, Intent, read_erased, read_intent
 from orrery.owner.progress import Progress, in_words, is_over
 from orrery.owner.stored import tried, unreadable
-from orrery.ports.store import Entry, Put, Store, Unchanged, Write
+from orrery.ports.store import Absent, Entry, Put, Store, Unchanged, Write
 
 INTENT = "intent:"
 STATE = "approval:"
@@ -160,6 +160,14 @@ class Steps:
             if await self._log.append(kind, intent, note, target=target, word=word, writes=written, checks=fence):
                 return changed
         raise StoreUnavailable("The store is too busy to note how far the intent has come.")
+
+    async def close_void(self, proposal: Proposal, reason: str) -> None:
+        """Note that nobody can find out what became of an intent under way before a restore; raise `Invalid`."""
+        if proposal.damaged or _VOID.get(proposal.logged, proposal.logged) != "unknown":
+            raise Invalid(proposal.why_void)
+        still_void = [Absent(f"{STATE}{proposal.intent.id}")]
+        if not await self._log.append("closed", proposal.intent, reason, checks=still_void):
+            raise StoreUnavailable("The intent was changed meanwhile; nothing was written.")
 
     async def _is_erased(self, intent_id: str) -> bool:
         entry = await self._store.get(intent_key(intent_id))
