@@ -50,6 +50,7 @@ class StoreFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._log = str(log_of(path))
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with ExitStack() as undo:
             self._hold = undo.enter_context(share(path))
@@ -79,8 +80,7 @@ class StoreFile:
         something else wrote over is there until the last process closes it, and lost then.
         """
         try:
-            with log_of(self.path).open("rb") as log:
-                magic = log.read(4)
+            magic = _beginning(self._log)
         except OSError as error:
             if error.errno in _NO_HANDLES:  # says nothing of the log, and the commit is in it
                 return
@@ -91,6 +91,15 @@ class StoreFile:
     def close(self) -> None:
         """Let others restore."""
         self._hold.close()
+
+
+def _beginning(file: str) -> bytes:
+    """Return the first four bytes, by the bare calls: this is done once a commit."""
+    handle = os.open(file, os.O_RDONLY)
+    try:
+        return os.pread(handle, 4, 0)
+    finally:
+        os.close(handle)
 
 
 def _identity(path: Path) -> tuple[int, int]:
