@@ -39,6 +39,7 @@ def test_the_switches(box: Running) -> None:
         {"kind": "cut", "count": -1},
         {"kind": "cut", "count": "x"},
         {"kind": "cut", "value": -1},
+        {"kind": "cut", "times": 0},
     ],
 )
 def test_wrong_switches(box: Running, wrong: dict[str, object]) -> None:

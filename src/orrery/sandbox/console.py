@@ -18,6 +18,7 @@ from orrery.sandbox.processor.world import World, new_id
 from orrery.sandbox.state import Document
 
 _SHOWN = 25
+_FAULT_FIELDS = ("kind", "count", "path", "value")
 
 
 class Console:
@@ -68,6 +69,8 @@ class Console:
         if "off" in given:
             self._world.faults.remove(given["off"] or None)
             return
+        if unknown := sorted(given.keys() - _FAULT_FIELDS):
+            raise ValueError(f"A fault has {', '.join(_FAULT_FIELDS)}, and no {', no '.join(unknown)}.")
         count = given.get("count", 1)
         self._world.faults.add(
             str(given.get("kind", "")),
