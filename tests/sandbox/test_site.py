@@ -370,7 +370,7 @@ def test_pages_are_never_stored_and_files_for_ever(visitor: Visitor) -> None:
     page = visitor.get("/")
     assert page.headers["Cache-Control"] == "private, no-store"
     files = re.findall(r'"(/site/\w+/[\w.]+)"', page.text)
-    assert len(files) == 5
+    assert len(files) == 6
     for path in files:
         assert "immutable" in visitor.get(path).headers["Cache-Control"]
 

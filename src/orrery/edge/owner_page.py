@@ -37,7 +37,7 @@ MOST_ROWS = 12
 _ASK = 'Basic realm="Orrery, for the owner", charset="UTF-8"'
 _SIGNS: dict[Tone, str] = {"bad": "Act now", "attention": "Have a look", "good": "Well", "plain": ""}
 _URGENCY: tuple[Tone, ...] = ("bad", "attention")
-_STYLES = ("tokens.css", "owner/owner.css", "owner/panels.css")
+_STYLES = ("tokens.css", "ground.css", "owner/owner.css", "owner/panels.css")
 _ORBITS = (26, 42, 58, 74)
 _GOLDEN_ANGLE = 137.5
 _SPECIAL = re.compile(

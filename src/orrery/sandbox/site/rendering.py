@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, Response
 from orrery.sandbox.site.config import SiteConfig, SiteProduct
 
 WEB = Path(__file__).parents[2] / "web"
-ASSETS = (WEB / "tokens.css", *sorted((WEB / "site" / "static").iterdir()))
+ASSETS = (WEB / "tokens.css", WEB / "ground.css", *sorted((WEB / "site" / "static").iterdir()))
 FOR_EVER = "public, max-age=31536000, immutable"
 JUST_NOW = "private, no-store"
 
