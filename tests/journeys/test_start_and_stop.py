@@ -129,10 +129,11 @@ def test_the_owner_of_the_demo_approves(tmp_path: Path) -> None:
 
 
 def test_the_demo_without_ssh_keygen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without OpenSSH's tool the demo starts, and says what is missing."""
+    """Without OpenSSH's tool the demo starts, and says what is missing; it names settings that stand elsewhere."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with running_demo(tmp_path / "data") as demo:
         eventually(partial(expect_said, demo, "there is no ssh-keygen (sudo apt-get install openssh-client)"))
+        expect_said(demo, f"export ORRERY_CONFIG={tmp_path / 'data' / 'orrery.toml'}")
         assert demo.errors() == []
 
 

@@ -8,6 +8,7 @@ import secrets as random
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -124,6 +125,14 @@ class Ports:
         return f"http://127.0.0.1:{self.sandbox}"
 
 
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What the terminal tells besides the addresses: the admin password, and the settings file, resolved."""
+
+    password: str
+    settings: Path
+
+
 def command(
     port: Annotated[int, typer.Option(help="The public port on 127.0.0.1.")] = 8080,
     private_port: Annotated[int, typer.Option(help="The private port on 127.0.0.1.")] = 8081,
@@ -133,7 +142,8 @@ def command(
 ) -> None:
     """Run until Ctrl-C; a second run finds what the first one kept."""
     ports = Ports(port, private_port, sandbox_port, smtp_port)
-    settings, secrets = load(_prepared(data.resolve(), ports))
+    file = _prepared(data.resolve(), ports)
+    settings, secrets = load(file)
     configure("auto", "warning", Redaction(secrets.values()))
     plan = SandboxPlan(
         data=data,
@@ -145,15 +155,15 @@ def command(
         analytics_key=secrets.reveal("analytics_service_account_key"),
         tokens=PUBLISHED,
     )
-    _run(settings, secrets, SandboxThread(plan), ports, _admin_password(data))
+    _run(settings, secrets, SandboxThread(plan), ports, Hints(_admin_password(data), file))
 
 
-def _run(settings: Settings, secrets: Secrets, sandbox: SandboxThread, ports: Ports, password: str) -> None:
+def _run(settings: Settings, secrets: Secrets, sandbox: SandboxThread, ports: Ports, hints: Hints) -> None:
     site = create_site(_site(settings, secrets, ports))
     sandbox.start()
     try:
         with suppress(KeyboardInterrupt):
-            uvloop.run(serve(settings, secrets, site, lambda: _announce(settings, ports, password)))
+            uvloop.run(serve(settings, secrets, site, lambda: _announce(settings, ports, hints)))
     finally:
         sandbox.stop()
 
@@ -221,12 +231,12 @@ def _site(settings: Settings, secrets: Secrets, ports: Ports) -> SiteConfig:
     return SiteConfig(ports.base, token, products, payment_origin=ports.sandbox_base)
 
 
-def _announce(settings: Settings, ports: Ports, password: str) -> None:
+def _announce(settings: Settings, ports: Ports, hints: Hints) -> None:
     console = new_console()
     console.print("\n[bold]Orrery demo[/bold]\n")
     for name, address, what in (
         ("Shop", f"{ports.base}/", "buy here; nothing is charged"),
-        ("Admin", f"{ports.base}/admin", f"who is where; the password is {password}"),
+        ("Admin", f"{ports.base}/admin", f"who is where; the password is {hints.password}"),
         ("Owner", f"http://127.0.0.1:{ports.private}/owner", "how everything is; the same password, any name"),
         ("Sandbox", f"{ports.sandbox_base}/", "what the vendors see; faults; the clock"),
         ("", f"{ports.sandbox_base}/analytics", "move the visitors, and watch the pill"),
@@ -235,6 +245,9 @@ def _announce(settings: Settings, ports: Ports, password: str) -> None:
         ("Private", f"http://127.0.0.1:{ports.private}/docs", "the operations; also /readyz, /metrics"),
     ):
         console.print(f"  [bold]{name:8}[/bold] {address:32} [dim]{what}[/dim]")
+    if hints.settings != DEMO_FILE.resolve():
+        console.print("\nIn each terminal in which you type commands, so that they find these records:")
+        console.print(f"  export ORRERY_CONFIG={quote(str(hints.settings))}", markup=False, soft_wrap=True)
     console.print("\nThe records: [bold].venv/bin/orrery access list[/bold]. ", end="")
     if settings.approvals.owner_keys:
         console.print("What waits for your word: [bold].venv/bin/orrery approvals list[/bold].")

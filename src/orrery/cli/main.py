@@ -45,7 +45,7 @@ def main() -> None:
 def _application(arguments: Sequence[str]) -> typer.Typer:
     root = typer.Typer(
         name="orrery",
-        help="One person's checkout, live counter, gateway, cockpit and tenant rule.",
+        help="One person's checkout and live counter, and the desk to watch them from.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,

@@ -15,7 +15,9 @@ Result = TypeVar("Result")
 
 Config = Annotated[
     Path | None,
-    typer.Option("--config", "-c", help="The settings file; default $ORRERY_CONFIG, then orrery.toml."),
+    typer.Option(
+        "--config", "-c", help="The settings file; default $ORRERY_CONFIG, then orrery.toml, then the demo's."
+    ),
 ]
 Reason = Annotated[
     str, typer.Option("--reason", "-r", help="Why; it is kept with what was done.", show_default=False)
