@@ -177,3 +177,12 @@ def test_the_verdict(verified: Verified, head: Head | None, said: str) -> None:
     sentences = " ".join(verdict(verified, head))
     assert said in sentences
     assert ("as it says" in sentences) == (verified.holds and verified.entries > 0)
+
+
+def test_a_standing_approval_says_what_to_type(capsys: pytest.CaptureFixture[str]) -> None:
+    """Who has approved a preflight learns that nothing is done yet, and what does it; later, what was."""
+    approved = PROGRESS.model_copy(update={"state": "approved", "note": "", "uses": {}})
+    print_outcome(approved)
+    assert "type the command again" in capsys.readouterr().out
+    print_outcome(approved.model_copy(update={"uses": {"cs_1": Use(state="done", changed_at=START, note="")}}))
+    assert "type the command again" not in capsys.readouterr().out

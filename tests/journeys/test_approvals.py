@@ -215,6 +215,7 @@ def test_bad_input(desk: Desk) -> None:
         refusals = [pool.submit(desk.does, *words, code=2) for words in BAD_INPUT]
     for said in (refusal.result() for refusal in refusals):
         assert (said.stdout, said.stderr.count("\n"), "\x1b" in said.stderr) == ("", 1, False), said.stderr
+        assert ".." not in said.stderr
     assert desk.shop.records.scan() == before
 
 

@@ -94,8 +94,8 @@ async def test_what_is_known_is_not_settled(desk: Desk) -> None:
     """There is nothing to settle about what waits or is done."""
     waiting, done = await desk.proposed(), await desk.proposed()
     await desk.sign(done)
-    for intent in (waiting, done):
-        with pytest.raises(Invalid, match="is known"):
+    for intent, state in ((waiting, "waiting"), (done, "done")):
+        with pytest.raises(Invalid, match=f"nothing to settle: the intent is {state}"):
             await desk.approvals.settle(intent.id)
 
 
@@ -164,7 +164,7 @@ async def test_nobody_can_find_out(desk: Desk) -> None:
     assert (await desk.kinds())[-1] == "closed"
     assert (await desk.approvals.verify()).holds
     for again in (desk.approvals.settle(intent.id), desk.approvals.close(intent.id, "Once more.")):
-        with pytest.raises(Invalid, match="is known"):
+        with pytest.raises(Invalid, match="the intent is closed"):
             await again
 
 

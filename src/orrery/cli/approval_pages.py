@@ -128,7 +128,9 @@ def verdict(verified: Verified, remembered: Head | None) -> Iterator[str]:
 
 def _outcome(progress: Progress) -> Iterator[str]:
     if progress.state == "approved":
-        yield "Approved: it stands for 24 hours, for what is recorded under it."
+        yield "Approved, for 24 hours from your signature."
+        if not progress.uses:
+            yield "Nothing is done yet: type the command again that asked for this approval."
     elif progress.state != "proposed":
         yield visible(f"{progress.state.capitalize()}. {progress.note}".rstrip())
     for target, use in progress.uses.items():

@@ -152,4 +152,4 @@ def _old_key(file: Path) -> str:
         return public_key(_read(file).decode().strip())
     except (UnicodeDecodeError, Invalid) as error:
         why = str(error) if isinstance(error, Invalid) else "it is not text"
-        raise Invalid(f"{file.name} is no public key: {why}.") from None
+        raise Invalid(f"{file.name} is no public key: {why.removesuffix('.')}.") from None

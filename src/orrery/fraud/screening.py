@@ -48,7 +48,7 @@ class Screening:
         look = await self._reading.look(back)
         cluster = next((one for one in look.clusters if one.id == cluster_id), None)
         if cluster is None:
-            raise NotFound(f"There is no cluster {cluster_id} among the charges of this time; look further back.")
+            raise NotFound(f"There is no cluster {cluster_id} among these charges: --since looks further back.")
         wanted = [BlocklistValue(trait, _only(cluster, trait)) for trait in traits or ("address",)]
         return await self._block(wanted, reason, {"cluster": _evidence(cluster)})
 

@@ -184,7 +184,7 @@ class Approvals:
         if progress is None:
             raise Invalid(f"{proposal.why_void} Look at the processor's own pages.")
         if not progress.open_targets():
-            raise Invalid("What became of this intent is known.")
+            raise Invalid(f"There is nothing to settle: the intent is {proposal.in_words(self._clock.now())}.")
         if not proposal.is_intact:
             raise Invalid("The intent was altered: reading could only tell what became of something else.")
         operation = self._operation(proposal.intent)
@@ -203,7 +203,7 @@ class Approvals:
             await self._steps.close_void(proposal, said)
             return
         if not progress.open_targets():
-            raise Invalid("What became of this intent is known.")
+            raise Invalid(f"There is nothing to close: the intent is {proposal.in_words(self._clock.now())}.")
 
         def closed(target: str, progress: Progress) -> Progress | None:
             deed, now = progress.deed(target), self._clock.now()

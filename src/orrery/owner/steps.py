@@ -64,7 +64,7 @@ class Steps:
         """Return one intent and how far it has come; raise `NotFound` and `RecordUnreadable`."""
         entry = await self._store.get(intent_key(intent_id))
         if entry is None:
-            raise NotFound("There is no such intent.")
+            raise NotFound("There is no such intent; `orrery approvals list --all` shows those that there are.")
         if read_erased(entry.value):
             raise NotFound("This intent was erased; `orrery approvals log` tells what became of it.")
         intent = read_intent(entry.value)
