@@ -305,6 +305,7 @@ async def test_the_owners_page() -> None:
     await guarded.guard.announce(TOKEN, "a test")
     panel = await guarded.guard.panel()
     assert (panel.tone, panel.rows[1][2]) == ("attention", "until 2026-03-02T12:00:01Z")
+    assert panel.headline == "2 in use, none changed unannounced; 1 announced, and may change"
     guarded.lying[KEY] = GONE
     await guarded.look()
     panel = await guarded.guard.panel()

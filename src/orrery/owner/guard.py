@@ -125,6 +125,8 @@ class SecretsGuard:
             headline = f"{len({*bad, *missing})} not as it should be"
             return Panel("Secrets", headline, "bad", "Type `orrery secrets check`.", _COLUMNS, rows)
         headline = f"{sum(map(self._holds, self.uses))} in use, none changed unannounced"
+        if announced:
+            headline += f"; {len(announced)} announced, and may change"
         return Panel("Secrets", headline, "attention" if announced else "good", "", _COLUMNS, rows)
 
     async def _settled_sight(self) -> Sight:
