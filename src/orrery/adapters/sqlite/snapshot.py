@@ -112,7 +112,7 @@ def _copy_sound(snapshot: Path, new: Path) -> None:
     try:
         _copy(snapshot, new)
     except StoreUnavailable as error:
-        raise Invalid(str(error)) from error
+        raise Invalid(f"Not restored, and nothing was replaced. {error}") from error
 
 
 def _count_on(new: Path, *, beyond: int, clock: Clock) -> None:
