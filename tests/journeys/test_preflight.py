@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.support.deployment import Product, beside_a_sandbox
 from tests.support.owning import Owner, owned_shop, to_sign
+from tests.support.program import run_orrery
 from tests.support.sandbox import SESSIONS
 from tests.support.visiting import Visitor
 
@@ -121,3 +123,10 @@ def test_bad_input(owner: Owner, words: tuple[str, ...]) -> None:
     assert len(done.stderr.strip().splitlines()) == 1
     assert "Traceback" not in done.stderr
     assert owner.shop.records.keys("intent:") == before
+
+
+def test_nothing_to_try(tmp_path: Path) -> None:
+    """Without a product, what waits is told in a sentence, and not by silence."""
+    (tmp_path / "orrery.toml").write_text(f'[store]\npath = "{tmp_path / "orrery.db"}"\n', encoding="utf-8")
+    said = run_orrery("checkout", "preflight", "--pending", "--config", str(tmp_path / "orrery.toml"))
+    assert (said.returncode, said.stderr) == (0, "No product is configured: nothing is sold.\n")

@@ -86,7 +86,9 @@ def _show_pending(standings: list[Standing], livemode: bool, *, as_json: bool) -
     else:
         for standing in standings:
             _show_standing(standing)
-        if not livemode:
+        if not standings:
+            note("No product is configured: nothing is sold.")
+        elif not livemode:
             note("This is not live mode: today's parameters are sold without a receipt.")
     if any(one.state in {"pending", "never"} for one in standings):
         raise typer.Exit(1)
