@@ -13,21 +13,28 @@ from orrery.edge.listeners import bind
 from tests.browser.conftest import OpenPage, Watch
 from tests.support.accessibility import violations
 from tests.support.clock import ManualClock
-from tests.support.panels import LONG, PASSWORD, TROUBLE, WELL, failing, owner_page
+from tests.support.panels import LONG, PASSWORD, TROUBLE, WELL, WIDE, failing, owner_page
 from tests.support.serving import serving
 
 OWNER = {"username": "owner", "password": PASSWORD}
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
 
 
+_OVERHANG = """Math.max(...[...document.querySelectorAll("table")].map(table =>
+    Math.round(table.getBoundingClientRect().right
+        - table.parentElement.firstElementChild.getBoundingClientRect().right)))"""
+"""By how many pixels a table is wider than the header above it in its card."""
+
+
 @pytest.fixture(scope="module")
 def desk() -> Iterator[str]:
-    """Serve the page in three states, and one that is closed."""
+    """Serve the page in four states, and one that is closed."""
     clock = ManualClock()
     pages = {
         "/owner": owner_page(clock, TROUBLE, failing("Odd"), mode="sandbox"),
         "/well": owner_page(clock, WELL),
         "/long": owner_page(clock, LONG),
+        "/wide": owner_page(clock, WIDE),
         "/closed": owner_page(clock, password_hash=None),
     }
     app = SecurityHeaders(Starlette(routes=[Route(path, page.answer) for path, page in pages.items()]))
@@ -54,6 +61,16 @@ def test_no_barrier_in_any_state(desk: str, open_page: OpenPage, watch: Watch, s
         assert sideways(page) == 0
         page.set_viewport_size(PHONE)  # pyright: ignore[reportArgumentType] width and height
     watch.forgive("503")
+
+
+def test_tables_fit_their_cards(desk: str, open_page: OpenPage) -> None:
+    """At no width a table is wider than its card, and fingerprints stay in one piece."""
+    page = open_page(http_credentials=OWNER)
+    page.goto(f"{desk}/wide")
+    for width in (360, 710, 760, 962, 1040, 1121, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert (width, sideways(page), page.evaluate(_OVERHANG)) == (width, 0, 0)
+        assert page.get_by_text("f96612547420").evaluate("one => one.getClientRects().length") == 1
 
 
 def test_a_barrier_is_found(page: Page) -> None:

@@ -207,7 +207,7 @@ async def test_texts_are_escaped_and_marked_up() -> None:
         "a `<b>` at 2026-11-21T09:03:00Z & 2026-99-99T00:00:00Z",
         todo="since 2026-11-21 09:03",
         columns=("what it is",),
-        rows=(("`x` <script>",), ("in-0123456789ab of northwind/exam",)),
+        rows=(("`x` <script>",), ("in-0123456789ab of northwind/exam",), ("push_token 0123456789ab",)),
     )
     page = await shown(panel)
     moment = '<time datetime="2026-11-21T09:03:00Z">21 Nov 2026, 09:03</time>'
@@ -215,6 +215,7 @@ async def test_texts_are_escaped_and_marked_up() -> None:
     assert f"since {moment}" in page
     assert "<code>x</code> &lt;script&gt;" in page
     assert '<span class="id">in-0123456789ab</span> of northwind/<wbr>exam' in page
+    assert 'push_<wbr>token <span class="id">0123456789ab</span>' in page
     assert "&lt;i&gt;T&lt;/i&gt;" in page
     assert ">What it is</th>" in page
 

@@ -52,6 +52,34 @@ PARTS = Panel("Parts", "All 9 are well.", "good")
 
 WELL = (SALES, ADDS_UP, APPROVALS, SECRETS, RECEIPTS, COUNTER, CLUSTERS, NOTIFICATIONS, PARTS)
 
+WIDE = (
+    Panel(
+        "Fraud clusters",
+        "1 in the 24 hours before 2026-11-21T11:58:00Z.",
+        "attention",
+        columns=("cluster", "share one", "declines", "stopped by the processor", "first", "last"),
+        rows=(("fc-543500df10", "client address", "4", "0", "2026-11-21T11:12:00Z", "2026-11-21T11:12:02Z"),),
+    ),
+    SALES,
+    ADDS_UP,
+    Panel(
+        "Receipts",
+        "Accepted by the processor: all of 1",
+        "good",
+        columns=("product", "parameters", "accepted", "age", "API version"),
+        rows=(("northwind/cloud-navigator", "accepted", "2026-11-21T11:11:00Z", "12 min", "2026-08-26.dahlia"),),
+    ),
+    NOTIFICATIONS,
+    Panel(
+        "Secrets",
+        "1 in use, none changed unannounced",
+        "good",
+        columns=("secret", "state", "announced", "fingerprint"),
+        rows=(("analytics_service_account_key", "present", "-", "f96612547420"),),
+    ),
+    PARTS,
+)
+
 DOES_NOT_ADD_UP = Panel(
     "Payments and access",
     "1 paid without access, 1 access without payment",

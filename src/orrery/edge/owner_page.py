@@ -42,7 +42,7 @@ _ORBITS = (26, 42, 58, 74)
 _GOLDEN_ANGLE = 137.5
 _SPECIAL = re.compile(
     r"`(?P<code>[^`]+)`|(?P<at>\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\dZ)?)"
-    r"|(?P<id>\b(in|fc)-[0-9a-f]{10,12}\b)|(?P<slash>/)"
+    r"|(?P<id>\b((in|fc)-[0-9a-f]{10,12}|[0-9a-f]{12})\b)|(?P<seam>[/_])"
 )
 _FIGURE = re.compile(r"-?\d[\d.,]*|-")
 
@@ -149,7 +149,7 @@ def _templates() -> "Environment":
 
 
 def _words(text: str) -> "Markup":
-    """Return a panel's text with its moments, commands and ids marked up; it may break after a slash."""
+    """Return a panel's text with its moments, commands and ids marked up; it may break at a slash or low line."""
     from markupsafe import Markup, escape  # noqa: PLC0415  it is needed here only
 
     parts: list[Markup] = []
@@ -167,8 +167,8 @@ def _special(found: re.Match[str]) -> "Markup":
         return Markup("<code>{}</code>").format(found["code"])
     if found["id"]:
         return Markup('<span class="id">{}</span>').format(found["id"])
-    if found["slash"]:
-        return Markup("/<wbr>")
+    if found["seam"]:
+        return Markup("{}<wbr>").format(found["seam"])
     try:
         return _time(datetime.fromisoformat(found["at"].removesuffix("Z")).replace(tzinfo=UTC))
     except ValueError:
