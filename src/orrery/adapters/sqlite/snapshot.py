@@ -1,5 +1,6 @@
 """Snapshots of a store in use, and putting one back: what is found afterwards is the old file or the new one."""
 
+import os
 import shutil
 from collections.abc import Generator
 from contextlib import closing, contextmanager
@@ -44,8 +45,9 @@ def backup(source: Path, target: Path) -> None:
 def restore(snapshot: Path, target: Path, clock: Clock) -> None:
     """Replace the store at `target` with `snapshot`, and keep what was there as ``<name>.before-restore``.
 
-    Versions count on from beyond those that the replaced file may have given out. Whenever it is cut short,
-    `target` is the old store or the new one, and it may be run again. Raises `Invalid` when the snapshot is
+    Restored by root, it belongs to the old one's user. Versions count on from beyond those that the replaced
+    file may have given out. Whenever it is cut short, `target` is the old store or the new one, and it may be
+    run again. Raises `Invalid` when the snapshot is
     not sound, the store is in use, or an earlier ``.before-restore`` is still there; `StoreUnavailable` when
     the disk does not play along.
     """
@@ -54,6 +56,7 @@ def restore(snapshot: Path, target: Path, clock: Clock) -> None:
         _refuse_to_overwrite(_kept(target), target)
         _copy_sound(snapshot, new)
         _count_on(new, beyond=_fold_log(target), clock=clock)
+        _leave_to_its_user(new, target)
         _set_aside(target)
         _publish(new, target)
 
@@ -151,6 +154,13 @@ def _kept(path: Path) -> Path:
 def _refuse_to_overwrite(kept: Path, path: Path) -> None:
     if kept.exists() and not (path.exists() and kept.samefile(path)):
         raise Invalid(f"The file {kept.name} of an earlier restore is still there: move it away first.")
+
+
+def _leave_to_its_user(new: Path, target: Path) -> None:
+    """Give the new file to whoever has the old one: the service must be able to open what root restored."""
+    if os.geteuid() == 0 and target.exists():
+        old = target.stat()
+        os.chown(new, old.st_uid, old.st_gid)
 
 
 def _set_aside(path: Path) -> None:
