@@ -47,9 +47,8 @@ def restore(snapshot: Path, target: Path, clock: Clock) -> None:
 
     Restored by root, it belongs to the old one's user. Versions count on from beyond those that the replaced
     file may have given out. Whenever it is cut short, `target` is the old store or the new one, and it may be
-    run again. Raises `Invalid` when the snapshot is
-    not sound, the store is in use, or an earlier ``.before-restore`` is still there; `StoreUnavailable` when
-    the disk does not play along.
+    run again. Raises `Invalid` when the snapshot is not sound, the store is in use, or an earlier
+    ``.before-restore`` is still there; `StoreUnavailable` when the disk does not play along.
     """
     _require(snapshot)
     with _on_disk_of(target), seize(target), _scratch(target) as new:
