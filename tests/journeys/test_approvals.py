@@ -19,6 +19,7 @@ from orrery.fraud.entries import BlocklistValue
 from orrery.owner.intents import NAMESPACE
 from orrery.settings import load
 from tests.support.deployment import Deployment, beside_a_sandbox
+from tests.support.program import run_orrery
 from tests.support.ssh_keys import fingerprint, make_key, public_half, ssh_signed
 
 PASSPHRASE = "a passphrase of the tests"  # noqa: S105  of a key that is made for the run
@@ -118,6 +119,16 @@ def test_an_approval_from_proposal_to_log(desk: Desk) -> None:
     assert "[red]declines[/red]" in log
     assert address not in log
     assert "signatures and intents are as it says" in desk.does("verify").stdout
+
+
+@pytest.mark.parametrize("given", ["", "no\n", "y\n", "yes please\n"])
+def test_nobody_says_yes(desk: Desk, given: str) -> None:
+    """Away from a terminal a key that wants no passphrase signs nothing either without a plain yes."""
+    intent_id, address = desk.proposed()
+    done = run_orrery("approvals", "sign", intent_id, "--config", str(desk.shop.config), given=given)
+    assert (done.returncode, done.stdout, "Nothing was signed." in done.stderr) == (1, "", True)
+    assert intent_id in desk.does("list").stdout
+    assert address not in desk.blocked()
 
 
 def test_signed_elsewhere_and_raced(desk: Desk, tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def test_the_owner_of_the_demo_approves(tmp_path: Path) -> None:
     with running_demo(data):
         settings = ("--config", str(data / "orrery.toml"))
         proposed = run_orrery("fraud", "block", "--ip", "9.9.9.9", "--reason", "a try", *settings)
-        signed = run_orrery("approvals", "sign", proposed.stdout.split()[-1], *settings)
+        signed = run_orrery("approvals", "sign", proposed.stdout.split()[-1], *settings, given="yes\n")
         assert (signed.returncode, signed.stdout[:6]) == (0, "Done. "), proposed.stderr + signed.stderr
     assert (data / "owner_key").stat().st_mode & 0o077 == 0
 

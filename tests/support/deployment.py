@@ -255,8 +255,9 @@ class Deployment:
         self._wait(program, f"{base_url}/healthz")
 
     def orrery(self, *words: str) -> CompletedProcess[str]:
-        """Run one of the owner's commands to its end."""
-        return run_orrery(*words, "--config", str(self.config))
+        """Run one of the owner's commands to its end; asked whether to sign, the owner says yes."""
+        given = "yes\n" if {"sign", "--sign"} & {*words} else ""
+        return run_orrery(*words, "--config", str(self.config), given=given)
 
     def printed(self) -> str:
         """Return everything that the processes of this deployment have printed."""

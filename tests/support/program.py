@@ -65,7 +65,7 @@ class Program:
             self.process.wait(ENDING)
 
 
-def run_orrery(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run `orrery <arguments>` to its end and return what came of it."""
+def run_orrery(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    """Run `orrery <arguments>` to its end, with `given` on its standard input, and return what came of it."""
     command = [sys.executable, "-m", "orrery", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)  # noqa: S603  our own command
+    return subprocess.run(command, input=given, capture_output=True, text=True, check=False, timeout=60)  # noqa: S603  our own command

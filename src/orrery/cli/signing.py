@@ -10,6 +10,7 @@ from orrery.app import clock_of
 from orrery.cli.approval_pages import print_intent, print_outcome
 from orrery.cli.services import configured, with_services
 from orrery.cli.tables import note
+from orrery.cli.terminal import new_console
 from orrery.errors import Invalid, NotConfigured
 from orrery.owner.approvals import Proposal
 from orrery.owner.intents import NAMESPACE, Intent, Statement
@@ -48,7 +49,7 @@ def statement_of(settings: Settings, intent: Intent) -> bytes:
 
 
 def _signed(settings: Settings, found: Proposal, key: Path | None) -> tuple[bytes, bytes]:
-    """Return a statement about what was shown, and its signature; ask first where somebody is asked."""
+    """Return a statement about what was shown, and its signature, once somebody has said yes to it."""
     approvals, state = settings.approvals, found.in_words(clock_of(settings).now())
     chosen = key or approvals.signing_key
     if state != "waiting":
@@ -57,8 +58,14 @@ def _signed(settings: Settings, found: Proposal, key: Path | None) -> tuple[byte
         raise NotConfigured("No key of the owner is configured: see [approvals] owner_keys.")
     if chosen is None:
         raise NotConfigured("No key to sign with: give --key FILE, or set [approvals] signing_key.")
-    if sys.stdin.isatty() and typer.prompt("Type yes to sign this", default="no", err=True) != "yes":
+    if not _is_agreed():
         note("Nothing was signed.")
         raise typer.Exit(1)
     statement = statement_of(settings, found.intent)
     return statement, SshKeygen(approvals.owner_keys, NAMESPACE).sign(statement, chosen.expanduser())
+
+
+def _is_agreed() -> bool:
+    """Ask for a plain yes, away from a terminal too: a run that nobody attends never signs (decision 15)."""
+    new_console(stderr=True).print("Type yes to sign this: ", end="")
+    return sys.stdin.readline().strip() == "yes"
