@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orrery.errors import ApprovalRefused
-from orrery.owner.intents import Intent, Statement, read_intent, read_statement
+from orrery.owner.intents import Intent, Statement, read_statement
+from orrery.owner.stored import readable
+from orrery.ports.store import Entry
 from tests.support.clock import START
 
 DIGEST = "7f83b1657ff1fc53b92dc18148a1d65dfc2d4b1fa3d677284addd200126d9069"
@@ -68,7 +70,7 @@ def test_the_digest_never_changes() -> None:
 def test_the_digest_survives_the_store(body: dict[str, object]) -> None:
     """Whatever is in a body, an intent that was stored and read again is the same, to the digest."""
     intent = Intent(**FIELDS).model_copy(update={"body": body, "before": body})
-    read = read_intent(intent.model_dump_json().encode())
+    read = readable(Intent, Entry("intent:one", intent.model_dump_json().encode(), 1))
     assert read is not None
     assert (read, read.digest()) == (intent, intent.digest())
 
@@ -76,7 +78,7 @@ def test_the_digest_survives_the_store(body: dict[str, object]) -> None:
 @pytest.mark.parametrize("stored", [b"", b"{}", b"[]", b"\xff", b'{"v": 2}'])
 def test_an_intent_that_can_not_be_read(stored: bytes) -> None:
     """What is no intent of this version is none."""
-    assert read_intent(stored) is None
+    assert readable(Intent, Entry("intent:one", stored, 1)) is None
 
 
 def test_a_statement() -> None:

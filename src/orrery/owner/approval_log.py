@@ -2,13 +2,12 @@
 
 from collections.abc import AsyncIterator, Sequence
 
-from pydantic import ValidationError
-
 from orrery.errors import StoreUnavailable
 from orrery.owner import outbox
 from orrery.owner.chain import Kind, LogEntry, Word, broken_at, following, impersonal
 from orrery.owner.commits import commit_once
 from orrery.owner.intents import Intent
+from orrery.owner.stored import readable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Check, Conflict, Entry, Put, Store, Unchanged, Write
 
@@ -79,18 +78,18 @@ class ApprovalLog:
         while page := await self._store.scan(LOG, after=after):
             after = page[-1].key
             for entry in page:
-                found = _read(entry)
+                found = readable(LogEntry, entry)
                 yield found if found and _key(found) == entry.key else None
 
     async def newest(self, limit: int) -> list[LogEntry]:
         """Return up to so many of the newest entries that can be read, the newest first."""
         page = await self._store.scan(LOG, limit=limit, reverse=True)
-        return [found for entry in page if (found := _read(entry))]
+        return [found for entry in page if (found := readable(LogEntry, entry))]
 
     async def head(self) -> LogEntry | None:
         """Return what the store holds for the last entry, or None when there is none or it can not be read."""
         entry = await self._store.get(HEAD)
-        return _read(entry) if entry else None
+        return readable(LogEntry, entry)
 
     async def broken_at(self) -> int | None:
         """Return the first number at which an entry is missing, altered, or not where it belongs."""
@@ -105,17 +104,10 @@ class ApprovalLog:
         entry = await self._store.get(HEAD)
         if entry is None:
             return None
-        found = _read(entry)
+        found = readable(LogEntry, entry)
         if found is None:
             raise StoreUnavailable(_DAMAGED)
         return entry, found
-
-
-def _read(entry: Entry) -> LogEntry | None:
-    try:
-        return LogEntry.model_validate_json(entry.value)
-    except ValidationError:
-        return None
 
 
 def _key(entry: LogEntry) -> str:

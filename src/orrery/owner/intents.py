@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from orrery.errors import ApprovalRefused
 
@@ -71,22 +71,6 @@ class Erased(BaseModel):
     v: Literal[1] = 1
     id: str
     erased_at: datetime
-
-
-def read_erased(stored: bytes) -> Erased | None:
-    """Return what is left of an intent, or None when the text is something else."""
-    try:
-        return Erased.model_validate_json(stored)
-    except ValidationError:
-        return None
-
-
-def read_intent(stored: bytes) -> Intent | None:
-    """Return the intent in a stored text, or None when it can not be read: altered, or of a newer version."""
-    try:
-        return Intent.model_validate_json(stored)
-    except ValidationError:
-        return None
 
 
 @dataclass(frozen=True, slots=True)

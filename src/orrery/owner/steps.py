@@ -7,9 +7,9 @@ from datetime import datetime
 from orrery.errors import ApprovalRefused, Invalid, NotFound, RecordUnreadable, StoreUnavailable
 from orrery.owner.approval_log import NO_WORD, ApprovalLog
 from orrery.owner.chain import Kind, Word, last_states
-from orrery.owner.intents import Erased, Intent, read_erased, read_intent
+from orrery.owner.intents import Erased, Intent
 from orrery.owner.progress import Progress, in_words, is_over
-from orrery.owner.stored import tried, unreadable
+from orrery.owner.stored import readable, tried, unreadable
 from orrery.ports.store import Absent, Entry, Put, Store, Unchanged, Write
 
 INTENT = "intent:"
@@ -65,9 +65,9 @@ class Steps:
         entry = await self._store.get(intent_key(intent_id))
         if entry is None:
             raise NotFound("There is no such intent; `orrery approvals list --all` shows those that there are.")
-        if read_erased(entry.value):
+        if readable(Erased, entry):
             raise NotFound("This intent was erased; `orrery approvals log` tells what became of it.")
-        intent = read_intent(entry.value)
+        intent = readable(Intent, entry)
         if intent is None or intent.id != intent_id:
             raise unreadable(entry)
         known = await self._known(intent_id)
@@ -80,7 +80,7 @@ class Steps:
         found: list[Proposal] = []
         logged: Logged | None = None
         async for entry in self._entries():
-            intent = read_intent(entry.value)
+            intent = readable(Intent, entry)
             if intent is None or entry.key != intent_key(intent.id):
                 continue
             known = await self._known(intent.id)
@@ -98,7 +98,7 @@ class Steps:
 
     async def erased(self) -> set[str]:
         """Return the ids of the intents that are erased."""
-        found = [(entry.key, read_erased(entry.value)) async for entry in self._entries()]
+        found = [(entry.key, readable(Erased, entry)) async for entry in self._entries()]
         return {one.id for key, one in found if one and key == intent_key(one.id)}
 
     async def erase(self, intent_id: str, reason: str, now: datetime) -> None:
@@ -171,7 +171,7 @@ class Steps:
 
     async def _is_erased(self, intent_id: str) -> bool:
         entry = await self._store.get(intent_key(intent_id))
-        return entry is not None and read_erased(entry.value) is not None
+        return readable(Erased, entry) is not None
 
     async def _known(self, intent_id: str) -> tuple[Entry, Progress] | RecordUnreadable | None:
         entry = await self._store.get(f"{STATE}{intent_id}")
@@ -190,7 +190,7 @@ def _void(intent: Intent, logged: Logged, damaged: RecordUnreadable | None) -> P
 
 
 def _holds_its_own(entry: Entry) -> bool:
-    found = read_intent(entry.value) or read_erased(entry.value)
+    found = readable(Intent, entry) or readable(Erased, entry)
     return found is not None and entry.key == intent_key(found.id)
 
 
