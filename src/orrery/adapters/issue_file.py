@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 import stamina
-from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+from pydantic import AwareDatetime, ConfigDict, Field, ValidationError
 
 from orrery.errors import TrackerFailed
 from orrery.ports.clock import Clock
 from orrery.ports.tracker import Issue
+from orrery.record import Record
 
 LOCK_SECONDS = 5.0
 """How long another process may hold the file; its turn takes milliseconds."""
@@ -21,16 +22,14 @@ LOCK_SECONDS = 5.0
 Result = TypeVar("Result")
 
 
-class _Stored(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class _Comment(_Stored):
+class _Comment(Record):
     at: AwareDatetime
     text: str
 
 
-class _Issue(_Stored):
+class _Issue(Record):
+    model_config = ConfigDict(frozen=False)
+
     id: str
     state: Literal["open", "closed"] = "open"
     labels: list[str]
@@ -38,17 +37,19 @@ class _Issue(_Stored):
     opened_at: AwareDatetime
     closed_at: AwareDatetime | None = None
     text: str
-    comments: list[_Comment] = []
+    comments: list[_Comment] = Field(default_factory=list[_Comment])
 
     def ours(self) -> Issue:
         return Issue(self.id)
 
 
-class _File(_Stored):
+class _File(Record):
     """What the file holds, the oldest issue first."""
 
+    model_config = ConfigDict(frozen=False)
+
     v: Literal[1] = 1
-    issues: list[_Issue] = []
+    issues: list[_Issue] = Field(default_factory=list[_Issue])
 
     def next_number(self) -> str:
         """Return a number that no issue has, also after a person took some out."""
@@ -128,7 +129,7 @@ class FileTracker:
 
     def _load(self) -> _File:
         try:
-            return _File.model_validate_json(self._path.read_bytes())
+            return _File.from_bytes(self._path.read_bytes())
         except FileNotFoundError:
             return _File()
         except ValidationError:

@@ -15,11 +15,12 @@ from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.fulfilment import stored_access
 from orrery.checkout.letters import Letters
 from orrery.checkout.lookup import Lookup
-from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, Record
+from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy
 from orrery.errors import Invalid, NotFound, RecordUnreadable, StoreUnavailable
 from orrery.owner import outbox, stored
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Check, Committed, Delete, Put, Store, Unchanged, Write
+from orrery.record import Record
 from orrery.syntax.email_address import is_email_address
 
 JOURNAL = "journal:"
@@ -106,7 +107,7 @@ class Desk:
         record, unchanged = await self._read(session_id)
         if record.revoked_at:
             raise Invalid("This access is revoked already.")
-        revoked = record.model_copy(update={"revoked_at": self._clock.now()})
+        revoked = record.change(revoked_at=self._clock.now())
         writes: list[Write] = [Put(keys.access(session_id), revoked.to_bytes())]
         end, checks = await self._end_without(record)
         await self._commit([*writes, *end, self._journal(session_id, "revoke", reason)], [unchanged, *checks])
@@ -115,7 +116,7 @@ class Desk:
     async def change_email(self, session_id: str, email: str, reason: str) -> AccessRecord:
         """Hand a record to another address of its buyer."""
         record, unchanged = await self._read(session_id)
-        changed = record.model_copy(update={"email": checked_email(email)})
+        changed = record.change(email=checked_email(email))
         if changed.email == record.email:
             raise Invalid("The record has this address already.")
         records = [write for write in stored_access(changed, self._index_key) if not _is_end(write)]
@@ -183,7 +184,7 @@ class Desk:
         checked_reason(reason)
         now = self._clock.now()
         entry = JournalEntry(at=now, action=action, session_id=session_id, reason=reason)
-        return Put(f"{JOURNAL}{keys.stamp(now)}:{secrets.token_hex(4)}", entry.model_dump_json().encode())
+        return Put(f"{JOURNAL}{keys.stamp(now)}:{secrets.token_hex(4)}", entry.to_bytes())
 
     def _unindexed(self, record: AccessRecord) -> list[Write]:
         if not record.email:
@@ -240,7 +241,7 @@ def checked_reason(reason: str) -> None:
 def _extending(record: AccessRecord, beside: list[AccessRecord], now: datetime) -> AccessRecord:
     """Return `record` from the end of what runs, as a purchase would be (decision 10)."""
     ends = [one.expires_at for one in beside if one.runs_at(now)]
-    return record.model_copy(update={"expires_at": one_year_after(max([now, *ends]))})
+    return record.change(expires_at=one_year_after(max([now, *ends])))
 
 
 def _is_end(write: Write) -> bool:

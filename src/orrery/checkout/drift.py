@@ -10,8 +10,8 @@ from typing import Literal
 
 from pydantic import AwareDatetime
 
-from orrery.checkout.records import Record
 from orrery.ports.processor import CheckoutSession, Parameter, Parameters
+from orrery.record import Record
 
 RULE_METHODS = ("card", "link")
 """`payment_method_types = card, link` (spec 1, change rule 2)."""

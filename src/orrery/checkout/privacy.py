@@ -144,14 +144,14 @@ class Privacy:
         if stored is None or readable(AccessRecord, stored) != record:
             return
         digest = keys.email_digest(record.email, self._index_key)
-        blank = record.model_copy(update={"email": "", "marketing_consent": None})
+        blank = record.without_unknown_fields().change(email="", marketing_consent=None)
         now = self._clock.now()
         entry = JournalEntry(at=now, action="erase", session_id=record.session_id, reason=reason)
         writes: list[Write] = [
             Put(stored.key, blank.to_bytes()),
             Delete(keys.access_by_email(digest, record.session_id)),
             Delete(keys.access_end(digest, record.product)),
-            Put(f"{JOURNAL}{keys.stamp(now)}:{record.session_id}", entry.model_dump_json().encode()),
+            Put(f"{JOURNAL}{keys.stamp(now)}:{record.session_id}", entry.to_bytes()),
         ]
         await self._replace(stored, [*writes, *await self._without_address(record.session_id)])
 
@@ -162,7 +162,7 @@ class Privacy:
         offer = readable(Offer, entry)
         if offer is None:  # it may hold the address, and counts as lost for whoever reads it
             return [Delete(entry.key)]
-        return [Put(entry.key, offer.model_copy(update={"client_address": None}).to_bytes(), KEEP_OFFERS)]
+        return [Put(entry.key, offer.without_unknown_fields().change(client_address=None).to_bytes(), KEEP_OFFERS)]
 
     async def _mentions(self, prefix: str, address: str) -> AsyncIterator[Entry]:
         mentions, after = _whole(address).search, None

@@ -10,8 +10,8 @@ from typing import Literal, cast
 from pydantic import AwareDatetime, JsonValue
 
 from orrery.checkout.catalogue import ProductKey
-from orrery.checkout.records import Record
 from orrery.ports.processor import Parameter, Parameters
+from orrery.record import Record
 
 KEEP_TRIALS = timedelta(days=30)
 """How long it is remembered what a preflight did, and which sessions were our own."""

@@ -3,9 +3,10 @@
 from datetime import datetime, timedelta
 from typing import Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime
 
 from orrery.checkout.catalogue import ProductKey
+from orrery.record import Record
 
 KEEP_OFFERS = timedelta(days=400)
 """How long an offer is kept, as long as the events that are compared with it (decision 10)."""
@@ -14,16 +15,6 @@ COMPLETED = "checkout.session.completed"
 """The one type of event that is acted on (spec 1, Events)."""
 
 GrantedBy = Literal["webhook", "reconcile", "owner", "import"]
-
-
-class Record(BaseModel):
-    """A frozen value that is stored as JSON; unknown fields mean a newer schema and are refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    def to_bytes(self) -> bytes:
-        """Return the JSON that is stored."""
-        return self.model_dump_json().encode()
 
 
 class Offer(Record):

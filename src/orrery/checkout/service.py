@@ -108,7 +108,7 @@ class Checkout:
             raise ProcessorUnreachable("The processor returned a session without an address.", same_key=True)
         writes = self._offer(session, offered, purchase)
         if key:
-            done = attempt.model_copy(update={"session_id": session.id, "url": session.url})
+            done = attempt.change(session_id=session.id, url=session.url)
             writes.append(Put(key, done.to_bytes(), KEEP_ATTEMPTS))
         await self._store.commit(writes)
         log.info("session created", session=session.id, cert=offered.product.cert_code)
@@ -156,7 +156,7 @@ class Checkout:
         # The processor stores a 5xx under its key and would replay it, also to the visitor's next click.
         fresh = _fresh_key()
         if key:
-            renewed = attempt.model_copy(update={"processor_key": fresh})
+            renewed = attempt.change(processor_key=fresh)
             await self._store.commit([Put(key, renewed.to_bytes(), KEEP_ATTEMPTS)])
         return fresh
 

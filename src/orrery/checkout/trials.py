@@ -195,7 +195,7 @@ class Trials:
         """Return the trial with its session, or with the outcome that there is none."""
         if trial.state == "open":
             return trial, None
-        trial = trial.model_copy(update={"asked_at": self._clock.now()})
+        trial = trial.change(asked_at=self._clock.now())
         await self._keep(trial)
         try:
             trial, session = await self._ask(trial)
@@ -206,7 +206,7 @@ class Trials:
             return trial, _outcome(trial)
         except ProcessorUnreachable as error:
             return trial, Outcome(_name(trial), "unanswered", note=f"{error} Run it again.")
-        trial = trial.model_copy(update={"state": "open", "session_id": session.id})
+        trial = trial.change(state="open", session_id=session.id)
         await self._keep(trial, [self._own(trial, session.id)])
         return trial, None
 
@@ -256,7 +256,7 @@ class Trials:
         if type(error) is Invalid:  # it may still be under way: no refusal of the approval, and no lost intent
             return trial, Outcome(_name(trial), "unsettled", session_id, f"{error} Then run it again.")
         intent = await self._expiry.propose(session_id, _reason(error), "software")
-        trial = _after(trial, "left open", str(error)).model_copy(update={"expiry_intent_id": intent.id})
+        trial = _after(trial, "left open", str(error)).change(expiry_intent_id=intent.id)
         return trial, _outcome(trial)
 
     async def _keep(self, trial: Trial, more: Sequence[Write] = ()) -> None:
@@ -294,11 +294,11 @@ def asked_anew(trial: Trial) -> Trial:
     """Return the trial with a key that was not used yet."""
     attempt = trial.attempt + 1
     key = trial_key(trial.run_id, trial.product, attempt)
-    return trial.model_copy(update={"state": "asked", "attempt": attempt, "idempotency_key": key, "note": ""})
+    return trial.change(state="asked", attempt=attempt, idempotency_key=key, note="")
 
 
 def _after(trial: Trial, state: TrialState, note: str) -> Trial:
-    return trial.model_copy(update={"state": state, "note": note})
+    return trial.change(state=state, note=note)
 
 
 def _outcome(trial: Trial) -> Outcome:

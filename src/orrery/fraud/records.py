@@ -7,17 +7,16 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from orrery.fraud.clusters import Cluster, Known, Trait
-from orrery.owner.stored import readable
+from orrery.owner.stored import replaceable
 from orrery.ports.store import Entry
+from orrery.record import Record
 
 FOUND = "fraud:found"
 """The key of what the last look found."""
 
 
-class FoundCluster(BaseModel):
+class FoundCluster(Record):
     """A cluster without what its declines share. `newest_charge` is how the next look knows it again."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
     trait: Trait
@@ -28,10 +27,8 @@ class FoundCluster(BaseModel):
     newest_charge: str
 
 
-class Found(BaseModel):
+class Found(Record):
     """What the last look of the workers found. The owner has been told of every cluster in it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     v: Literal[1] = 1
     looked_at: datetime
@@ -50,8 +47,8 @@ class Found(BaseModel):
 
 
 def found_in(entry: Entry | None) -> Found | None:
-    """Return what is stored, or None when there is nothing or it can not be read."""
-    return readable(Found, entry)
+    """Return what is stored, or None when there is nothing or it is damaged; raise `RecordUnreadable`."""
+    return replaceable(Found, entry)
 
 
 def without_values(cluster: Cluster) -> FoundCluster:

@@ -50,7 +50,7 @@ class FraudWatch:
         found = Found(looked_at=look.until, unasked=look.unasked, clusters=kept)
         letters = outbox.enqueue([_letter(group) for group in together(new)], look.until)
         check = Unchanged(FOUND, entry.version) if entry else Absent(FOUND)
-        await self._store.commit([Put(FOUND, found.model_dump_json().encode()), *letters], [check])
+        await self._store.commit([Put(FOUND, found.to_bytes()), *letters], [check])
         if new:
             log.warning("fraud clusters", new=len(new), known=len(told))
 

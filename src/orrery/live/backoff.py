@@ -10,9 +10,10 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Literal, Self
 from zoneinfo import ZoneInfo
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime
 
 from orrery.errors import Cause
+from orrery.record import Record
 
 PACIFIC = ZoneInfo("America/Los_Angeles")
 """Where the provider's day begins (spec 2, Limits; decision 24)."""
@@ -62,17 +63,7 @@ MENDED_BY_THE_OWNER: frozenset[Reason] = frozenset({"unauthorized", "forbidden",
 """What ends when a key, a right or a setting is put right: the total's success ends it for the others, too."""
 
 
-class Stored(BaseModel):
-    """A part of the stored budget."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    def but(self, **changes: object) -> Self:
-        """Return a copy with changes."""
-        return self.model_copy(update=changes)
-
-
-class Block(Stored):
+class Block(Record):
     """Nothing is asked before `until`; then one probe, whose success lifts the block."""
 
     reason: Obstacle
@@ -80,7 +71,7 @@ class Block(Stored):
     until: AwareDatetime
 
 
-class ServerError(Stored):
+class ServerError(Record):
     """One server error, and which query met it."""
 
     query: Query
@@ -95,7 +86,7 @@ class Wait:
     until: datetime
 
 
-class Backoff(Stored):
+class Backoff(Record):
     """What stands in the way: of all queries (`block`), of all but the total (`rest`), of one (`blocks`).
 
     `errors` are the server errors of the last hour, `errors_left` how many more the provider would bear; `failing`
@@ -112,7 +103,7 @@ class Backoff(Stored):
     def current(self, now: datetime) -> Self:
         """Return it without what is over or was written by a wrong clock."""
         errors = tuple(error for error in self.errors if now - HOUR < error.at <= now)
-        return self.but(
+        return self.change(
             block=_held(self.block, now),
             rest=_held(self.rest, now),
             blocks={query: block for query, block in self.blocks.items() if _held(block, now)},
@@ -142,15 +133,15 @@ class Backoff(Stored):
         """Return it after a failure; when it is `late` an exhausted day may be yesterday's and is probed soon."""
         if cause == "server":
             errors = (*self.errors, ServerError(query=query, at=now))
-            return self.but(errors=errors, failing=self.failing or query == TOTAL)
+            return self.change(errors=errors, failing=self.failing or query == TOTAL)
         if cause in ("unreachable", "not-a-report"):
             return self
         block = Block(reason=cause, since=now, until=now + WAITS[cause] if late else _end(cause, now))
         if cause in OF_ONE_QUERY:
-            return self.but(blocks={**self.blocks, query: block})
+            return self.change(blocks={**self.blocks, query: block})
         if query == TOTAL:
-            return self.but(block=_longer(self.block, block))
-        return self.but(rest=_longer(self.rest, block))
+            return self.change(block=_longer(self.block, block))
+        return self.change(rest=_longer(self.rest, block))
 
     def answered(self, query: Query, sent: datetime) -> Self:
         """Return it after a report on `query`, which lifts what it met: not what another has met since `sent`."""
@@ -161,7 +152,7 @@ class Backoff(Stored):
         def still(block: Block | None, *, own: bool) -> Block | None:
             return None if block and block.since < sent and (own or block.reason in mended) else block
 
-        return self.but(
+        return self.change(
             block=still(self.block, own=query == TOTAL),
             rest=still(self.rest, own=query != TOTAL),
             blocks={each: block for each, block in self.blocks.items() if still(block, own=each == query)},
@@ -205,4 +196,4 @@ def _held(block: Block | None, now: datetime) -> Block | None:
 
 
 def _longer(older: Block | None, newer: Block) -> Block:
-    return older.but(since=newer.since) if older and older.until > newer.until else newer
+    return older.change(since=newer.since) if older and older.until > newer.until else newer

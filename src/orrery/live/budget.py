@@ -9,7 +9,7 @@ from orrery.errors import AnalyticsFailed, Cause, NotConfigured, StoreError
 from orrery.live import keys, quota
 from orrery.live.backoff import TOTAL, Query, Reason
 from orrery.live.quota import Limits, Plan
-from orrery.live.records import read
+from orrery.owner.stored import replaceable
 from orrery.ports.analytics import Analytics, By, Report
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Check, Committed, Put, Store, Unchanged
@@ -99,7 +99,7 @@ class Budget:
 
     async def _read(self) -> tuple[quota.Budget, Check]:
         entry = await self._store.get(keys.BUDGET)
-        found = read(quota.Budget, entry.value if entry else None)
+        found = replaceable(quota.Budget, entry)
         if found is None or found.source != self._source:
             found = quota.Budget.new(self._limits, self._clock.now(), self._source)
         return found, Unchanged(keys.BUDGET, entry.version) if entry else Absent(keys.BUDGET)
@@ -114,7 +114,7 @@ class Budget:
     async def _change(self, change: Callable[[quota.Budget], quota.Budget]) -> None:
         while True:
             budget, check = await self._read()
-            value = change(budget).model_dump_json().encode()
+            value = change(budget).to_bytes()
             if isinstance(await self._store.commit([Put(keys.BUDGET, value)], [check]), Committed):
                 return
 

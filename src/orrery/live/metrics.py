@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from pydantic import BaseModel
-
 from orrery.live import keys
 from orrery.live.records import Active, PageCount, Pages
 from orrery.ports.analytics import By, Report, Row
+from orrery.record import Record
 
 PAGES_AT_MOST = 25
 """Decision 22."""
@@ -27,7 +26,7 @@ class Metric:
 
     name: str
     key: str
-    value: Callable[[Report, datetime], BaseModel]
+    value: Callable[[Report, datetime], Record]
     by: By | None = None
     limit: int | None = None
 

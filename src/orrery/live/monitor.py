@@ -12,17 +12,18 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 import structlog
-from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt
+from pydantic import AwareDatetime, NonNegativeInt
 
 from orrery.errors import NotConfigured, TrackerFailed
 from orrery.live import keys
 from orrery.live.freshness import age
-from orrery.live.records import read
 from orrery.owner import outbox
+from orrery.owner.stored import replaceable
 from orrery.ports.clock import Clock
 from orrery.ports.counter import Counter, Reading
 from orrery.ports.store import Absent, Check, Committed, Put, Store, Unchanged, Write
 from orrery.ports.tracker import Issue, Tracker
+from orrery.record import Record
 
 LABEL = "realtime-degraded"
 """Spec 2, What the service does 5."""
@@ -62,13 +63,11 @@ class Reason:
     text: str
 
 
-class Seen(BaseModel):
+class Seen(Record):
     """What the monitor saw last. `tracker` is how far the issue is, `told` the kind of reason that it tells of.
 
     Without a state that can be read the issue is `unknown`: two good checks close what may be there.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     v: Literal[1] = 1
     checked_at: AwareDatetime | None = None
@@ -148,18 +147,18 @@ def step(seen: Seen, reason: Reason | None, now: datetime) -> Seen:
 
 def _after_bad(seen: Seen, reason: Reason, now: datetime) -> Seen:
     bad = seen.bad + 1
-    update = {"checked_at": now, "bad": bad, "good": 0, "kind": reason.kind, "reason": reason.text}
+    after = seen.change(checked_at=now, bad=bad, good=0, kind=reason.kind, reason=reason.text)
     if seen.degraded_since is None and bad >= IN_A_ROW:
-        update |= {"degraded_since": now, "tracker": "opening"}
-    return seen.model_copy(update=update)
+        return after.change(degraded_since=now, tracker="opening")
+    return after
 
 
 def _after_good(seen: Seen, now: datetime) -> Seen:
     good = seen.good + 1
-    update: dict[str, object] = {"checked_at": now, "bad": 0, "good": good}
+    after = seen.change(checked_at=now, bad=0, good=good)
     if good >= IN_A_ROW and (seen.degraded_since or seen.tracker == "unknown"):
-        update |= {"degraded_since": None, "tracker": "closing"}
-    return seen.model_copy(update=update)
+        return after.change(degraded_since=None, tracker="closing")
+    return after
 
 
 def due(seen: Seen) -> Deed | None:
@@ -217,7 +216,7 @@ class Monitor:
         now = self._clock.now()
         reason = judge(site, cosmos, now)
         entry = await self._store.get(keys.MONITOR)
-        before = read(Seen, entry.value if entry else None) or Seen()
+        before = replaceable(Seen, entry) or Seen()
         if before.checked_at and abs(now - before.checked_at) < COUNTS_ONCE_IN:
             return _verdict(reason, before, counted=False)
         after = step(before, reason, now)
@@ -240,7 +239,7 @@ class Monitor:
 
     async def _store_seen(self, seen: Seen, unmoved: Check, more: list[Write] | None = None) -> int | None:
         """Store what was seen, with `more`; return the version, or None when another process was first."""
-        writes = [Put(keys.MONITOR, seen.model_dump_json().encode()), *(more or [])]
+        writes = [Put(keys.MONITOR, seen.to_bytes()), *(more or [])]
         outcome = await self._store.commit(writes, [unmoved])
         return outcome.version if isinstance(outcome, Committed) else None
 
@@ -302,7 +301,7 @@ class _Conversation:
     def _note(self, done: Done | None, **update: str | None) -> None:
         if done:
             self.done.append(done)
-        self.seen = self.seen.model_copy(update=update)
+        self.seen = self.seen.change(**update)
 
 
 def _opening(seen: Seen) -> str:

@@ -21,11 +21,11 @@ from orrery.live.backoff import (
     Backoff,
     Query,
     Reason,
-    Stored,
     Wait,
     next_pacific_midnight,
 )
 from orrery.ports.analytics import Bucket, Quotas
+from orrery.record import Record
 
 SECOND = timedelta(seconds=1)
 
@@ -50,7 +50,7 @@ PROBE_AT_START_APART = timedelta(minutes=5)
 """A process that crashes and starts again and again asks no more often than this in spite of a refusal."""
 
 
-class Window(Stored):
+class Window(Record):
     """One of the provider's token quotas, between two refills.
 
     `remaining` is what we may count on, `told` what the provider last said was left, `most` the most that it said.
@@ -67,7 +67,7 @@ class Window(Stored):
     most: NonNegativeInt = 0
 
 
-class Budget(Stored):
+class Budget(Record):
     """What is left of the provider's quotas, and what stands in the way; stored as JSON.
 
     `source` tells what is asked, with which account: what was learned from one says nothing about another. `costs`
@@ -159,7 +159,7 @@ def charged(budget: Budget, limits: Limits, queries: Sequence[Query], now: datet
     """Return the budget after taking what `queries` should cost: a process killed amid the calls has paid."""
     current = _current(budget, limits, now)
     cost = sum(current.cost(query, limits) for query in queries)
-    return current.but(
+    return current.change(
         hour=_taken(current.hour, cost),
         day=_taken(current.day, cost),
         asked={**current.asked, **dict.fromkeys(queries, now)},
@@ -170,14 +170,14 @@ def reported(budget: Budget, limits: Limits, query: Query, quotas: Quotas | None
     """Return the budget after a report: put right by the provider's figures, and without what it has lifted."""
     current = _current(budget, limits, now)
     corrected = _corrected(current, limits, query, quotas, now) if quotas else current
-    return corrected.but(backoff=corrected.backoff.answered(query, current.asked.get(query, now)))
+    return corrected.change(backoff=corrected.backoff.answered(query, current.asked.get(query, now)))
 
 
 def failed(budget: Budget, limits: Limits, query: Query, cause: Cause, now: datetime) -> Budget:
     """Return the budget after a failure, with the back-off of its cause (decision 25)."""
     current = _current(budget, limits, now)
     late = current.day.told is None and next_pacific_midnight(now - LATE_REFILL) <= now
-    return current.but(backoff=current.backoff.failed(query, cause, now, late=late))
+    return current.change(backoff=current.backoff.failed(query, cause, now, late=late))
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +291,7 @@ def _full(name: Literal["hour", "day"], tokens: int, now: datetime) -> Window:
 
 def _current(budget: Budget, limits: Limits, now: datetime) -> Budget:
     """Return the budget of `now`: refilled, and without what is over or was written by a wrong clock."""
-    return budget.but(
+    return budget.change(
         hour=_refilled(budget.hour, limits.tokens_per_hour, now),
         day=_refilled(budget.day, limits.tokens_per_day, now),
         backoff=budget.backoff.current(now),
@@ -305,11 +305,11 @@ def _refilled(window: Window, tokens: int, now: datetime) -> Window:
     full = _full(window.name, max(tokens, window.most), now)
     if window.name == "day" or window.refills_at > now:
         return full
-    return full.but(refills_at=now + HOUR - (now - window.refills_at) % HOUR)
+    return full.change(refills_at=now + HOUR - (now - window.refills_at) % HOUR)
 
 
 def _taken(window: Window, cost: int) -> Window:
-    return window.but(remaining=max(0, window.remaining - cost), ours=window.ours + cost)
+    return window.change(remaining=max(0, window.remaining - cost), ours=window.ours + cost)
 
 
 def _corrected(budget: Budget, limits: Limits, query: Query, quotas: Quotas, now: datetime) -> Budget:
@@ -318,11 +318,11 @@ def _corrected(budget: Budget, limits: Limits, query: Query, quotas: Quotas, now
     hour, day, errors = min(hours, key=lambda b: b.remaining, default=None), quotas.day, quotas.server_errors
     expected = budget.cost(query, limits)
     consumed = max((bucket.consumed for bucket in (*hours, day) if bucket), default=expected)
-    return budget.but(
+    return budget.change(
         hour=_told(budget.hour, hour, expected, now) if hour else budget.hour,
         day=_told(budget.day, day, expected, now) if day else budget.day,
         costs={**budget.costs, query: max(0, consumed, (expected + consumed) // 2)},
-        backoff=budget.backoff.but(errors_left=errors.remaining) if errors else budget.backoff,
+        backoff=budget.backoff.change(errors_left=errors.remaining) if errors else budget.backoff,
     )
 
 
@@ -332,7 +332,7 @@ def _told(window: Window, bucket: Bucket, expected: int, now: datetime) -> Windo
     most = max(window.most, left + consumed)
     if window.told is not None and left > window.told + most // 10:
         refills_at = now + HOUR if window.name == "hour" else window.refills_at
-        return _full(window.name, left, now).but(refills_at=refills_at, told=left, most=left + consumed)
+        return _full(window.name, left, now).change(refills_at=refills_at, told=left, most=left + consumed)
     ours = max(0, window.ours + consumed - expected)
     first = {"at_first": left + ours, "since": now} if window.told is None else {}
-    return window.but(remaining=left, told=left, most=most, ours=ours, **first)
+    return window.change(remaining=left, told=left, most=most, ours=ours, **first)

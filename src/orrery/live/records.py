@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, AwareDatetime, Field, ValidationError
+
+from orrery.record import Record
 
 Count = Annotated[int, Field(strict=True, ge=0, le=2**53 - 1)]
 """A number of people: whole, and one that every reader of JSON can hold."""
@@ -21,48 +23,44 @@ Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 """A time that every answer can show in UTC."""
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-    v: Literal[1] = 1
-
-
-class Active(_Record):
+class Active(Record):
     """How many visitors there were at `generated_at`."""
 
+    v: Literal[1] = 1
     active: Count
     generated_at: Moment
 
 
-class PageCount(BaseModel):
+class PageCount(Record):
     """One page's visitors. `path` is None unless the site's own index knows the title (decision 22)."""
-
-    model_config = ConfigDict(frozen=True)
 
     page: str
     path: str | None
     users: Count
 
 
-class Pages(_Record):
+class Pages(Record):
     """The pages with most visitors at `generated_at`. Their sum is not the total: one visitor may be on two."""
 
+    v: Literal[1] = 1
     pages: tuple[PageCount, ...]
     generated_at: Moment
 
 
-class LastError(_Record):
+class LastError(Record):
     """Why a refresh failed: `status` is the provider's HTTP status, if it gave one."""
 
+    v: Literal[1] = 1
     message: str
     status: int | None
     attempted_at: Moment
     failed_query: str | None = None
 
 
-class Outcome(_Record):
+class Outcome(Record):
     """What the refresh of one interval did. `window` is the number of the interval since the epoch."""
 
+    v: Literal[1] = 1
     window: int
     ok: bool
     active: Count | None = None
@@ -80,15 +78,15 @@ class Snapshot:
     pages: Pages | None = None
 
 
-Record = TypeVar("Record", bound=BaseModel)
+Kind = TypeVar("Kind", bound=Record)
 
 
-def read(kind: type[Record], value: bytes | None) -> Record | None:
+def read(kind: type[Kind], value: bytes | None) -> Kind | None:
     """Return a stored value, or None when there is none or somebody else's is in its place."""
     if value is None:
         return None
     try:
-        return kind.model_validate_json(value)
+        return kind.from_bytes(value)
     except ValidationError:
         return None
 

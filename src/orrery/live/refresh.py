@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import structlog
-from pydantic import BaseModel
 
 from orrery.errors import AnalyticsFailed, NotConfigured, OrreryError
 from orrery.live import keys
@@ -20,6 +19,7 @@ from orrery.owner.lease import Lease
 from orrery.owner.single_flight import SingleFlight
 from orrery.ports.clock import Clock
 from orrery.ports.store import Committed, Delete, Put, Store, Write
+from orrery.record import Record
 
 TERM = timedelta(seconds=3 * DEADLINE)
 """How long a refresher that was killed keeps the others from its work; longer than a refresh may take."""
@@ -30,7 +30,7 @@ PATIENCE = 5.0
 LOOK_AGAIN = 0.1
 """Seconds between two looks at what another process is about to finish."""
 
-Settled = Mapping[str, BaseModel | OrreryError]
+Settled = Mapping[str, Record | OrreryError]
 """What became of each query that was asked, by its name."""
 
 log = structlog.get_logger()
@@ -115,7 +115,7 @@ class Refresh:
         results = await asyncio.gather(*(self._ask(metric, at) for metric in asked))
         return {metric.name: result for metric, result in zip(asked, results, strict=True)}
 
-    async def _ask(self, metric: Metric, at: datetime) -> BaseModel | OrreryError:
+    async def _ask(self, metric: Metric, at: datetime) -> Record | OrreryError:
         try:
             return metric.value(await self._budget.ask(metric.name, metric.by, metric.limit), at)
         except (AnalyticsFailed, NotConfigured) as error:
@@ -125,9 +125,9 @@ class Refresh:
     def _values(self, settled: Settled) -> list[Write]:
         found = ((metric, settled.get(metric.name)) for metric in self._metrics)
         return [
-            Put(metric.key, value.model_dump_json().encode(), keys.VALUE_TTL)
+            Put(metric.key, value.to_bytes(), keys.VALUE_TTL)
             for metric, value in found
-            if isinstance(value, BaseModel)
+            if isinstance(value, Record)
         ]
 
     def _errors(self, settled: Settled, at: datetime) -> list[Write]:
@@ -138,7 +138,7 @@ class Refresh:
         name, error = failed[0]
         status = error.status if isinstance(error, AnalyticsFailed) else None
         found = LastError(message=str(error), status=status, attempted_at=at, failed_query=name)
-        return [Put(keys.LAST_ERROR, found.model_dump_json().encode(), keys.LAST_ERROR_TTL)]
+        return [Put(keys.LAST_ERROR, found.to_bytes(), keys.LAST_ERROR_TTL)]
 
     def _outcome(self, settled: Settled, term: _Term) -> Outcome:
         total, pages = settled[TOTAL.name], settled.get("pages")
@@ -157,7 +157,7 @@ class Refresh:
         reason = plan.skipped[TOTAL.name]
         message = "The quota or an earlier refusal does not allow a query now; it is tried again."
         if reason == "pacing":
-            return (await self._newest(message, QUOTA)).model_copy(update={"window": term.window})
+            return (await self._newest(message, QUOTA)).change(window=term.window)
         return Outcome(window=term.window, ok=False, error=tag_of(reason), message=message)
 
     async def _newest(self, message: str, error: str = UNREACHABLE) -> Outcome:
@@ -171,7 +171,7 @@ class Refresh:
     async def _write(self, term: _Term, writes: Sequence[Write], outcome: Outcome | None) -> bool:
         """Write everything and let go of the lease in one commit, unless another has taken it since."""
         lease = self._lease.fence(term.token)
-        said = [Put(keys.OUTCOME, outcome.model_dump_json().encode(), keys.LAST_ERROR_TTL)] if outcome else []
+        said = [Put(keys.OUTCOME, outcome.to_bytes(), keys.LAST_ERROR_TTL)] if outcome else []
         committed = await self._store.commit([*writes, *said, Delete(lease.key)], [lease])
         return isinstance(committed, Committed)
 

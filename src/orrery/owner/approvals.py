@@ -224,7 +224,7 @@ class Approvals:
         def withdrawn(progress: Progress) -> Progress:
             if progress.state not in ("proposed", "approved"):
                 raise Invalid(f"Only what waits or is in force can be withdrawn; this is {progress.state}.")
-            return progress.model_copy(update={"state": "withdrawn", "changed_at": self._clock.now()})
+            return progress.change(state="withdrawn", changed_at=self._clock.now())
 
         if proposal.progress is None:
             raise Invalid(proposal.why_void)
@@ -268,12 +268,12 @@ class Approvals:
     def _without_secrets(self, intent: Intent) -> bytes:
         """Return the intent as it is stored; raise `Invalid` when a secret of this deployment is in it."""
         try:
-            stored = intent.model_dump_json()
+            stored = intent.to_bytes()
         except ValueError:
             raise Invalid("The intent holds text that is not valid Unicode.") from None
-        if any(json.dumps(secret, ensure_ascii=False)[1:-1] in stored for secret in self._forbidden):
+        if any(json.dumps(secret, ensure_ascii=False)[1:-1].encode() in stored for secret in self._forbidden):
             raise Invalid("The intent holds a secret of this deployment.")
-        return stored.encode()
+        return stored
 
     async def _checked(
         self,
@@ -292,6 +292,8 @@ class Approvals:
             raise ApprovalRefused(proposal.why_void)
         if not said.digest == intent.digest() == progress.digest:
             raise ApprovalRefused("The intent was altered: it is not what was signed.")
+        if intent.model_extra:
+            raise ApprovalRefused("A newer version wrote this intent, with more in it than this version knows.")
         if progress.state != state:
             raise ApprovalRefused(f"The approval is used: the intent is {progress.state}.")
         age = self._clock.now() - said.at
@@ -322,8 +324,8 @@ class Approvals:
         def begun(progress: Progress) -> Progress:
             if progress != proposal.progress:
                 raise ApprovalRefused("The approval is used: another process was first.")
-            taken = {"state": state, "statement": word.statement, "signature": word.signature}
-            return progress.model_copy(update={**taken, "changed_at": self._clock.now()})
+            now = self._clock.now()
+            return progress.change(state=state, statement=word.statement, signature=word.signature, changed_at=now)
 
         return await self._steps.step(proposal.intent, state, begun, word=word)
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from orrery.owner.fingerprints import Place, Seen
+from orrery.record import Record
 
 EVERY = timedelta(minutes=10)
 """How often the secrets are looked at (issue item 7)."""
@@ -44,15 +43,10 @@ _LOST: dict[str, Trouble] = {
 }
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    v: Literal[1] = 1
-
-
-class Announcement(_Record):
+class Announcement(Record):
     """The owner is about to change a secret, or to take it away for good (`removal`)."""
 
+    v: Literal[1] = 1
     name: str
     reason: str
     removal: bool = False
@@ -60,10 +54,8 @@ class Announcement(_Record):
     until: datetime
 
 
-class Alarm(BaseModel):
+class Alarm(Record):
     """What one process, the `observer`, sees since when; `fingerprint` is that of another value, or empty."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     trouble: Trouble
     fingerprint: str
@@ -72,7 +64,7 @@ class Alarm(BaseModel):
     seen_at: datetime
 
 
-class Kept(_Record):
+class Kept(Record):
     """What is right for one secret, as far as we know, and who sees something else.
 
     `fingerprint` is null where there is to be none. `previous` still counts until `previous_until`, so that
@@ -128,7 +120,7 @@ def _learned(name: str, seen: Seen, look: Look, before: Kept | None = None) -> K
         mode=seen.mode,
         since=look.at,
     )
-    return learned.model_copy(update={"alarms": _restart(learned, seen, look)})
+    return learned.change(alarms=_restart(learned, seen, look))
 
 
 def _trouble(kept: Kept, seen: Seen, now: datetime) -> Trouble | None:
@@ -172,7 +164,7 @@ def _accepted(kept: Kept, trouble: Trouble, look: Look) -> Kind | None:
 def _as_before(kept: Kept, seen: Seen, look: Look) -> tuple[Kept, Kind | None]:
     left = _of_others(kept, look)
     moved = {"place": seen.place, "mode": seen.mode} if seen.fingerprint == kept.fingerprint else {}
-    after = kept.model_copy(update={**moved, "alarms": (*left, *_restart(kept, seen, look))})
+    after = kept.change(**moved, alarms=(*left, *_restart(kept, seen, look)))
     return after, "back" if _is_told(kept) and not _is_told(after) else None
 
 
@@ -181,7 +173,7 @@ def _alarmed(kept: Kept, trouble: Trouble, seen: Seen, look: Look) -> tuple[Kept
     other = seen.fingerprint if trouble == "changed" else ""
     alarm = _alarm(kept, trouble, other, look)
     known = any((one.trouble, one.fingerprint) == (trouble, other) for one in kept.alarms)
-    after = kept.model_copy(update={"alarms": (*_of_others(kept, look), alarm)})
+    after = kept.change(alarms=(*_of_others(kept, look), alarm))
     return after, None if known or trouble == "restart" else trouble
 
 

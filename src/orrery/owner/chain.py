@@ -4,15 +4,13 @@ Whoever remembers one hash can tell whether anything up to it was changed, taken
 of the owner's word holds the signature, which nobody else can make.
 """
 
-import hashlib
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from orrery.record import Sealed
 
 START = "0" * 64
 """What the first entry holds as the hash before it."""
@@ -57,14 +55,12 @@ class Word:
     signer: str = ""
 
 
-class LogEntry(BaseModel):
+class LogEntry(Sealed):
     """One line of the log.
 
     `digest` is the intent's, `target` what a standing approval was used for, `note` a sentence without personal
     data; `statement`, `signature` and `signer` (the fingerprint of the key) are the owner's word.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     v: Literal[1] = 1
     number: int
@@ -83,8 +79,7 @@ class LogEntry(BaseModel):
 
     def expected_hash(self) -> str:
         """Return the hash over everything else in it."""
-        content = self.model_dump(mode="json", exclude={"hash"})
-        return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+        return self.sha256(without=frozenset({"hash"}))
 
     @property
     def word(self) -> Word:
@@ -100,8 +95,8 @@ class LogEntry(BaseModel):
 def following(last: LogEntry | None, entry: LogEntry) -> LogEntry:
     """Return `entry` as the one that follows `last`."""
     number, previous = (last.number + 1, last.hash) if last else (1, START)
-    placed = entry.model_copy(update={"number": number, "previous": previous})
-    return placed.model_copy(update={"hash": placed.expected_hash()})
+    placed = entry.change(number=number, previous=previous)
+    return placed.change(hash=placed.expected_hash())
 
 
 def first_break(entries: Iterable[LogEntry | None]) -> int | None:

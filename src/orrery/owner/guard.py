@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 import structlog
-from pydantic import BaseModel
 
 from orrery.errors import Invalid, RecordUnreadable, StoreError, StoreUnavailable
 from orrery.owner import outbox
@@ -18,7 +17,7 @@ from orrery.owner.commits import commit_once
 from orrery.owner.fingerprints import DIRECTORY, Seen, Sight
 from orrery.owner.restored import last_restore
 from orrery.owner.secret_letters import Event, Use, described, letters
-from orrery.owner.stored import readable
+from orrery.owner.stored import readable, replaceable
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, moment
@@ -90,7 +89,7 @@ class SecretsGuard:
         announcement = Announcement(
             name=name, reason=reason.strip(), removal=removal, at=now, until=now + ANNOUNCED_FOR
         )
-        await self._store.commit([Put(ANNOUNCED + name, _json(announcement), ANNOUNCED_FOR)])
+        await self._store.commit([Put(ANNOUNCED + name, announcement.to_bytes(), ANNOUNCED_FOR)])
         return announcement
 
     async def announced(self) -> dict[str, Announcement]:
@@ -151,7 +150,7 @@ class SecretsGuard:
             look = Look(now, self.holding.observer, announced.get(name), held)
             after, kind = compared(before, name, seen, look)
             if after and after != before:
-                writes.append(Put(KEPT + name, _json(after)))
+                writes.append(Put(KEPT + name, after.to_bytes()))
                 checks.append(Unchanged(entry.key, entry.version) if entry else Absent(KEPT + name))
             if kind:
                 events.append(Event(name, kind, held is not None, held != (seen.fingerprint or None)))
@@ -174,7 +173,7 @@ class SecretsGuard:
 
     async def _entries(self) -> dict[str, tuple[Entry, Kept | None]]:
         found = await self._store.scan(KEPT)
-        return {entry.key.removeprefix(KEPT): (entry, readable(Kept, entry)) for entry in found}
+        return {entry.key.removeprefix(KEPT): (entry, replaceable(Kept, entry)) for entry in found}
 
     def _holds(self, name: str) -> bool:
         return self.holding.fingerprints.get(name) is not None
@@ -195,7 +194,3 @@ class SecretsGuard:
         state = alarm.trouble if alarm else "present" if held or (kept and kept.fingerprint) else missing
         until = f"until {moment(announced.until)}" if announced else "-"
         return name, state, until, held or "-"
-
-
-def _json(record: BaseModel) -> bytes:
-    return record.model_dump_json().encode()

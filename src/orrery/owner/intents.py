@@ -9,16 +9,15 @@ the intent, the digest of everything in it, and the time:
     at 2026-11-21T12:00:00Z
 """
 
-import hashlib
-import json
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import JsonValue
 
 from orrery.errors import ApprovalRefused
+from orrery.record import Record, Sealed
 
 NAMESPACE = "orrery-approval"
 """What the signature is for: one that the owner made for anything else does not count here."""
@@ -29,15 +28,13 @@ _STATEMENT = re.compile(
 )
 
 
-class Intent(BaseModel):
+class Intent(Sealed):
     """One change that waits for the owner's word. It is never changed itself.
 
     `body` is what is sent, `before` what was seen when it was proposed, `summary` one line for a person.
     `deployment` says where it was proposed: an approval counts nowhere else. `salt` is random: once it is erased,
     nobody can try by the digest which address stood here.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     v: Literal[1] = 1
     id: str
@@ -55,18 +52,14 @@ class Intent(BaseModel):
     def digest(self) -> str:
         """Return the SHA-256 of everything in it, in hexadecimal digits."""
         # What was signed before there was a salt still has the digest that was signed.
-        content = self.model_dump(mode="json", exclude=None if self.salt else {"salt"})
-        canonical = json.dumps(content, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(canonical.encode()).hexdigest()
+        return self.sha256(without=frozenset() if self.salt else frozenset({"salt"}))
 
 
-class Erased(BaseModel):
+class Erased(Record):
     """What is left of an intent that a person had erased: nothing that could be signed or carried out.
 
     Its digest, the owner's word on it and what became of it stay in the log.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     v: Literal[1] = 1
     id: str

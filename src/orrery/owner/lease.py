@@ -3,14 +3,17 @@
 from datetime import timedelta
 from typing import Literal
 
-from pydantic import AwareDatetime, BaseModel
+from pydantic import AwareDatetime
 
 from orrery.owner.stored import readable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Check, Committed, Delete, Put, Store, Unchanged
+from orrery.record import Record
 
 
-class _Holder(BaseModel):
+class Holder(Record):
+    """Who holds a lease until when."""
+
     v: Literal[1] = 1
     holder: str
     until: AwareDatetime
@@ -34,12 +37,12 @@ class Lease:
         """Take or renew the lease; return its fencing token, or None while another holds it."""
         entry = await self._store.get(self._key)
         # One that can not be read is free, or nobody would ever do the job.
-        holder = readable(_Holder, entry)
+        holder = readable(Holder, entry)
         if entry and holder and not self._is_free(holder):
             return entry.version if self._is_ours(holder) else None
-        held = _Holder(holder=self._holder, until=self._clock.now() + self._term)
+        held = Holder(holder=self._holder, until=self._clock.now() + self._term)
         check: Check = Unchanged(self._key, entry.version) if entry else Absent(self._key)
-        outcome = await self._store.commit([Put(self._key, held.model_dump_json().encode())], [check])
+        outcome = await self._store.commit([Put(self._key, held.to_bytes())], [check])
         return outcome.version if isinstance(outcome, Committed) else None
 
     def fence(self, token: int) -> Check:
@@ -53,11 +56,11 @@ class Lease:
     async def give_up(self) -> None:
         """Let another take the lease at once if it is ours, as on a planned stop."""
         entry = await self._store.get(self._key)
-        holder = readable(_Holder, entry)
+        holder = readable(Holder, entry)
         if entry and holder and self._is_ours(holder):
             await self.release(entry.version)
 
-    def _is_free(self, held: _Holder) -> bool:
+    def _is_free(self, held: Holder) -> bool:
         """Ours counts as free when half its term is over, so that taking it often costs few commits.
 
         One that would run for far longer than it was given was taken before the clock was put back: whoever did
@@ -67,5 +70,5 @@ class Lease:
         over = self._is_ours(held) and left < self._term / 2
         return over or not timedelta(0) < left <= 2 * self._term
 
-    def _is_ours(self, held: _Holder) -> bool:
+    def _is_ours(self, held: Holder) -> bool:
         return held.holder == self._holder

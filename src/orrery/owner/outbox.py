@@ -15,13 +15,13 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 import structlog
-from pydantic import BaseModel, ConfigDict
 
 from orrery.errors import DeliveryFailed, RecordUnreadable
 from orrery.owner.stored import parted, read, readable, tried
 from orrery.ports.clock import Clock
 from orrery.ports.notifier import Message, Notifier, Priority
 from orrery.ports.store import Absent, Check, Delete, Entry, Put, Store, Unchanged, Write
+from orrery.record import Record
 
 Channel = Literal["push", "email"]
 CHANNELS: tuple[Channel, ...] = ("push", "email")
@@ -46,10 +46,8 @@ _UNREADABLE = "outbox-unreadable:"
 log = structlog.get_logger()
 
 
-class Row(BaseModel):
+class Row(Record):
     """One notification and what became of it. `due_at` is when it is tried next."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     v: Literal[1] = 1
     id: str
@@ -182,7 +180,7 @@ class Outbox:
         """Hold back everything that waits (after a restore); return how many rows that were."""
         waiting = [row async for row in self.rows("waiting")]
         for row in waiting:
-            await self._store.commit(_replaced(row, _stored(row.model_copy(update={"state": "held"}))))
+            await self._store.commit(_replaced(row, _stored(row.change(state="held"))))
         return len(waiting)
 
     async def _due(self, after: str | None) -> list[Entry]:
@@ -219,7 +217,7 @@ class Outbox:
             log.exception("notifier crashed", id=row.id, channel=row.channel)
             await self._failed(entry, row, f"Unexpected {type(error).__name__}.", permanent=False)
             return False
-        done = row.model_copy(update={"state": "delivered", "attempts": row.attempts + 1, "last_error": None})
+        done = row.change(state="delivered", attempts=row.attempts + 1, last_error=None)
         await self._replace(entry, row, [Put(_row_key(row.id), _json(done), KEEP_DELIVERED)])
         log.info("notification delivered", id=row.id, channel=row.channel, attempts=done.attempts)
         return True
@@ -234,8 +232,7 @@ class Outbox:
         attempts = row.attempts + 1
         due = self._clock.now() + min(LONGEST_RETRY, FIRST_RETRY * 2 ** min(attempts - 1, 16))
         state: State = "dead" if permanent else "waiting"
-        update = {"state": state, "attempts": attempts, "due_at": due, "last_error": reason}
-        writes = _stored(row.model_copy(update=update))
+        writes = _stored(row.change(state=state, attempts=attempts, due_at=due, last_error=reason))
         if permanent and row.channel != "push":
             writes += enqueue([_dead_letter(row, reason)], self._clock.now())
         await self._replace(entry, row, writes)
@@ -250,7 +247,7 @@ class Outbox:
         if entry is None or row is None or row.state not in ("held", "dead"):
             return False
         now = self._clock.now()
-        changed = _stored(row.model_copy(update={"state": state, "due_at": now})) if state else []
+        changed = _stored(row.change(state=state, due_at=now)) if state else []
         await self._replace(entry, row, changed)
         return True
 
@@ -299,7 +296,7 @@ def _stamp(moment: datetime) -> str:
 
 
 def _json(row: Row) -> bytes:
-    return row.model_dump_json().encode()
+    return row.to_bytes()
 
 
 def _dead_letter(row: Row, reason: str) -> Draft:

@@ -8,13 +8,13 @@
 A standing approval (a preflight's) is `approved` instead; each target that it is used for goes on from started.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from orrery.errors import ApprovalRefused
 from orrery.owner.intents import read_statement
+from orrery.record import Record
 
 LIFETIME = timedelta(minutes=10)
 """How long a signature counts (decision 15)."""
@@ -33,20 +33,16 @@ State = Literal["proposed", "withdrawn", "approved", "started", "done", "failed"
 """`closed`: it is not known what became of it, and the owner has said to leave it at that."""
 
 
-class Use(BaseModel):
+class Use(Record):
     """What became of one target of a standing approval; `note` is the last word about it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     state: Outcome
     changed_at: datetime
     note: str = ""
 
 
-class Progress(BaseModel):
+class Progress(Record):
     """How far an intent has come; `note` is the last word about it, `uses` are those of a standing approval."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     v: Literal[1] = 1
     intent_id: str
@@ -56,7 +52,7 @@ class Progress(BaseModel):
     note: str = ""
     statement: str = ""
     signature: str = ""
-    uses: dict[str, Use] = {}
+    uses: Mapping[str, Use] = {}
 
     def deed(self, target: str) -> "Progress | Use | None":
         """Return what became of one target of a standing approval, or with no target of the intent itself."""
@@ -65,13 +61,14 @@ class Progress(BaseModel):
     def after(self, target: str, state: Outcome, at: datetime, note: str = "") -> "Progress":
         """Return this with another outcome for a target, or with no target for the intent itself."""
         if not target:
-            return self.model_copy(update={"state": state, "changed_at": at, "note": note})
-        return self.model_copy(update={"uses": {**self.uses, target: Use(state=state, changed_at=at, note=note)}})
+            return self.change(state=state, changed_at=at, note=note)
+        use = self.uses.get(target) or Use(state=state, changed_at=at)
+        return self.change(uses={**self.uses, target: use.change(state=state, changed_at=at, note=note)})
 
     def without_notes(self) -> "Progress":
-        """Return this without the processor's words, which may name a person."""
-        uses = {target: use.model_copy(update={"note": ""}) for target, use in self.uses.items()}
-        return self.model_copy(update={"note": "", "uses": uses})
+        """Return this without the processor's words and without unknown fields: either may name a person."""
+        uses = {target: use.without_unknown_fields().change(note="") for target, use in self.uses.items()}
+        return self.without_unknown_fields().change(note="", uses=uses)
 
     def open_targets(self) -> list[str]:
         """Return what is started or unknown: targets of a standing approval, or "" for the intent itself."""

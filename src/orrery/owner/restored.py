@@ -4,22 +4,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime
 
 from orrery.owner import stored
 from orrery.owner.outbox import Outbox
 from orrery.ports.clock import Clock
 from orrery.ports.store import Delete, Put, Store, Unchanged
+from orrery.record import Record
 
 RESTORED = "restored-at"
 APPROVALS = "approval:"
 LEASES = "lease:"
 
 
-class Restored(BaseModel):
+class Restored(Record):
     """When the store was last restored, and what a reconciliation has caught up with since."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     v: Literal[1] = 1
     at: AwareDatetime
@@ -36,12 +35,12 @@ class Restored(BaseModel):
         entry = await store.get(RESTORED)
         noted = stored.readable(Restored, entry)
         if entry and noted == self and (self.reconciled_since is None or since < self.reconciled_since):
-            later = self.model_copy(update={"reconciled_since": since})
+            later = self.change(reconciled_since=since)
             await store.commit([later.put()], [Unchanged(RESTORED, entry.version)])
 
     def put(self) -> Put:
         """Return the write that keeps this."""
-        return Put(RESTORED, self.model_dump_json().encode())
+        return Put(RESTORED, self.to_bytes())
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ class Steps:
                 raise Invalid(f"It is {proposal.in_words(now)}: what comes of it must be known first.")
             if known and known[1].digest != proposal.intent.digest():
                 raise Invalid("It was altered: see `orrery approvals verify`.")
-            writes: list[Write] = [Put(entry.key, Erased(id=intent_id, erased_at=now).model_dump_json().encode())]
+            writes: list[Write] = [Put(entry.key, Erased(id=intent_id, erased_at=now).to_bytes())]
             unchanged = [Unchanged(entry.key, entry.version)]
             if known:
                 writes.append(stored_progress(known[1].without_notes()))
@@ -201,4 +201,4 @@ def intent_key(intent_id: str) -> str:
 
 def stored_progress(progress: Progress) -> Put:
     """Return the write that keeps how far an intent has come."""
-    return Put(f"{STATE}{progress.intent_id}", progress.model_dump_json().encode())
+    return Put(f"{STATE}{progress.intent_id}", progress.to_bytes())

@@ -12,9 +12,15 @@ from pydantic import BaseModel, ValidationError
 
 from orrery.errors import RecordUnreadable
 from orrery.ports.store import Entry
+from orrery.record import Record
 
-Kind = TypeVar("Kind", bound=BaseModel)
+Kind = TypeVar("Kind", bound=Record)
 Found = TypeVar("Found")
+
+
+class _Versioned(BaseModel):
+    v: int
+
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _ID = re.compile(rb"[\x21-\x7e]{1,512}")
@@ -31,9 +37,20 @@ def read(kind: type[Kind], entry: Entry) -> Kind:
 def readable(kind: type[Kind], entry: Entry | None) -> Kind | None:
     """Return the record in an entry, or None where one that can not be read counts as none."""
     try:
-        return kind.model_validate_json(entry.value) if entry else None
+        return kind.from_bytes(entry.value) if entry else None
     except ValidationError:
         return None
+
+
+def replaceable(kind: type[Kind], entry: Entry | None) -> Kind | None:
+    """Return the record in an entry, or None where there is none or a damaged one, which may be written over.
+
+    Raises `RecordUnreadable` for the record of a newer `v`, which may not (decision 45).
+    """
+    record = readable(kind, entry)
+    if entry and record is None and _is_newer(kind, entry.value):
+        raise unreadable(entry)
+    return record
 
 
 def tried(kind: type[Kind], entry: Entry) -> Kind | RecordUnreadable:
@@ -58,6 +75,13 @@ def parted(found: Iterable[Found | RecordUnreadable]) -> tuple[list[Found], list
         else:
             records.append(one)
     return records, left_out
+
+
+def _is_newer(kind: type[Record], value: bytes) -> bool:
+    try:
+        return _Versioned.model_validate_json(value).v > _Versioned(v=kind.model_fields["v"].default).v
+    except ValidationError:
+        return False
 
 
 def unreadable(entry: Entry) -> RecordUnreadable:

@@ -1,0 +1,97 @@
+"""What every stored value is made of, so that a release can be rolled back (decision 45).
+
+Older and newer releases than the one that wrote a record read it. A field that a release does not know comes from
+the store and is written back; code never makes one. Within one version `v` only optional fields are added, whose
+absence means what it always meant. A new value, type or meaning raises `v`.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, PrivateAttr
+
+
+class Record(BaseModel):
+    """A frozen value that is stored as JSON and keeps the fields that this release does not know.
+
+    Those fields may name a person: they stand in no `repr`, and so in no log, and an erasure drops them.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    def __new__(cls, **fields: object) -> Self:
+        """Refuse names that are no fields: with `extra="allow"` a mistyped name would be stored.
+
+        Only calls from code come with fields; what is read from the store is filled in by pydantic.
+        """
+        _refuse_unknown(cls, fields)
+        return super().__new__(cls)
+
+    @classmethod
+    def from_bytes(cls, value: bytes) -> Self:
+        """Return the record in stored bytes; raise pydantic's `ValidationError`."""
+        return cls.model_validate_json(value)
+
+    def to_bytes(self) -> bytes:
+        """Return the JSON that is stored, with the fields that this release does not know."""
+        return self.model_dump_json().encode()
+
+    def change(self, **fields: object) -> Self:
+        """Return a copy with other values, which are not validated; `TypeError` for what is no field."""
+        _refuse_unknown(type(self), fields)
+        return self.model_copy(update=fields)
+
+    def without_unknown_fields(self) -> Self:
+        """Return a copy without the fields that are not known here: an erasure cannot tell which are personal."""
+        return type(self)(**{name: getattr(self, name) for name in type(self).model_fields})
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        return [pair for pair in super().__repr_args__() if pair[0] in type(self).model_fields]
+
+
+class Sealed(Record):
+    """A record that is signed or chained: it is checked over its stored bytes, and never written anew.
+
+    A release that gave it another field would else reckon another digest than the one that was signed.
+    """
+
+    _stored: bytes = PrivateAttr(b"")
+
+    @classmethod
+    def from_bytes(cls, value: bytes) -> Self:
+        """Return the record, which remembers the bytes that it came from."""
+        read = super().from_bytes(value)
+        read._stored = value  # noqa: SLF001  an instance of this class
+        return read
+
+    def to_bytes(self) -> bytes:
+        """Return the bytes that it came from, or the JSON of a new one."""
+        return self._stored or super().to_bytes()
+
+    def change(self, **fields: object) -> Self:
+        """Return a new one with other values, not yet stored."""
+        changed = super().change(**fields)
+        changed._stored = b""  # noqa: SLF001  an instance of this class
+        return changed
+
+    def sha256(self, *, without: frozenset[str]) -> str:
+        """Return the SHA-256 of its JSON, keys in order and without some, in hexadecimal digits."""
+        content = {name: value for name, value in json.loads(self.to_bytes()).items() if name not in without}
+        return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sealed) and type(other) is type(self) and _content(self) == _content(other)
+
+    def __hash__(self) -> int:
+        return hash(self.sha256(without=frozenset()))
+
+
+def _content(record: Sealed) -> object:
+    return json.loads(record.to_bytes())
+
+
+def _refuse_unknown(kind: type[BaseModel], fields: dict[str, object]) -> None:
+    if unknown := fields.keys() - kind.model_fields.keys():
+        raise TypeError(f"{kind.__name__} has no field {', '.join(sorted(unknown))}.")

@@ -1,0 +1,109 @@
+"""Stores that earlier releases left: today's code reads all of them, and what stands on them goes on.
+
+`2026-11-in-use.db.xz` and `2026-11-restored.db.xz` were written before records kept unknown fields, by
+`tests/support/lived_in.py` over a demo of that release: sales, a delayed payment, declines, access that was
+granted, imported, moved and revoked, intents that were signed, withdrawn and erased, a refused e-mail. The second is a
+snapshot of the same store after `orrery restore`. Every person in them is made up. Their store keys were the demo's.
+"""
+
+import lzma
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from orrery.adapters.sqlite import SqliteStore
+from orrery.checkout import keys
+from orrery.checkout.lookup import Lookup, index_key
+from orrery.checkout.records import AccessRecord
+from orrery.owner.approval_log import ApprovalLog
+from orrery.owner.outbox import Outbox
+from orrery.owner.steps import Steps
+from orrery.owner.stored import read
+from orrery.ports.store import Put
+from tests.support.clock import ManualClock
+from tests.support.reading import READERS, entries, prefix_of, unreadable
+
+pytestmark = pytest.mark.anyio
+
+FILES = sorted(Path(__file__).parent.glob("*.db.xz"))
+WRITTEN = datetime(2026, 11, 22, 6, tzinfo=UTC)
+"""When the stores of November 2026 were left: what they hold for a time has not run out yet."""
+
+
+@pytest.fixture(params=FILES, ids=lambda file: file.name.partition(".")[0])
+def store_file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Return a copy of an old store."""
+    file = tmp_path / "orrery.db"
+    file.write_bytes(lzma.decompress(request.param.read_bytes()))
+    return file
+
+
+async def test_every_record_is_read(store_file: Path) -> None:
+    """No record of an old store is unreadable, and none lies under a key that is not known any more."""
+    clock = ManualClock(WRITTEN)
+    assert await unreadable(store_file, clock) == []
+    found = [entry.key async for entry in entries(store_file, clock)]
+    assert len(found) > 80
+    assert [key for key in found if not prefix_of(key)] == []
+
+
+async def test_what_is_written_back_is_what_was_read(store_file: Path) -> None:
+    """A record that a later release extended keeps the extension through each reader of this one."""
+    async for entry in entries(store_file, ManualClock(WRITTEN)):
+        if reader := READERS.get(prefix_of(entry.key)):
+            extended = entry.value.replace(b"{", b'{"later":{"x":[1,2]},', 1)
+            assert b'"later":{"x":[1,2]}' in reader(extended).to_bytes(), entry.key
+
+
+async def test_buyers_keep_their_access(store_file: Path) -> None:
+    """Each access record opens what it opened, by its session and by its buyer's address."""
+    clock = ManualClock(WRITTEN)
+    store = await SqliteStore.open(store_file, clock)
+    try:
+        lookup = Lookup(store, clock, index_key=await index_key(store))
+        records = [read(AccessRecord, entry) for entry in await store.scan(keys.ACCESS, limit=1000)]
+        assert len(records) >= 7
+        for record in records:
+            found = await lookup.record(record.session_id)
+            assert found == record
+            if record.email:
+                assert record in await lookup.records_of(record.email)
+    finally:
+        await store.close()
+
+
+async def test_the_approval_log_holds(store_file: Path) -> None:
+    """The chain and the digests of intents are those that were signed."""
+    clock = ManualClock(WRITTEN)
+    store = await SqliteStore.open(store_file, clock)
+    try:
+        log = ApprovalLog(store, clock)
+        assert await log.broken_at() is None
+        steps = Steps(store, log)
+        assert await steps.unreadable() == []
+        proposals = await steps.proposals()
+        assert len(proposals) == 2
+        assert len(await steps.erased()) == 1
+        digests = {entry.intent_id: entry.digest async for entry in log.entries() if entry}
+        assert all(one.intent.digest() == digests[one.intent.id] for one in proposals)
+    finally:
+        await store.close()
+
+
+async def test_unknown_fields_survive_the_owners_change(store_file: Path) -> None:
+    """A notification that a later release extended is released by this one with its extension."""
+    clock = ManualClock(WRITTEN)
+    store = await SqliteStore.open(store_file, clock)
+    try:
+        rows = await store.scan("outbox:", limit=1000)
+        dead = next(row for row in rows if b'"state":"dead"' in row.value)
+        extended = dead.value.replace(b"{", b'{"later":"kept",', 1)
+        await store.commit([Put(dead.key, extended)])
+        await Outbox(store, clock, {}).release(dead.key.removeprefix("outbox:"))
+        after = await store.get(dead.key)
+        assert after
+        assert b'"later":"kept"' in after.value
+        assert b'"state":"waiting"' in after.value
+    finally:
+        await store.close()
