@@ -71,6 +71,7 @@ class Kept(Record):
     the processes of a deployment can be restarted one after the other.
     """
 
+    v: Literal[1] = 1
     name: str
     fingerprint: str | None
     previous: str | None = None
