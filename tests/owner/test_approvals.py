@@ -189,15 +189,6 @@ async def test_altered_before_the_signature(desk: Desk) -> None:
     await see_refused(desk, intent.id, desk.word(shown), "altered")
 
 
-async def test_an_intent_of_a_newer_version_is_not_carried_out(desk: Desk) -> None:
-    """An intent that says more than this version knows is shown, but this version carries nothing of it out."""
-    intent = await desk.proposed()
-    await desk.alter(f"intent:{intent.id}", '{"v":1', '{"only_on":"sundays","v":1')
-    read = (await desk.approvals.proposal(intent.id)).intent
-    await desk.alter(f"approval:{intent.id}", intent.digest(), read.digest())
-    await see_refused(desk, intent.id, desk.word(read), "newer version")
-
-
 async def test_altered_digest(desk: Desk) -> None:
     """The digest that was kept with the proposal counts, too."""
     intent = await desk.proposed()

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from orrery.errors import Invalid, NotConfigured, ProcessorUnreachable
+from orrery.errors import ApprovalRefused, Invalid, NotConfigured, ProcessorUnreachable
 from orrery.owner.approvals import Operation
 from orrery.owner.intents import Intent
 from orrery.owner.outbox import Outbox
@@ -182,3 +182,14 @@ async def test_nobody_can_find_out_after_a_restore(desk: Desk) -> None:
         with pytest.raises(Invalid, match="void"):
             await desk.approvals.close(one.id, "Once more.")
     assert (await desk.kinds())[-1] == "closed"
+
+
+async def test_an_intent_of_a_newer_version_is_not_carried_out(desk: Desk) -> None:
+    """An intent that says more than this version knows is shown, but this version carries nothing of it out."""
+    intent = await desk.proposed()
+    await desk.alter(f"intent:{intent.id}", '{"v":1', '{"only_on":"sundays","v":1')
+    read = (await desk.approvals.proposal(intent.id)).intent
+    await desk.alter(f"approval:{intent.id}", intent.digest(), read.digest())
+    with pytest.raises(ApprovalRefused, match="newer version"):
+        await desk.approvals.sign(intent.id, *desk.word(read))
+    assert desk.switches.on == []
