@@ -98,3 +98,34 @@ async def test_a_buyer_is_indexed_by_a_keyed_digest() -> None:
     """No key of the store holds an address, so that a look at the keys tells no buyer."""
     for entry in await (await sold()).entries():
         assert "@" not in entry.key
+
+
+KATE, KELVIN = "kate@example.org", "\N{KELVIN SIGN}ate@example.org"
+
+
+@pytest.mark.parametrize(("buyer", "other"), [(KATE, KELVIN), (KELVIN, KATE)])
+async def test_a_letter_that_looks_like_another_is_another(buyer: str, other: str) -> None:
+    """An address with the Kelvin sign, whose lower case is the ASCII k, is not the one with a k."""
+    shop = Shop()
+    await shop.offered("cs_1")
+    await shop.receive("evt_1", session_json(customer_details={"email": buyer}))
+    assert (await shop.lookup.check_email(buyer, "cissp")).granted
+    assert not (await shop.lookup.check_email(other, "cissp")).granted
+
+
+async def test_what_an_earlier_release_stored_in_lower_case_is_found() -> None:
+    """Releases that lower-cased every letter stored ÉVA as éva: she is found as she was, however she types it."""
+    shop = Shop()
+    await shop.offered("cs_1")
+    await shop.receive("evt_1", session_json(customer_details={"email": "éva@example.org"}))
+    for typed in ("éva@example.org", "ÉVA@example.org", "Éva@Example.ORG"):
+        assert (await shop.lookup.check_email(typed, "cissp")).granted
+
+
+async def test_what_an_earlier_release_stored_in_lower_case_is_extended() -> None:
+    """A year that was stored under éva goes on when ÉVA buys again."""
+    shop = Shop()
+    await shop.offered("cs_1", "cs_2")
+    await shop.receive("evt_1", session_json(customer_details={"email": "éva@example.org"}))
+    await shop.receive("evt_2", session_json("cs_2", customer_details={"email": "ÉVA@example.org"}))
+    assert (await shop.access("cs_2")).expires_at == START.replace(year=2028)

@@ -20,6 +20,7 @@ from tests.support.unreliable_store import UnreliableStore
 pytestmark = pytest.mark.anyio
 
 ANN, JOANN = "ann@example.org", "joann@example.org"
+KATE, KELVIN = "kate@example.org", "\N{KELVIN SIGN}ate@example.org"
 NEIGHBOURS = [
     JOANN,
     "ann@example.org.nz",
@@ -302,3 +303,21 @@ async def test_a_damaged_offer_does_not_keep_the_others() -> None:
     assert await shop.privacy.erase_old_addresses() == 2
     assert "203.0.113.7" not in await everything(shop)
     assert await shop.privacy.erase_old_addresses() == 0
+
+
+@pytest.mark.parametrize(("asks", "other"), [(KATE, KELVIN), (KELVIN, KATE)])
+async def test_a_letter_that_looks_like_another_is_another(asks: str, other: str) -> None:
+    """Nothing of an address with the Kelvin sign is shown to, or erased for, the one with an ASCII k."""
+    shop = await sold(Shop(), other)
+    told = await shop.privacy.export(asks)
+    assert not any((told.access, told.events, told.notifications, told.offers))
+    await shop.privacy.erase(asks, "asked")
+    assert len((await shop.privacy.export(other)).access) == 1
+
+
+async def test_every_spelling_of_other_letters_is_erased() -> None:
+    """A request reaches what was typed with other capitals beyond ASCII, too: nothing personal is left."""
+    shop = await sold(Shop(), "jürgen@example.org", "JÜRGEN@example.org")
+    assert len((await shop.privacy.export("jürgen@example.org")).access) == 2
+    await shop.privacy.erase("jürgen@example.org", "asked")
+    assert "rgen@example.org" not in await everything(shop)

@@ -94,6 +94,13 @@ def test_email_addresses_are_compared_in_lower_case() -> None:
     assert [one.value for one in by_email] == ["a@b.example"]
 
 
+def test_a_letter_that_looks_like_another_groups_nothing() -> None:
+    """An address with the Kelvin sign, whose lower case is the ASCII k, is another buyer's."""
+    emails = ("kate@b.example", "kate@b.example", "\N{KELVIN SIGN}ate@b.example")
+    declines = [replace(one, address=None, email=email) for one, email in zip(at(0, 1, 2), emails, strict=True)]
+    assert clusters(declines) == []
+
+
 def test_the_same_charge_counts_once() -> None:
     """A charge that two pages of a list both hold makes no cluster of two declines."""
     first, second = at(0, 1)

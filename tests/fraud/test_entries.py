@@ -29,6 +29,7 @@ def stored(trait: Trait, text: str) -> str:
         ("address", "2002:0808:0808::1", "2002:808:808::1"),
         ("card", f" {CARD} ", CARD),
         ("email", " Ann+test@Example.ORG", "ann+test@example.org"),
+        ("email", "\N{KELVIN SIGN}ate@example.org", "\N{KELVIN SIGN}ate@example.org"),
     ],
 )
 def test_values_are_stored_in_one_form(trait: Trait, text: str, expected: str) -> None:

@@ -246,6 +246,14 @@ async def test_letting_go_in_every_spelling() -> None:
     assert shop.screen.values("rsl_email") == []
 
 
+async def test_letting_go_spares_a_letter_that_looks_like_another() -> None:
+    """An entry with the Kelvin sign, whose lower case is the ASCII k, is another one."""
+    shop = Shop()
+    shop.screen.put("rsl_email", "\N{KELVIN SIGN}ate@buyers.example")
+    kate = BlocklistValue("email", "kate@buyers.example")
+    await refused(shop, shop.fraud.screening.unblock([kate], "a buyer after all"), "not in email_blocklist")
+
+
 async def test_two_values_in_several_spellings() -> None:
     """Two values of which one is there twice would be three entries: they are let go one at a time."""
     shop = Shop()

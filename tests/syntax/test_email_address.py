@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orrery.syntax.email_address import is_email_address
+from orrery.syntax.email_address import is_email_address, normal_email, without_case
 
 
 @pytest.mark.parametrize(
@@ -78,3 +78,25 @@ def test_nothing_else_gets_in(before: str, after: str) -> None:
     """Whatever is put around an @, an address is printable, without white space, and has one @ of ASCII."""
     text = f"{before}@{after}"
     assert not is_email_address(text) or (text.isprintable() and text.count("@") == 1 and len(text.split()) == 1)
+
+
+@pytest.mark.parametrize(
+    ("typed", "normal"),
+    [
+        (" Ann.Lee+Tag@Example.ORG\n", "ann.lee+tag@example.org"),
+        ("\N{KELVIN SIGN}ate@example.org", "\N{KELVIN SIGN}ate@example.org"),
+        ("ÉVA@EXÄMPLE.org", "Éva@exÄmple.org"),
+        ("", ""),
+    ],
+)
+def test_only_ascii_letters_are_compared_without_case(typed: str, normal: str) -> None:
+    """An address is trimmed and its ASCII letters are in lower case; no other letter becomes another one."""
+    assert normal_email(typed) == normal
+
+
+@given(st.text())
+def test_no_other_letter_becomes_an_ascii_one(text: str) -> None:
+    """Neither spelling turns a letter beyond ASCII into one of ASCII: nobody gets another's address that way."""
+    beyond = sum(not one.isascii() for one in text)
+    for spelled in (normal_email(text), without_case(text)):
+        assert sum(not one.isascii() for one in spelled) >= beyond - sum(one.isspace() for one in text)

@@ -5,9 +5,9 @@ from datetime import MAXYEAR, datetime
 from typing import Literal
 
 from orrery.checkout.catalogue import ProductKey
-from orrery.checkout.keys import normal_email
 from orrery.checkout.records import AccessRecord, GrantedBy, Offer
 from orrery.ports.processor import CheckoutSession
+from orrery.syntax.email_address import normal_email
 
 Action = Literal["grant", "wait", "refuse", "foreign"]
 

@@ -21,7 +21,7 @@ from orrery.owner import outbox, stored
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Check, Committed, Delete, Put, Store, Unchanged, Write
 from orrery.record import Record
-from orrery.syntax.email_address import is_email_address
+from orrery.syntax.email_address import is_email_address, normal_email
 
 JOURNAL = "journal:"
 
@@ -221,7 +221,7 @@ class Desk:
 
 def checked_email(email: str) -> str:
     """Return the address as it is stored; raise `Invalid` when it can not be one."""
-    address = keys.normal_email(email)
+    address = normal_email(email)
     if not is_email_address(address):
         raise Invalid("That is not an e-mail address.")
     return address

@@ -128,11 +128,14 @@ class Fulfilment:
     async def _running_end(self, email: str, product: ProductKey) -> tuple[datetime | None, list[Check]]:
         if not email:
             return None, []
-        key = keys.access_end(keys.email_digest(email, self._index_key), product)
-        entry = await self._store.get(key)
-        if entry is None:
-            return None, [Absent(key)]
-        return stored.read(AccessEnd, entry).expires_at, [Unchanged(key, entry.version)]
+        ends: list[datetime] = []
+        checks: list[Check] = []
+        for digest in keys.email_digests(email, self._index_key):
+            key = keys.access_end(digest, product)
+            entry = await self._store.get(key)
+            checks.append(Unchanged(key, entry.version) if entry else Absent(key))
+            ends += [stored.read(AccessEnd, entry).expires_at] if entry else []
+        return max(ends, default=None), checks
 
     async def _withhold(self, session: CheckoutSession, source: Source, verdict: Verdict) -> Outcome | None:
         writes, checks = _receipt(source)

@@ -5,6 +5,7 @@ import hmac
 from datetime import datetime
 
 from orrery.checkout.catalogue import ProductKey
+from orrery.syntax.email_address import normal_email, without_case
 
 ACCESS = "access:"
 ACCESS_BY_TIME = "access-by-time:"
@@ -100,6 +101,10 @@ def email_digest(email: str, index_key: bytes) -> str:
     return hmac.new(index_key, normal_email(email).encode(), hashlib.sha256).hexdigest()
 
 
-def normal_email(email: str) -> str:
-    """Return the address as it is stored and compared: trimmed and lower-cased."""
-    return email.strip().lower()
+def email_digests(email: str, index_key: bytes) -> list[str]:
+    """Return the digests under which a buyer may be indexed: today's, and that of an earlier release.
+
+    Earlier releases stored every letter in lower case, those beyond ASCII too (docs/decisions/0027).
+    """
+    spellings = dict.fromkeys((normal_email(email), without_case(normal_email(email))))
+    return [email_digest(one, index_key) for one in spellings]

@@ -85,9 +85,11 @@ class Lookup:
 
     async def found_of(self, email: str) -> list[AccessRecord | RecordUnreadable]:
         """Return one buyer's access records, by session id, and why some can not be read."""
-        digest = keys.email_digest(email, self._index_key)
-        index = await self._store.scan(keys.access_by_email(digest), limit=1000)
-        return [await self.behind(entry) for entry in index]
+        found: list[AccessRecord | RecordUnreadable] = []
+        for digest in keys.email_digests(email, self._index_key):
+            index = await self._store.scan(keys.access_by_email(digest), limit=1000)
+            found += [await self.behind(entry) for entry in index]
+        return found
 
     def _answer(self, records: list[AccessRecord], cert_code: str) -> Answer:
         now = self._clock.now()

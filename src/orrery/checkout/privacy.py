@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import cast
@@ -16,9 +16,10 @@ from orrery.errors import Invalid, NotFound
 from orrery.owner import outbox
 from orrery.owner.approvals import Approvals, Proposal, kept_reason
 from orrery.owner.steps import INTENT
-from orrery.owner.stored import readable, unreadable
+from orrery.owner.stored import read, readable, unreadable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Delete, Entry, Put, Store, Unchanged, Write
+from orrery.syntax.email_address import normal_email, without_case
 from orrery.syntax.lines import is_line
 
 KEEP_ADDRESSES = timedelta(days=30)
@@ -63,8 +64,8 @@ class Privacy:
 
     async def export(self, email: str) -> PersonalData:
         """Return all that is kept about `email`; raise `RecordUnreadable` for one of its access records."""
-        address, data = keys.normal_email(email), PersonalData()
-        for record in await self._lookup.records_of(address):
+        address, data = normal_email(email), PersonalData()
+        for record in await self._records(address):
             data.access.append(record.model_dump(mode="json"))
             if offer := await self._store.get(keys.offer(record.session_id)):
                 data.offers.append(_kept(offer))
@@ -82,7 +83,7 @@ class Privacy:
         Access that runs goes on for who holds the session id. Raises `Invalid` for an unusable reason, and the
         store's errors; a repeat finishes what an interrupted erasure left.
         """
-        address = keys.normal_email(email)
+        address = normal_email(email)
         checked_reason(reason)
         reason = kept_reason(reason)
         data = await self.export(address)
@@ -113,7 +114,7 @@ class Privacy:
         async for entry in self._mentions(outbox.ROW, address):
             found = True
             await self._replace(entry, outbox.removed(entry))
-        for record in await self._lookup.records_of(address):
+        for record in await self._records(address):
             found = True
             await self._erase_record(record, reason)
         return found
@@ -131,12 +132,21 @@ class Privacy:
                 kept[proposal.intent.id] = str(error)
         return kept
 
+    async def _records(self, address: str) -> list[AccessRecord]:
+        """Return the access records of an address in every spelling, also one in other capitals beyond ASCII."""
+        found = {one.session_id: one for one in await self._lookup.records_of(address)}
+        async for entry in self._mentions(keys.ACCESS, address):
+            record = read(AccessRecord, entry)
+            if without_case(record.email) == without_case(address):
+                found[record.session_id] = record
+        return list(found.values())
+
     async def _proposals(self, address: str) -> list[Proposal]:
-        mentions = _whole(address).search
+        mentions = _matcher(address)
         return [one for one in await self._approvals.proposals() if any(map(mentions, _strings(_told(one))))]
 
     async def _damaged_intents(self, address: str) -> list[Entry]:
-        mentions = _whole(address).search
+        mentions = _matcher(address)
         return [one for one in await self._approvals.unreadable() if any(map(mentions, _strings(_kept(one))))]
 
     async def _erase_record(self, record: AccessRecord, reason: str) -> None:
@@ -165,7 +175,7 @@ class Privacy:
         return [Put(entry.key, offer.without_unknown_fields().change(client_address=None).to_bytes(), KEEP_OFFERS)]
 
     async def _mentions(self, prefix: str, address: str) -> AsyncIterator[Entry]:
-        mentions, after = _whole(address).search, None
+        mentions, after = _matcher(address), None
         while page := await self._store.scan(prefix, after=after, limit=200):
             after = page[-1].key
             for entry in page:
@@ -181,7 +191,7 @@ def sought_address(text: str) -> str:
 
     More than can be written to: what a buyer typed on the payment page is kept, whatever it was.
     """
-    address = keys.normal_email(text)
+    address = normal_email(text)
     if not is_line(address, LONGEST_ADDRESS) or not _SOMEBODY.fullmatch(address):
         raise Invalid("That is not an e-mail address.")
     return address
@@ -203,9 +213,12 @@ def _told(proposal: Proposal) -> Mapping[str, object]:
     }
 
 
-def _whole(address: str) -> re.Pattern[str]:
+def _matcher(address: str) -> Callable[[str], bool]:
+    """Return what tells whether a text names `address`, in any spelling."""
     # As a whole word, so that erasing ann@example.org spares joann@example.org and o'ann@example.org.
-    return re.compile(rf"(?<![\w.!#$%&'*+^`{{|}}~-]){re.escape(address)}(?![\w-]|\.\w)", re.IGNORECASE)
+    spelled = re.escape(without_case(address))
+    whole = re.compile(rf"(?<![\w.!#$%&'*+^`{{|}}~-]){spelled}(?![\w-]|\.\w)")
+    return lambda text: whole.search(without_case(text)) is not None
 
 
 def _strings(value: object) -> Iterator[str]:

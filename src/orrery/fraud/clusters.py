@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal, get_args
 
+from orrery.syntax.email_address import normal_email
+
 THRESHOLD = 3
 """So many declines are a cluster (spec 1, Limits)."""
 
@@ -41,14 +43,14 @@ class Decline:
     stopped: bool = False
 
     def value(self, trait: Trait) -> str | None:
-        """Return what is compared: an e-mail address in lower case, nothing for an empty text."""
+        """Return what is compared: an e-mail address without ASCII case, nothing for an empty text."""
         match trait:
             case "address":
                 return self.address or None
             case "card":
                 return self.card or None
             case "email":
-                return (self.email or "").strip().lower() or None
+                return normal_email(self.email or "") or None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 
 from orrery.errors import Invalid
 from orrery.fraud.clusters import Trait
-from orrery.syntax.email_address import is_email_address
+from orrery.syntax.email_address import is_email_address, normal_email
 
 MOST_AT_ONCE = 2
 """One or two entries at a time: more harm the account's risk score (spec 1, Errors)."""
@@ -78,7 +78,7 @@ def normal_value(trait: Trait, text: str) -> str:
         case "card":
             return _fingerprint(text.strip())
         case "email":
-            return _email(text.strip().lower())
+            return _email(normal_email(text))
 
 
 def read_address(text: str) -> Address:

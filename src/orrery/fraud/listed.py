@@ -3,6 +3,7 @@
 from orrery.errors import NotConfigured, NotFound
 from orrery.fraud.entries import Blocklist, known_address
 from orrery.ports.processor import ListEntry, ProcessorReads, ValueList
+from orrery.syntax.email_address import normal_email
 
 
 async def value_lists(reads: ProcessorReads) -> list[ValueList]:
@@ -50,4 +51,4 @@ def same_value(listed: str, value: str) -> bool:
     """Return whether two values are one: e-mail and IPv6 addresses are, however somebody typed them."""
     if ":" in value and (address := known_address(value)):
         return known_address(listed) == address
-    return listed == value or ("@" in value and listed.lower() == value.lower())
+    return listed == value or ("@" in value and normal_email(listed) == normal_email(value))

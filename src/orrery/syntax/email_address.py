@@ -1,6 +1,11 @@
-"""What is an e-mail address: the rule of browsers, with letters beyond ASCII and a dot in the domain."""
+"""What is an e-mail address, and when two are one.
+
+The rule of browsers, with letters beyond ASCII and a dot in the domain; two are one that differ in the case
+of ASCII letters only.
+"""
 
 import re
+import string
 
 LONGEST = 254
 """Octets of an address (RFC 3696, erratum 1690). The 64 before the @ are what a server takes at least."""
@@ -11,6 +16,11 @@ _INNER = rf"A-Za-z0-9{_BEYOND_ASCII}"
 _REST = rf"(?:[{_INNER}-]{{0,61}}[{_INNER}])?"
 _ADDRESS = re.compile(rf"(?!.*=\?){_LOCAL}@(?:[{_INNER}]{_REST}\.)+[A-Za-z{_BEYOND_ASCII}]{_REST}")
 
+_ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+
+_KELVIN_SIGN = "\N{KELVIN SIGN}"
+"""The one character beyond ASCII whose lower case is ASCII: a `k`."""
+
 
 def is_email_address(text: str) -> bool:
     """Return whether a text is one address, and nothing else that a header or a list could take for more.
@@ -20,3 +30,19 @@ def is_email_address(text: str) -> bool:
     beginning of an encoded word (RFC 2047) is none: in a header it would be decoded to another address.
     """
     return text.isprintable() and len(text.encode()) <= LONGEST and _ADDRESS.fullmatch(text) is not None
+
+
+def normal_email(text: str) -> str:
+    """Return an address as it is stored and compared: trimmed, its ASCII letters in lower case.
+
+    A mailbox beyond ASCII is another one in another case (RFC 6531): no letter of it is changed.
+    """
+    return text.strip().translate(_ASCII_LOWER)
+
+
+def without_case(text: str) -> str:
+    """Return a text with every letter in lower case, unless that would make it another's ASCII letter.
+
+    So addresses were stored before only ASCII letters were compared without their case.
+    """
+    return _KELVIN_SIGN.join(part.lower() for part in text.split(_KELVIN_SIGN))
