@@ -1,8 +1,10 @@
 """What `doctor` asks about the processor's webhook endpoints (issue 4, item 8; decision 1)."""
 
+from dataclasses import replace
+
 import pytest
 
-from orrery.checkout.catalogue import Catalogue
+from orrery.checkout.catalogue import Catalogue, Product
 from orrery.checkout.health import RETIRING, CheckoutHealth
 from orrery.ports.health import Finding
 from orrery.ports.processor import WebhookEndpoint
@@ -23,17 +25,33 @@ def endpoint(
     return WebhookEndpoint(name, url, version, enabled, (event,))
 
 
-async def webhook(*endpoints: WebhookEndpoint) -> Finding:
-    """Return what is found about these endpoints."""
-    processor = ScriptedProcessor(ManualClock(), endpoints=[*endpoints])
+def health_of(processor: ScriptedProcessor) -> CheckoutHealth:
+    """Return the health of a checkout to which nothing is missing."""
 
     async def deliveries() -> Finding:
         return Finding("webhook deliveries", "ok")
 
-    health = CheckoutHealth(Catalogue((PRODUCT,)), processor, deliveries, VERSION, True, True, True, True)  # noqa: FBT003  all is there
-    checks = dict(health.remote())
+    return CheckoutHealth(Catalogue((PRODUCT,)), processor, deliveries, VERSION, True, True, True, True)  # noqa: FBT003  all is there
+
+
+async def webhook(*endpoints: WebhookEndpoint) -> Finding:
+    """Return what is found about these endpoints."""
+    checks = dict(health_of(ScriptedProcessor(ManualClock(), endpoints=[*endpoints])).remote())
     assert [*checks] == ["processor account", "processor webhook", "webhook deliveries"]
     return await checks["processor webhook"]()
+
+
+@pytest.mark.parametrize("shared", [False, True])
+async def test_a_shared_code_is_told(shared: bool) -> None:  # noqa: FBT001  pytest passes parameters by position
+    """A certification code of two vendors is named, with the field that checks need; it breaks nothing."""
+    other = Product("northwind", "cissp" if shared else "ccsp", "Another", "price_other")
+    health = replace(health_of(ScriptedProcessor(ManualClock())), catalogue=Catalogue((PRODUCT, other)))
+    told = [one for one in health.local() if one.part == "catalogue"]
+    if shared:
+        assert [(one.state, one.why) for one in told] == [("ok", "cissp is sold by isc2 and northwind.")]
+        assert "vendorSlug" in told[0].todo
+    else:
+        assert told == []
 
 
 async def test_one_endpoint_that_is_as_it_should_be() -> None:

@@ -40,9 +40,9 @@ def test_a_sale_tells_two() -> None:
 
 
 def test_the_push_says_what_for_how_much_until_when() -> None:
-    """The owner reads product, amount and the end of access."""
+    """The owner reads the product by vendor and code, the amount and the end of access."""
     push = LETTERS.sold(record(), ())[0]
-    assert (push.title, push.body) == ("Sold: CISSP", "CISSP, 49.00 USD. Access until 01 March 2027.")
+    assert (push.title, push.body) == ("Sold: CISSP", "isc2/cissp, 49.00 USD. Access until 01 March 2027.")
 
 
 @pytest.mark.parametrize(
@@ -95,9 +95,9 @@ def test_without_a_practice_address() -> None:
 
 
 def test_a_retired_product() -> None:
-    """A product that is no longer on sale is called by its code."""
-    assert Letters("The sellers").title(record().product) == "CISSP"
-    assert Letters("The sellers").title(record(cert_code="az-104").product) == "AZ-104"
+    """A product that is no longer on sale is called by its vendor and code: two vendors may have one code."""
+    assert Letters("The sellers").title(record().product) == "ISC2 CISSP"
+    assert Letters("The sellers").title(record(cert_code="az-104").product) == "ISC2 AZ-104"
 
 
 def test_a_withheld_session_is_told_by_id() -> None:

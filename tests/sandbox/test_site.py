@@ -258,11 +258,11 @@ def test_session_cookie_is_kept_from_scripts(visitor: Visitor) -> None:
 
 
 def test_practice_opens_for_a_granted_access(buyer: Visitor, operations: OperationsStub) -> None:
-    """The practice page asks for this session and certification, and opens."""
+    """The practice page asks for this session and product, and opens."""
     page = buyer.get(PRACTICE)
     assert page.status_code == 200
     assert page.text.count("<fieldset") >= 5
-    assert operations.bodies[-1] == {"sessionId": BUYER, "certCode": "cloud-navigator"}
+    assert operations.bodies[-1] == {"sessionId": BUYER, "certCode": "cloud-navigator", "vendorSlug": "northwind"}
 
 
 def test_practice_without_a_purchase_is_closed(visitor: Visitor, operations: OperationsStub) -> None:

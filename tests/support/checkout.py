@@ -205,7 +205,7 @@ class Shop:
     @cached_property
     def lookup(self) -> Lookup:
         """Who asks."""
-        return Lookup(self.store, self.clock, index_key=INDEX_KEY)
+        return Lookup(self.store, self.clock, self.catalogue, index_key=INDEX_KEY)
 
     @cached_property
     def desk(self) -> Desk:

@@ -1,6 +1,7 @@
 """The products on sale (decision 4): pure."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from unicodedata import category, normalize
@@ -32,6 +33,11 @@ class ProductKey:
     cert_code: str
     vendor_slug: str
 
+    @property
+    def name(self) -> str:
+        """Return what the owner calls it: `vendor/cert`. A certification code alone may be of two vendors."""
+        return f"{self.vendor_slug}/{self.cert_code}"
+
 
 @dataclass(frozen=True, slots=True)
 class Product:
@@ -51,7 +57,7 @@ class Product:
     @property
     def name(self) -> str:
         """Return what the owner calls it: `vendor/cert`."""
-        return f"{self.vendor_slug}/{self.cert_code}"
+        return self.key.name
 
     @property
     def submit_message(self) -> str:
@@ -102,6 +108,15 @@ class Catalogue:
     def find(self, key: ProductKey) -> Product | None:
         """Return the product, or None when it is not on sale."""
         return self._products.get(key)
+
+    def vendors_of(self, cert_code: str) -> list[str]:
+        """Return the vendors that sell a certification: one, unless the code is shared."""
+        return [product.vendor_slug for product in self if product.cert_code == cert_code]
+
+    def shared_codes(self) -> list[str]:
+        """Return the certification codes that more than one vendor sells (decision 47)."""
+        counted = Counter(product.cert_code for product in self)
+        return [code for code, count in counted.items() if count > 1]
 
     def named(self, names: Sequence[str]) -> list[Product]:
         """Return the products that the owner names as `vendor/cert`, or all; raise `NotFound`."""

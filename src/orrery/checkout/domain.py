@@ -80,7 +80,7 @@ class CheckoutDomain:
             livemode=plan.livemode,
             deployment=approvals.deployment,
         )
-        self.lookup = Lookup(store, clock, index_key=index_key)
+        self.lookup = Lookup(store, clock, plan.catalogue, index_key=index_key)
         self.desk = Desk(store, clock, self.lookup, plan.letters, livemode=plan.livemode, index_key=index_key)
         self.privacy = Privacy(store, clock, self.lookup, approvals, index_key=index_key)
         fulfilment = Fulfilment(store, clock, plan.letters, livemode=plan.livemode, index_key=index_key)

@@ -32,6 +32,7 @@ class CheckoutHealth:
         if not list(self.catalogue):
             return [Finding("checkout", "off", "No product is configured.")]
         return [
+            *self._shared_codes(),
             _present(
                 "checkout addresses", self.has_addresses, "Set checkout.success_url and checkout.cancel_url."
             ),
@@ -42,6 +43,13 @@ class CheckoutHealth:
             _present(
                 "access check", self.has_service_token, "Put a token into the secret file access_service_token."
             ),
+        ]
+
+    def _shared_codes(self) -> list[Finding]:
+        todo = "Every access check of it must carry vendorSlug; without it the check answers 422."
+        return [
+            Finding("catalogue", "ok", f"{code} is sold by {' and '.join(self.catalogue.vendors_of(code))}.", todo)
+            for code in self.catalogue.shared_codes()
         ]
 
     def remote(self) -> list[tuple[str, Check]]:

@@ -44,15 +44,15 @@ class Letters:
         )
 
     def title(self, product: ProductKey) -> str:
-        """Return the product's title, or its code when it is no longer in the catalogue."""
+        """Return the product's title, or its vendor and code when it is no longer in the catalogue."""
         known = self.catalogue.find(product)
-        return known.title if known else product.cert_code.upper()
+        return known.title if known else f"{product.vendor_slug} {product.cert_code}".upper()
 
     def _to_owner(self, record: AccessRecord, notes: tuple[str, ...]) -> Draft:
         # No name and no e-mail address: a push passes through others' hands (decision 12).
         title = self.title(record.product)
         done = "Sold" if record.granted_by == "webhook" else f"Granted by {record.granted_by}"
-        body = f"{title}, {amount(record)}. Access until {record.expires_at:%d %B %Y}."
+        body = f"{record.product.name}, {amount(record)}. Access until {record.expires_at:%d %B %Y}."
         return Draft(
             id=f"owner-{record.session_id}",
             channel="push",

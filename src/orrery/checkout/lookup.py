@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Literal
 
 from orrery.checkout import keys
+from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.records import AccessRecord
-from orrery.errors import NotFound, RecordUnreadable
+from orrery.errors import Invalid, NotFound, RecordUnreadable
 from orrery.owner import stored
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Entry, Put, Store
@@ -32,9 +33,10 @@ class Answer:
 class Lookup:
     """Reads access records."""
 
-    def __init__(self, store: Store, clock: Clock, *, index_key: bytes) -> None:
+    def __init__(self, store: Store, clock: Clock, catalogue: Catalogue, *, index_key: bytes) -> None:
         self._store = store
         self._clock = clock
+        self._catalogue = catalogue
         self._index_key = index_key
 
     async def session(self, session_id: str) -> SessionState:
@@ -47,18 +49,22 @@ class Lookup:
                 return SessionState("pending", None)
         raise NotFound("There is no such session.")
 
-    async def check_session(self, session_id: str, cert_code: str) -> Answer:
-        """Return whether this session opens `cert_code` now; raise `RecordUnreadable`."""
+    async def check_session(self, session_id: str, cert_code: str, vendor_slug: str | None = None) -> Answer:
+        """Return whether this session opens that product now.
+
+        Raises `Invalid` when it takes the vendor to know the product, and `RecordUnreadable`.
+        """
         record = await self.record(session_id)
-        return self._answer([record] if record else [], cert_code)
+        return self._answer([record] if record else [], cert_code, vendor_slug)
 
-    async def check_email(self, email: str, cert_code: str) -> Answer:
-        """Return whether any purchase of this buyer opens `cert_code` now.
+    async def check_email(self, email: str, cert_code: str, vendor_slug: str | None = None) -> Answer:
+        """Return whether any purchase of this buyer opens that product now.
 
-        Raises `RecordUnreadable` when none does, but one that can not be read might.
+        Raises `Invalid` when it takes the vendor to know the product, and `RecordUnreadable` when no purchase
+        opens it, but one that can not be read might.
         """
         records, left_out = stored.parted(await self.found_of(email))
-        answer = self._answer(records, cert_code)
+        answer = self._answer(records, cert_code, vendor_slug)
         if left_out and not answer.granted:
             raise left_out[0]
         return answer
@@ -91,10 +97,19 @@ class Lookup:
             found += [await self.behind(entry) for entry in index]
         return found
 
-    def _answer(self, records: list[AccessRecord], cert_code: str) -> Answer:
+    def _answer(self, records: list[AccessRecord], cert_code: str, vendor_slug: str | None) -> Answer:
         now = self._clock.now()
-        ends = [record.expires_at for record in records if record.cert_code == cert_code and record.runs_at(now)]
+        having_code = [record for record in records if record.cert_code == cert_code]
+        vendor = vendor_slug or self._vendor(cert_code, having_code)
+        ends = [one.expires_at for one in having_code if one.vendor_slug == vendor and one.runs_at(now)]
         return Answer(bool(ends), max(ends, default=None))
+
+    def _vendor(self, cert_code: str, records: list[AccessRecord]) -> str | None:
+        """Return whose product a code means: the catalogue's, or of one that is not on sale the buyer's."""
+        vendors = self._catalogue.vendors_of(cert_code) or sorted({one.vendor_slug for one in records})
+        if len(vendors) > 1:
+            raise Invalid("vendorSlug: It is required, since more than one vendor has this certCode.")
+        return vendors[0] if vendors else None
 
 
 async def index_key(store: Store) -> bytes:

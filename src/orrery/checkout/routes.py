@@ -18,7 +18,7 @@ from orrery.edge.client_address import ClientAddresses, rate_scope
 from orrery.edge.direct import DirectRoute
 from orrery.edge.problems import Problem
 from orrery.edge.ratelimit import RateLimit
-from orrery.errors import NotFound
+from orrery.errors import Invalid, NotFound
 
 PREFIX = "/guided/api"
 
@@ -61,11 +61,15 @@ class AccessState(BaseModel):
 
 
 class CheckRequest(_Body):
-    """Whose access to what (decision 11): exactly one of `email` and `sessionId`."""
+    """Whose access to what (decisions 11 and 47): exactly one of `email` and `sessionId`.
+
+    `vendorSlug` is required where more than one vendor has the `certCode`.
+    """
 
     email: str | None = Field(None, min_length=3, max_length=254)
     sessionId: str | None = Field(None, pattern=_SESSION_ID)  # noqa: N815  as the other names of this interface
     certCode: Slug  # noqa: N815  the spec's name
+    vendorSlug: Slug | None = None  # noqa: N815  the spec's name
 
     @model_validator(mode="after")
     def _one_of_two(self) -> "CheckRequest":
@@ -182,13 +186,17 @@ class CheckoutRoutes:
         return AccessState(state=found.state, expires_at=found.expires_at)
 
     async def check(self, request: Request) -> CheckAnswer:
-        """Return whether a buyer has access to a certification now."""
+        """Return whether a buyer has access to a product now."""
         require_bearer(request, self.service_token)
         asked = _validated(CheckRequest, await read_object(request, CHECKOUT_BODY))
-        if asked.sessionId is not None:
-            answer = await self.lookup.check_session(asked.sessionId, asked.certCode)
-        else:
-            answer = await self.lookup.check_email(asked.email or "", asked.certCode)
+        product = asked.certCode, asked.vendorSlug
+        try:
+            if asked.sessionId is not None:
+                answer = await self.lookup.check_session(asked.sessionId, *product)
+            else:
+                answer = await self.lookup.check_email(asked.email or "", *product)
+        except Invalid as error:
+            raise Problem(422, "invalid-field", str(error)) from None
         return CheckAnswer(granted=answer.granted, expires_at=answer.expires_at)
 
 

@@ -111,7 +111,7 @@ class Checkout:
             done = attempt.change(session_id=session.id, url=session.url)
             writes.append(Put(key, done.to_bytes(), KEEP_ATTEMPTS))
         await self._store.commit(writes)
-        log.info("session created", session=session.id, cert=offered.product.cert_code)
+        log.info("session created", session=session.id, product=offered.product.name)
         return Created(session.id, session.url)
 
     async def _ask(self, offered: Offered, attempt: Attempt, key: str | None) -> CheckoutSession:

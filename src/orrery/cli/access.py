@@ -155,7 +155,7 @@ async def _new(gifts: Sequence[Gift], orrery: Orrery) -> list[Gift]:
 def _row(record: AccessRecord, now: datetime) -> Row:
     state = "revoked" if record.revoked_at else "open" if record.runs_at(now) else "ended"
     return record.model_dump() | {
-        "product": f"{record.vendor_slug}/{record.cert_code}",
+        "product": record.product.name,
         "state": state,
         "expires": f"{record.expires_at:%Y-%m-%d}",
         "paid": amount(record),
@@ -172,8 +172,9 @@ def _product(vendor: str, cert: str) -> ProductKey:
 def _refuse_unknown(gifts: Sequence[Gift], orrery: Orrery, *, retired: bool) -> None:
     for gift in gifts:
         if not retired and orrery.checkout.catalogue.find(gift.product) is None:
-            name = f"{gift.product.vendor_slug}/{gift.product.cert_code}"
-            raise Invalid(f"{name} is not in the catalogue; add --retired if it is meant all the same.")
+            raise Invalid(
+                f"{gift.product.name} is not in the catalogue; add --retired if it is meant all the same."
+            )
 
 
 def _gifts(file: Path) -> Iterator[Gift]:

@@ -98,9 +98,9 @@ class Operations:
                 return None
             return Access.model_validate_json(answer.raise_for_status().content)
 
-    async def check_access(self, session_id: str, cert_code: str) -> Check:
-        """Ask whether the buyer of a session may practise for a certification."""
-        body = {"sessionId": session_id, "certCode": cert_code}
+    async def check_access(self, session_id: str, product: SiteProduct) -> Check:
+        """Ask whether the buyer of a session may practise for a product."""
+        body = {"sessionId": session_id, "certCode": product.cert_code, "vendorSlug": product.vendor_slug}
         async with _answer_within(self._deadline):
             answer = await self._http.post("/guided/api/access/check", json=body, headers=self._bearer)
             return Check.model_validate_json(answer.raise_for_status().content)

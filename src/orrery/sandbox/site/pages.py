@@ -115,7 +115,7 @@ class Pages:
         if not SESSION_ID.fullmatch(session_id):
             return self._no_access(product)
         try:
-            check = await self._operations.check_access(session_id, product.cert_code)
+            check = await self._operations.check_access(session_id, product)
         except Unreachable:
             return self._cannot_ask(product)
         if not check.granted:
