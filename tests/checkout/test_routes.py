@@ -1,9 +1,12 @@
 """The checkout's public operations over HTTP (spec 1, Endpoints; decisions 3, 11, 14, 47)."""
 
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import httpx2
 import pytest
+from starlette.types import ASGIApp
 
 from orrery.checkout.catalogue import Product
 from orrery.checkout.desk import Gift
@@ -13,7 +16,7 @@ from orrery.edge.http import public_app
 from orrery.edge.metrics import Metrics
 from orrery.edge.ratelimit import Limit, RateLimit
 from orrery.ports.health import Finding
-from tests.support.checkout import BUYER, OTHER, PRODUCT, Shop
+from tests.support.checkout import BUYER, OTHER, PRODUCT, Shop, event_body, session_json, signed
 from tests.support.requests import client_of
 
 pytestmark = pytest.mark.anyio
@@ -21,46 +24,119 @@ pytestmark = pytest.mark.anyio
 TOKEN = "the practice site's token"  # noqa: S105  a token of the tests
 SAME_CODE = Product("northwind", "cissp", "CISSP basics", "price_cheap")
 CHECK = f"{PREFIX}/access/check"
+BUY = {"productType": "cert", "certCode": "cissp", "vendorSlug": "isc2"}
 
 
-async def ask(shop: Shop, method: str, path: str, body: Any = None, **headers: str) -> httpx2.Response:  # noqa: ANN401  any JSON
-    """Send one request to a shop's operations."""
-
-    async def well() -> list[Finding]:
-        return []
-
-    routes = CheckoutRoutes(
-        checkout=shop.checkout,
-        webhook=shop.webhook,
-        lookup=shop.lookup,
-        addresses=ClientAddresses(),
-        limit=RateLimit(shop.clock, Limit(10, 60)),
-        service_token=TOKEN.encode(),
-    )
-    app = public_app([routes.router()], routes.direct(), well, Metrics())
-    async with client_of(app) as client:
-        return await client.request(method, path, json=body, headers=headers)
+STARTS, READS = 3, 5
+"""How many sessions an address may start in a minute here, and how often it may ask what became of one."""
 
 
-async def check(shop: Shop, **asked: str) -> httpx2.Response:
-    """Ask as the practice site does."""
-    return await ask(shop, "POST", CHECK, asked, Authorization=f"Bearer {TOKEN}")
+@dataclass(frozen=True)
+class Service:
+    """The public app over a small shop."""
+
+    shop: Shop = field(default_factory=Shop)
+
+    @cached_property
+    def app(self) -> ASGIApp:
+        """The app, with limits that are soon reached."""
+
+        async def well() -> list[Finding]:
+            return []
+
+        routes = CheckoutRoutes(
+            checkout=self.shop.checkout,
+            webhook=self.shop.webhook,
+            lookup=self.shop.lookup,
+            addresses=ClientAddresses(),
+            limit=RateLimit(self.shop.clock, Limit(STARTS, 60)),
+            read_limit=RateLimit(self.shop.clock, Limit(READS, 60)),
+            service_token=TOKEN.encode(),
+        )
+        return public_app([routes.router()], routes.direct(), well, Metrics())
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,  # noqa: ANN401  any JSON
+        peer: str = "203.0.113.7",
+        **headers: str,
+    ) -> httpx2.Response:
+        """Send one request."""
+        async with client_of(self.app, peer=peer) as client:
+            return await client.request(method, path, json=body, headers=headers)
+
+    async def read(self, session_id: str = "cs_1", **more: str) -> httpx2.Response:
+        """Ask what became of a session, as the success page does."""
+        return await self.ask("GET", f"{PREFIX}/access/{session_id}", **more)
+
+    async def check(self, **asked: str) -> httpx2.Response:
+        """Ask as the practice site does."""
+        return await self.ask("POST", CHECK, asked, Authorization=f"Bearer {TOKEN}")
+
+    async def start(self) -> httpx2.Response:
+        """Press the shop's button."""
+        return await self.ask("POST", f"{PREFIX}/checkout", BUY)
 
 
 async def test_a_check_names_the_product_by_the_pair() -> None:
     """The practice site names certification and vendor; the purchase opens that product and no other."""
-    shop = Shop(products=(PRODUCT, SAME_CODE, OTHER))
-    await shop.desk.grant(Gift(BUYER, SAME_CODE.key, "owner"), "a test")
+    service = Service(Shop(products=(PRODUCT, SAME_CODE, OTHER)))
+    await service.shop.desk.grant(Gift(BUYER, SAME_CODE.key, "owner"), "a test")
     for product, granted in ((SAME_CODE, True), (PRODUCT, False)):
-        answer = await check(shop, email=BUYER, certCode="cissp", vendorSlug=product.vendor_slug)
+        answer = await service.check(email=BUYER, certCode="cissp", vendorSlug=product.vendor_slug)
         assert (answer.status_code, answer.json()["granted"]) == (200, granted)
 
 
 async def test_a_check_of_a_shared_code_without_its_vendor() -> None:
     """It answers 422 and names the field, by address and by session; a code of one vendor needs none."""
-    shop = Shop(products=(PRODUCT, SAME_CODE, OTHER))
+    service = Service(Shop(products=(PRODUCT, SAME_CODE, OTHER)))
     for who in ({"email": BUYER}, {"sessionId": "cs_1"}):
-        answer = await check(shop, certCode="cissp", **who)
+        answer = await service.check(certCode="cissp", **who)
         assert (answer.status_code, answer.json()["error"]) == (422, "invalid-field")
         assert answer.json()["message"].startswith("vendorSlug: ")
-        assert (await check(shop, certCode="ccsp", **who)).status_code == 200
+        assert (await service.check(certCode="ccsp", **who)).status_code == 200
+
+
+async def test_reading_what_became_of_a_session_is_limited() -> None:
+    """An address that asks too often is told for how long to wait; another one, and time, are not held up."""
+    service = Service()
+    assert [(await service.read()).status_code for _ in range(READS)] == [404] * READS
+    refused = await service.read()
+    assert (refused.status_code, refused.json()["error"]) == (429, "too-many-requests")
+    assert (await service.read(peer="203.0.113.8")).status_code == 404
+    service.shop.clock.advance(float(refused.headers["Retry-After"]))
+    assert (await service.read()).status_code == 404
+
+
+async def test_reading_and_buying_have_budgets_of_their_own() -> None:
+    """Asking what became of a session takes nothing from buying, and buying nothing from asking."""
+    service = Service()
+    assert [(await service.start()).status_code for _ in range(STARTS + 1)] == [200] * STARTS + [429]
+    assert [(await service.read("cs_unknown")).status_code for _ in range(READS + 1)] == [404] * READS + [429]
+    service.shop.clock.advance(60)
+    assert (await service.start()).status_code == 200
+
+
+async def test_no_answer_is_stored_on_the_way() -> None:
+    """Whatever the operation and the status, no cache may keep the answer: it is about one buyer, now."""
+    service = Service()
+    await service.shop.offered("cs_1")
+    webhook = event_body("evt_1", session_json())
+    signature = signed(webhook, service.shop.clock.now())
+    async with client_of(service.app) as client:
+        granted = await client.post(f"{PREFIX}/webhook", content=webhook, headers={"Stripe-Signature": signature})
+    answers = [
+        granted,
+        await service.start(),
+        await service.read(),
+        await service.check(email=BUYER, certCode="cissp"),
+        await service.read("cs_unknown"),
+        await service.check(email=BUYER),
+        await service.ask("POST", CHECK, {}),
+        await service.ask("DELETE", CHECK),
+        *[await service.read() for _ in range(READS)],
+    ]
+    assert {answer.status_code for answer in answers} == {200, 401, 404, 405, 422, 429}
+    assert {answer.headers["Cache-Control"] for answer in answers} == {"no-store"}

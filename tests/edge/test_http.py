@@ -33,7 +33,7 @@ def router() -> APIRouter:
 
     @made.get("/own")
     async def own() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
-        return PlainTextResponse("x", headers={"X-Frame-Options": "SAMEORIGIN"})
+        return PlainTextResponse("x", headers={"X-Frame-Options": "SAMEORIGIN", "Cache-Control": "max-age=60"})
 
     @made.get("/invalid")
     async def invalid() -> None:  # pyright: ignore[reportUnusedFunction] the decorator registers it
@@ -92,6 +92,16 @@ async def test_an_answer_keeps_its_own_header() -> None:
     async with client_of(apps(WELL)[0]) as client:
         answer = await client.get("/guided/api/own")
     assert answer.headers.get_list("x-frame-options") == ["SAMEORIGIN"]
+    assert answer.headers.get_list("cache-control") == ["max-age=60"]
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/guided/api/works/1", "/nowhere", "/guided/api/breaks"])
+async def test_what_says_nothing_else_is_stored_nowhere(path: str) -> None:
+    """An answer that does not say how long it may be kept is kept by no cache, of either listener."""
+    for app in apps(WELL):
+        async with client_of(app, raising=False) as client:
+            answer = await client.get(path)
+        assert answer.headers.get_list("cache-control") == ["no-store"]
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/docs", "/openapi.json", "/redoc", "/owner", "/secrets"])

@@ -27,6 +27,8 @@ from tests.support.webhooks import WEBHOOK, send, signed
 
 PRACTICE_SITE = {"Authorization": f"Bearer {SECRETS['access_service_token']}"}
 
+LIMITS = ("sessions_per_minute", "sessions_per_hour", "access_reads_per_minute")
+
 EXAMPLES = rounds(40)
 """Requests to each operation in each mode."""
 
@@ -67,7 +69,7 @@ explored = settings(
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """Run a deployment whose rate limits are out of the way."""
-    limits = "sessions_per_minute = 1000000\nsessions_per_hour = 1000000"
+    limits = "\n".join(f"{name} = 1000000" for name in LIMITS)
     folder = tmp_path_factory.mktemp("described")
     with running(Deployment(folder, more_checkout=limits, counter=CounterSettings())) as deployment:
         yield deployment

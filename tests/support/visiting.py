@@ -52,7 +52,10 @@ class Visitor:
 
     def state(self, session_id: str) -> str:
         """Return what the success page is told."""
-        return str(self.shop.client.get(f"{self.shop.public}/guided/api/access/{session_id}").json()["state"])
+        address = f"{self.shop.public}/guided/api/access/{session_id}"
+        answer = self.shop.client.get(address, headers={"X-Forwarded-For": self.address})
+        assert answer.status_code == 200, answer.text
+        return str(answer.json()["state"])
 
     def letters(self) -> list[dict[str, Any]]:
         """Return the e-mails that this buyer got."""

@@ -49,6 +49,7 @@ class CheckoutPlan:
     signing_secrets: Sequence[bytes] = field(repr=False)
     service_token: bytes | None = field(repr=False)
     limits: tuple[Limit, ...]
+    read_limit: Limit
     trusted_proxies: Sequence[str]
 
 
@@ -100,6 +101,7 @@ class CheckoutDomain:
             lookup=self.lookup,
             addresses=ClientAddresses(plan.trusted_proxies),
             limit=RateLimit(clock, *plan.limits),
+            read_limit=RateLimit(clock, plan.read_limit),
             service_token=plan.service_token,
         )
 

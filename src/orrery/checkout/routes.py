@@ -107,6 +107,7 @@ class CheckoutRoutes:
     lookup: Lookup
     addresses: ClientAddresses
     limit: RateLimit
+    read_limit: RateLimit
     service_token: bytes | None = field(repr=False)
 
     def router(self) -> APIRouter:
@@ -144,7 +145,7 @@ class CheckoutRoutes:
             self.state,
             methods=["GET"],
             response_model=AccessState,
-            responses=_problems(404, 422, 503),
+            responses=_problems(404, 422, 429, 503),
             summary="Ask what became of a session (success page)",
         )
         return router
@@ -163,8 +164,7 @@ class CheckoutRoutes:
     ) -> CheckoutAnswer:
         """Create a hosted payment session and return where the visitor pays."""
         address = self.addresses.of(request)
-        if wait := self.limit.wait(rate_scope(address)):
-            raise Problem(429, "too-many-requests", f"Try again in {wait} s.", {"Retry-After": str(wait)})
+        _count(self.limit, address)
         asked = _validated(CheckoutRequest, await read_object(request, CHECKOUT_BODY))
         product = ProductKey(asked.productType, asked.certCode, asked.vendorSlug)
         try:
@@ -180,8 +180,9 @@ class CheckoutRoutes:
         result = await self.webhook.receive(body, signatures[0] if len(signatures) == 1 else "")
         return JSONResponse({"received": result})
 
-    async def state(self, session_id: Annotated[str, Path(max_length=255)]) -> AccessState:
+    async def state(self, request: Request, session_id: Annotated[str, Path(max_length=255)]) -> AccessState:
         """Return whether the session's access is pending, granted or ended; nothing personal."""
+        _count(self.read_limit, self.addresses.of(request))
         found = await self.lookup.session(session_id)
         return AccessState(state=found.state, expires_at=found.expires_at)
 
@@ -198,6 +199,11 @@ class CheckoutRoutes:
         except Invalid as error:
             raise Problem(422, "invalid-field", str(error)) from None
         return CheckAnswer(granted=answer.granted, expires_at=answer.expires_at)
+
+
+def _count(limit: RateLimit, address: str) -> None:
+    if wait := limit.wait(rate_scope(address)):
+        raise Problem(429, "too-many-requests", f"Try again in {wait} s.", {"Retry-After": str(wait)})
 
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -1,8 +1,9 @@
-"""Security headers on every response."""
+"""Headers on every response: security, and that no cache keeps what does not say how long it may."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _DEFAULTS = (
+    (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),

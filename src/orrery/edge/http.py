@@ -47,7 +47,7 @@ def public_app(
     async def readyz() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
         """Say whether every configured part is well; which one is not is told on the private listener."""
         ready = _is_ready(await readiness())
-        return JSONResponse({"ready": ready}, 200 if ready else 503, headers={"Cache-Control": "no-store"})
+        return JSONResponse({"ready": ready}, 200 if ready else 503)
 
     _describe_bearer(app)
     _handle_errors(app)
@@ -95,7 +95,7 @@ def private_app(
     @app.get("/secrets")
     async def fingerprints() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
         """Show keyed fingerprints of the secrets in memory, and no value."""
-        return JSONResponse(held(), headers={"Cache-Control": "no-store"})
+        return JSONResponse(held())
 
     app.add_api_route("/owner", owner.answer)
     _add_reference(app, public)

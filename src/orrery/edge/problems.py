@@ -41,6 +41,7 @@ class Problem(Exception):
     def response(self) -> JSONResponse:
         """Return `{"error": tag, "message": sentence}`."""
         body = {"error": self.tag, "message": self.message}
+        # The answers to a bug and to headers that are too large do not pass the middleware that says no-store.
         return JSONResponse(body, self.status, headers=dict(self.headers or {}) | {"Cache-Control": "no-store"})
 
 

@@ -131,6 +131,7 @@ class CheckoutSettings(Section):
     promotions: Literal["auto", "none"] | None = None
     sessions_per_minute: int = Field(10, ge=1)
     sessions_per_hour: int = Field(60, ge=1)
+    access_reads_per_minute: int = Field(300, ge=1)
     products: tuple[ProductSettings, ...] = ()
 
     @model_validator(mode="after")
@@ -317,6 +318,7 @@ class Settings(BaseSettings):
             signing_secrets=[part.encode() for part in secrets.parts("webhook_signing_secret")],
             service_token=token.encode() if token else None,
             limits=(Limit(checkout.sessions_per_minute, 60), Limit(checkout.sessions_per_hour, 3600)),
+            read_limit=Limit(checkout.access_reads_per_minute, 60),
             trusted_proxies=self.server.trusted_proxies,
         )
 
