@@ -1,5 +1,6 @@
 """Who has access until when (decisions 9 and 10)."""
 
+import itertools
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -7,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orrery.checkout.access import bought, grant, judge, one_year_after
+from orrery.checkout.access import bought, grant, judge, one_year_after, without
 from orrery.checkout.catalogue import ProductKey
-from orrery.checkout.records import Offer
+from orrery.checkout.records import AccessRecord, Offer
 from orrery.ports.processor import CheckoutSession
-from tests.support.checkout import offer, session
+from tests.support.checkout import offer, record, session
 from tests.support.clock import START
 
 KEY = ProductKey("cert", "cissp", "isc2")
@@ -179,3 +180,28 @@ def test_access_ends_at_its_end() -> None:
     assert made.runs_at(made.expires_at - timedelta(microseconds=1))
     assert not made.runs_at(made.expires_at)
     assert not made.model_copy(update={"revoked_at": START}).runs_at(START)
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 500), min_size=2, max_size=8), st.data())
+def test_what_is_left_ends_as_if_the_revoked_had_never_been(gaps: list[int], data: st.DataObject) -> None:
+    """However many purchases are revoked, in whatever order, the others end as if only they had been made."""
+    days = list(itertools.accumulate(gaps))
+    left = bought_on(days)
+    for _ in range(data.draw(st.integers(1, len(days) - 1))):
+        gone = left.pop(data.draw(st.integers(0, len(left) - 1)))
+        changed = {one.session_id: one for one in without(gone, left)}
+        left = [changed.get(one.session_id, one) for one in left]
+    kept = [(one.granted_at - START).days for one in left]
+    assert [one.expires_at for one in left] == [one.expires_at for one in bought_on(kept)]
+
+
+def bought_on(days: list[int]) -> list[AccessRecord]:
+    """Return what a buyer has who bought one product on these days."""
+    records: list[AccessRecord] = []
+    for number, day in enumerate(days):
+        at = START + timedelta(days=day)
+        ends = [one.expires_at for one in records]
+        end = one_year_after(max([at, *ends]))
+        records.append(record(f"cs_{day}_{number}", granted_at=at, expires_at=end))
+    return records

@@ -11,7 +11,7 @@ from orrery.checkout.access import one_year_after
 from orrery.checkout.desk import Gift, checked_email
 from orrery.errors import Invalid, NotFound, StoreUnavailable
 from orrery.ports.store import Put
-from tests.support.checkout import BUYER, PRODUCT, Shop, all_of, ids, session_json
+from tests.support.checkout import BUYER, OTHER, PRODUCT, Shop, all_of, ids, session_json
 from tests.support.clock import START, ManualClock
 from tests.support.unreliable_store import UnreliableStore
 
@@ -113,6 +113,30 @@ async def test_revoking_one_of_two() -> None:
     await shop.desk.revoke("cs_2", "refunded")
     await sold("cs_3", over=shop)
     assert (await shop.access("cs_3")).expires_at == START.replace(year=2028)
+
+
+async def test_a_revoked_purchase_lengthens_no_other() -> None:
+    """Of three years bought in a row the first is refunded and revoked: the others are one and two years long."""
+    shop = await sold("cs_1", "cs_2", "cs_3")
+    second = START + timedelta(hours=1)
+    changed = await shop.desk.revoke("cs_1", "refunded")
+    assert [one.session_id for one in changed] == ["cs_2", "cs_3"]
+    ends = [(await shop.access(name)).expires_at for name in ("cs_2", "cs_3")]
+    assert ends == [one_year_after(second), one_year_after(one_year_after(second))]
+    assert (await shop.lookup.check_email(BUYER, "cissp")).expires_at == ends[-1]
+    await sold("cs_4", over=shop)
+    assert (await shop.access("cs_4")).expires_at == one_year_after(ends[-1])
+
+
+async def test_revoking_leaves_other_buyers_and_products_alone() -> None:
+    """What another buyer has, or the same one of another product, or by an import, ends when it did."""
+    shop = await sold("cs_1", "cs_2")
+    await shop.desk.change_email("cs_2", NEW, "a gift to a friend")
+    await shop.desk.grant(Gift(BUYER, OTHER.key, "owner"), "another product")
+    await shop.desk.grant(Gift(BUYER, PRODUCT.key, "import", START.replace(year=2028), "order_7"), "moving in")
+    before = [await shop.access(name) for name in ("cs_2", "order_7")]
+    assert await shop.desk.revoke("cs_1", "refunded") == []
+    assert [await shop.access(name) for name in ("cs_2", "order_7")] == before
 
 
 async def test_changing_the_address() -> None:

@@ -72,8 +72,11 @@ def test_notes_make_it_urgent() -> None:
 
 
 def test_without_an_address_only_the_owner() -> None:
-    """A sale without an address is told to the owner alone."""
-    assert [draft.channel for draft in LETTERS.sold(record(email=""), ())] == ["push"]
+    """A sale without an address is told to the owner alone, who learns that the buyer heard nothing."""
+    (push,) = LETTERS.sold(record(email=""), ())
+    assert (push.channel, push.priority) == ("push", "high")
+    assert "no e-mail address" in push.body
+    assert "only the browser that paid" in push.body
 
 
 def test_the_mail_says_what_the_buyer_needs() -> None:

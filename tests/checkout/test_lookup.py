@@ -1,12 +1,14 @@
 """Who asks whether access is open (decision 11)."""
 
 import json
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from datetime import timedelta
 
 import pytest
 
-from orrery.errors import NotFound
+from orrery.errors import NotFound, RecordUnreadable
+from orrery.ports.store import Put
 from tests.support.checkout import BUYER, Shop, session_json
 from tests.support.clock import START
 
@@ -129,3 +131,57 @@ async def test_what_an_earlier_release_stored_in_lower_case_is_extended() -> Non
     await shop.receive("evt_1", session_json(customer_details={"email": "éva@example.org"}))
     await shop.receive("evt_2", session_json("cs_2", customer_details={"email": "ÉVA@example.org"}))
     assert (await shop.access("cs_2")).expires_at == START.replace(year=2028)
+
+
+async def renewed(*changes: str) -> Shop:
+    """Return a shop in the second year of a buyer who bought a year in one browser and the next in another."""
+    shop = await sold()
+    shop.clock.advance(YEAR.total_seconds() - 3600)
+    await shop.offered("cs_2")
+    await shop.receive("evt_2", session_json("cs_2"))
+    for change in changes:
+        await CHANGES[change](shop)
+    shop.clock.advance(7200)
+    return shop
+
+
+CHANGES: dict[str, Callable[[Shop], Awaitable[object]]] = {
+    "first revoked": lambda shop: shop.desk.revoke("cs_1", "a shared ticket"),
+    "second revoked": lambda shop: shop.desk.revoke("cs_2", "refunded"),
+    "first to another": lambda shop: shop.desk.change_email("cs_1", "bob@example.org", "a gift"),
+    "erased": lambda shop: shop.privacy.erase(BUYER, "asked"),
+}
+
+
+async def test_an_old_browser_follows_its_buyer() -> None:
+    """The session of the first year opens the second, which the same buyer bought elsewhere, until its end."""
+    shop = await renewed()
+    assert (await shop.lookup.session("cs_1")).state == "ended"
+    answer = await shop.lookup.check_session("cs_1", "cissp")
+    assert (answer.granted, answer.expires_at) == (True, (await shop.access("cs_2")).expires_at)
+    assert not (await shop.lookup.check_session("cs_1", "ccsp")).granted
+
+
+@pytest.mark.parametrize("change", CHANGES)
+async def test_a_session_that_follows_nobody(change: str) -> None:
+    """A revoked session opens nothing; nor does one follow another buyer, an erased one, or what was revoked."""
+    shop = await renewed(change)
+    assert not (await shop.lookup.check_session("cs_1", "cissp")).granted
+
+
+async def test_a_record_beside_that_can_not_be_read_closes_nothing() -> None:
+    """While the session's own year runs, another record of the buyer that can not be read is in nobody's way."""
+    shop = await sold()
+    await shop.offered("cs_2")
+    await shop.receive("evt_2", session_json("cs_2"))
+    await shop.store.commit([Put("access:cs_2", b"{")])
+    assert (await shop.lookup.check_session("cs_1", "cissp")).granted
+
+
+async def test_a_record_that_might_open_the_access_is_named() -> None:
+    """Once the session's own year is over, a record of the buyer that can not be read is named."""
+    shop = await renewed()
+    await shop.store.commit([Put("access:cs_2", b"{")])
+    with pytest.raises(RecordUnreadable):
+        await shop.lookup.check_session("cs_1", "cissp")
+    assert not (await shop.lookup.check_session("cs_1", "ccsp")).granted

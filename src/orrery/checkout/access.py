@@ -1,5 +1,6 @@
 """Who has access until when (decisions 9 and 10): pure."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import MAXYEAR, datetime
 from typing import Literal
@@ -86,6 +87,24 @@ def one_year_after(start: datetime) -> datetime:
         return start.replace(year=start.year + 1)
     except ValueError:
         return start.replace(year=start.year + 1, day=28)
+
+
+def without(revoked: AccessRecord, others: Iterable[AccessRecord]) -> list[AccessRecord]:
+    """Return which of a buyer's other records of the same product end earlier without `revoked`, as changed.
+
+    A year that was bought while others ran began at the latest end of these. What was imported keeps its own end.
+    """
+    counted = sorted((one for one in others if one.revoked_at is None), key=lambda one: one.granted_at)
+    gone, ends, changed = {revoked.expires_at}, list[datetime](), list[AccessRecord]()
+    for record in counted:
+        if record.granted_by != "import" and record.expires_at in map(one_year_after, gone):
+            end = one_year_after(max([record.granted_at, *ends]))
+            if end < record.expires_at:
+                gone.add(record.expires_at)
+                record = record.change(expires_at=end)  # noqa: PLW2901  what counts from here on
+                changed.append(record)
+        ends.append(record.expires_at)
+    return changed
 
 
 def _mismatch(session: CheckoutSession, product: ProductKey, offer: Offer) -> str | None:

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import AwareDatetime
 
 from orrery.checkout import keys
-from orrery.checkout.access import one_year_after
+from orrery.checkout.access import one_year_after, without
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.fulfilment import stored_access
 from orrery.checkout.letters import Letters
@@ -102,16 +102,23 @@ class Desk:
         writes = outbox.enqueue([letter], self._clock.now())
         await self._commit([*writes, self._journal(session_id, "resend", reason)], [unchanged])
 
-    async def revoke(self, session_id: str, reason: str) -> AccessRecord:
-        """Take access back from now on."""
+    async def revoke(self, session_id: str, reason: str) -> list[AccessRecord]:
+        """Take access back from now on; return the records of the same buyer that therefore end earlier."""
         record, unchanged = await self._read(session_id)
         if record.revoked_at:
             raise Invalid("This access is revoked already.")
         revoked = record.change(revoked_at=self._clock.now())
-        writes: list[Write] = [Put(keys.access(session_id), revoked.to_bytes())]
-        end, checks = await self._end_without(record)
-        await self._commit([*writes, *end, self._journal(session_id, "revoke", reason)], [unchanged, *checks])
-        return revoked
+        # Whatever changes another record of the buyer writes the end, too: its check stands for theirs.
+        checks = [unchanged, await self._end_unchanged(record)] if record.email else [unchanged]
+        others = await self._others(record)
+        shortened = {one.session_id: one for one in without(record, others)}
+        writes: list[Write] = [
+            Put(keys.access(one.session_id), one.to_bytes()) for one in (revoked, *shortened.values())
+        ]
+        if record.email:
+            writes.append(self._end(record, [shortened.get(one.session_id, one) for one in others]))
+        await self._commit([*writes, self._journal(session_id, "revoke", reason)], checks)
+        return [*shortened.values()]
 
     async def change_email(self, session_id: str, email: str, reason: str) -> AccessRecord:
         """Hand a record to another address of its buyer."""
@@ -195,8 +202,7 @@ class Desk:
         if not record.email:
             return [], []
         unchanged = await self._end_unchanged(record)
-        others = [one for one in await self._records_beside(record) if one.session_id != record.session_id]
-        return [self._end(record, others)], [unchanged]
+        return [self._end(record, await self._others(record))], [unchanged]
 
     async def _end_with(self, record: AccessRecord) -> tuple[list[Write], list[Check]]:
         unchanged = await self._end_unchanged(record)
@@ -206,6 +212,11 @@ class Desk:
         """Return the check that no sale changes the end meanwhile; ask before the records are read."""
         entry = await self._store.get(self._end_key(record))
         return Unchanged(entry.key, entry.version) if entry else Absent(self._end_key(record))
+
+    async def _others(self, record: AccessRecord) -> list[AccessRecord]:
+        """Return the buyer's other records of the same product: none of a buyer who is not known."""
+        beside = await self._records_beside(record) if record.email else []
+        return [one for one in beside if one.session_id != record.session_id]
 
     async def _records_beside(self, record: AccessRecord) -> list[AccessRecord]:
         return [one for one in await self._lookup.records_of(record.email) if one.product == record.product]

@@ -6,6 +6,11 @@ from orrery.checkout.catalogue import Catalogue, ProductKey
 from orrery.checkout.records import AccessRecord
 from orrery.owner.outbox import Draft
 
+_NO_ADDRESS = (
+    "The buyer left no e-mail address: no e-mail was sent, and only the browser that paid opens the access. "
+    "If you know the address, give it to the record with `orrery access change-email`."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Letters:
@@ -17,8 +22,9 @@ class Letters:
 
     def sold(self, record: AccessRecord, notes: tuple[str, ...]) -> list[Draft]:
         """Return the owner's push and, where there is an address, the buyer's e-mail for a new access record."""
-        buyer = [self.to_buyer(record, f"buyer-{record.session_id}")] if record.email else []
-        return [self._to_owner(record, notes), *buyer]
+        if not record.email:
+            return [self._to_owner(record, (*notes, _NO_ADDRESS))]
+        return [self._to_owner(record, notes), self.to_buyer(record, f"buyer-{record.session_id}")]
 
     def to_buyer(self, record: AccessRecord, letter_id: str) -> Draft:
         """Return the buyer's e-mail."""

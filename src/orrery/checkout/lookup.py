@@ -50,12 +50,13 @@ class Lookup:
         raise NotFound("There is no such session.")
 
     async def check_session(self, session_id: str, cert_code: str, vendor_slug: str | None = None) -> Answer:
-        """Return whether this session opens that product now.
+        """Return whether that product is open now to the buyer of this session, who may have bought it again.
 
-        Raises `Invalid` when it takes the vendor to know the product, and `RecordUnreadable`.
+        A session opens no other product than its own, and nothing once it was revoked. Raises as `check_email`.
         """
         record = await self.record(session_id)
-        return self._answer([record] if record else [], cert_code, vendor_slug)
+        found = await self._known_by(record, cert_code) if record else []
+        return self._answer(found, cert_code, vendor_slug)
 
     async def check_email(self, email: str, cert_code: str, vendor_slug: str | None = None) -> Answer:
         """Return whether any purchase of this buyer opens that product now.
@@ -63,11 +64,7 @@ class Lookup:
         Raises `Invalid` when it takes the vendor to know the product, and `RecordUnreadable` when no purchase
         opens it, but one that can not be read might.
         """
-        records, left_out = stored.parted(await self.found_of(email))
-        answer = self._answer(records, cert_code, vendor_slug)
-        if left_out and not answer.granted:
-            raise left_out[0]
-        return answer
+        return self._answer(await self.found_of(email), cert_code, vendor_slug)
 
     async def record(self, session_id: str) -> AccessRecord | None:
         """Return one access record; raise `RecordUnreadable`."""
@@ -97,11 +94,23 @@ class Lookup:
             found += [await self.behind(entry) for entry in index]
         return found
 
-    def _answer(self, records: list[AccessRecord], cert_code: str, vendor_slug: str | None) -> Answer:
-        now = self._clock.now()
+    async def _known_by(self, record: AccessRecord, cert_code: str) -> list[AccessRecord | RecordUnreadable]:
+        """Return what may open the product of a session: its record, and the buyer's others of that product."""
+        if record.revoked_at or not record.email or record.cert_code != cert_code:
+            return [record]
+        others = await self.found_of(record.email)
+        same = [one for one in others if isinstance(one, RecordUnreadable) or one.product == record.product]
+        return [record, *same]
+
+    def _answer(
+        self, found: list[AccessRecord | RecordUnreadable], cert_code: str, vendor_slug: str | None
+    ) -> Answer:
+        records, left_out = stored.parted(found)
         having_code = [record for record in records if record.cert_code == cert_code]
-        vendor = vendor_slug or self._vendor(cert_code, having_code)
+        vendor, now = vendor_slug or self._vendor(cert_code, having_code), self._clock.now()
         ends = [one.expires_at for one in having_code if one.vendor_slug == vendor and one.runs_at(now)]
+        if left_out and not ends:
+            raise left_out[0]
         return Answer(bool(ends), max(ends, default=None))
 
     def _vendor(self, cert_code: str, records: list[AccessRecord]) -> str | None:

@@ -78,8 +78,10 @@ def change_email(
 @group.command()
 def revoke(session: Session, reason: Reason, config: Config = None) -> None:
     """Take access back from now on."""
-    with_services(config, lambda orrery: orrery.checkout.desk.revoke(session, reason))
+    shortened = with_services(config, lambda orrery: orrery.checkout.desk.revoke(session, reason))
     note("The access is revoked.")
+    for one in shortened:
+        note(f"{one.session_id}, which it had lengthened, now ends on {one.expires_at:%d %B %Y}.")
 
 
 @group.command()
