@@ -4,10 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from orrery.adapters.memory import MemoryStore
 from orrery.checkout.catalogue import Catalogue, Product
 from orrery.checkout.health import RETIRING, CheckoutHealth
+from orrery.live.health import LiveHealth
 from orrery.ports.health import Finding
 from orrery.ports.processor import WebhookEndpoint
+from orrery.settings import Secrets
+from tests.support.analytics import MemoryAnalytics
 from tests.support.checkout import PRODUCT
 from tests.support.clock import ManualClock
 from tests.support.processor import ScriptedProcessor
@@ -52,6 +56,22 @@ async def test_a_shared_code_is_told(shared: bool) -> None:  # noqa: FBT001  pyt
         assert "vendorSlug" in told[0].todo
     else:
         assert told == []
+
+
+def test_what_follows_from_a_missing_secret() -> None:
+    """A part that lacks a secret names it as its cause, so that the guard's push and this are one fault."""
+
+    async def deliveries() -> Finding:
+        return Finding("webhook deliveries", "ok")
+
+    processor = ScriptedProcessor(ManualClock())
+    lacking = CheckoutHealth(Catalogue((PRODUCT,)), processor, deliveries, VERSION, False, False, False, False)  # noqa: FBT003  nothing is there
+    store, clock, analytics = MemoryStore(ManualClock()), ManualClock(), MemoryAnalytics()
+    counter = LiveHealth(store, clock, analytics, has_property=True, has_key=False, can_admit=False)
+    for finding in [*lacking.local()[1:], *counter.local()]:
+        name = finding.todo.removesuffix(".").rpartition(" ")[2]
+        assert (finding.state, finding.cause) == ("broken", f"secret {name}")
+        assert name in Secrets.model_fields
 
 
 async def test_one_endpoint_that_is_as_it_should_be() -> None:

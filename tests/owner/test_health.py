@@ -10,7 +10,6 @@ from orrery.owner import outbox
 from orrery.owner.health import Health
 from orrery.owner.outbox import Channel, Draft, Outbox
 from orrery.owner.watch import Watch
-from orrery.ports.health import Finding
 from orrery.ports.notifier import Notifier
 from tests.support.clock import ManualClock
 from tests.support.notifiers import ScriptedNotifier
@@ -61,7 +60,7 @@ async def test_the_dead_are_shown() -> None:
     clinic = Clinic({"email": ScriptedNotifier([REFUSED])})
     await clinic.enqueue("a")
     await clinic.outbox.deliver_due()
-    (finding,) = [one for one in await clinic.health.local() if one.part == "notifications"]
+    (finding,) = [one for one in await clinic.health.local() if one.part == "refused notifications"]
     assert (finding.state, finding.essential, finding.why) == ("broken", False, "1 were refused for good.")
     assert "orrery notifications" in finding.todo
 
@@ -120,28 +119,47 @@ async def test_any_error_of_ours_is_a_finding() -> None:
     assert [finding.state for finding in await clinic.health.remote()] == ["off", "broken"]
 
 
-BROKEN = Finding("webhook secret", "broken", "It is missing.", "Put it into its file.")
+async def pushes(clinic: Clinic) -> list[str]:
+    """Return the titles of what the owner was told."""
+    return [row.title async for row in clinic.outbox.rows() if row.channel == "push"]
 
 
-async def told(clinic: Clinic) -> list[str]:
-    """Return the ids of what the owner was told."""
-    return [row.id async for row in clinic.outbox.rows()]
+async def watch(clinic: Clinic, minutes: int) -> None:
+    """Deliver what is due, and look at the findings once a minute."""
+    watching = Watch(clinic.store, clinic.clock, clinic.health.local)
+    for _ in range(minutes):
+        await clinic.outbox.deliver_due()
+        await watching.tell()
+        clinic.clock.advance(60)
 
 
-async def test_the_owner_is_told_once_a_day() -> None:
-    """A broken part is told once a day for as long as it lasts, and one that is well never."""
-    clinic = Clinic()
+async def test_a_refused_mail_is_one_push() -> None:
+    """Each refused e-mail has a push of its own: the finding about it adds none, now or on any later day."""
+    clinic = Clinic({"email": ScriptedNotifier([REFUSED, REFUSED])})
+    await clinic.enqueue("a")
+    await watch(clinic, 2 * 24 * 60)
+    assert await pushes(clinic) == ["A notification can not be delivered"]
+    await clinic.enqueue("b")
+    await watch(clinic, 5)
+    assert await pushes(clinic) == ["A notification can not be delivered"] * 2
 
-    async def findings() -> list[Finding]:
-        return [BROKEN, Finding("store", "ok"), Finding("push", "off")]
 
-    watch = Watch(clinic.store, clinic.clock, findings)
-    for _ in range(3):
-        await watch.tell()
-        clinic.clock.advance(3600)
-    assert await told(clinic) == ["broken-webhook-secret-20260301"]
-    clinic.clock.advance(24 * 3600)
-    await watch.tell()
-    assert await told(clinic) == ["broken-webhook-secret-20260301", "broken-webhook-secret-20260302"]
-    (row, _) = [row async for row in clinic.outbox.rows()]
-    assert (row.channel, row.priority, row.body) == ("push", "urgent", "It is missing. Put it into its file.")
+async def test_a_refused_push_is_told_by_another() -> None:
+    """A push that the service refuses has no push of its own: its finding is told, once."""
+    clinic = Clinic({"push": ScriptedNotifier([REFUSED])})
+    await clinic.store.commit(outbox.enqueue([Draft("sold", "push", "Sold", "b")], clinic.clock.now()))
+    await watch(clinic, 30)
+    assert sorted(await pushes(clinic)) == ["Broken: refused notifications", "Sold"]
+
+
+async def test_one_trouble_hides_no_other() -> None:
+    """With a refused e-mail that nobody drops, mail that is stuck is still found."""
+    busy = DeliveryFailed("The mail server answered 451.", permanent=False)
+    clinic = Clinic({"email": ScriptedNotifier([REFUSED, *[busy] * 100])})
+    await clinic.enqueue("a")
+    await clinic.outbox.deliver_due()
+    await clinic.enqueue("b")
+    await watch(clinic, 120)
+    states = await clinic.states()
+    assert (states["notifications"], states["refused notifications"]) == ("broken", "broken")
+    assert sorted(await pushes(clinic)) == ["A notification can not be delivered", "Broken: notifications"]

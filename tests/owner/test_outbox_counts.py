@@ -67,7 +67,8 @@ async def test_a_row_that_can_not_be_read() -> None:
     await place.enqueue("note-2")
     await place.outbox.deliver_due()
     assert [message.id for message in place.push.accepted] == ["note-2"]
-    finding = (await Health(place.store, place.outbox, {}, place.notifiers).local())[1]
+    finding = (await Health(place.store, place.outbox, {}, place.notifiers).local())[-1]
+    assert finding.part == "unreadable notifications"
     assert (finding.state, finding.why) == ("broken", "1 can not be read.")
 
 

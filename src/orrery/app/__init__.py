@@ -36,6 +36,7 @@ from orrery.owner.health import Health
 from orrery.owner.heart import Heart
 from orrery.owner.intents import NAMESPACE
 from orrery.owner.outbox import Outbox
+from orrery.owner.watch import EVERY as WATCH_EVERY
 from orrery.owner.watch import Watch
 from orrery.owner.workers import Job, Workers
 from orrery.ports.clock import Clock
@@ -93,8 +94,9 @@ def _add_jobs(orrery: Orrery, settings: Settings) -> None:
     workers, outbox = orrery.workers, orrery.outbox
     workers.add(Job(Health.JOB, timedelta(seconds=10), orrery.health.write))
     workers.add(Job("deliver notifications", timedelta(seconds=1), outbox.deliver_due))
-    workers.add(Job("watch", timedelta(minutes=5), Watch(orrery.store, orrery.clock, orrery.domains).tell))
-    # Each process looks: one whose variables were wiped may start beside one that has them.
+    # Each process looks: at its own failing jobs, and at its secrets, which may be wiped beside one that has them.
+    watch = Watch(orrery.store, orrery.clock, orrery.findings)
+    workers.add(Job(Watch.JOB, WATCH_EVERY, watch.tell, everywhere=True))
     workers.add(Job(SecretsGuard.JOB, EVERY, orrery.guard.look, everywhere=True))
     workers.add(*orrery.checkout.jobs(), *orrery.live.jobs(), *orrery.fraud.jobs())
     if settings.heartbeat.url:

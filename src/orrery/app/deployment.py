@@ -45,14 +45,11 @@ class Orrery:
 
     async def findings(self) -> Sequence[Finding]:
         """Return how every part is, without asking anybody outside."""
-        return [*await self.domains(), *await self.guard.findings()]
-
-    async def domains(self) -> Sequence[Finding]:
-        """Return the same without the secrets, of which their guard tells the owner by itself."""
-        return [*await self.parts(), *await self.checkout.receipts.local()]
+        receipts, secrets = await self.checkout.receipts.local(), await self.guard.findings()
+        return [*await self.parts(), *receipts, *secrets]
 
     async def parts(self) -> Sequence[Finding]:
-        """Return the same without the receipts, which have a panel of their own on the owner's page."""
+        """Return the same without receipts and secrets, which have panels of their own on the owner's page."""
         return [*await self.health.local(), *self.checkout.health.local(), *self.live.health.local()]
 
     def panels(self) -> list[PanelSource]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.records import COMPLETED
-from orrery.ports.health import Finding
+from orrery.ports.health import Finding, secret_part
 from orrery.ports.processor import Processor, WebhookEndpoint
 
 RETIRING = "2026-09-30.endive"
@@ -36,13 +36,9 @@ class CheckoutHealth:
             _present(
                 "checkout addresses", self.has_addresses, "Set checkout.success_url and checkout.cancel_url."
             ),
-            _present("processor key", self.has_api_key, "Put the key into the secret file processor_api_key."),
-            _present(
-                "webhook secret", self.has_signing_secret, "Put it into the secret file webhook_signing_secret."
-            ),
-            _present(
-                "access check", self.has_service_token, "Put a token into the secret file access_service_token."
-            ),
+            _secret("processor key", self.has_api_key, "processor_api_key", "the key"),
+            _secret("webhook secret", self.has_signing_secret, "webhook_signing_secret", "it"),
+            _secret("access check", self.has_service_token, "access_service_token", "a token"),
         ]
 
     def _shared_codes(self) -> list[Finding]:
@@ -96,8 +92,12 @@ class CheckoutHealth:
         return f"{why} From {RETIRING} on, sessions lose payment_method_types." if retired else why
 
 
-def _present(part: str, present: bool, todo: str) -> Finding:  # noqa: FBT001  a private shorthand
-    return Finding(part, "ok") if present else Finding(part, "broken", "It is missing.", todo)
+def _present(part: str, present: bool, todo: str, cause: str = "") -> Finding:  # noqa: FBT001  a private shorthand
+    return Finding(part, "ok") if present else Finding(part, "broken", "It is missing.", todo, cause=cause)
+
+
+def _secret(part: str, present: bool, name: str, what: str) -> Finding:  # noqa: FBT001  a private shorthand
+    return _present(part, present, f"Put {what} into the secret file {name}.", secret_part(name))
 
 
 def _sends_completed(events: tuple[str, ...]) -> bool:

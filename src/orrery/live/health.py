@@ -9,7 +9,7 @@ from orrery.live.reads import snapshot_in
 from orrery.live.records import LastError, read
 from orrery.ports.analytics import Analytics
 from orrery.ports.clock import Clock
-from orrery.ports.health import Finding
+from orrery.ports.health import Finding, secret_part
 from orrery.ports.store import Store
 
 Check = Callable[[], Awaitable[Finding]]
@@ -30,11 +30,10 @@ class LiveHealth:
         """Return what can be told without asking anybody."""
         if not self.has_property:
             return [Finding("live counter", "off", "No analytics property is configured.")]
-        todo = "Put the service account's JSON key into the secret file analytics_service_account_key."
-        hash_todo = "Put the output of `orrery admin hash` into the secret file admin_password_hash."
+        key, password = "analytics_service_account_key", "admin_password_hash"
         return [
-            _present("analytics key", self.has_key, todo),
-            _present("admin password", self.can_admit, hash_todo),
+            _secret("analytics key", self.has_key, key, "the service account's JSON key"),
+            _secret("admin password", self.can_admit, password, "the output of `orrery admin hash`"),
         ]
 
     def remote(self) -> list[tuple[str, Check]]:
@@ -59,7 +58,8 @@ class LiveHealth:
         return Finding("live count", "broken", why, todo, essential=False)
 
 
-def _present(part: str, present: bool, todo: str) -> Finding:  # noqa: FBT001  a private shorthand
+def _secret(part: str, present: bool, name: str, what: str) -> Finding:  # noqa: FBT001  a private shorthand
     if present:
         return Finding(part, "ok", essential=False)
-    return Finding(part, "broken", "It is missing or can not be used.", todo, essential=False)
+    why, todo = "It is missing or can not be used.", f"Put {what} into the secret file {name}."
+    return Finding(part, "broken", why, todo, essential=False, cause=secret_part(name))

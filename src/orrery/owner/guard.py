@@ -19,7 +19,7 @@ from orrery.owner.restored import last_restore
 from orrery.owner.secret_letters import Event, Use, described, letters
 from orrery.owner.stored import readable, replaceable
 from orrery.ports.clock import Clock
-from orrery.ports.health import Finding
+from orrery.ports.health import Finding, secret_part
 from orrery.ports.panels import Panel, moment
 from orrery.ports.store import Absent, Check, Conflict, Entry, Put, Store, Unchanged, Write
 
@@ -183,8 +183,9 @@ class SecretsGuard:
         use = self.uses.get(name)
         stops = use is not None and use.needed and not self._holds(name)
         said = f"{why} Since {alarm.since:%Y-%m-%d %H:%M} UTC.{f' {use.effect}' if use and stops else ''}"
-        part = "secrets directory" if name == DIRECTORY else f"secret {name}"
-        return Finding(part, "broken", said, todo, essential=bool(use and use.essential and stops))
+        essential = bool(use and use.essential and stops)
+        part = "secrets directory" if name == DIRECTORY else secret_part(name)
+        return Finding(part, "broken", said, todo, essential=essential, told=True)
 
     def _row(self, name: str, kept: Kept | None, announced: Announcement | None) -> tuple[str, ...]:
         alarm = kept.worst() if kept else None

@@ -12,6 +12,13 @@ _PROBE = "written"
 """The key that is written and read to see how the store is."""
 
 
+NOTIFICATIONS, REFUSED, UNREADABLE = "notifications", "refused notifications", "unreadable notifications"
+"""The parts that tell how the notifications are."""
+
+MOST_COUNTED = 1000
+"""How many refused notifications are counted."""
+
+
 class Health:
     """Looks at what several domains need."""
 
@@ -48,20 +55,28 @@ class Health:
         return [await self._reach(channel) for channel in CHANNELS]
 
     async def _notifications(self) -> list[Finding]:
-        dead, held = await self._outbox.count("dead"), await self._outbox.count("held")
+        """Return each trouble as a part of its own, so that one that stays does not hide the next."""
+        found = [await self._undelivered()]
+        if refused := await self._outbox.dead(MOST_COUNTED):
+            # A refused e-mail has a push of its own (decision 12); a refused push has none.
+            told = all(row.channel != "push" for row in refused)
+            todo = "Look with `orrery notifications list`, then release or drop them."
+            why = f"{len(refused)} were refused for good."
+            found.append(Finding(REFUSED, "broken", why, todo, essential=False, told=told))
         if unreadable := await self._outbox.count("unreadable"):
             todo = "A newer version wrote them, or the file is damaged: run the newer one, or restore a backup."
-            return [Finding("notifications", "broken", f"{unreadable} can not be read.", todo, essential=False)]
-        todo = "Look with `orrery notifications list`, then release or drop them."
-        if dead:
-            return [Finding("notifications", "broken", f"{dead} were refused for good.", todo, essential=False)]
+            found.append(Finding(UNREADABLE, "broken", f"{unreadable} can not be read.", todo, essential=False))
+        return found
+
+    async def _undelivered(self) -> Finding:
         if stuck := await self._outbox.stuck():
             todo = "See the last error with `orrery notifications list --state waiting`, and ask `orrery doctor`."
             why = f"{stuck} could not be delivered for more than an hour."
-            return [Finding("notifications", "broken", why, todo, essential=False)]
-        if held:
-            return [Finding("notifications", "ok", f"{held} are held back since a restore.", todo)]
-        return [Finding("notifications", "ok", f"{await self._outbox.count('waiting')} waiting")]
+            return Finding(NOTIFICATIONS, "broken", why, todo, essential=False)
+        if held := await self._outbox.count("held"):
+            todo = "Look with `orrery notifications list`, then release or drop them."
+            return Finding(NOTIFICATIONS, "ok", f"{held} are held back since a restore.", todo)
+        return Finding(NOTIFICATIONS, "ok", f"{await self._outbox.count('waiting')} waiting")
 
     def _jobs(self) -> list[Finding]:
         todo = "It is tried again by itself; see the log if it lasts."

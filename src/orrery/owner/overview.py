@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 
+from orrery.owner.health import NOTIFICATIONS, REFUSED, UNREADABLE
 from orrery.owner.outbox import Outbox, Row
 from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, Tone, moment
@@ -9,7 +10,8 @@ from orrery.ports.panels import Panel, Tone, moment
 MOST_ROWS = 20
 """So many dead notifications are shown; the command lists them all."""
 
-_NOTIFICATIONS = "notifications"
+_NOTIFICATIONS = (UNREADABLE, REFUSED, NOTIFICATIONS)
+"""The parts about notifications, the worst first."""
 
 
 class Overview:
@@ -21,7 +23,7 @@ class Overview:
 
     async def parts(self) -> Panel:
         """Return what is broken, or that nothing is; notifications have a panel of their own."""
-        found = [one for one in await self._findings() if one.part != _NOTIFICATIONS]
+        found = [one for one in await self._findings() if one.part not in _NOTIFICATIONS]
         broken = [one for one in found if one.state == "broken"]
         working = sum(one.state == "ok" for one in found)
         if not broken:
@@ -36,7 +38,8 @@ class Overview:
 
     async def notifications(self) -> Panel:
         """Return how many notifications wait or are held back, and those that were refused for good."""
-        found = [one for one in await self._findings() if one.part == _NOTIFICATIONS]
+        found = [one for one in await self._findings() if one.part in _NOTIFICATIONS]
+        found.sort(key=lambda one: _NOTIFICATIONS.index(one.part))
         rows = tuple(map(_cells, await self._outbox.dead(MOST_ROWS)))
         columns = ("Notification", "Channel", "Since", "Last error")
         for one in found:

@@ -1,35 +1,195 @@
-"""Tells the owner of what is broken, once a day each (decision 41)."""
+"""Tells the owner of each outage once, and once that it is over (decision 41).
 
-from collections.abc import Awaitable, Callable, Sequence
+    well ──broken──▶ suspected ──still or again broken──▶ told ──well for 10 minutes──▶ well ("works again")
+                         └──────well for 10 minutes────▶ well
 
+An outage is stored and changes in one commit with its push: a restart neither repeats the one nor loses the other.
+Each process looks, because each knows only its own failing jobs; a part is well when all of them find it so.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+import structlog
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from orrery.errors import StoreUnavailable
 from orrery.owner import outbox
+from orrery.owner.commits import commit_once
+from orrery.owner.stored import readable
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
-from orrery.ports.store import Store
+from orrery.ports.notifier import Priority
+from orrery.ports.store import Absent, Check, Conflict, Delete, Entry, Put, Store, Unchanged, Write
+
+EVERY = timedelta(minutes=1)
+"""How often the findings are looked at."""
+
+TOLD_AFTER = timedelta(seconds=30)
+"""How long after its first sight an outage is told, if it is still or again there: at the next look."""
+
+OVER_AFTER = timedelta(minutes=10)
+"""How long a part must be well until its outage is over, so that what comes and goes is one outage."""
+
+OUTAGE = "outage:"
+
+_ROUNDS = 20
+"""How often a look is repeated that another process overtook."""
+
+_MOST = 1000
+"""How many outages are read: more than there are parts."""
+
+log = structlog.get_logger()
+
+
+class Outage(BaseModel):
+    """A part that is broken, or was within the last ten minutes. `urgent`: it was told as essential."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    v: Literal[1] = 1
+    part: str
+    since: AwareDatetime
+    told_at: AwareDatetime | None = None
+    urgent: bool = False
+    well_since: AwareDatetime | None = None
+
+    @property
+    def alarm(self) -> int:
+        """How loudly the owner was told: 0 not at all, 1 of a broken part, 2 of an essential one."""
+        return 0 if self.told_at is None else 1 + self.urgent
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """When somebody looks, and since when: a part is not well for a time in which nobody looked."""
+
+    at: datetime
+    began: datetime
+
+
+def broken(outage: Outage | None, finding: Finding, look: Look, *, silent: bool = False) -> Outage:
+    """Return the outage of a part that is broken; `silent`: the owner hears of it by another push."""
+    outage = outage or Outage(part=finding.part, since=look.at)
+    update: dict[str, object] = {"well_since": None}
+    if not silent and _lasts(outage.since, TOLD_AFTER, look.at):
+        update |= {"told_at": outage.told_at or look.at, "urgent": outage.urgent or finding.essential}
+    return outage.model_copy(update=update)
+
+
+def well(outage: Outage, look: Look) -> Outage | None:
+    """Return the outage of a part that is not broken, or None when it is over."""
+    if outage.well_since is None:
+        return outage.model_copy(update={"well_since": look.at})
+    return None if _lasts(max(outage.well_since, look.began), OVER_AFTER, look.at) else outage
+
+
+def _lasts(since: datetime, time: timedelta, now: datetime) -> bool:
+    # After a clock was put back, `since` may lie years ahead: that must not silence anything.
+    return abs(now - since) >= time
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """How the outage of one part goes on."""
+
+    part: str
+    entry: Entry | None
+    before: Outage | None
+    after: Outage | None
+
+    @property
+    def alarm(self) -> int:
+        """By how much the owner has to be alarmed more, or less, than before."""
+        return (self.after.alarm if self.after else 0) - (self.before.alarm if self.before else 0)
+
+    def write(self) -> Write:
+        """Return the write that keeps it."""
+        key = OUTAGE + self.part
+        return Put(key, self.after.model_dump_json().encode()) if self.after else Delete(key)
+
+    def check(self) -> Check:
+        """Return the check that nobody changed it meanwhile."""
+        return Unchanged(self.entry.key, self.entry.version) if self.entry else Absent(OUTAGE + self.part)
 
 
 class Watch:
-    """Looks at the findings and enqueues a push for each broken part."""
+    """Looks at the findings, and tells the owner of what broke and of what works again."""
+
+    JOB = "watch"
 
     def __init__(self, store: Store, clock: Clock, findings: Callable[[], Awaitable[Sequence[Finding]]]) -> None:
         self._store = store
         self._clock = clock
         self._findings = findings
+        self._began = clock.now()
 
     async def tell(self) -> None:
-        """Tell of every broken part that was not told of today."""
-        now = self._clock.now()
-        for finding in await self._findings():
-            if finding.state == "broken":
-                await outbox.tell_once(self._store, _draft(finding, f"{now:%Y%m%d}"), now)
+        """Look once, and enqueue at most one push about what broke and one about what works again."""
+        findings = await self._findings()
+        for _ in range(_ROUNDS):
+            now = self._clock.now()
+            changes = await self._changes(findings, Look(now, self._began))
+            if not changes:
+                return
+            told = outbox.enqueue(_pushes(changes, findings, now), now)
+            writes, checks = [one.write() for one in changes], [one.check() for one in changes]
+            if not isinstance(await commit_once(self._store, [*writes, *told], checks), Conflict):
+                return
+        raise StoreUnavailable("The store is too busy to note what is broken.")
+
+    async def _changes(self, findings: Sequence[Finding], look: Look) -> list[_Change]:
+        """Return what differs from what is stored; an outage that cannot be read is left as it is."""
+        known = {entry.key.removeprefix(OUTAGE): entry for entry in await self._store.scan(OUTAGE, limit=_MOST)}
+        everything = {one.part: one for one in findings if one.state == "broken"}
+        bad = {part: one for part, one in everything.items() if not one.told}
+        changes: list[_Change] = []
+        for part in {**bad, **known}:
+            entry, finding = known.get(part), bad.get(part)
+            before = readable(Outage, entry)
+            if entry and not before:
+                log.error("an outage cannot be read: the owner is not told of it", part=part)
+                continue
+            silent = finding is not None and finding.cause in everything
+            after = broken(before, finding, look, silent=silent) if finding else before and well(before, look)
+            if after != before:
+                changes.append(_Change(part, entry, before, after))
+        return changes
 
 
-def _draft(finding: Finding, day: str) -> outbox.Draft:
+def _pushes(changes: Sequence[_Change], findings: Sequence[Finding], now: datetime) -> list[outbox.Draft]:
+    by_part = {one.part: one for one in findings}
+    begun = [by_part[one.part] for one in changes if one.alarm > 0]
+    over = [one.before for one in changes if one.before and one.alarm < 0]
+    return [*_broken_push(begun, now), *_over_push(over, by_part, now)]
+
+
+def _broken_push(begun: Sequence[Finding], now: datetime) -> list[outbox.Draft]:
+    if not begun:
+        return []
+    told = {one.part: f"{one.why} {one.todo}".strip() for one in begun}
+    urgent = any(one.essential for one in begun)
+    return [_push("Broken", told, now, "urgent" if urgent else "high", "rotating_light")]
+
+
+def _over_push(over: Sequence[Outage], by_part: Mapping[str, Finding], now: datetime) -> list[outbox.Draft]:
+    told: dict[str, str] = {}
+    for one in over:
+        finding = by_part.get(one.part)
+        gone = " It is no longer configured." if finding and finding.state == "off" else ""
+        told[one.part] = f"Broken since {one.since:%Y-%m-%d %H:%M} UTC, well since {one.well_since:%H:%M}.{gone}"
+    return [_push("Works again", told, now, "low", "white_check_mark")] if told else []
+
+
+def _push(what: str, told: Mapping[str, str], now: datetime, priority: Priority, tag: str) -> outbox.Draft:
+    first, *more = told
     return outbox.Draft(
-        id=f"broken-{finding.part.replace(' ', '-')}-{day}",
+        id=f"{what}-{first}-{now:%Y%m%dT%H%M%S.%fZ}".lower().replace(" ", "-"),
         channel="push",
-        title=f"Broken: {finding.part}",
-        body=f"{finding.why} {finding.todo}".strip(),
-        priority="urgent" if finding.essential else "high",
-        tags=("rotating_light",),
+        title=f"{what}: {len(told)} parts" if more else f"{what}: {first}",
+        body="\n".join(f"{part}: {text}" for part, text in told.items()) if more else told[first],
+        priority=priority,
+        tags=(tag,),
     )

@@ -11,6 +11,8 @@ class Finding:
     """One part: how it is, why, and what to do. `off` is a part that nobody configured.
 
     `essential` parts are those without which the service must not be asked: they decide about `readyz`.
+    `told`: another push tells the owner of it. `cause` names the part that this follows from: while that is broken
+    as well, it is one fault, and the owner hears of that part only.
     """
 
     part: str
@@ -18,3 +20,10 @@ class Finding:
     why: str = ""
     todo: str = ""
     essential: bool = True
+    told: bool = False
+    cause: str = ""
+
+
+def secret_part(name: str) -> str:
+    """Return what the findings call a secret."""
+    return f"secret {name}"
