@@ -159,7 +159,7 @@ async def test_an_announcement_ends() -> None:
 
 
 async def test_it_is_back() -> None:
-    """A secret that was put back is told as back, in a normal push."""
+    """A secret that was put back is told as back, in a push of low priority."""
     guarded = Guarded()
     await guarded.look()
     guarded.lying[KEY] = GONE
@@ -167,7 +167,7 @@ async def test_it_is_back() -> None:
     guarded.put(KEY, "first")
     await guarded.look()
     _, push = await guarded.pushes()
-    assert (push.title, push.priority) == (f"Secret is back: {KEY}", "default")
+    assert (push.title, push.priority) == (f"Secret is back: {KEY}", "low")
     assert [one.state for one in await guarded.guard.findings()] == ["ok"]
 
 

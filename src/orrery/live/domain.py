@@ -69,7 +69,8 @@ class LiveDomain:
         counted = metrics(plan.paths)
         self.refresh = Refresh(store, clock, budget, cache, counted, interval=plan.interval, holder=holder)
         self.overview = Overview(store, clock, budget, is_used=plan.has_property)
-        self.monitor = Monitor(store, clock, counter, tracker)
+        # Without its key nothing is counted, which the health tells.
+        self.monitor = Monitor(store, clock, counter, tracker, pushes=self._can_ask)
         bearer = AdminBearer(plan.password_hash, clock)
         self.health = LiveHealth(store, clock, analytics, plan.has_property, plan.has_key, bearer.usable)
         self.routes = LiveRoutes(
@@ -87,7 +88,7 @@ class LiveDomain:
         """Return what repeats."""
         if not self._plan.has_property:
             return []
-        jobs = [Job("monitor the live count", monitor.EVERY, self.monitor.check, aligned=True)]
+        jobs = [Job("monitor the live count", monitor.EVERY, self.monitor.check_patiently, aligned=True)]
         if self._plan.refreshes_itself and self._can_ask:
             tick = self._plan.interval
             jobs.append(Job("refresh the live count", tick, self.refresh.run, aligned=True, everywhere=True))

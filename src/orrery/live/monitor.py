@@ -44,6 +44,13 @@ COUNTS_ONCE_IN = timedelta(seconds=60)
 """A check within this time of one that counted does not count: both may have seen the same cached bytes (spec 2,
 Limits: edge cache 60 s). It is also the time in which nobody else speaks to the tracker."""
 
+GRACE = timedelta(minutes=2)
+"""How long what looks bad gets before the workers count it: a tick and an edge cache of 60 s each. After a jump of
+the clock, or a standstill, the count is old until the refresher has had its tick."""
+
+JUMP = timedelta(seconds=60)
+"""A wait that is off by more than this has met a jump of the clock."""
+
 TRACKER_SECONDS = 45.0
 """How long a check speaks to the tracker: less than `COUNTS_ONCE_IN`, so that two checks do not both open."""
 
@@ -192,19 +199,34 @@ def _push(what: Literal["degraded", "recovered"], since: datetime, title: str, t
         channel="push",
         title=title,
         body=text,
-        priority="high" if bad else "default",
+        priority="high" if bad else "low",
         tags=("warning",) if bad else ("white_check_mark",),
     )
 
 
 class Monitor:
-    """Checks the counter, and keeps issue and owner posted."""
+    """Checks the counter, and keeps issue and owner posted.
 
-    def __init__(self, store: Store, clock: Clock, counter: Counter, tracker: Tracker) -> None:
+    Without `pushes` it leaves the owner to another push: that nothing is counted for want of a key, for one.
+    """
+
+    def __init__(
+        self, store: Store, clock: Clock, counter: Counter, tracker: Tracker, *, pushes: bool = True
+    ) -> None:
         self._store = store
         self._clock = clock
         self._counter = counter
         self._tracker = tracker
+        self._pushes = pushes
+
+    async def check_patiently(self) -> Verdict:
+        """Check as the workers do: what looks bad is looked at again after `GRACE`, and counts then."""
+        while await self._reason():
+            began = self._clock.now()
+            await self._clock.sleep(GRACE.total_seconds())
+            if abs(self._clock.now() - began - GRACE) <= JUMP:
+                break
+        return await self.check()
 
     async def check(self) -> Verdict:
         """Look once, and return what was seen and done.
@@ -212,19 +234,22 @@ class Monitor:
         Of checks within a minute one counts, also among processes. Raises `StoreError`; a tracker that fails is
         told in the verdict.
         """
-        site, cosmos = await asyncio.gather(self._counter.read("site"), self._counter.read("cosmos"))
-        now = self._clock.now()
-        reason = judge(site, cosmos, now)
+        reason, now = await self._reason(), self._clock.now()
         entry = await self._store.get(keys.MONITOR)
         before = replaceable(Seen, entry) or Seen()
         if before.checked_at and abs(now - before.checked_at) < COUNTS_ONCE_IN:
             return _verdict(reason, before, counted=False)
         after = step(before, reason, now)
         unmoved = Unchanged(keys.MONITOR, entry.version) if entry else Absent(keys.MONITOR)
-        version = await self._store_seen(after, unmoved, outbox.enqueue(news(before, after, now), now))
+        told = news(before, after, now) if self._pushes else []
+        version = await self._store_seen(after, unmoved, outbox.enqueue(told, now))
         if version is None:
             return _verdict(reason, before, counted=False)
         return await self._told(reason, after, version)
+
+    async def _reason(self) -> Reason | None:
+        site, cosmos = await asyncio.gather(self._counter.read("site"), self._counter.read("cosmos"))
+        return judge(site, cosmos, self._clock.now())
 
     async def _told(self, reason: Reason | None, seen: Seen, version: int) -> Verdict:
         """Let the tracker catch up, and store how far that came."""

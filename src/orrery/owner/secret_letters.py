@@ -35,7 +35,7 @@ _PRIORITIES: dict[Kind, Priority] = {
     "rotated": "default",
     "removed": "default",
     "appeared": "low",
-    "back": "default",
+    "back": "low",
 }
 
 _WHY: dict[Trouble, str] = {
