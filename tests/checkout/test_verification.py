@@ -192,7 +192,7 @@ async def test_no_drift() -> None:
 
 async def drift_told(rehearsal: Rehearsal) -> list[str]:
     """Return what the owner was told about drift."""
-    return [row.body for row in await rehearsal.told() if row.id.startswith("drift-")]
+    return [row.body for row in await rehearsal.told() if row.title == "The checkout drifts"]
 
 
 async def test_drift_is_told_once() -> None:
@@ -214,6 +214,21 @@ async def test_drift_is_told_once() -> None:
     await visit(rehearsal, "again", three_d_secure="challenge")
     await rehearsal.verification.look()
     assert len(await drift_told(rehearsal)) == 3
+
+
+async def test_a_drift_in_several_things_is_one_push() -> None:
+    """What one look finds is one push that names all of it, and one in low priority when nothing differs."""
+    rehearsal = await selling()
+    await visit(rehearsal, three_d_secure="challenge", payment_method_types=("card",))
+    await rehearsal.verification.look()
+    (body,) = await drift_told(rehearsal)
+    assert (THREE_D_SECURE in body, "payment_method_types" in body) == (True, True)
+    for number in range(2):
+        rehearsal.clock.advance(6 * HOUR)
+        await visit(rehearsal, f"mended {number}")
+        await rehearsal.verification.look()
+    over = [row for row in await rehearsal.told() if row.title == "The checkout is as it was sent again"]
+    assert [row.priority for row in over] == ["low"]
 
 
 async def test_only_visitors_are_looked_at() -> None:

@@ -1,10 +1,12 @@
 """What visitors really get (change rule 2): by hand through the public operation, and unattended by reading.
 
 Whoever verifies makes a session of their own and holds it against the rule to the letter. The workers only read:
-they hold the newest visitor's session against what is sold, and tell the owner of each kind of drift once.
+they hold the newest visitor's session against what is sold, and tell the owner once of each kind of drift, and once
+that all is over.
 """
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from http import HTTPStatus
@@ -159,7 +161,9 @@ class Verification:
         differing = failed(conditions)
         new = [one for one in differing if last is None or one.name not in last.kinds]
         seen = DriftSeen(session_id=session.id, looked_at=now, kinds=tuple(one.name for one in differing))
-        letters = [_letter(one, session, now) for one in new]
+        letters = [_letter(new, session, now)] if new else []
+        if last and last.kinds and not differing:
+            letters.append(_over(now))
         writes: list[Write] = [Put(keys.DRIFT, seen.to_bytes()), *outbox.enqueue(letters, now)]
         await self._store.commit(writes)
         if new:
@@ -207,15 +211,26 @@ class Verification:
         return None
 
 
-def _letter(condition: Condition, session: CheckoutSession, now: datetime) -> outbox.Draft:
+def _letter(conditions: Sequence[Condition], session: CheckoutSession, now: datetime) -> outbox.Draft:
+    differing = "; ".join(
+        f"{one.name} = {one.found or 'nothing'}, where {one.wanted or 'nothing'} was sent" for one in conditions
+    )
     return outbox.Draft(
-        id=f"drift-{condition.name}-{keys.stamp(now)}",
+        id=f"drift-{conditions[0].name}-{keys.stamp(now)}",
         channel="push",
         title="The checkout drifts",
-        body=(
-            f"Session {session.id} has {condition.name} = {condition.found or 'nothing'}, "
-            f"where {condition.wanted or 'nothing'} was sent. See `orrery checkout verify`."
-        ),
+        body=f"Session {session.id} has {differing}. See `orrery checkout verify`.",
         priority="high",
         tags=("warning",),
+    )
+
+
+def _over(now: datetime) -> outbox.Draft:
+    return outbox.Draft(
+        id=f"drift-over-{keys.stamp(now)}",
+        channel="push",
+        title="The checkout is as it was sent again",
+        body="The newest visitor's session shows nothing that differs.",
+        priority="low",
+        tags=("white_check_mark",),
     )
