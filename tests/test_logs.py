@@ -1,5 +1,6 @@
 """No secret and nothing personal reaches a log line, whoever wrote it (issue item 3)."""
 
+import contextvars
 import json
 import logging
 import subprocess
@@ -14,12 +15,14 @@ from hypothesis import strategies as st
 from structlog.processors import JSONRenderer, format_exc_info
 from structlog.typing import EventDict
 
-from orrery.logs import HIDDEN, Redaction
+from orrery.logs import HIDDEN, Redaction, refer_to_sessions
+from orrery.owner.references import References
 from tests.support.log_speaker import SECRETS, fail
 
 SPEAKER = Path(__file__).parent / "support" / "log_speaker.py"
 SECRET = "marked-value-0x5eed"  # noqa: S105  a test's own text
 REDACTION = Redaction([SECRET])
+REFERENCES = References.of_store(b"k" * 32)
 
 
 def redacted(redaction: Redaction = REDACTION, /, **event: object) -> EventDict:
@@ -71,7 +74,6 @@ def test_by_shape(shape: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "cs_test_a1b2",
         "evt_1",
         "price_sandbox",
         "task_live_1",
@@ -84,6 +86,20 @@ def test_by_shape(shape: str) -> None:
 def test_innocent_texts(text: str) -> None:
     """Ids and plain words stay readable."""
     assert redacted(event=text) == {"event": text}
+
+
+def test_session_ids() -> None:
+    """A session id is hidden until the store's key is known; from then on its reference stands in its place."""
+    text = "Session cs_test_a1b2: access:cs_live_Zz9"
+    assert redacted(session="cs_test_a1b2", event=text)["event"] == f"Session {HIDDEN}: access:{HIDDEN}"
+
+    def with_the_key() -> EventDict:
+        refer_to_sessions(REFERENCES.within)
+        return redacted(session="cs_test_a1b2", event=text)
+
+    shown = contextvars.copy_context().run(with_the_key)
+    first, second = REFERENCES.of("cs_test_a1b2"), REFERENCES.of("cs_live_Zz9")
+    assert shown == {"session": first, "event": f"Session {first}: access:{second}"}
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Logging: JSON for machines, colour for people, one redaction for both.
 
-No secret and no personal data reaches a log line, whoever wrote it: our own events, a library's records, or a
-trace-back.
+No secret, no personal data and no session id reaches a log line, whoever wrote it: our own events, a library's
+records, or a trace-back. A session stands there by its reference (decision 46).
 """
 
 import json
@@ -9,7 +9,8 @@ import logging
 import re
 import sys
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Literal, cast
 from urllib.parse import quote, quote_plus
@@ -17,17 +18,22 @@ from urllib.parse import quote, quote_plus
 import structlog
 from structlog.typing import EventDict, WrappedLogger
 
+from orrery.owner.references import SESSION_ID
+
 HIDDEN = "[hidden]"
 
 _PATTERNS = re.compile(
     r"\b[sr]k_(?:live|test)_\w+|\bwhsec_\w+|(?i:\bbearer\s+)[^\s\"']+|(?i:\bbasic\s+)[\w+/=]{8,}"
     r"|(?<![\w.+%-])[\w.+%-]+@[\w-]+(?:\.[\w-]+)+"
 )
+_REFERRING: ContextVar[Callable[[str], str]] = ContextVar("referring")
+"""What puts references in the place of session ids. Until the store with their key is open, ids are hidden."""
+
 _NAMES = re.compile(r"secret|token|password|api_?key|authorization|e?mail$|client_address", re.IGNORECASE)
 
 
 class Redaction:
-    """Hides secrets by value, by shape and by field name."""
+    """Hides secrets by value, by shape and by field name, and session ids by shape."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         spellings = {spelling for value in values if value for spelling in _spellings(value)}
@@ -55,7 +61,7 @@ class Redaction:
         """Return `text` with hidden parts."""
         for value in self._values:
             text = text.replace(value, HIDDEN)
-        return _PATTERNS.sub(HIDDEN, text)
+        return _REFERRING.get(_without_sessions)(_PATTERNS.sub(HIDDEN, text))
 
 
 def _spellings(value: str) -> set[str]:
@@ -64,6 +70,15 @@ def _spellings(value: str) -> set[str]:
     quoted = {doubled, doubled.replace("'", "\\'"), doubled.replace('"', '\\"')}
     printed = {repr(value)[1:-1], ascii(value)[1:-1], repr(value.encode())[2:-1], json.dumps(value)[1:-1]}
     return {value, *quoted, *printed, quote(value), quote(value, safe=""), quote_plus(value)}
+
+
+def _without_sessions(text: str) -> str:
+    return SESSION_ID.sub(HIDDEN, text)
+
+
+def refer_to_sessions(within: Callable[[str], str]) -> None:
+    """Let `within` put references in the place of session ids, in this task and in those that it starts."""
+    _REFERRING.set(within)
 
 
 def configure(form: Literal["auto", "json", "console"], level: str, redaction: Redaction) -> None:

@@ -78,8 +78,9 @@ def test_unpaid_is_pending_until_paid(shop: Deployment, visitor: Visitor) -> Non
     """Completed but unpaid opens nothing and tells the owner; once paid, reconciliation grants, once."""
     session = visitor.start()
     visitor.pay(session, "delayed")
-    eventually(lambda: expect_equal(len(shop.sandbox.pushes_about(session)), 1))
-    assert "unpaid" in shop.sandbox.pushes_about(session)[0]["message"]
+    reference = shop.reference(session)
+    eventually(lambda: expect_equal(len(shop.sandbox.pushes_about(reference)), 1))
+    assert "unpaid" in shop.sandbox.pushes_about(reference)[0]["message"]
     assert visitor.state(session) == "pending"
     assert not practice_is_open(visitor)
     shop.sandbox.settle(session)
@@ -88,7 +89,7 @@ def test_unpaid_is_pending_until_paid(shop: Deployment, visitor: Visitor) -> Non
     visitor.await_told(session)
     assert granted_by(shop, session) == "reconcile"
     assert (len(visitor.letters()), len(visitor.pushes())) == (1, 1)
-    assert len(shop.sandbox.pushes_about(session)) == 1
+    assert len(shop.sandbox.pushes_about(reference)) == 1
 
 
 def granted_by(shop: Deployment, session: str) -> str:

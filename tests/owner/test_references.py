@@ -4,7 +4,10 @@ import re
 
 import pytest
 
-from orrery.owner.references import References, as_reference
+from orrery.errors import DeliveryFailed
+from orrery.owner.references import References, ReferringNotifier, as_reference
+from orrery.ports.notifier import Message
+from tests.support.notifiers import ScriptedNotifier
 
 KEY = b"k" * 32
 REFERENCES = References.of_store(KEY)
@@ -68,3 +71,40 @@ def test_typed_reference() -> None:
     reference = REFERENCES.of(SESSION)
     assert as_reference(f" {reference.upper()} ") == reference
     assert [as_reference(one) for one in (SESSION, reference[:-1], f"{reference}0", "")] == [None] * 4
+
+
+@pytest.mark.anyio
+async def test_push_leaves_without_session_ids() -> None:
+    """A push names sessions by references in its id, title and text."""
+    taken = ScriptedNotifier()
+    push = Message(
+        f"withheld-{SESSION}-unpaid", f"About {SESSION}", f"Session {SESSION}: unpaid.", priority="high"
+    )
+    await ReferringNotifier(taken, REFERENCES).send(push)
+    reference = REFERENCES.of(SESSION)
+    expected = Message(
+        f"withheld-{reference}-unpaid", f"About {reference}", f"Session {reference}: unpaid.", priority="high"
+    )
+    assert taken.accepted == [expected]
+
+
+@pytest.mark.anyio
+async def test_mail_keeps_the_ticket_in_its_text_only() -> None:
+    """An e-mail's id and title, which become headers, name the session by its reference; its text has the id."""
+    taken = ScriptedNotifier()
+    mail = Message(f"buyer-{SESSION}", f"Order {SESSION}", f"Your order: {SESSION}", "ann@example.org")
+    await ReferringNotifier(taken, REFERENCES).send(mail)
+    (sent,) = taken.accepted
+    assert (sent.id, sent.title) == (f"buyer-{REFERENCES.of(SESSION)}", f"Order {REFERENCES.of(SESSION)}")
+    assert (sent.body, sent.to) == (f"Your order: {SESSION}", "ann@example.org")
+
+
+@pytest.mark.anyio
+async def test_trouble_of_the_notifier_is_passed_on() -> None:
+    """A receiver that is unwell, or refuses, is seen through the references."""
+    refusal = DeliveryFailed("No.", permanent=True)
+    notifier = ReferringNotifier(ScriptedNotifier(troubles=[refusal], unwell=refusal), REFERENCES)
+    with pytest.raises(DeliveryFailed):
+        await notifier.send(Message("a", "b", "c"))
+    with pytest.raises(DeliveryFailed):
+        await notifier.check()

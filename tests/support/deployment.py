@@ -12,6 +12,7 @@ from subprocess import CompletedProcess
 import httpx2
 
 from orrery.cli.sandbox import KEY_FILE, PROPERTY_ID
+from orrery.owner.references import References
 from tests.support.marked import SECRETS, analytics_key, assert_unmarked
 from tests.support.ports import free_ports, is_taken
 from tests.support.program import Program, run_orrery
@@ -176,6 +177,10 @@ class Deployment:
     def records(self) -> Records:
         """What is in the store, whether the service runs or not."""
         return Records(self.store, self.folder / "sandbox" / "clock")
+
+    def reference(self, session_id: str) -> str:
+        """Return what stands for a session wherever its id must not go."""
+        return References.of_store(self.records.scan("index-key")["index-key"]).of(session_id)
 
     def configure(self) -> None:
         """Write settings and secrets as an owner would; secrets of before that are no more are taken away."""

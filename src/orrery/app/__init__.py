@@ -3,7 +3,7 @@
 import asyncio
 import platform
 import secrets as random
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
@@ -28,6 +28,7 @@ from orrery.checkout.lookup import index_key
 from orrery.edge.auth import AdminBasic
 from orrery.fraud.domain import FraudDomain
 from orrery.live.domain import LiveDomain
+from orrery.logs import refer_to_sessions
 from orrery.owner.approvals import Approvals
 from orrery.owner.baseline import EVERY
 from orrery.owner.fingerprints import Fingerprints, Sight
@@ -35,11 +36,13 @@ from orrery.owner.guard import Holding, SecretsGuard
 from orrery.owner.health import Health
 from orrery.owner.heart import Heart
 from orrery.owner.intents import NAMESPACE
-from orrery.owner.outbox import Outbox
+from orrery.owner.outbox import Channel, Outbox
+from orrery.owner.references import References, ReferringNotifier
 from orrery.owner.watch import EVERY as WATCH_EVERY
 from orrery.owner.watch import Watch
 from orrery.owner.workers import Job, Workers
 from orrery.ports.clock import Clock
+from orrery.ports.notifier import Notifier
 from orrery.ports.store import Store
 from orrery.settings import Secrets, Settings, held_in, look_again, uses_of
 
@@ -77,17 +80,36 @@ def _composed(settings: Settings, secrets: Secrets, clock: Clock, store: Store, 
     approvals.allow(*checkout.operations(), *fraud.operations())
     holder = random.token_hex(8)
     live = _live(settings, secrets, clock, store, holder)
-    notifiers = notifiers_of(settings, secrets, clock)
+    references = References.of_store(key)
+    refer_to_sessions(references.within)
+    notifiers = _referring(notifiers_of(settings, secrets, clock), references)
     outbox = Outbox(store, clock, notifiers)
     workers = Workers(store, clock, holder)
     health = Health(store, outbox, workers.failing, notifiers)
     gate = AdminBasic(secrets.reveal("admin_password_hash"), clock)
     guard = _guard(settings, secrets, clock, store, key)
     orrery = Orrery(
-        clock, store, outbox, approvals, checkout, live, fraud, reads, workers, health, guard, gate, settings.mode
+        clock=clock,
+        store=store,
+        references=references,
+        outbox=outbox,
+        approvals=approvals,
+        checkout=checkout,
+        live=live,
+        fraud=fraud,
+        reads=reads,
+        workers=workers,
+        health=health,
+        guard=guard,
+        gate=gate,
+        mode=settings.mode,
     )
     _add_jobs(orrery, settings)
     return orrery
+
+
+def _referring(notifiers: Mapping[Channel, Notifier], references: References) -> dict[Channel, Notifier]:
+    return {channel: ReferringNotifier(notifier, references) for channel, notifier in notifiers.items()}
 
 
 def _add_jobs(orrery: Orrery, settings: Settings) -> None:

@@ -1,7 +1,7 @@
 """One deployment, as the commands and the server use it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.types import ASGIApp
 
@@ -18,6 +18,7 @@ from orrery.owner.guard import SecretsGuard
 from orrery.owner.health import Health
 from orrery.owner.outbox import Outbox
 from orrery.owner.overview import Overview
+from orrery.owner.references import References
 from orrery.owner.workers import Workers
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
@@ -31,6 +32,7 @@ class Orrery:
 
     clock: Clock
     store: Store
+    references: References
     outbox: Outbox
     approvals: Approvals
     checkout: CheckoutDomain
@@ -50,7 +52,9 @@ class Orrery:
 
     async def parts(self) -> Sequence[Finding]:
         """Return the same without receipts and secrets, which have panels of their own on the owner's page."""
-        return [*await self.health.local(), *self.checkout.health.local(), *self.live.health.local()]
+        found = [*await self.health.local(), *self.checkout.health.local(), *self.live.health.local()]
+        # A job's error may name a record, and with it a session.
+        return [replace(one, why=self.references.within(one.why)) for one in found]
 
     def panels(self) -> list[PanelSource]:
         """Return what the owner's page shows; a part joins by a line here."""
@@ -73,7 +77,7 @@ class Orrery:
         metrics = Metrics()
         checkout, live = self.checkout.routes, self.live.routes
         public = public_app([checkout.router(), live.router()], checkout.direct(), self.findings, metrics, site)
-        page = OwnerPage(self.gate, self.clock, self.panels(), mode=self.mode)
+        page = OwnerPage(self.gate, self.clock, self.panels(), mode=self.mode, within=self.references.within)
         private = private_app(public, self.findings, metrics, self.health.undelivered, page, self.guard.held)
         count = metrics.counter_of(LiveDomain.PATH)
         return FastReads(public, LiveDomain.PATH, self.live.fast(), count), private

@@ -22,6 +22,7 @@ from orrery.checkout.routes import CheckoutRoutes
 from orrery.checkout.sales import Sales
 from orrery.checkout.selling import Selling
 from orrery.checkout.service import Checkout
+from orrery.checkout.sessions import Sessions
 from orrery.checkout.standing import ReceiptHealth
 from orrery.checkout.trials import Trials
 from orrery.checkout.verification import EVERY as DRIFT_EVERY
@@ -30,6 +31,7 @@ from orrery.checkout.webhook import Webhook
 from orrery.edge.client_address import ClientAddresses
 from orrery.edge.ratelimit import Limit, RateLimit
 from orrery.owner.approvals import Approvals, Operation
+from orrery.owner.references import References
 from orrery.owner.workers import Job
 from orrery.ports.clock import Clock
 from orrery.ports.processor import EventReader, Processor, ProcessorReads, ProcessorWrites
@@ -82,6 +84,7 @@ class CheckoutDomain:
             deployment=approvals.deployment,
         )
         self.lookup = Lookup(store, clock, plan.catalogue, index_key=index_key)
+        self.sessions = Sessions(store, clock, References.of_store(index_key))
         self.desk = Desk(store, clock, self.lookup, plan.letters, livemode=plan.livemode, index_key=index_key)
         self.privacy = Privacy(store, clock, self.lookup, approvals, index_key=index_key)
         fulfilment = Fulfilment(store, clock, plan.letters, livemode=plan.livemode, index_key=index_key)

@@ -13,6 +13,7 @@ EVENT = "event:"
 INDEX_KEY = "index-key"
 OFFER = "offer:"
 OFFER_ADDRESS = "offer-address:"
+OWN_SESSION = "own-session:"
 PENDING = "pending:"
 RECONCILED = "reconciled"
 RECEIPT = "receipt:"
@@ -83,7 +84,7 @@ def trial_left(run_id: str, product: ProductKey) -> str:
 
 def own_session(session_id: str) -> str:
     """Return the key that tells a session of our own, made to look at the checkout, from a visitor's."""
-    return f"own-session:{session_id}"
+    return f"{OWN_SESSION}{session_id}"
 
 
 def verifying(product: ProductKey) -> str:

@@ -2,28 +2,31 @@
 
 import csv
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
 from orrery.app import Orrery
 from orrery.checkout.catalogue import ProductKey, is_slug
-from orrery.checkout.desk import Gift, checked_email
+from orrery.checkout.desk import Desk, Gift, checked_email
 from orrery.checkout.letters import amount
 from orrery.checkout.records import AccessRecord
 from orrery.cli.services import AsJson, Config, Reason, with_services
 from orrery.cli.tables import Row, left_out, note, show, show_json
 from orrery.errors import Invalid, RecordUnreadable
+from orrery.owner.references import SESSION_ID
 from orrery.owner.stored import parted
 
 group = typer.Typer(no_args_is_help=True)
 
+Done = TypeVar("Done")
+
 Retired = Annotated[bool, typer.Option("--retired", help="Also for products that are not in the catalogue.")]
 
-Session = Annotated[str, typer.Argument(help="The session id of the record.")]
+Session = Annotated[str, typer.Argument(help="The session id of the record, or its reference.")]
 
 _COLUMNS = ("email", "product", "state", "expires", "paid", "granted_by", "session_id")
 
@@ -46,20 +49,28 @@ def list_records(
 
 @group.command("show")
 def show_record(
-    who: Annotated[str, typer.Argument(help="A session id or an e-mail address.", metavar="SESSION|EMAIL")],
+    who: Annotated[
+        str, typer.Argument(help="A session id, its reference, or an e-mail address.", metavar="SESSION|EMAIL")
+    ],
     config: Config = None,
 ) -> None:
     """Show everything about one session's or one buyer's access, as JSON."""
 
-    records, unreadable = parted(with_services(config, lambda orrery: orrery.checkout.desk.find(who)))
-    show_json([record.model_dump() for record in records])
+    async def read(orrery: Orrery) -> tuple[list[Row], list[RecordUnreadable]]:
+        named = await orrery.checkout.sessions.named(who)
+        records, unreadable = parted(await orrery.checkout.desk.find(named))
+        of = orrery.references.of
+        return [{"reference": of(one.session_id)} | one.model_dump() for one in records], unreadable
+
+    rows, unreadable = with_services(config, read)
+    show_json(rows)
     left_out(unreadable)
 
 
 @group.command()
 def resend(session: Session, reason: Reason, config: Config = None) -> None:
     """Send the buyer's e-mail once more."""
-    with_services(config, lambda orrery: orrery.checkout.desk.resend(session, reason))
+    _with_record(config, session, lambda desk, named: desk.resend(named, reason))
     note("The e-mail is queued; the running service delivers it.")
 
 
@@ -71,14 +82,14 @@ def change_email(
     config: Config = None,
 ) -> None:
     """Hand a record to another address of its buyer."""
-    with_services(config, lambda orrery: orrery.checkout.desk.change_email(session, email, reason))
+    _with_record(config, session, lambda desk, named: desk.change_email(named, email, reason))
     note("The record has the new address.")
 
 
 @group.command()
 def revoke(session: Session, reason: Reason, config: Config = None) -> None:
     """Take access back from now on."""
-    shortened = with_services(config, lambda orrery: orrery.checkout.desk.revoke(session, reason))
+    shortened = _with_record(config, session, lambda desk, named: desk.revoke(named, reason))
     note("The access is revoked.")
     for one in shortened:
         note(f"{one.session_id}, which it had lengthened, now ends on {one.expires_at:%d %B %Y}.")
@@ -90,14 +101,18 @@ def grant(
     vendor: Annotated[str, typer.Option(help="The vendor slug.", show_default=False)],
     cert: Annotated[str, typer.Option(help="The certification code.", show_default=False)],
     reason: Reason,
-    session: Annotated[str | None, typer.Option(help="A session that was paid but refused.")] = None,
+    session: Annotated[str | None, typer.Option(help="A paid session that was refused, or its reference.")] = None,
     retired: Retired = False,  # noqa: FBT002  a flag of the command line
     config: Config = None,
 ) -> None:
     """Open one year of access by your word, and tell the buyer."""
-    gift = Gift(email, _product(vendor, cert), "owner", session_id=session)
+    product = _product(vendor, cert)
 
     async def write(orrery: Orrery) -> AccessRecord:
+        named = await orrery.checkout.sessions.named(session) if session else None
+        if named is not None and not SESSION_ID.fullmatch(named):
+            raise Invalid("A session's id begins with cs_ and holds letters, digits and underscores.")
+        gift = Gift(email, product, "owner", session_id=named)
         _refuse_unknown([gift], orrery, retired=retired)
         return await orrery.checkout.desk.grant(gift, reason)
 
@@ -139,6 +154,13 @@ def journal(
     rows: list[Row] = [entry.model_dump() | {"at": f"{entry.at:%Y-%m-%d %H:%M:%S}"} for entry in entries]
     columns = ("at", "action", "session_id", "reason")
     show(rows, columns, as_json=as_json, empty="Nothing was changed by hand.", unreadable=unreadable)
+
+
+def _with_record(config: Path | None, session: str, act: Callable[[Desk, str], Awaitable[Done]]) -> Done:
+    async def done(orrery: Orrery) -> Done:
+        return await act(orrery.checkout.desk, await orrery.checkout.sessions.named(session))
+
+    return with_services(config, done)
 
 
 async def _new(gifts: Sequence[Gift], orrery: Orrery) -> list[Gift]:

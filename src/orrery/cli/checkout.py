@@ -1,5 +1,6 @@
 """`orrery checkout`: what the owner asks of the paid checkout."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Annotated
 
@@ -7,7 +8,7 @@ import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from orrery.app import Orrery
-from orrery.checkout.reconcile import Report
+from orrery.checkout.reconcile import Finding, Report
 from orrery.cli.checkout_events import events
 from orrery.cli.checkout_preflight import preflight
 from orrery.cli.checkout_verify import verify
@@ -16,6 +17,7 @@ from orrery.cli.tables import left_out, show_json
 from orrery.cli.terminal import marked, new_console
 from orrery.cli.windows import parse_window
 from orrery.errors import RecordUnreadable
+from orrery.owner.references import References
 
 group = typer.Typer(no_args_is_help=True)
 group.command()(events)
@@ -38,19 +40,20 @@ def reconcile(
     """Grant what is paid without access, and list what does not add up (decision 13)."""
     window = parse_window(since)
 
-    async def run(orrery: Orrery) -> Report:
+    async def run(orrery: Orrery) -> tuple[Report, References]:
         with _progress() as progress:
             task = progress.add_task("sessions", total=None)
-            return await orrery.checkout.reconciliation.run(
+            report = await orrery.checkout.reconciliation.run(
                 window, dry_run=dry_run, progress=lambda seen: progress.update(task, completed=seen)
             )
+        return report, orrery.references
 
-    report = with_services(config, run)
+    report, references = with_services(config, run)
     if as_json:
         show_json(asdict(report))
     else:
-        _show(report)
-    left_out([RecordUnreadable(name) for name in report.unreadable])
+        _show(report, references.within)
+    left_out([RecordUnreadable(references.within(name)) for name in report.unreadable])
 
 
 def _progress() -> Progress:
@@ -64,19 +67,24 @@ def _progress() -> Progress:
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
-def _show(report: Report) -> None:
+def _show(report: Report, within: Callable[[str], str]) -> None:
+    """Print the report, with references: a timer's output is a log."""
     console = new_console()
+
+    def shown(finding: Finding) -> str:
+        return marked(within(f"{finding.session_id}: {finding.reason}"))
+
     would = "would be granted" if report.dry_run else "granted"
     console.print(f"{report.examined} completed sessions: {report.with_access} have access, ", end="")
     console.print(f"{len(report.granted)} {would}, {report.foreign} are not ours.")
     for session in report.granted:
-        console.print(f"  [green]{would}[/green]  {marked(session)}")
+        console.print(f"  [green]{would}[/green]  {marked(within(session))}")
     for session in report.unpaid:
-        console.print(f"  [yellow]not paid yet[/yellow]  {marked(session)}")
+        console.print(f"  [yellow]not paid yet[/yellow]  {marked(within(session))}")
     for finding in report.paid_without_access:
-        console.print(f"  [red]paid without access[/red]  {marked(f'{finding.session_id}: {finding.reason}')}")
+        console.print(f"  [red]paid without access[/red]  {shown(finding)}")
     for finding in report.access_without_payment:
-        console.print(f"  [red]access without payment[/red]  {marked(f'{finding.session_id}: {finding.reason}')}")
+        console.print(f"  [red]access without payment[/red]  {shown(finding)}")
     if report.held_notifications:
         console.print(
             f"{report.held_notifications} were sold before the restore: their notifications are held back; "

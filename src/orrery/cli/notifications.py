@@ -9,6 +9,7 @@ from orrery.cli.services import AsJson, Config, with_services
 from orrery.cli.tables import Row, note, show
 from orrery.errors import NotFound, RecordUnreadable
 from orrery.owner.outbox import State
+from orrery.owner.references import PREFIX
 
 group = typer.Typer(no_args_is_help=True)
 
@@ -48,8 +49,17 @@ def drop(ids: Ids = None, all_held: AllHeld = False, config: Config = None) -> N
     note(f"{count} dropped.")
 
 
+async def _named(orrery: Orrery, ids: list[str]) -> list[str]:
+    """Return the ids of notifications, which pushes and logs show with references in the place of session ids."""
+    if not any(PREFIX in one for one in ids):
+        return ids
+    within = orrery.references.within
+    referred = {within(row.id): row.id async for row in orrery.outbox.rows()}
+    return [referred.get(one, one) for one in ids]
+
+
 async def _each(orrery: Orrery, ids: list[str], verb: str, *, all_held: bool) -> int:
-    wanted = [row.id async for row in orrery.outbox.rows("held")] if all_held else ids
+    wanted = [row.id async for row in orrery.outbox.rows("held")] if all_held else await _named(orrery, ids)
     change = orrery.outbox.release if verb == "release" else orrery.outbox.drop
     for row_id in wanted:
         if not await change(row_id):

@@ -67,17 +67,18 @@ def sessions(
 
 @group.command()
 def session(
-    session_id: Annotated[str, typer.Argument(help="The session's id.", metavar="SESSION")],
+    session_id: Annotated[str, typer.Argument(help="The session's id, or its reference.", metavar="SESSION")],
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     config: Config = None,
 ) -> None:
     """Show one payment session with everything that is known of it."""
-    if not _SESSION_ID.fullmatch(session_id):
-        raise Invalid("A session's id begins with cs_ and holds letters, digits and underscores.")
 
     async def read(orrery: Orrery) -> CheckoutSession:
+        named = await orrery.checkout.sessions.named(session_id)
+        if not _SESSION_ID.fullmatch(named):
+            raise Invalid("A session's id begins with cs_ and holds letters, digits and underscores.")
         try:
-            return await orrery.reads.get_session(session_id)
+            return await orrery.reads.get_session(named)
         except ProcessorRefused as error:
             if error.status == HTTPStatus.NOT_FOUND:
                 raise NotFound("The processor knows no such session.") from error

@@ -9,7 +9,7 @@ import hashlib
 import math
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -60,12 +60,24 @@ class PanelSource:
 class OwnerPage:
     """Lets the owner in, asks every part how it is, and shows that."""
 
-    def __init__(self, password: AdminBasic, clock: Clock, sources: Sequence[PanelSource], *, mode: str) -> None:
-        """`mode` is live or sandbox; among equally urgent panels the order of `sources` stays."""
+    def __init__(
+        self,
+        password: AdminBasic,
+        clock: Clock,
+        sources: Sequence[PanelSource],
+        *,
+        mode: str,
+        within: Callable[[str], str] = str,
+    ) -> None:
+        """`mode` is live or sandbox; among equally urgent panels the order of `sources` stays.
+
+        `within` puts references in the place of session ids (decision 46).
+        """
         self._password = password
         self._clock = clock
         self._sources = sources
         self._mode = mode
+        self._within = within
 
     async def answer(self, request: Request) -> Response:
         """Return the page, 401 without the admin password, or 503 when none is configured."""
@@ -73,7 +85,8 @@ class OwnerPage:
             return _refusal(503, "This page is closed: no admin password is configured.")
         if not await self._password.admits(request):
             return _refusal(401, "The admin password opens this page.", {"WWW-Authenticate": _ASK})
-        panels = by_urgency(await asyncio.gather(*map(_read, self._sources)))
+        read = await asyncio.gather(*map(_read, self._sources))
+        panels = by_urgency(_referring(panel, self._within) for panel in read)
         values = {"panels": panels, "planets": _planets(panels), "now": self._clock.now(), "mode": self._mode}
         return _page(200, "page.html", _SHOWING | values)
 
@@ -106,6 +119,11 @@ async def _read(source: PanelSource) -> Panel:
     except Exception as error:  # a bug in one panel must not hide the others
         log.exception("panel crashed", panel=source.title)
         return _unread(source, f"Unexpected {type(error).__name__}.")
+
+
+def _referring(panel: Panel, within: Callable[[str], str]) -> Panel:
+    rows = tuple(tuple(map(within, row)) for row in panel.rows)
+    return replace(panel, headline=within(panel.headline), todo=within(panel.todo), rows=rows)
 
 
 def _unread(source: PanelSource, why: str) -> Panel:

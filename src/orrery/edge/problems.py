@@ -74,7 +74,9 @@ async def show_error(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, errors.OrreryError):
         raise error
     if not isinstance(error, errors.Invalid):
-        log.warning("request failed", path=request.url.path, kind=type(error).__name__, why=str(error))
+        # The route, not the path: an address holds a session's id.
+        route = getattr(request.scope.get("route"), "path", "other")
+        log.warning("request failed", route=route, kind=type(error).__name__, why=str(error))
     return problem_of(error).response()
 
 

@@ -7,7 +7,9 @@ the owner's commands take it.
 import hmac
 import re
 from base64 import b32encode
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from orrery.ports.notifier import Message, Notifier
 
 PREFIX = "ref_"
 
@@ -47,6 +49,24 @@ class References:
     def within(self, text: str) -> str:
         """Return `text` with a reference in the place of each session id."""
         return SESSION_ID.sub(lambda found: self.of(found.group()), text)
+
+
+class ReferringNotifier:
+    """Sends messages without session ids, but for the text of a buyer's e-mail: the ticket is the buyer's own."""
+
+    def __init__(self, notifier: Notifier, references: References) -> None:
+        self._notifier = notifier
+        self._within = references.within
+
+    async def send(self, message: Message) -> None:
+        """Send the message with references in its id and title, and in its text unless it goes to a buyer."""
+        body = message.body if message.to else self._within(message.body)
+        shown = replace(message, id=self._within(message.id), title=self._within(message.title), body=body)
+        await self._notifier.send(shown)
+
+    async def check(self) -> None:
+        """Look whether the receiver can be reached."""
+        await self._notifier.check()
 
 
 def as_reference(text: str) -> str | None:

@@ -1,0 +1,46 @@
+"""Which session a reference stands for (decision 46): derived from what the store holds, never stored."""
+
+from orrery.checkout import keys
+from orrery.errors import NotFound
+from orrery.owner.references import References, as_reference
+from orrery.ports.clock import Clock
+from orrery.ports.store import Store
+
+_PAGE = 1000
+
+_KNOWN = (keys.ACCESS, keys.PENDING, keys.OFFER, keys.OWN_SESSION)
+"""Every kind of record that is kept under a session's id."""
+
+
+class Sessions:
+    """Finds sessions by their references."""
+
+    def __init__(self, store: Store, clock: Clock, references: References) -> None:
+        self._store = store
+        self._clock = clock
+        self._references = references
+
+    async def named(self, text: str) -> str:
+        """Return the session id that a reference stands for, and any other text as it is.
+
+        Raises `NotFound` for a reference of no session here, and the store's errors.
+        """
+        reference = as_reference(text)
+        if reference is None:
+            return text
+        for prefix in _KNOWN:
+            if found := await self._under(prefix, reference):
+                return found
+        raise NotFound("No session here has this reference.")
+
+    async def _under(self, prefix: str, reference: str) -> str | None:
+        after = None
+        while page := await self._store.scan(prefix, after=after, limit=_PAGE):
+            after = page[-1].key
+            for entry in page:
+                session_id = entry.key.removeprefix(prefix)
+                if self._references.of(session_id) == reference:
+                    return session_id
+            # A store on this machine answers without waiting: without a pause nobody else would be served.
+            await self._clock.sleep(0)
+        return None

@@ -1,0 +1,296 @@
+"""A session id is a ticket: it leaves in no push, no log line and no mail header (decision 46)."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from subprocess import CompletedProcess
+from typing import Any
+
+import httpx2
+import pytest
+
+from orrery.app import opened
+from orrery.ports.health import Finding
+from orrery.settings import load
+from tests.support.deployment import Deployment
+from tests.support.marked import ADMIN_PASSWORD
+from tests.support.sandbox import SESSIONS
+from tests.support.visiting import Visitor, expect_equal
+from tests.support.waiting import eventually
+
+HOUR = 3600
+QUARTER = 15 * 60
+TELLING = 24
+"""So many letters at the end of an id tell it from all others, also where its beginning was cut."""
+
+
+@dataclass(frozen=True)
+class Journey:
+    """A deployment that has seen every kind of trouble, with the sessions that each of them is about."""
+
+    shop: Deployment
+    sold: str
+    unpaid: str
+    undelivered: str
+    drifting: str
+    refunded: str
+    damaged: str
+    replayed: str
+    granted: str
+
+    def tickets(self) -> list[str]:
+        """Return the ids of all sessions, in a form that is found wherever a piece of one stands."""
+        known = [str(one["session_id"]) for one in self.shop.records.objects("offer:")]
+        known += [self.drifting, self.granted]
+        return [one[-TELLING:] for one in known]
+
+    def pushes(self) -> str:
+        """Return everything that was pushed."""
+        return json.dumps(self.shop.sandbox.ask("GET", "/push"))
+
+    def headers(self) -> str:
+        """Return the headers of every e-mail."""
+        return json.dumps([mail["headers"] for mail in self.shop.sandbox.ask("GET", "/mail")])
+
+    def owners_page(self) -> str:
+        """Return the owner's page."""
+        answer = self.shop.client.get(f"{self.shop.private}/owner", auth=("owner", ADMIN_PASSWORD))
+        assert answer.status_code == 200
+        return answer.text
+
+
+@pytest.fixture(scope="module")
+def journey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Journey]:
+    """Sell, and meet each trouble that is told of with a session in it."""
+    shop = Deployment(tmp_path_factory.mktemp("tickets"))
+    try:
+        shop.start_sandbox()
+        shop.start_service()
+        yield travelled(shop)
+    finally:
+        shop.clear_away()
+
+
+def travelled(shop: Deployment) -> Journey:
+    """Return the journey, once all of it was told."""
+    sold, refunded, damaged = sale(shop), sale(shop), sale(shop)
+    unpaid = unpaid_sale(shop)
+    undelivered = undelivered_sale(shop)
+    replayed = replayed_sale(shop)
+    granted = grant(shop)
+    drifting = drifting_session(shop)
+    refund(shop, refunded)
+    shop.records.write(f"access:{damaged}", b'{"v":1,"session_id":""}')
+    assert shop.client.get(f"{shop.public}/guided/api/access/{damaged}").status_code == 503
+    shop.sandbox.advance(6 * HOUR)
+    found = Journey(shop, sold, unpaid, undelivered, drifting, refunded, damaged, replayed, granted)
+    eventually(lambda: expect_told(found))
+    return found
+
+
+def expect_told(journey: Journey) -> None:
+    """Fail, for now, unless the owner was told of every trouble."""
+    assert [name for name, words in TOLD.items() if words not in journey.pushes()] == []
+
+
+TOLD = {
+    "unpaid": "Completed, but no access yet",
+    "undelivered": "A notification can not be delivered",
+    "drifting": "The checkout drifts",
+    "refunded": "Access without payment",
+    "damaged": "A record can not be read",
+}
+"""The pushes that name a session: whose, and how each is headed."""
+
+
+def sale(shop: Deployment) -> str:
+    """Sell something, and return its session."""
+    visitor = Visitor(shop)
+    session = visitor.buy()
+    visitor.await_told(session)
+    return session
+
+
+def unpaid_sale(shop: Deployment) -> str:
+    """Have a payment completed whose money does not come."""
+    visitor = Visitor(shop)
+    session = visitor.start()
+    visitor.pay(session, "delayed")
+    return session
+
+
+def undelivered_sale(shop: Deployment) -> str:
+    """Sell to somebody whose mailbox does not exist."""
+    shop.sandbox.fault("mail_550")
+    session = Visitor(shop).buy()
+    eventually(lambda: expect_equal(shop.records.notifications("dead"), [f"buyer-{session}"]))
+    return session
+
+
+def replayed_sale(shop: Deployment) -> str:
+    """Sell while no webhook comes, and take the event in by hand."""
+    shop.sandbox.fault("webhook_down", count=None)
+    visitor = Visitor(shop)
+    session = visitor.buy()
+    came = shop.orrery("checkout", "events", "--replay", shop.sandbox.completed(session)["id"])
+    assert came.returncode == 0, came.stderr
+    shop.sandbox.clear_faults()
+    visitor.await_told(session)
+    return session
+
+
+def grant(shop: Deployment) -> str:
+    """Open access by the owner's word, and send the letter twice."""
+    words = ("--vendor", "northwind", "--cert", "cert-1", "--reason", "a prize")
+    came = shop.orrery("access", "grant", "pat@buyer.example.test", *words)
+    session = came.stderr.split()[-1]
+    assert session.startswith("owner_")
+    assert shop.orrery("access", "resend", shop.reference(session), "--reason", "lost").returncode == 0
+    return session
+
+
+def drifting_session(shop: Deployment) -> str:
+    """Have a session that is not as it was sent be the newest of all."""
+    shop.sandbox.advance(120)
+    form = {
+        "mode": "payment",
+        "line_items[0][price]": "price_cloud_navigator",
+        "line_items[0][quantity]": "1",
+        "success_url": "https://other.example.test/",
+        "metadata[productType]": "cert",
+        "metadata[certCode]": "cert-1",
+        "metadata[vendorSlug]": "northwind",
+    }
+    headers = {"Authorization": f"Bearer {shop.sandbox.api_key}"}
+    answer = httpx2.post(shop.sandbox.base_url + SESSIONS, data=form, headers=headers, trust_env=False)
+    return str(answer.json()["id"])
+
+
+def refund(shop: Deployment, session: str) -> None:
+    """Give the money back at the processor's dashboard."""
+    payment = shop.sandbox.ask("GET", f"{SESSIONS}/{session}")["payment_intent"]
+    charges: list[dict[str, Any]] = shop.sandbox.ask("GET", "/v1/charges", limit="100")["data"]
+    charge = next(one["id"] for one in charges if one["payment_intent"] == payment)
+    shop.sandbox.ask("POST", f"/_charges/{charge}/refund", {})
+
+
+def assert_no_ticket(journey: Journey, text: str) -> None:
+    """Fail with the surroundings of the first session id in a text."""
+    found = [text.find(one) for one in journey.tickets() if one in text]
+    assert found == [], text[max(0, found[0] - 200) : found[0] + 100]
+
+
+@pytest.mark.parametrize("about", TOLD)
+def test_push_names_the_reference(journey: Journey, about: str) -> None:
+    """Each push about a session names its reference, and no push any id."""
+    reference = journey.shop.reference(getattr(journey, about))
+    pushes = journey.shop.sandbox.pushes_about(reference)
+    assert TOLD[about] in [push["title"] for push in pushes]
+    assert_no_ticket(journey, journey.pushes())
+
+
+def test_no_log_line_names_a_session(journey: Journey) -> None:
+    """The service's whole log, of requests, jobs and trouble, names sessions by references only."""
+    printed = journey.shop.printed()
+    lines = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+    seen = {(line["event"], line.get("session", line.get("id", ""))) for line in lines}
+    of = journey.shop.reference
+    assert ("session created", of(journey.sold)) in seen
+    assert ("access granted", of(journey.sold)) in seen
+    assert ("access withheld", of(journey.unpaid)) in seen
+    assert ("notification delivered", f"buyer-{of(journey.sold)}") in seen
+    assert ("notification not accepted", f"buyer-{of(journey.undelivered)}") in seen
+    assert ("the checkout drifts", of(journey.drifting)) in seen
+    assert f"The record access:{of(journey.damaged)} can not be read" in printed
+    assert '"route": "/guided/api/access/{session_id}"' in printed
+    assert_no_ticket(journey, printed)
+
+
+def test_no_mail_header_names_a_session(journey: Journey) -> None:
+    """Every e-mail's Message-ID holds the reference; its text, which is the buyer's own, names the order."""
+    mails = journey.shop.sandbox.ask("GET", "/mail")
+    of = journey.shop.reference
+    told = {mail["message_id"].partition("@")[0].removeprefix("<") for mail in mails}
+    assert {f"buyer-{of(one)}" for one in (journey.sold, journey.replayed, journey.granted)} <= told
+    assert_no_ticket(journey, journey.headers())
+    assert f"Your order: {journey.sold}" in "".join(mail["body"] for mail in mails)
+
+
+@pytest.mark.parametrize("page", ["/metrics", "/readyz", "/secrets", "/healthz"])
+def test_private_pages(journey: Journey, page: str) -> None:
+    """No page of the private listener holds an id."""
+    answer = journey.shop.client.get(journey.shop.private + page)
+    assert_no_ticket(journey, f"{answer.headers} {answer.text}")
+
+
+def test_owners_page_names_references(journey: Journey) -> None:
+    """The owner's page lists what does not add up by references, and holds no id."""
+    page = journey.owners_page()
+    assert journey.shop.reference(journey.refunded) in page.replace("<wbr>", "")
+    assert_no_ticket(journey, page.replace("<wbr>", ""))
+
+
+def test_readiness_of_a_failing_job(journey: Journey) -> None:
+    """A job that failed on a session's record is told to `readyz` and `doctor` without its id."""
+    settings, secrets = load(journey.shop.config)
+
+    async def findings() -> list[Finding]:
+        async with opened(settings, secrets) as orrery:
+            orrery.workers.failing["reconcile"] = f"The record access:{journey.sold} can not be read."
+            return [one for one in await orrery.findings() if one.part == "job: reconcile"]
+
+    (found,) = asyncio.run(findings())
+    assert journey.shop.reference(journey.sold) in found.why
+    assert_no_ticket(journey, found.why)
+
+
+def told(came: CompletedProcess[str]) -> str:
+    """Return what a command printed, having seen that it went well."""
+    assert came.returncode == 0, came.stderr
+    return came.stdout + came.stderr
+
+
+def test_commands_take_the_reference(journey: Journey) -> None:
+    """What a push names can be typed: to show, change, revoke and resend access, to look at the processor."""
+    shop, reference = journey.shop, journey.shop.reference(journey.refunded)
+    assert journey.refunded in told(shop.orrery("access", "show", reference))
+    assert reference in told(shop.orrery("access", "show", journey.refunded))
+    assert journey.refunded in told(shop.orrery("processor", "session", reference))
+    told(shop.orrery("access", "change-email", reference, "new@buyer.example.test", "--reason", "asked"))
+    told(shop.orrery("access", "resend", reference, "--reason", "lost"))
+    told(shop.orrery("access", "revoke", reference, "--reason", "refunded"))
+    record = shop.records.access(journey.refunded)
+    assert record
+    assert (record["email"], bool(record["revoked_at"])) == ("new@buyer.example.test", True)
+
+
+def test_grant_takes_the_reference_of_a_refused_session(journey: Journey) -> None:
+    """A session that was not granted is granted by the reference that the push about it named."""
+    shop, reference = journey.shop, journey.shop.reference(journey.unpaid)
+    words = ("access", "grant", "late@buyer.example.test", "--vendor", "northwind", "--cert", "cert-1")
+    told(shop.orrery(*words, "--session", reference, "--reason", "paid by transfer"))
+    assert shop.records.access(journey.unpaid) is not None
+    made_up = shop.orrery(*words, "--session", "order-7", "--reason", "a slip")
+    assert (made_up.returncode, "begins with cs_" in made_up.stderr) == (2, True)
+
+
+def test_notification_is_released_by_the_name_in_the_push(journey: Journey) -> None:
+    """The push about a letter that was refused names it so that it can be released."""
+    shop, name = journey.shop, f"buyer-{journey.shop.reference(journey.undelivered)}"
+    assert len(shop.sandbox.pushes_about(name)) == 1
+    told(shop.orrery("notifications", "release", name))
+    eventually(lambda: expect_equal(shop.records.notifications("dead"), []))
+
+
+def test_unknown_reference(journey: Journey) -> None:
+    """A reference of no session here is refused in one sentence."""
+    came = journey.shop.orrery("access", "revoke", "ref_000000000000", "--reason", "x")
+    assert (came.returncode, came.stderr.strip()) == (2, "No session here has this reference.")
+
+
+def test_report_of_a_reconciliation(journey: Journey) -> None:
+    """What `checkout reconcile` prints, by hand or by a timer, names references."""
+    came = journey.shop.orrery("checkout", "reconcile", "--dry-run")
+    assert journey.shop.reference(journey.damaged) in came.stderr
+    assert_no_ticket(journey, came.stdout + came.stderr)
