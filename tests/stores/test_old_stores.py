@@ -14,6 +14,7 @@ import pytest
 
 from orrery.adapters.sqlite import SqliteStore
 from orrery.checkout import keys
+from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.lookup import Lookup, index_key
 from orrery.checkout.records import AccessRecord
 from orrery.owner.approval_log import ApprovalLog
@@ -61,7 +62,7 @@ async def test_buyers_keep_their_access(store_file: Path) -> None:
     clock = ManualClock(WRITTEN)
     store = await SqliteStore.open(store_file, clock)
     try:
-        lookup = Lookup(store, clock, index_key=await index_key(store))
+        lookup = Lookup(store, clock, Catalogue(), index_key=await index_key(store))
         records = [read(AccessRecord, entry) for entry in await store.scan(keys.ACCESS, limit=1000)]
         assert len(records) >= 7
         for record in records:
