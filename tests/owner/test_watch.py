@@ -268,17 +268,26 @@ async def test_a_store_that_stays_too_busy_is_an_error() -> None:
     assert await desk.told() == []
 
 
-@pytest.mark.parametrize("value", [b"", b"{", b'{"v": 2}', b"null"])
-async def test_an_outage_that_can_not_be_read_is_left_as_it_is(value: bytes) -> None:
+async def test_an_outage_of_a_newer_version_is_left_as_it_is() -> None:
     """What a newer version wrote stays, and stops no other part from being told."""
-    desk = Desk()
-    await desk.store.commit([Put(OUTAGE + SECRET.part, value)])
+    desk, newer = Desk(), b'{"v": 2}'
+    await desk.store.commit([Put(OUTAGE + SECRET.part, newer)])
     await desk.looks(3, SECRET, JOB)
     await desk.looks(HOLD + 1)
     entry = await desk.store.get(OUTAGE + SECRET.part)
     assert entry
-    assert entry.value == value
+    assert entry.value == newer
     assert await desk.told() == ["Broken: job: reconcile", "Works again: job: reconcile"]
+
+
+@pytest.mark.parametrize("value", [b"", b"{", b'{"v": 1}', b"null"])
+async def test_a_damaged_outage_is_begun_anew(value: bytes) -> None:
+    """A record that is damaged silences nothing."""
+    desk = Desk()
+    await desk.store.commit([Put(OUTAGE + SECRET.part, value)])
+    await desk.looks(3, SECRET)
+    await desk.looks(HOLD + 1)
+    assert await desk.told() == [BROKEN, WORKS]
 
 
 @pytest.mark.parametrize("back", [timedelta(hours=5), timedelta(days=400)])

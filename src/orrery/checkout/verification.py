@@ -1,7 +1,7 @@
 """What visitors really get (change rule 2): by hand through the public operation, and unattended by reading.
 
 Whoever verifies makes a session of their own and holds it against the rule to the letter. The workers only read:
-they hold the newest visitor's session against what is sold, and tell the owner once of each kind of drift, and once
+they hold the newest visitor's session against what is sold, and tell the owner once of each kind of drift and once
 that all is over.
 """
 

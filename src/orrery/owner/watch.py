@@ -13,16 +13,17 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 import structlog
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime
 
-from orrery.errors import StoreUnavailable
+from orrery.errors import RecordUnreadable, StoreUnavailable
 from orrery.owner import outbox
 from orrery.owner.commits import commit_once
-from orrery.owner.stored import readable
+from orrery.owner.stored import replaceable
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.notifier import Priority
 from orrery.ports.store import Absent, Check, Conflict, Delete, Entry, Put, Store, Unchanged, Write
+from orrery.record import Record
 
 EVERY = timedelta(minutes=1)
 """How often the findings are looked at."""
@@ -44,10 +45,8 @@ _MOST = 1000
 log = structlog.get_logger()
 
 
-class Outage(BaseModel):
+class Outage(Record):
     """A part that is broken, or was within the last ten minutes. `urgent`: it was told as essential."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     v: Literal[1] = 1
     part: str
@@ -73,16 +72,15 @@ class Look:
 def broken(outage: Outage | None, finding: Finding, look: Look, *, silent: bool = False) -> Outage:
     """Return the outage of a part that is broken; `silent`: the owner hears of it by another push."""
     outage = outage or Outage(part=finding.part, since=look.at)
-    update: dict[str, object] = {"well_since": None}
     if not silent and _lasts(outage.since, TOLD_AFTER, look.at):
-        update |= {"told_at": outage.told_at or look.at, "urgent": outage.urgent or finding.essential}
-    return outage.model_copy(update=update)
+        outage = outage.change(told_at=outage.told_at or look.at, urgent=outage.urgent or finding.essential)
+    return outage.change(well_since=None)
 
 
 def well(outage: Outage, look: Look) -> Outage | None:
     """Return the outage of a part that is not broken, or None when it is over."""
     if outage.well_since is None:
-        return outage.model_copy(update={"well_since": look.at})
+        return outage.change(well_since=look.at)
     return None if _lasts(max(outage.well_since, look.began), OVER_AFTER, look.at) else outage
 
 
@@ -108,7 +106,7 @@ class _Change:
     def write(self) -> Write:
         """Return the write that keeps it."""
         key = OUTAGE + self.part
-        return Put(key, self.after.model_dump_json().encode()) if self.after else Delete(key)
+        return Put(key, self.after.to_bytes()) if self.after else Delete(key)
 
     def check(self) -> Check:
         """Return the check that nobody changed it meanwhile."""
@@ -141,16 +139,17 @@ class Watch:
         raise StoreUnavailable("The store is too busy to note what is broken.")
 
     async def _changes(self, findings: Sequence[Finding], look: Look) -> list[_Change]:
-        """Return what differs from what is stored; an outage that cannot be read is left as it is."""
+        """Return what differs from what is stored; an outage that a newer version wrote is left as it is."""
         known = {entry.key.removeprefix(OUTAGE): entry for entry in await self._store.scan(OUTAGE, limit=_MOST)}
         everything = {one.part: one for one in findings if one.state == "broken"}
         bad = {part: one for part, one in everything.items() if not one.told}
         changes: list[_Change] = []
         for part in {**bad, **known}:
             entry, finding = known.get(part), bad.get(part)
-            before = readable(Outage, entry)
-            if entry and not before:
-                log.error("an outage cannot be read: the owner is not told of it", part=part)
+            try:
+                before = replaceable(Outage, entry)
+            except RecordUnreadable as error:
+                log.warning("the owner is not told of this part", part=part, why=str(error))
                 continue
             silent = finding is not None and finding.cause in everything
             after = broken(before, finding, look, silent=silent) if finding else before and well(before, look)
