@@ -25,7 +25,7 @@ MINUTE = timedelta(minutes=1)
 class Task:
     """A job that counts its runs; `troubles` are raised first, one a run. With a `gate` it waits for that."""
 
-    troubles: list[Exception] = field(default_factory=list[Exception])
+    troubles: list[BaseException] = field(default_factory=list[BaseException])
     runs: int = 0
     ended: int = 0
     gate: asyncio.Event | None = None
@@ -93,6 +93,50 @@ async def test_a_crashing_job_does_not_stop_others() -> None:
         assert workers.failing == {"crash": "unexpected ZeroDivisionError"}
         await shift.minutes()
     assert (crashing.runs, fine.runs) == (4, 4)
+
+
+async def test_a_job_that_cancels_itself_comes_round() -> None:
+    """A job that ends by a cancellation that nobody asked for is shown as failing, and comes round."""
+    shift, cancelled = Shift(), Task([asyncio.CancelledError()])
+    async with shift.at_work(("lost", cancelled.run)) as workers:
+        assert workers.failing == {"lost": "unexpected CancelledError"}
+        await shift.minutes()
+        assert (cancelled.ended, workers.failing) == (1, {})
+
+
+class BrokenClock(ManualClock):
+    """A clock that nobody can wait by."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Fail."""
+        raise ZeroDivisionError(seconds)
+
+
+@pytest.mark.parametrize("aligned", [False, True])
+async def test_a_fault_of_the_workers_own_ends_them_all(aligned: bool) -> None:  # noqa: FBT001  pytest passes parameters by position
+    """What fails outside the jobs ends every loop, and names the job at which it happened."""
+    clock = BrokenClock()
+    before, task = asyncio.all_tasks(), Task()
+    workers = Workers(MemoryStore(clock), clock, "one", [Job("count", MINUTE, task.run, aligned=aligned)])
+    workers.add(Job("wait", MINUTE, asyncio.Event().wait))
+    with pytest.raises(ExceptionGroup) as failed:
+        await workers.run()
+    found = failed.value.exceptions[0]
+    assert (type(found), found.__notes__) == (ZeroDivisionError, ["in the loop of the job: count"])
+    assert asyncio.all_tasks() == before
+
+
+async def test_a_fault_of_the_renewal_is_shown() -> None:
+    """A fault in the renewal of a job's lease is not lost: the run counts as failed."""
+    shift, slow = Shift(), Task(gate=asyncio.Event())
+    async with shift.at_work(("slow", slow.run)) as workers:
+        shift.store.get_errors = [ZeroDivisionError()]
+        shift.clock.advance(LEASE.total_seconds() / 3)
+        await settled()
+        assert slow.gate is not None
+        slow.gate.set()
+        await settled()
+        assert workers.failing == {"slow": "unexpected ZeroDivisionError"}
 
 
 async def test_a_store_that_fails_is_shown() -> None:

@@ -18,7 +18,7 @@ class UnreliableStore:
     """
 
     inside: Store
-    get_errors: list[StoreError] = field(default_factory=list[StoreError])
+    get_errors: list[Exception] = field(default_factory=list[Exception])
     commit_errors: list[StoreError] = field(default_factory=list[StoreError])
     overtaken_by: Callable[[], Awaitable[object]] | None = None
     scanned: Callable[[], Awaitable[object]] | None = None

@@ -6,6 +6,7 @@ import signal
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 import structlog
 import uvicorn
@@ -14,6 +15,7 @@ from starlette.types import ASGIApp
 
 from orrery.app import opened
 from orrery.cli.services import Config, configured
+from orrery.cli.supervision import run_together
 from orrery.edge.listeners import ImpatientProtocol, Listeners, bind
 from orrery.errors import OrreryError
 from orrery.settings import Secrets, Settings
@@ -39,7 +41,7 @@ def command(config: Config = None) -> None:
 async def serve(
     settings: Settings, secrets: Secrets, site: ASGIApp | None = None, ready: Callable[[], None] | None = None
 ) -> None:
-    """Serve until told to stop; call `ready` once both listeners answer."""
+    """Serve until told to stop; call `ready` once both listeners answer. See `run_together`."""
     # uvicorn raises the signal anew once it has stopped: by default SIGTERM would end us ahead of our `finally`.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     public_socket, private_socket = _bind(settings.server)
@@ -49,18 +51,14 @@ async def serve(
         public, private = orrery.apps(site)
         private_address = private_socket.getsockname()[:2]
         server = uvicorn.Server(_uvicorn(Listeners(public, private, private_address)))
-        workers = asyncio.create_task(orrery.workers.run())
-        announcement = asyncio.create_task(_announce(server, public_socket, ready))
         # What was imported stays for ever: looking through it again and again costs tens of milliseconds a time.
         gc.collect()
         gc.freeze()
+        workers = asyncio.create_task(orrery.workers.run())
+        announce = partial(_announce, public_socket.getsockname()[:2], ready)
         try:
-            await server.serve(sockets=[public_socket, private_socket])
+            await run_together(server, [public_socket, private_socket], workers, announce)
         finally:
-            announcement.cancel()
-            workers.cancel()
-            with suppress(asyncio.CancelledError):
-                await workers
             log.info("stopped")
 
 
@@ -88,10 +86,7 @@ def _listen(host: str, port: int) -> socket.socket:
         raise AddressTakenError(f"{host}:{port} can not be listened on: {error.strerror}.") from None
 
 
-async def _announce(server: uvicorn.Server, listener: socket.socket, ready: Callable[[], None] | None) -> None:
-    while not server.started:  # noqa: ASYNC110  uvicorn offers no event for it
-        await asyncio.sleep(0.01)
-    host, port = listener.getsockname()[:2]
-    log.info("serving", address=f"http://{host}:{port}")
+def _announce(address: tuple[str, int], ready: Callable[[], None] | None) -> None:
+    log.info("serving", address="http://{}:{}".format(*address))
     if ready:
         ready()

@@ -56,7 +56,7 @@ class Workers:
         self._jobs += jobs
 
     async def run(self) -> None:
-        """Run every job for ever."""
+        """Run every job until cancelled. A fault in this class itself ends all of them, as an `ExceptionGroup`."""
         async with asyncio.TaskGroup() as group:
             for job in self._jobs:
                 group.create_task(self._repeat(job), name=job.name)
@@ -65,6 +65,9 @@ class Workers:
         lease = Lease(self._store, self._clock, job.name, self._holder, LEASE)
         try:
             await (self._at_multiples(job, lease) if job.aligned else self._at_intervals(job, lease))
+        except Exception as error:
+            error.add_note(f"in the loop of the job: {job.name}")
+            raise
         finally:
             if not job.everywhere:
                 with suppress(StoreError):
@@ -109,9 +112,17 @@ class Workers:
         except OrreryError as error:
             self.failing[job.name] = str(error)
             log.warning("job failed", job=job.name, kind=type(error).__name__, why=str(error))
-        except Exception as error:  # a bug in one job must not stop the checkout beside it
-            self.failing[job.name] = f"unexpected {type(error).__name__}"
-            log.exception("job crashed", job=job.name)
+        except asyncio.CancelledError as error:
+            if _is_cancelled():
+                raise
+            # What the job waited for was cancelled. The group would let this loop end and say nothing.
+            self._crashed(job, error)
+        except Exception as error:  # noqa: BLE001  a bug in one job must not stop the checkout beside it
+            self._crashed(job, error)
+
+    def _crashed(self, job: Job, error: BaseException) -> None:
+        self.failing[job.name] = f"unexpected {type(error).__name__}"
+        log.error("job crashed", job=job.name, exc_info=error)
 
     async def _renewing(self, job: Job, lease: Lease) -> None:
         renewal = asyncio.create_task(self._renew(lease))
@@ -119,6 +130,9 @@ class Workers:
             await job.run()
         finally:
             renewal.cancel()
+            await asyncio.wait([renewal])
+            if not renewal.cancelled():
+                renewal.result()
 
     async def _renew(self, lease: Lease) -> None:
         while await self._keeps(lease):
@@ -131,3 +145,8 @@ class Workers:
             # Half of the term is left: the next renewal still comes in time.
             log.warning("lease not renewed", why=str(error))
             return True
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
