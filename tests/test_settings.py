@@ -29,12 +29,13 @@ price_id = "price_cissp"
 """
 
 
-def test_nothing_is_needed(machine: Machine) -> None:
-    """Without a file and a secret everything has its default, and nothing is sold."""
+def test_no_key_is_needed(machine: Machine) -> None:
+    """With an empty file and no secret everything has its default, and nothing is sold."""
+    machine.write("")
     settings, secrets = load()
     assert (settings.mode, settings.server.port, list(settings.checkout.catalogue())) == ("live", 8080, [])
     assert secrets.values() == []
-    assert list(machine.folder.iterdir()) == []
+    assert list(machine.folder.iterdir()) == [machine.file]
 
 
 def test_the_file(machine: Machine) -> None:
@@ -54,33 +55,16 @@ def test_the_environment_goes_before_the_file(machine: Machine) -> None:
     assert (settings.mode, settings.log.level) == ("sandbox", "debug")
 
 
-def test_a_named_file_goes_before_the_found_one(machine: Machine) -> None:
-    """The argument goes before $ORRERY_CONFIG, and that before the file in the working directory."""
-    machine.write("[server]\nport = 9000\n")
-    for number in (1, 2):
-        (machine.folder / f"other-{number}.toml").write_text(f"[server]\nport = 900{number}\n")
-    machine.set(ORRERY_CONFIG=str(machine.folder / "other-1.toml"))
-    assert load()[0].server.port == 9001
-    assert load(machine.folder / "other-2.toml")[0].server.port == 9002
-
-
-def test_the_demos_file_is_found_last(machine: Machine) -> None:
-    """Where there is no orrery.toml the demo's is read, so that the owner's commands find its records."""
-    (machine.folder / ".orrery").mkdir()
-    (machine.folder / ".orrery" / "orrery.toml").write_text("[server]\nport = 9000\n")
-    assert load()[0].server.port == 9000
-    machine.write("[server]\nport = 9001\n")
-    assert load()[0].server.port == 9001
-
-
 def test_a_list_from_the_environment(machine: Machine) -> None:
     """A list is written as JSON."""
+    machine.write("")
     machine.set(ORRERY_SERVER__TRUSTED_PROXIES='["10.0.0.0/8", "fd00::/8"]')
     assert load()[0].server.trusted_proxies == ("10.0.0.0/8", "fd00::/8")
 
 
 def test_a_list_that_is_no_json(machine: Machine) -> None:
     """A list that can not be read is refused, saying where and how."""
+    machine.write("")
     machine.set(ORRERY_SERVER__TRUSTED_PROXIES=MARK)
     message = machine.refusal()
     assert "ORRERY_SERVER" in message
@@ -132,6 +116,7 @@ def test_an_unknown_variable(machine: Machine, name: str) -> None:
 
 def test_other_variables_are_none_of_ours(machine: Machine) -> None:
     """Variables without our prefix are left alone."""
+    machine.write("")
     machine.set(ORRERYX_PORT=MARK, SERVER__PORT=MARK, MODE=MARK)
     assert load()[0].server.port == 8080
 
@@ -173,7 +158,7 @@ def test_a_wrong_value_is_never_repeated(machine: Machine, key: str) -> None:
     header = f"[{'.'.join(section)}]\n" if section else ""
     machine.write(f'{header}{name} = "{MARK}"\n')
     assert (section or [name])[0] in machine.refusal()
-    machine.file.unlink()
+    machine.write("")
     variable = "ORRERY_" + "__".join(key.split(".")).upper()
     machine.environment.setenv(variable, MARK)
     assert (section or [name])[0] in machine.refusal().lower()
@@ -261,15 +246,9 @@ def test_a_file_that_is_a_folder(machine: Machine) -> None:
     assert "can not be read (IsADirectoryError)" in machine.refusal()
 
 
-def test_a_named_file_that_is_missing(machine: Machine) -> None:
-    """A named file must be there, and the refusal says how to get one."""
-    machine.set(ORRERY_CONFIG="elsewhere.toml")
-    assert "orrery init" in machine.refusal()
-
-
 def test_settings_are_frozen(machine: Machine) -> None:
     """What was read once can not be changed."""
-    del machine
+    machine.write("")
     settings, secrets = load()
     for target, name in ((settings, "mode"), (settings.server, "port"), (secrets, "push_token")):
         with pytest.raises(ValueError, match="frozen"):
@@ -277,11 +256,13 @@ def test_settings_are_frozen(machine: Machine) -> None:
 
 
 def test_what_init_writes_loads_as_it_is(machine: Machine) -> None:
-    """`orrery init` writes a file and a folder that load, with every default as it is."""
+    """`orrery init` writes a file and a folder that load, with every default as it is, in that folder."""
     init.command(machine.folder)
     settings, secrets = load()
     defaults = Settings().model_dump()
-    defaults["secrets"]["directory"] = Path("secrets")
+    defaults["secrets"]["directory"] = machine.folder / "secrets"
+    defaults["store"]["path"] = machine.folder / ".orrery" / "orrery.db"
+    defaults["monitor"]["file"] = machine.folder / ".orrery" / "realtime-degraded.json"
     assert settings.model_dump() == defaults
     assert secrets.values() == []
     assert (machine.folder / "secrets").stat().st_mode & 0o777 == 0o700

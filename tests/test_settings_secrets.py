@@ -70,6 +70,7 @@ def test_the_environment_goes_before_the_secret_file(machine: Machine) -> None:
 
 def test_the_credentials_directory_is_found(machine: Machine) -> None:
     """What the service manager hands over is found without a setting."""
+    machine.write("")
     place = machine.secret("push_token", "from-the-manager", "credentials")
     machine.set(CREDENTIALS_DIRECTORY=str(place))
     assert load()[1].reveal("push_token") == "from-the-manager"
@@ -91,7 +92,8 @@ def test_a_missing_secrets_folder(machine: Machine, credentials: bool) -> None: 
     machine.write(SECRETS)
     if credentials:
         machine.set(CREDENTIALS_DIRECTORY="elsewhere")
-    assert "secrets directory can not be read (FileNotFoundError)" in machine.refusal()
+    place = "elsewhere" if credentials else machine.folder / "secrets"
+    assert f"secrets directory {place} cannot be read (FileNotFoundError)" in machine.refusal()
 
 
 def test_a_secret_that_is_a_folder(machine: Machine) -> None:
@@ -163,6 +165,7 @@ def test_a_key_of_the_mode(machine: Machine, mode: str, key: str) -> None:
 
 def test_no_secret_is_printed(machine: Machine) -> None:
     """No way of printing settings or secrets shows a secret's value."""
+    machine.write("")
     for name in Secrets.model_fields:
         machine.environment.setenv(f"ORRERY_{name.upper()}", f"{MARK}-{name}")
     settings, secrets = load()

@@ -16,6 +16,7 @@ from pydantic_settings import SettingsError as EnvironmentUnreadable
 
 from orrery.owner.fingerprints import Fingerprinting, Seen
 from orrery.settings.model import Settings
+from orrery.settings.places import CONFIG_VARIABLE, DEMO_FILE, anchored, find_settings_file
 from orrery.settings.secrets import Secrets, examine_secrets, read_secrets
 from orrery.settings.section import PREFIX, SettingsError
 from orrery.settings.sight import held_in, look
@@ -27,6 +28,7 @@ __all__ = [
     "Secrets",
     "Settings",
     "SettingsError",
+    "find_settings_file",
     "held_in",
     "load",
     "load_usable",
@@ -34,18 +36,11 @@ __all__ = [
     "uses_of",
 ]
 
-CONFIG_VARIABLE = "ORRERY_CONFIG"
-"""The variable that names the settings file; the only one that is not a setting or a secret."""
-
-DEFAULT_FILE = Path("orrery.toml")
-DEMO_FILE = Path(".orrery/orrery.toml")
-"""Where the demo leaves its settings, so that the owner's commands find its records."""
-
 
 def load(path: Path | None = None) -> tuple[Settings, Secrets]:
     """Return the settings and secrets of this machine; raise `SettingsError` when they can not be used.
 
-    Without `path`, the first of `$ORRERY_CONFIG`, `orrery.toml` here and the demo's is read.
+    Without `path`, the file is found by `find_settings_file`.
     """
     settings = load_settings(path)
     return settings, read_secrets(settings.secrets.directory, os.environ, settings.mode)  # noqa: TID251  see there
@@ -54,9 +49,8 @@ def load(path: Path | None = None) -> tuple[Settings, Secrets]:
 def load_settings(path: Path | None = None) -> Settings:
     """Return the settings alone; raise `SettingsError` when they can not be used."""
     _refuse_unknown_variables(os.environ)  # noqa: TID251  this is the one place that reads it
-    named = path or _path_of(os.environ.get(CONFIG_VARIABLE))  # noqa: TID251  the same
-    file = named or next((file for file in (DEFAULT_FILE, DEMO_FILE) if file.exists()), None)
-    return _settings(_read_toml(file) if file else {})
+    file = find_settings_file(path, os.environ)  # noqa: TID251  the same
+    return anchored(_settings(_read_toml(file)), file.parent)
 
 
 def load_usable(path: Path | None = None) -> tuple[Settings, Secrets, dict[str, str]]:
@@ -89,10 +83,6 @@ def _explain(error: ValidationError) -> str:
 
 def _sentence(message: str) -> str:
     return message.removeprefix("Value error, ").rstrip(".")
-
-
-def _path_of(text: str | None) -> Path | None:
-    return Path(text) if text else None
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

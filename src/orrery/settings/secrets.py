@@ -131,7 +131,9 @@ def _secret_files(directory: Path) -> dict[str, str]:
     try:
         files = sorted(file for file in directory.iterdir() if not file.name.startswith("."))
     except OSError as error:
-        raise SettingsError(f"The secrets directory can not be read ({type(error).__name__}).") from None
+        raise SettingsError(
+            f"The secrets directory {directory} cannot be read ({type(error).__name__})."
+        ) from None
     if unknown := [file.name for file in files if file.name not in Secrets.model_fields]:
         known = ", ".join(Secrets.model_fields)
         raise SettingsError(f"The secret file {unknown[0]} is none of {known}.")

@@ -1,0 +1,68 @@
+"""Where the settings file is looked for, and where the relative paths in it begin (decision 50)."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from orrery.settings.section import SettingsError
+
+CONFIG_VARIABLE = "ORRERY_CONFIG"
+"""The variable that names the settings file; the only one that is not a setting or a secret."""
+
+DEFAULT_FILE = Path("orrery.toml")
+SYSTEM_FILE = Path("/etc/orrery/orrery.toml")
+DEMO_FILE = Path(".orrery/orrery.toml")
+"""Where the demo leaves its settings, so that the owner's commands find its records."""
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def find_settings_file(named: Path | None, environment: Mapping[str, str], system: Path = SYSTEM_FILE) -> Path:
+    """Return the settings file: the one that is named, else the first that is there, as an absolute path.
+
+    Named is `named`, else `$ORRERY_CONFIG`; looked for are `orrery.toml` here, `system`, and the demo's.
+    Raises `SettingsError` when none is named and none is there: no command may take the defaults for a deployment.
+    """
+    variable = environment.get(CONFIG_VARIABLE)
+    if chosen := named or (Path(variable) if variable else None):
+        return chosen.absolute()
+    places = [place.absolute() for place in (DEFAULT_FILE, system, DEMO_FILE)]
+    if found := next(filter(_is_there, places), None):
+        return found
+    raise SettingsError(
+        f"There is no settings file: neither --config nor ${CONFIG_VARIABLE} names one, and none is at "
+        f"{', '.join(map(str, places[:-1]))} or {places[-1]}; `orrery init` writes one."
+    )
+
+
+def _is_there(file: Path) -> bool:
+    """Return whether anything has that name: one that cannot be read is refused later, and not passed over."""
+    try:
+        file.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def anchored(settings: Model, folder: Path) -> Model:
+    """Return the settings with each relative path beginning in `folder`, and `~` replaced by the user's home.
+
+    So a command finds the same store in whatever folder it is typed. Raises `SettingsError` for a `~name` that is
+    no user's.
+    """
+    return settings.model_copy(update={name: _anchored(value, folder) for name, value in settings})
+
+
+def _anchored(value: object, folder: Path) -> object:
+    if isinstance(value, BaseModel):
+        return anchored(value, folder)
+    if not isinstance(value, Path):
+        return value
+    try:
+        return folder / value.expanduser()
+    except RuntimeError:
+        raise SettingsError("A path in the settings begins with ~ and a name that is no user's.") from None
