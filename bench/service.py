@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from orrery.adapters.sqlite import create
+
 SECRET = "whsec_orrery_bench"  # noqa: S105  nobody's secret: the measurement signs its own events with it
 LOAD_CORE = -1
 """Which of the machine's cores the load is bound to: the last."""
@@ -50,7 +52,7 @@ class Service:
 
 
 def prepare(folder: Path, processor: str = "http://127.0.0.1:9", more: str = "") -> Path:
-    """Write settings, with `more` sections, and secrets as an owner would; return the settings file."""
+    """Write settings, with `more` sections, secrets and a store as an owner would; return the settings file."""
     secrets = folder / "secrets"
     secrets.mkdir(parents=True)
     (secrets / "webhook_signing_secret").write_text(SECRET)
@@ -64,6 +66,7 @@ def prepare(folder: Path, processor: str = "http://127.0.0.1:9", more: str = "")
         processor=processor,
     )
     settings.write_text(text + more)
+    create(folder / "orrery.db")
     return settings
 
 

@@ -15,7 +15,7 @@ import apsw
 from rich.table import Table
 
 from orrery.adapters.clock import SystemClock
-from orrery.adapters.sqlite import SqliteStore
+from orrery.adapters.sqlite import SqliteStore, create
 from orrery.cli.terminal import new_console
 from orrery.ports.store import Absent, Committed, Put, Store
 
@@ -88,6 +88,7 @@ async def measure(store: Store, word: str, *, callers: int, keys: int) -> float:
 async def sides(directory: Path) -> dict[str, list[float]]:
     """Measure every side `ROUNDS` times, in turn."""
     results: dict[str, list[float]] = {}
+    create(directory / "store.db")
     store = await SqliteStore.open(directory / "store.db", SystemClock())
     with closing(Bare(directory / "bare.db")) as bare:
         for number in range(ROUNDS):

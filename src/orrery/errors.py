@@ -4,7 +4,8 @@ OrreryError
 ├── Invalid                  the caller's input is wrong; nothing was written
 │   ├── NotFound             what the caller names does not exist
 │   ├── KeyReused            an idempotency key came with another body
-│   └── ApprovalRefused      an approval is used, expired, foreign, altered or wrongly signed
+│   ├── ApprovalRefused      an approval is used, expired, foreign, altered or wrongly signed
+│   └── StoreMissing         there is no store at the configured path, and none is made by looking for it
 ├── StoreError
 │   ├── StoreUnavailable     locked, full, corrupt or gone; nothing of this call was stored
 │   ├── OutcomeUnknown       the answer of a commit was lost; repeat it with the same id
@@ -55,6 +56,10 @@ class KeyReused(Invalid):
 
 class ApprovalRefused(Invalid):
     """An approval does not count: used, expired, foreign, altered or wrongly signed; the refusal is in the log."""
+
+
+class StoreMissing(Invalid):
+    """There is no store at the configured path: only `store create`, `init` and `demo` make one (decision 50)."""
 
 
 class StoreError(OrreryError):

@@ -13,13 +13,14 @@ import pytest
 from anyio import Path as AsyncPath
 
 from orrery.adapters.clock import SystemClock
-from orrery.adapters.sqlite import SqliteStore
+from orrery.adapters.sqlite import SqliteStore, create
 from orrery.adapters.sqlite.database import Value, connect
 from orrery.adapters.sqlite.file import BUSY_TIMEOUT, StoreFile
 from orrery.errors import OutcomeUnknown, StoreUnavailable
 from orrery.ports.store import Committed, Delete, Put
 from tests.support.clock import ManualClock
 from tests.support.store_worker import Opened
+from tests.support.stores import new_store
 
 pytestmark = pytest.mark.anyio
 
@@ -76,6 +77,7 @@ async def test_the_files_are_private(path: Path) -> None:
 
 async def test_commits_wait_for_the_disk(path: Path) -> None:
     """Connections are in WAL mode and fully synchronous."""
+    create(path)
     file = StoreFile(path)
     with closing(file), closing(file.connect(BUSY_TIMEOUT)) as database:
         assert database.pragma("journal_mode") == "wal"
@@ -116,7 +118,7 @@ async def test_one_bad_commit_spares_its_neighbours(path: Path) -> None:
 async def test_what_expired_leaves_the_file(path: Path) -> None:
     """Expired entries and old commit ids are swept out by later commits, a bounded number at a time."""
     clock = ManualClock()
-    store = await SqliteStore.open(path, clock)
+    store = await new_store(path, clock)
     for number in range(30):
         await store.commit([Put(f"{number}:{n}", b"", timedelta(seconds=60)) for n in range(10)])
     clock.advance(24 * 60 * 60 + 1)
@@ -216,9 +218,10 @@ async def test_a_place_where_no_file_can_be_is_told(tmp_path: Path) -> None:
     """A path through a file, or of a directory, gives a sentence."""
     blocker = AsyncPath(tmp_path / "blocker")
     await blocker.write_bytes(b"")
-    for path in (tmp_path / "blocker" / "store.db", tmp_path):
-        with pytest.raises(StoreUnavailable, match=f"The store file {path.name} could not be"):
-            await SqliteStore.open(path, SystemClock())
+    with pytest.raises(StoreUnavailable, match=f"The store file {tmp_path.name} could not be"):
+        await SqliteStore.open(tmp_path, SystemClock())
+    with pytest.raises(StoreUnavailable, match=r"The store file store\.db could not be"):
+        create(tmp_path / "blocker" / "store.db")
 
 
 async def test_a_backup_put_in_place_by_hand_is_a_store(path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import IO
 import pytest
 
 from orrery.adapters.clock import SystemClock
-from orrery.adapters.sqlite import SqliteStore
+from orrery.adapters.sqlite import SqliteStore, create
 from orrery.owner.progress import UNDER_WAY
 from tests.support.approval_worker import approvals_over
 from tests.support.soak import rounds
@@ -64,6 +64,7 @@ async def test_what_the_log_claims_is_so(tmp_path: Path) -> None:
     """After each kill what is called done is on, what waits is off, and what is open is settled by a look."""
     store_path, lights, key = tmp_path / "store.db", tmp_path / "lights", make_key(tmp_path)
     lights.mkdir()
+    create(store_path)
     for number in range(ROUNDS):
         said = killed(store_path, lights, key, after=number % 3)
         assert all(line.endswith(" done") for line in said), said

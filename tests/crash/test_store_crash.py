@@ -12,7 +12,7 @@ import pytest
 from anyio import Path as AsyncPath
 
 from orrery.adapters.clock import SystemClock
-from orrery.adapters.sqlite import SqliteStore
+from orrery.adapters.sqlite import SqliteStore, create
 from orrery.errors import StoreUnavailable
 from orrery.ports.store import Absent, Committed, Put
 from tests.support.soak import rounds
@@ -127,11 +127,11 @@ def fill(path: Path) -> None:
 
 
 async def test_no_store_is_begun_on_a_full_disk(small_disk: Path) -> None:
-    """Where there is no room for a new store, opening raises, leaves no half store, and works once there is."""
+    """Where there is no room for a new store, making it raises, leaves no half store, and works once there is."""
     filler, path = small_disk / "filler", small_disk / "data" / "store.db"
     fill(filler)
     with pytest.raises(StoreUnavailable, match=r"store\.db"):
-        await SqliteStore.open(path, SystemClock())
+        create(path)
     assert not path.exists()
     filler.unlink()
     async with Opened(path) as store:
@@ -164,6 +164,7 @@ async def test_a_process_that_may_open_no_more_files(path: Path, workers: Worker
 
 async def test_a_locked_file_is_told_after_the_timeout(path: Path, workers: Workers) -> None:
     """While another program holds the lock, commits raise and reads go on; afterwards commits work."""
+    create(path)
     store = await SqliteStore.open(path, SystemClock(), busy_timeout=timedelta(milliseconds=200))
     await store.commit([Put("a", b"")])
     holder = workers.start("lock", path)

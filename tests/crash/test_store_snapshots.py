@@ -14,7 +14,7 @@ import pytest
 
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore, backup, restore
-from orrery.errors import Invalid, StoreUnavailable
+from orrery.errors import Invalid, StoreMissing, StoreUnavailable
 from orrery.ports.store import Conflict, Entry, Put, Unchanged
 from tests.support.clock import ManualClock
 from tests.support.soak import rounds
@@ -136,7 +136,7 @@ def test_a_name_that_is_no_text(path: Path, tmp_path: Path) -> None:
 
 def test_a_missing_store_has_no_snapshot(path: Path, snapshot: Path) -> None:
     """Without a store there is one sentence, and no file comes to be."""
-    with pytest.raises(Invalid, match=r"There is no file store\.db"):
+    with pytest.raises(StoreMissing, match=r"There is no store at .*store\.db: make one"):
         backup(path, snapshot)
     assert not path.exists()
     assert not snapshot.exists()
@@ -327,8 +327,8 @@ def test_a_log_without_its_store_is_kept_aside(path: Path, snapshot: Path, worke
     backup(path, snapshot)
     logged = killed_in_use(path, workers)
     path.unlink()
-    with pytest.raises(StoreUnavailable, match=r"store\.db is gone, but store\.db-wal is there"):
-        entries_of(path)
+    with pytest.raises(StoreMissing, match=r"store\.db is gone, but store\.db-wal is there"):
+        asyncio.run(SqliteStore.open(path, SystemClock()))
     restore(snapshot, path, SystemClock())
     assert entries_of(path) == old
     assert path.with_name("store.db.before-restore-wal").read_bytes() == logged

@@ -11,6 +11,7 @@ import pytest
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
+from orrery.adapters.sqlite import create
 from orrery.app import opened
 from orrery.checkout.desk import JournalEntry
 from orrery.checkout.drift import DriftSeen
@@ -46,6 +47,7 @@ PROBLEM = re.compile(r'(?:Problem\(\s*|Error, |errors\.\w+, )(?P<status>\d{3}), 
 async def openapi(folder: Path) -> dict[str, Any]:
     """Return the description of the public operations, as the private listener gives it."""
     settings = Settings(store=StoreSettings(path=folder / "orrery.db"))
+    create(settings.store.path)
     async with opened(settings, Secrets()) as orrery:
         _, private = orrery.apps()
         transport = httpx2.ASGITransport(app=private)

@@ -234,7 +234,6 @@ def test_secret_in_a_wrong_place(tmp_path: Path, slip: str) -> None:
 def test_crash_on_a_damaged_store(tmp_path: Path) -> None:
     """A service that does not start on a file that is no store prints nothing of it and of the secrets."""
     shop = Deployment(tmp_path)
-    shop.store.parent.mkdir()
     shop.store.write_text(f"{MARK}\n" * 1000, encoding="utf-8")
     came = run_orrery("serve", "--config", str(shop.config))
     assert came.returncode == 1

@@ -127,6 +127,6 @@ def test_bad_input(owner: Owner, words: tuple[str, ...]) -> None:
 
 def test_nothing_to_try(tmp_path: Path) -> None:
     """Without a product, what waits is told in a sentence, and not by silence."""
-    (tmp_path / "orrery.toml").write_text(f'[store]\npath = "{tmp_path / "orrery.db"}"\n', encoding="utf-8")
+    assert run_orrery("init", str(tmp_path)).returncode == 0
     said = run_orrery("checkout", "preflight", "--pending", "--config", str(tmp_path / "orrery.toml"))
     assert (said.returncode, said.stderr) == (0, "No product is configured: nothing is sold.\n")

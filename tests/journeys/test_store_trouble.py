@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from orrery.adapters.sqlite import create
 from tests.support.deployment import Deployment, beside_a_sandbox, stop
 from tests.support.visiting import Visitor, expect_equal
 from tests.support.waiting import eventually
@@ -71,6 +72,7 @@ def test_full(small_disk: Path, shop: Deployment) -> None:
     """While the disk is full, webhook and checkout are a 503 and readyz says so; with room again all is well."""
     shop.store = small_disk / "orrery.db"
     shop.configure()
+    create(shop.store)
     service = shop.start_service()
     visitor, filler = Visitor(shop), small_disk / "filler"
     session, body, header = paid_in_silence(visitor)

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from orrery.adapters.clock import SystemClock
-from orrery.adapters.sqlite import SqliteStore
+from orrery.adapters.sqlite import SqliteStore, create
 from orrery.live import keys
 from orrery.live.freshness import TOO_OLD_ABOVE
 from orrery.live.records import Active
@@ -48,13 +48,19 @@ class Counted:
     def __post_init__(self) -> None:
         self.port, self.private_port = free_ports(2)
         self._programs: list[Program] = []
+        create(self.store)
+
+    @property
+    def store(self) -> Path:
+        """The store's file."""
+        return self.folder / "orrery.db"
 
     def start(self, generated_at: datetime) -> Program:
         """Store a count of that time, and serve it."""
-        settings, store = self.folder / "orrery.toml", self.folder / "orrery.db"
-        text = _SETTINGS.format(port=self.port, private_port=self.private_port, store=json.dumps(str(store)))
+        settings, store = self.folder / "orrery.toml", json.dumps(str(self.store))
+        text = _SETTINGS.format(port=self.port, private_port=self.private_port, store=store)
         settings.write_text(text, encoding="utf-8")
-        asyncio.run(_fill(store, generated_at))
+        asyncio.run(_fill(self.store, generated_at))
         program = Program(["serve", "--config", str(settings)], self.folder / "service.log")
         self._programs.append(program)
         eventually(lambda: httpx2.get(f"http://127.0.0.1:{self.port}/healthz", trust_env=False))

@@ -11,6 +11,7 @@ from subprocess import CompletedProcess
 
 import httpx2
 
+from orrery.adapters.sqlite import create
 from orrery.cli.sandbox import KEY_FILE, PROPERTY_ID
 from orrery.owner.references import References
 from tests.support.marked import SECRETS, analytics_key, assert_unmarked
@@ -122,7 +123,7 @@ class Deployment:
 
     `products` are sold beside the plain ones (`cert-1` and so on) that `fresh_product` hands out; `more_checkout`
     are further lines of the settings' section [checkout], `more` further sections; without a `counter` no visitors
-    are counted; `plain` is how many plain products there are; `store` is the store's file.
+    are counted; `plain` is how many plain products there are; `store` is the store's file, which is made.
     """
 
     folder: Path
@@ -147,6 +148,7 @@ class Deployment:
         self._numbers = count(1)
         self.client = httpx2.Client(trust_env=False, timeout=20, event_hooks={"response": [self._remember]})
         self.configure()
+        create(self.store)
 
     @property
     def public(self) -> str:

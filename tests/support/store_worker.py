@@ -12,8 +12,8 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 from orrery.adapters.clock import SystemClock
-from orrery.adapters.sqlite import SqliteStore, restore
-from orrery.errors import OutcomeUnknown
+from orrery.adapters.sqlite import SqliteStore, create, restore
+from orrery.errors import Invalid, OutcomeUnknown
 from orrery.ports.store import Absent, Committed, Put
 
 CALLERS = 4
@@ -113,12 +113,14 @@ async def peek(path: Path, _: str) -> None:
 
 
 class Opened:
-    """The store at a path, open for the length of a block."""
+    """The store at a path, made unless it is there, and open for the length of a block."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     async def __aenter__(self) -> SqliteStore:
+        with suppress(Invalid):  # it is there, perhaps made just now by another process
+            await asyncio.to_thread(create, self._path)
         self._store = await SqliteStore.open(self._path, SystemClock())
         return self._store
 

@@ -1,5 +1,6 @@
 """Every adapter of the store port, opened for a test."""
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -7,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from orrery.adapters.memory import MemoryStore
-from orrery.adapters.sqlite import SqliteStore
+from orrery.adapters.sqlite import SqliteStore, create
 from orrery.errors import OutcomeUnknown
 from orrery.ports.clock import Clock
 from orrery.ports.store import Check, Committed, Conflict, Entry, Put, Store, Write
@@ -17,14 +18,18 @@ ADAPTERS = ("memory", "sqlite")
 
 @asynccontextmanager
 async def opened(adapter: str, directory: Path, clock: Clock) -> AsyncGenerator[Store]:
-    """Yield a store of the named adapter, and close it."""
-    store: Store = (
-        MemoryStore(clock) if adapter == "memory" else await SqliteStore.open(directory / "store.db", clock)
-    )
+    """Yield a new store of the named adapter, and close it."""
+    store: Store = MemoryStore(clock) if adapter == "memory" else await new_store(directory / "store.db", clock)
     try:
         yield store
     finally:
         await store.close()
+
+
+async def new_store(path: Path, clock: Clock) -> SqliteStore:
+    """Make a store at `path`, and open it."""
+    await asyncio.to_thread(create, path)
+    return await SqliteStore.open(path, clock)
 
 
 class LossyStore:

@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 import uvloop
 
+from orrery.adapters.sqlite import create
 from orrery.adapters.ssh_keygen import made_key
 from orrery.cli.sandbox import PRICE, PROPERTY_ID, PUBLISHED, SandboxPlan, SandboxThread, clock_file, kept_key
 from orrery.cli.serve import serve
@@ -22,7 +23,7 @@ from orrery.edge.auth import hashed
 from orrery.errors import NotConfigured
 from orrery.logs import Redaction, configure
 from orrery.sandbox.site import SiteConfig, SiteProduct, create_site
-from orrery.settings import DEMO_FILE, Secrets, Settings, load
+from orrery.settings import DEMO_FILE, Secrets, Settings, SettingsError, find_settings_file, load
 
 PRICE_TEXT = f"{PRICE.unit_amount / 100:.0f} {PRICE.currency.upper()}"
 
@@ -169,7 +170,7 @@ def _run(settings: Settings, secrets: Secrets, sandbox: SandboxThread, ports: Po
 
 
 def _prepared(data: Path, ports: Ports) -> Path:
-    """Write the settings, and the secrets unless they are there; return the settings file."""
+    """Write the settings, the secrets and a store unless they are there; return the settings file."""
     folder = data / "secrets"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, prefix in _SECRETS.items():
@@ -179,7 +180,13 @@ def _prepared(data: Path, ports: Ports) -> Path:
     _write_secret(folder / "admin_password_hash", hashed(_admin_password(data).encode()))
     settings = data / DEMO_FILE.name
     settings.write_text(_settings_text(data, folder, ports), encoding="utf-8")
+    if not _store(data).exists():
+        create(_store(data))
     return settings
+
+
+def _store(data: Path) -> Path:
+    return data / "orrery.db"
 
 
 def _admin_password(data: Path) -> str:
@@ -206,7 +213,7 @@ def _settings_text(data: Path, folder: Path, ports: Ports) -> str:
         property=PROPERTY_ID,
         tick=TICK,
         issues=json.dumps(str(data / "realtime-degraded.json")),
-        store=json.dumps(str(data / "orrery.db")),
+        store=json.dumps(str(_store(data))),
         secrets=json.dumps(str(folder)),
         clock=json.dumps(str(clock_file(data))),
         approvals=_own_key(data / OWNER_KEY_FILE),
@@ -231,6 +238,14 @@ def _site(settings: Settings, secrets: Secrets, ports: Ports) -> SiteConfig:
     return SiteConfig(ports.base, token, products, payment_origin=ports.sandbox_base)
 
 
+def _is_found(settings: Path) -> bool:
+    """Return whether commands that are typed here read the demo's settings without being told."""
+    try:
+        return find_settings_file(None, {}).resolve() == settings
+    except SettingsError:
+        return False
+
+
 def _announce(settings: Settings, ports: Ports, hints: Hints) -> None:
     console = new_console()
     console.print("\n[bold]Orrery demo[/bold]\n")
@@ -245,7 +260,7 @@ def _announce(settings: Settings, ports: Ports, hints: Hints) -> None:
         ("Private", f"http://127.0.0.1:{ports.private}/docs", "the operations; also /readyz, /metrics"),
     ):
         console.print(f"  [bold]{name:8}[/bold] {address:32} [dim]{what}[/dim]")
-    if hints.settings != DEMO_FILE.resolve():
+    if not _is_found(hints.settings):
         console.print("\nIn each terminal in which you type commands, so that they find these records:")
         console.print(f"  export ORRERY_CONFIG={quote(str(hints.settings))}", markup=False, soft_wrap=True)
     console.print("\nThe records: [bold].venv/bin/orrery access list[/bold]. ", end="")

@@ -16,7 +16,9 @@ Result = TypeVar("Result")
 Config = Annotated[
     Path | None,
     typer.Option(
-        "--config", "-c", help="The settings file; default $ORRERY_CONFIG, then orrery.toml, then the demo's."
+        "--config",
+        "-c",
+        help="The settings file; else $ORRERY_CONFIG, orrery.toml here, in /etc/orrery, or the demo's.",
     ),
 ]
 Reason = Annotated[

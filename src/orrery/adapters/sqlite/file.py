@@ -1,17 +1,20 @@
-"""The file on disk: made whole or not at all, opened with the durability that we promise, shared politely."""
+"""The file on disk: made by word only, whole or not at all; opened with the durability that we promise; shared."""
 
 import errno
 import fcntl
 import os
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Generator
+from contextlib import ExitStack, closing, contextmanager
 from datetime import timedelta
 from io import FileIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import apsw
+
 from orrery.adapters.sqlite.database import Database, connect
-from orrery.adapters.sqlite.trouble import overwritten
-from orrery.errors import Invalid, StoreUnavailable
+from orrery.adapters.sqlite.trouble import overwritten, unavailable
+from orrery.errors import Invalid, StoreMissing, StoreUnavailable
 
 APPLICATION_ID = 0x4F727279
 """The four bytes ``Orry`` in the file's header: this is one of ours."""
@@ -51,10 +54,9 @@ class StoreFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._log = str(log_of(path))
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        require_store(path)  # before anything is made beside it: in a wrong folder nothing is left behind
         with ExitStack() as undo:
             self._hold = undo.enter_context(share(path))
-            _ensure_exists(path)
             self._identity = _identity(path)
             undo.pop_all()
 
@@ -112,21 +114,66 @@ def log_of(path: Path) -> Path:
     return path.with_name(f"{path.name}-wal")
 
 
-def _ensure_exists(path: Path) -> None:
-    orphaned = log_of(path).exists()  # asked first: a process that makes the store just now makes the file first
-    if path.exists():
-        return
-    if orphaned:  # it would be read into whatever takes the file's name
-        raise StoreUnavailable(
-            f"The store file {path.name} is gone, but {path.name}-wal is there: "
-            "put the file back, or run `orrery restore`."
-        )
-    with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as scratch:
-        new = Path(scratch, "new")
-        _build(new)
-        with suppress(FileExistsError):  # another process was first, and its file is as good
-            path.hardlink_to(new)
-    sync(path.parent)
+def lock_of(path: Path) -> Path:
+    """Return the file by which those who have the store at `path` in use keep a restore out."""
+    return path.with_name(f"{path.name}.lock")
+
+
+def require_store(path: Path) -> None:
+    """Raise `StoreMissing` where there is no file: a store that is lost must not become an empty one."""
+    try:
+        orphaned = log_of(path).exists()  # asked first: what makes or restores a store puts its file there first
+        if path.exists():
+            return
+    except OSError as error:  # such as a directory that this user may not search
+        raise unavailable(path, error) from error
+    if orphaned:
+        raise _gone(path)
+    raise StoreMissing(
+        f"There is no store at {path}: make one with `orrery store create`, "
+        "or bring one back with `orrery restore`."
+    )
+
+
+def _gone(path: Path) -> StoreMissing:
+    """Return the error for a log without its file: it would be read into whatever takes the file's name."""
+    return StoreMissing(
+        f"The store file {path} is gone, but {path.name}-wal is there: "
+        "put the file back, or bring a snapshot back with `orrery restore`."
+    )
+
+
+def create(path: Path) -> None:
+    """Make an empty store at `path`: 0600, in directories that are made 0700.
+
+    Raises `Invalid` where a file is already, `StoreMissing` where only a log is left of one, and
+    `StoreUnavailable` when it cannot be written; no half store is left then.
+    """
+    with on_disk_of(path), share(path):
+        if log_of(path).exists() and not path.exists():
+            raise _gone(path)
+        with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as scratch:
+            new = Path(scratch, "new")
+            _build(new)
+            try:
+                path.hardlink_to(new)
+            except FileExistsError:
+                raise Invalid(f"There is a file at {path} already: nothing was made.") from None
+        sync(path.parent)
+
+
+@contextmanager
+def on_disk_of(target: Path) -> Generator[None, None, None]:
+    """Have a directory for `target`, and translate what goes wrong in it."""
+    try:
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        yield
+    except UnicodeEncodeError:
+        raise Invalid(
+            "SQLite takes no file whose path holds bytes that are no text: give it another name."
+        ) from None
+    except (apsw.Error, OSError) as error:
+        raise unavailable(target, error) from error
 
 
 def _build(path: Path) -> None:
@@ -146,7 +193,10 @@ def make_durable(database: Database) -> None:
 def verify_ours(path: Path, database: Database) -> None:
     """Raise `StoreUnavailable` unless the file is a store that this release can read."""
     if database.pragma("application_id") != APPLICATION_ID:
-        raise StoreUnavailable(f"The file {path.name} is not an Orrery store: check the configured path.")
+        raise StoreUnavailable(
+            f"The file {path.name} is not an Orrery store: check the path, "
+            "or put a sound snapshot in its place with `orrery restore`."
+        )
     found = database.pragma("user_version")
     if found != SCHEMA_VERSION:
         raise StoreUnavailable(
@@ -186,7 +236,7 @@ def seize(path: Path) -> FileIO:
 
 
 def _hold(path: Path, mode: int) -> FileIO | None:
-    handle = os.open(path.with_name(f"{path.name}.lock"), os.O_CREAT | os.O_RDWR, 0o600)
+    handle = os.open(lock_of(path), os.O_CREAT | os.O_RDWR, 0o600)
     hold = FileIO(handle, "r+")
     try:
         # flock, not lockf: it also keeps apart two openings in one process, and a killed process lets go

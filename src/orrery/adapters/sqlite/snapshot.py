@@ -12,8 +12,11 @@ from orrery.adapters.sqlite.database import Database, connect
 from orrery.adapters.sqlite.file import (
     BUSY_TIMEOUT,
     create_private,
+    lock_of,
     log_of,
     make_durable,
+    on_disk_of,
+    require_store,
     seize,
     share,
     sync,
@@ -31,52 +34,36 @@ have given out, though nobody can read it any more, and below 2**53 for two cent
 def backup(source: Path, target: Path) -> None:
     """Write a consistent, checked snapshot of the store at `source`, in use or not, to `target` (0600).
 
-    What was erased is not in it. Raises `Invalid` when `source` is missing or `target` exists, and
-    `StoreUnavailable` when the store is damaged or the snapshot can not be written; no target is left then.
+    What was erased is not in it. Raises `StoreMissing` without a store, `Invalid` when nothing was ever written
+    to it or `target` exists, and `StoreUnavailable` when the store is damaged or the snapshot can not be
+    written; no target is left then.
     """
-    _require(source)
+    require_store(source)
     if target.exists():
         raise Invalid(f"The file {target.name} exists already: choose another name for the snapshot.")
-    with _on_disk_of(target), share(source), _scratch(target) as new:
+    with on_disk_of(target), share(source), _scratch(target) as new:
         _copy(source, new)
+        _refuse_empty(new, source)
         _publish(new, target)
 
 
 def restore(snapshot: Path, target: Path, clock: Clock) -> None:
     """Replace the store at `target` with `snapshot`, and keep what was there as ``<name>.before-restore``.
 
-    Restored by root, it belongs to the old one's user. Versions count on from beyond those that the replaced
-    file may have given out. Whenever it is cut short, `target` is the old store or the new one, and it may be
-    run again. Raises `Invalid` when the snapshot is not sound, the store is in use, or an earlier
-    ``.before-restore`` is still there; `StoreUnavailable` when the disk does not play along.
+    Restored by root, it belongs to the old one's user, or to that of the folder. Versions count on from beyond
+    those that the replaced file may have given out. Whenever it is cut short, `target` is the old store or the
+    new one, and it may be run again. Raises `Invalid` when the snapshot is not sound, the store is in use, or an
+    earlier ``.before-restore`` is still there; `StoreUnavailable` when the disk does not play along.
     """
-    _require(snapshot)
-    with _on_disk_of(target), seize(target), _scratch(target) as new:
+    if not snapshot.is_file():
+        raise Invalid(f"There is no file {snapshot.name}.")
+    with on_disk_of(target), seize(target), _scratch(target) as new:
         _refuse_to_overwrite(_kept(target), target)
         _copy_sound(snapshot, new)
         _count_on(new, beyond=_fold_log(target), clock=clock)
         _leave_to_its_user(new, target)
         _set_aside(target)
         _publish(new, target)
-
-
-def _require(path: Path) -> None:
-    if not path.is_file():
-        raise Invalid(f"There is no file {path.name}.")
-
-
-@contextmanager
-def _on_disk_of(target: Path) -> Generator[None, None, None]:
-    """Have a directory for `target`, and translate what goes wrong in it."""
-    try:
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        yield
-    except UnicodeEncodeError:
-        raise Invalid(
-            "SQLite takes no file whose path holds bytes that are no text: give it another name."
-        ) from None
-    except (apsw.Error, OSError) as error:
-        raise unavailable(target, error) from error
 
 
 @contextmanager
@@ -96,6 +83,13 @@ def _copy(source: Path, new: Path) -> None:
     with closing(_open_sound(source)) as database:
         database.execute("VACUUM INTO ?", (str(new),))
     _open_sound(new).close()
+
+
+def _refuse_empty(copy: Path, source: Path) -> None:
+    """Raise `Invalid` for a store that nothing was ever written to: a snapshot of nothing reads like a backup."""
+    with closing(connect(copy, BUSY_TIMEOUT)) as database:
+        if database.execute("SELECT count(*) FROM entries").get == 0:
+            raise Invalid(f"The store at {source} is empty, nothing was saved: is it the configured one?")
 
 
 def _open_sound(path: Path) -> Database:
@@ -156,10 +150,11 @@ def _refuse_to_overwrite(kept: Path, path: Path) -> None:
 
 
 def _leave_to_its_user(new: Path, target: Path) -> None:
-    """Give the new file to whoever has the old one: the service must be able to open what root restored."""
-    if os.geteuid() == 0 and target.exists():
-        old = target.stat()
-        os.chown(new, old.st_uid, old.st_gid)
+    """Give the new file to the user of the old one, else of the folder: the service must be able to open it."""
+    if os.geteuid() == 0:
+        user = (target if target.exists() else target.parent).stat()
+        for file in (new, lock_of(target)):
+            os.chown(file, user.st_uid, user.st_gid)
 
 
 def _set_aside(path: Path) -> None:

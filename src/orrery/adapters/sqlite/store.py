@@ -55,10 +55,10 @@ class SqliteStore:
 
     @classmethod
     async def open(cls, path: Path, clock: Clock, *, busy_timeout: timedelta = BUSY_TIMEOUT) -> Self:
-        """Open the store at `path`, made when it is missing (0600, in a directory made 0700).
+        """Open the store at `path`, which `create` has made.
 
         `busy_timeout` is how long a commit waits for another process's transaction.
-        Raises `StoreUnavailable` when the file can not be used or is not ours.
+        Raises `StoreMissing` without one, `StoreUnavailable` when the file cannot be used or is not ours.
         """
         return await asyncio.to_thread(cls._open, path, clock, busy_timeout, asyncio.get_running_loop())
 

@@ -1,0 +1,22 @@
+"""`orrery store`: the one command that makes a store (decision 50)."""
+
+import typer
+
+from orrery.adapters.sqlite import create
+from orrery.cli.services import Config, configured
+from orrery.cli.tables import note
+
+group = typer.Typer(no_args_is_help=True)
+
+
+@group.callback()
+def store() -> None:
+    """Make the store."""
+
+
+@group.command("create")
+def create_store(config: Config = None) -> None:
+    """Make an empty store where the settings say; refuse when a file is there already."""
+    path = configured(config, quiet=True)[0].store.path
+    create(path)
+    note(f"Made an empty store at {path}.")
