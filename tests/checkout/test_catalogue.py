@@ -120,7 +120,7 @@ def test_plain_sentences_are_accepted(text: str) -> None:
 @pytest.mark.parametrize("text", ["", " ", "\n\t", "\N{NO-BREAK SPACE}"])
 def test_an_empty_copy_is_refused(text: str) -> None:
     """Change rule 2 wants a non-empty message."""
-    with pytest.raises(Invalid, match="change rule 2"):
+    with pytest.raises(Invalid, match="the buyer must see it"):
         checked(with_copy(text))
 
 

@@ -73,7 +73,7 @@ def test_the_permitted_reduction() -> None:
     assert failed(as_sold(reduced, session_parameters(PRODUCT, REDUCED))) == []
     (condition,) = failed(to_the_letter(reduced, "any_3ds_required"))
     assert condition.note == (
-        "The setting says any_3ds_required, which change rule 3 permits; change rule 2 wants automatic."
+        "The setting says any_3ds_required, which is permitted; this check wants automatic to the letter."
     )
     (condition,) = failed(to_the_letter(reduced, "automatic"))
     assert condition.note == ""

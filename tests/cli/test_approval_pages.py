@@ -184,5 +184,7 @@ def test_a_standing_approval_says_what_to_type(capsys: pytest.CaptureFixture[str
     approved = PROGRESS.model_copy(update={"state": "approved", "note": "", "uses": {}})
     print_outcome(approved)
     assert "type the command again" in capsys.readouterr().out
+    print_outcome(approved, goes_on=True)
+    assert capsys.readouterr().out == "Approved, for 24 hours from your signature.\n"
     print_outcome(approved.model_copy(update={"uses": {"cs_1": Use(state="done", changed_at=START, note="")}}))
     assert "type the command again" not in capsys.readouterr().out

@@ -18,7 +18,7 @@ NEWER = "Newer words: one year of practice questions for {CERT}, no subscription
 @pytest.fixture(scope="module")
 def owner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Owner]:
     """Run one deployment in live mode, whose products no processor has accepted yet."""
-    names = ("selling", "lost", "orphaned", "verified")
+    names = ("selling", "lost", "orphaned", "announced", "verified")
     products = [*(Product(name) for name in names), Product("withdrawn", price_id="price_withdrawn")]
     with beside_a_sandbox(owned_shop(tmp_path_factory.mktemp("live"), *products)) as shop:
         shop.sandbox.price("price_withdrawn", unit_amount=4900, active=False)
@@ -84,6 +84,20 @@ def test_an_orphan(owner: Owner) -> None:
     assert Visitor(owner.shop, "orphaned").check_out().status_code == 200
     assert owner.sign(to_sign(done.stderr)) == "done"
     assert owner.session(session)["status"] == "expired"
+
+
+def test_what_follows_a_signature_is_said_before_it_and_done_after_it(owner: Owner) -> None:
+    """Whether the command goes on by itself, or another has to be typed, is told before the yes and after it."""
+    once_more = "type the command again"
+    at_once = owner.preflight("announced", "--sign")
+    assert at_once.stderr.index("With your yes, one test session") < at_once.stderr.index("Type yes")
+    assert ("accepted" in at_once.stdout, once_more in at_once.stdout) == (True, False)
+    for_later = owner.shop.orrery("approvals", "sign", to_sign(owner.preflight("announced").stderr))
+    assert for_later.stderr.index("With your yes, nothing is done at once") < for_later.stderr.index("Type yes")
+    assert once_more in for_later.stdout
+    verified = owner.shop.orrery("checkout", "verify", "--product", "northwind/announced", "--sign")
+    assert verified.stderr.index("With your yes, this is done at once") < verified.stderr.index("Type yes")
+    assert "Done. The session is expired." in verified.stdout
 
 
 def test_verified(owner: Owner) -> None:

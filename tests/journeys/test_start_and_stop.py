@@ -43,7 +43,7 @@ def test_texts_that_the_processor_would_refuse(tmp_path: Path, case: str) -> Non
 
 
 FORBIDDEN = {
-    "any": ('three_d_secure = "any"', "Change rule 3"),
+    "any": ('three_d_secure = "any"', "Automatic 3-D Secure must stay on"),
     "unknown key": ('three_d_sekure = "automatic"', "three_d_sekure"),
 }
 

@@ -23,6 +23,7 @@ class Parameter:
 
 
 class _Parameter(Protocol):
+    help: str | None
     opts: list[str]
     param_type_name: str
     name: str
@@ -31,6 +32,7 @@ class _Parameter(Protocol):
 
 
 class _Command(Protocol):
+    help: str | None
     params: list[_Parameter]
     commands: Mapping[str, "_Command"]
     """Of a group only."""
@@ -44,6 +46,20 @@ def commands() -> dict[str, list[Parameter]]:
         if root := _root(module.name):
             found |= dict(_walk(root, f"orrery {module.name}"))
     return found
+
+
+def help_texts() -> Iterator[tuple[str, str]]:
+    """Yield what `--help` says of each command and group, with its options, by what is typed to call it."""
+    for module in pkgutil.iter_modules(cli.__path__):
+        if root := _root(module.name):
+            yield from _help(root, f"orrery {module.name}")
+
+
+def _help(command: _Command, typed: str) -> Iterator[tuple[str, str]]:
+    told = [command.help, *(getattr(each, "help", None) for each in command.params)]
+    yield typed, "\n".join(filter(None, told))
+    for name, each in getattr(command, "commands", {}).items():
+        yield from _help(each, f"{typed} {name}")
 
 
 def _root(name: str) -> _Command | None:

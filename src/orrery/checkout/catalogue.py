@@ -84,7 +84,7 @@ def is_slug(text: str) -> bool:
 def check_custom_text(text: str, what: str) -> None:
     """Raise `Invalid` unless `text` may be shown on the payment page (spec 1, Custom text slots; Errors)."""
     if not text.strip():
-        raise Invalid(f"{what} is empty; change rule 2 wants it shown.")
+        raise Invalid(f"{what} is empty: the buyer must see it above the Pay button.")
     if len(text) > CUSTOM_TEXT_MAXIMUM:
         raise Invalid(f"{what} has {len(text)} characters; at most {CUSTOM_TEXT_MAXIMUM} are allowed.")
     if found := _LINK.search(_unmarked(text)):

@@ -53,9 +53,8 @@ def to_the_letter(session: CheckoutSession, setting: str) -> list[Condition]:
     """
     note = ""
     if session.three_d_secure == setting != RULE_THREE_D_SECURE:
-        note = (
-            f"The setting says {setting}, which change rule 3 permits; change rule 2 wants {RULE_THREE_D_SECURE}."
-        )
+        wanted = f"this check wants {RULE_THREE_D_SECURE} to the letter"
+        note = f"The setting says {setting}, which is permitted; {wanted}."
     return [
         _same(METHODS, ", ".join(RULE_METHODS), ", ".join(session.payment_method_types)),
         _same(THREE_D_SECURE, RULE_THREE_D_SECURE, session.three_d_secure or "", note),

@@ -39,9 +39,7 @@ class Terms:
 
     def __post_init__(self) -> None:
         if self.three_d_secure not in THREE_D_SECURE:
-            raise Invalid(
-                f"three_d_secure is neither {' nor '.join(THREE_D_SECURE)}. Change rule 3: {CHANGE_RULE_3}"
-            )
+            raise Invalid(f"three_d_secure is neither {' nor '.join(THREE_D_SECURE)}. {CHANGE_RULE_3}")
         if "{CHECKOUT_SESSION_ID}" not in self.success_url:
             raise Invalid("success_url must contain {CHECKOUT_SESSION_ID}.")
         if not self.payment_method_types:

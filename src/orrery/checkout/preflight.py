@@ -25,7 +25,8 @@ from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, Tone, moment
 from orrery.ports.processor import ProcessorReads
 
-REASON = "Change rule 1: the parameters are tried before they are sold, and the test sessions are expired."
+REASON = "The parameters are tried before they are sold, and the test sessions are expired."
+"""What change rule 1 says, for whoever signs."""
 
 _NOT_ITS_OWN = "the account's first active price"
 """Stands for a price in the digest of a product that names none: which one it will be is not known yet."""

@@ -38,8 +38,11 @@ class _Body(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
+# The docstrings of these models are read by whoever reads the operations' reference: they cite no source.
+
+
 class CheckoutRequest(_Body):
-    """What the visitor's browser sends (spec 1, Checkout request body)."""
+    """What the visitor's browser sends."""
 
     productType: Literal["cert"]  # noqa: N815  the spec's name
     certCode: Slug  # noqa: N815  the spec's name
@@ -47,21 +50,21 @@ class CheckoutRequest(_Body):
 
 
 class CheckoutAnswer(BaseModel):
-    """The processor's session and the address of its payment page (decision 3)."""
+    """The processor's session and the address of its payment page."""
 
     id: str
     url: str
 
 
 class AccessState(BaseModel):
-    """What the success page may know (decision 11)."""
+    """What the success page may know."""
 
     state: Literal["pending", "granted", "ended"]
     expires_at: datetime | None
 
 
 class CheckRequest(_Body):
-    """Whose access to what (decisions 11 and 47): exactly one of `email` and `sessionId`.
+    """Whose access to what: exactly one of `email` and `sessionId`.
 
     `vendorSlug` is required where more than one vendor has the `certCode`.
     """
@@ -92,7 +95,7 @@ class Received(BaseModel):
 
 
 class ProblemBody(BaseModel):
-    """Every error: a kebab-case tag and one sentence (decision 3)."""
+    """Every error: a kebab-case tag and one sentence."""
 
     error: str
     message: str

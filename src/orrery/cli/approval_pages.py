@@ -72,10 +72,10 @@ def changes(body: Mapping[str, JsonValue], before: Mapping[str, JsonValue]) -> I
             yield f"+ {told}: {_json(sent[name])}"
 
 
-def print_outcome(progress: Progress) -> None:
-    """Print how far an intent has come, after something was done about it."""
+def print_outcome(progress: Progress, *, goes_on: bool = False) -> None:
+    """Print how far an intent has come; `goes_on`: the command that prints it uses the approval itself."""
     console = new_console()
-    for line in _outcome(progress):
+    for line in _outcome(progress, goes_on=goes_on):
         console.print(Text(line))
     if progress.open_targets():
         console.print(Text(f"In two minutes, ask what became of it: orrery approvals settle {progress.intent_id}"))
@@ -126,10 +126,10 @@ def verdict(verified: Verified, remembered: Head | None) -> Iterator[str]:
         )
 
 
-def _outcome(progress: Progress) -> Iterator[str]:
+def _outcome(progress: Progress, *, goes_on: bool = False) -> Iterator[str]:
     if progress.state == "approved":
         yield "Approved, for 24 hours from your signature."
-        if not progress.uses:
+        if not progress.uses and not goes_on:
             yield "Nothing is done yet: type the command again that asked for this approval."
     elif progress.state != "proposed":
         yield visible(f"{progress.state.capitalize()}. {progress.note}".rstrip())

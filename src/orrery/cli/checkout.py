@@ -37,7 +37,7 @@ def reconcile(
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     config: Config = None,
 ) -> None:
-    """Grant what is paid without access, and list what does not add up (decision 13)."""
+    """Grant what is paid without access, and list what does not add up."""
     window = parse_window(since)
 
     async def run(orrery: Orrery) -> tuple[Report, References]:

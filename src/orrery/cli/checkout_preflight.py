@@ -19,6 +19,11 @@ Products = Annotated[
 Sign = Annotated[bool, typer.Option("--sign", help="Sign what the run needs at once, and go on.")]
 Pending = Annotated[bool, typer.Option("--pending", help="Only show what waits; ask nobody.")]
 
+_GOES_ON = (
+    "With your yes, one test session for each product is made at the processor, with exactly what would be sold, "
+    "and expired."
+)
+
 _COLUMNS = ("product", "result", "session_id", "note")
 _STATES = {
     "accepted": "[green]accepted[/green], and sold as the settings say",
@@ -43,7 +48,7 @@ def preflight(
         return
     report = with_services(config, lambda orrery: _run(orrery, names))
     if report.to_sign and sign:
-        sign_intent(config, report.to_sign)
+        sign_intent(config, report.to_sign, goes_on=_GOES_ON)
         report = with_services(config, lambda orrery: _run(orrery, names))
     _show_report(report, as_json=as_json)
 

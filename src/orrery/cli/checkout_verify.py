@@ -22,7 +22,7 @@ BaseUrl = Annotated[
     str | None, typer.Option(help="Where the service is; by default this deployment's own address.")
 ]
 Product = Annotated[str | None, typer.Option(help="Which one, as vendor/cert; by default the first with a price.")]
-Sign = Annotated[bool, typer.Option("--sign", help="Sign at once that the session is expired.")]
+Sign = Annotated[bool, typer.Option("--sign", help="Sign at once, and expire the session.")]
 
 
 def verify(
@@ -32,7 +32,10 @@ def verify(
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     config: Config = None,
 ) -> None:
-    """Make a session through the public operation and hold it against change rule 2 and the catalogue."""
+    """Make a session as a visitor does, and see whether it shows what every session must, and the catalogue's.
+
+    Every session must name card and link, ask for 3-D Secure automatically, and show a text above the Pay button.
+    """
     refuse_for_machines(sign=sign, as_json=as_json)
     settings, _ = load(config)
     shop = HttpShop(checked_base_url(base_url) if base_url is not None else settings.monitor_url)
@@ -62,7 +65,7 @@ def show_verified(verified: VerificationReport) -> None:
     console = new_console()
     if verified.session_id:
         console.print(f"[bold]{verified.product}[/bold]: session {verified.session_id}")
-    _show_conditions("Change rule 2", verified.rule)
+    _show_conditions("What every session must show", verified.rule)
     _show_conditions("The catalogue", verified.catalogue)
     if verified.why:
         console.print(f"[red]{marked(verified.why)}[/red]")

@@ -23,7 +23,7 @@ def live() -> None:
 
 @group.command()
 def monitor(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FBT002  a flag of the command line
-    """Look at the public counter once, as the workers do every 15 minutes; exit 1 when it is bad (decision 29)."""
+    """Look at the public counter once, as the workers do every 15 minutes; exit 1 when it is bad."""
     verdict = with_services(config, lambda orrery: orrery.live.monitor.check())
     if as_json:
         show_json(asdict(verdict))

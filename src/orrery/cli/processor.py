@@ -43,7 +43,7 @@ The lists that rules look into can be read here: orrery processor value-lists
 """
 _WHY = (
     "Which one the processor applies is not documented. That is why the service names the payment methods of each "
-    "session, and no configuration (spec 1)."
+    "session, and no configuration."
 )
 
 

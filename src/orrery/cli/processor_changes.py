@@ -30,7 +30,7 @@ def set_branding(  # noqa: PLR0913, PLR0917  a command's options are its functio
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     config: Config = None,
 ) -> None:
-    """Propose new branding for the account; it is changed once you have signed (decision 17)."""
+    """Propose new branding for the account; it is changed once you have signed."""
     wanted = {
         "business_profile.name": display_name,
         "settings.payments.statement_descriptor": statement_descriptor,

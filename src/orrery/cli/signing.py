@@ -7,6 +7,7 @@ import typer
 
 from orrery.adapters.ssh_keygen import SshKeygen
 from orrery.app import clock_of
+from orrery.checkout.operations import EXPIRE_PREFLIGHT_SESSIONS
 from orrery.cli.approval_pages import print_intent, print_outcome
 from orrery.cli.services import configured, with_services
 from orrery.cli.tables import note
@@ -19,20 +20,31 @@ from orrery.settings import Settings
 _WELL = ("done", "approved")
 
 
+_AT_ONCE = "With your yes, this is done at once."
+_LATER = "With your yes, nothing is done at once: for 24 hours, a preflight may expire its test sessions."
+
+
 def sign_intent(
-    config: Path | None, intent_id: str, *, key: Path | None = None, word: tuple[bytes, bytes] | None = None
+    config: Path | None,
+    intent_id: str,
+    *,
+    key: Path | None = None,
+    word: tuple[bytes, bytes] | None = None,
+    goes_on: str = "",
 ) -> None:
     """Show an intent, sign it with `key` or [approvals] signing_key, carry it out, and print what came of it.
 
-    `word` is a statement with its signature that were made elsewhere. Raises `typer.Exit` with 1 when the owner
-    signs nothing, or it is not done; `Invalid`, `NotFound` and `NotConfigured`.
+    `word` is a statement with its signature that were made elsewhere. `goes_on` tells what the command that asks
+    does with a standing approval, once it is signed. Raises `typer.Exit` with 1 when the owner signs nothing, or
+    it is not done; `Invalid`, `NotFound` and `NotConfigured`.
     """
     settings, _ = configured(config, quiet=True)
     found = with_services(config, lambda orrery: orrery.approvals.proposal(intent_id))
     print_intent(found, clock_of(settings).now(), for_signing=True)
-    given = word or _signed(settings, found, key)
+    follows = goes_on or (_LATER if found.intent.operation == EXPIRE_PREFLIGHT_SESSIONS else _AT_ONCE)
+    given = word or _signed(settings, found, key, follows)
     progress = with_services(config, lambda orrery: orrery.approvals.sign(intent_id, *given))
-    print_outcome(progress)
+    print_outcome(progress, goes_on=bool(goes_on))
     if progress.state not in _WELL:
         raise typer.Exit(1)
 
@@ -48,7 +60,7 @@ def statement_of(settings: Settings, intent: Intent) -> bytes:
     return Statement(intent.id, intent.digest(), clock_of(settings).now()).to_bytes()
 
 
-def _signed(settings: Settings, found: Proposal, key: Path | None) -> tuple[bytes, bytes]:
+def _signed(settings: Settings, found: Proposal, key: Path | None, follows: str) -> tuple[bytes, bytes]:
     """Return a statement about what was shown, and its signature, once somebody has said yes to it."""
     approvals, state = settings.approvals, found.in_words(clock_of(settings).now())
     chosen = key or approvals.signing_key
@@ -58,6 +70,7 @@ def _signed(settings: Settings, found: Proposal, key: Path | None) -> tuple[byte
         raise NotConfigured("No key of the owner is configured: see [approvals] owner_keys.")
     if chosen is None:
         raise NotConfigured("No key to sign with: give --key FILE, or set [approvals] signing_key.")
+    note(follows)
     if not _is_agreed():
         note("Nothing was signed.")
         raise typer.Exit(1)

@@ -44,7 +44,7 @@ class PageUsers(BaseModel):
 
 
 class SiteRead(BaseModel):
-    """Spec 2, Read response fields: the site read."""
+    """The count and the pages, for a site's own page."""
 
     active: int
     pages: list[PageUsers]
@@ -55,7 +55,7 @@ class SiteRead(BaseModel):
 
 
 class CosmosRead(BaseModel):
-    """Spec 2, Read response fields: the cosmos read."""
+    """The count alone, for the family's other pages."""
 
     totalUnique: int  # noqa: N815  the spec's name
     scope: Literal["cosmos"]
@@ -73,7 +73,7 @@ class PlanetUsers(BaseModel):
 
 
 class IntelRead(BaseModel):
-    """Spec 2, Read response fields: the intel read. `byPlanet` is null when the provider could not be asked."""
+    """The owner's read, by site of the family. `byPlanet` is null when the provider could not be asked."""
 
     totalUnique: int  # noqa: N815  the spec's name
     scope: Literal["cosmos"]

@@ -18,7 +18,7 @@ KINDS: dict[str, str] = {
     "cut_after": "The request is carried out, then the connection is cut.",
     "lost_answer": "The request is carried out; the answer comes after `value` seconds, or never.",
     "no_permission": "The processor answers 403, as to a restricted key without the permission.",
-    "patch_404": "The processor does not know the verb PATCH, as the vendor says of it (decision 17).",
+    "patch_404": "The processor does not know the verb PATCH, as the vendor says of it.",
     "unpaid": "The next payment is accepted and stays unpaid until it is settled.",
     "webhook_down": "The webhook endpoint cannot be reached.",
     "webhook_duplicate": "A webhook is delivered twice.",
