@@ -14,6 +14,7 @@ OrreryError
 │   ├── ProcessorRefused     the processor understood and said no
 │   ├── PartlyDone           of a change in two parts only one was made
 │   └── ProcessorUnreachable no usable answer within the deadline
+│       └── ItemUnreadable   one object of its answer is not as documented; the others can be read
 ├── AnalyticsFailed          no report from the analytics provider (`cause` tells when to ask again)
 ├── TrackerFailed            the issue tracker could not be asked
 ├── NotConfigured            a setting or secret that this part needs is missing
@@ -21,6 +22,7 @@ OrreryError
 └── DeliveryFailed           a notification was not accepted (`permanent` tells whether to try again)
 """
 
+from http import HTTPStatus
 from typing import Literal
 
 Cause = Literal[
@@ -144,6 +146,23 @@ class ProcessorUnreachable(ProcessorError):
         super().__init__(message)
         self.same_key = same_key
         self.status = status
+
+
+class ItemUnreadable(ProcessorUnreachable):
+    """One object of the processor's answer is not as documented; the others can be read.
+
+    Lists yield it in the object's place, so that each caller decides what the gap means. `kind` is the processor's
+    word for the object, `item_id` None where it has no usable id, `fields` names what is wrong. The sentence holds
+    no id: a session's is a ticket (decision 46).
+    """
+
+    def __init__(self, kind: str, item_id: str | None, fields: tuple[str, ...]) -> None:
+        wrong = f" ({', '.join(fields)})" if fields else ""
+        what = f"A {kind} from the processor cannot be read: it is not as documented{wrong}."
+        super().__init__(what, same_key=True, status=HTTPStatus.OK)
+        self.kind = kind
+        self.item_id = item_id
+        self.fields = fields
 
 
 class AnalyticsFailed(OrreryError):

@@ -13,6 +13,7 @@ from orrery.ports.store import Put
 from tests.support.checkout import Shop, ids, record, session_json
 from tests.support.clock import START
 from tests.support.events import Post
+from tests.support.items import gathered
 
 pytestmark = pytest.mark.anyio
 
@@ -23,7 +24,7 @@ SOURCE = Path(orrery.__file__).parent
 
 async def listed(post: Post, *, failed: bool = False) -> list[KnownEvent]:
     """Return the events of a week."""
-    return [event async for event in post.events.look(WEEK, failed=failed)]
+    return await gathered(post.events.look(WEEK, failed=failed))
 
 
 async def became(post: Post) -> tuple[str, str]:

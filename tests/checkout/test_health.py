@@ -7,6 +7,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.catalogue import Catalogue, Product
 from orrery.checkout.health import RETIRING, CheckoutHealth
+from orrery.errors import ItemUnreadable
 from orrery.live.health import LiveHealth
 from orrery.ports.health import Finding
 from orrery.ports.processor import WebhookEndpoint
@@ -38,7 +39,7 @@ def health_of(processor: ScriptedProcessor) -> CheckoutHealth:
     return CheckoutHealth(Catalogue((PRODUCT,)), processor, deliveries, VERSION, True, True, True, True)  # noqa: FBT003  all is there
 
 
-async def webhook(*endpoints: WebhookEndpoint) -> Finding:
+async def webhook(*endpoints: WebhookEndpoint | ItemUnreadable) -> Finding:
     """Return what is found about these endpoints."""
     checks = dict(health_of(ScriptedProcessor(ManualClock(), endpoints=[*endpoints])).remote())
     assert [*checks] == ["processor account", "processor webhook", "webhook deliveries"]
@@ -119,3 +120,10 @@ async def test_two_endpoints_of_one_address(other: str) -> None:
     assert found.why.startswith("we_1, we_2 have the same address")
     assert "Remove" in found.todo
     assert "same address" not in (await webhook(endpoint("we_1"), endpoint("we_2", other, enabled=False))).why
+
+
+async def test_an_endpoint_that_cannot_be_read() -> None:
+    """An endpoint that is not as documented is named, and the check does not fail for it."""
+    found = await webhook(ItemUnreadable("webhook_endpoint", "we_odd", ("url",)), endpoint("we_1"))
+    assert found.state == "broken"
+    assert "we_odd" in found.why

@@ -9,7 +9,7 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.offers import Offers
-from orrery.errors import OrreryError, ProcessorRefused, ProcessorUnreachable
+from orrery.errors import ItemUnreadable, OrreryError, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.processor import CheckoutSession, ProcessorReads
 from orrery.ports.store import Put
 from tests.support.checkout import offer, session
@@ -20,12 +20,14 @@ from tests.support.clock import ManualClock
 class Payments(ProcessorReads):
     """A processor that finds sessions by their payment."""
 
-    sessions: dict[str, list[CheckoutSession]] = field(default_factory=dict[str, list[CheckoutSession]])
+    sessions: dict[str, list[CheckoutSession | ItemUnreadable]] = field(
+        default_factory=dict[str, "list[CheckoutSession | ItemUnreadable]"]
+    )
     trouble: OrreryError | None = None
 
     async def list_sessions(
         self, since: datetime | None = None, *, payment_intent: str | None = None
-    ) -> AsyncIterator[CheckoutSession]:
+    ) -> AsyncIterator[CheckoutSession | ItemUnreadable]:
         """Yield the sessions of a payment, or raise."""
         del since
         if self.trouble:
@@ -45,7 +47,7 @@ def address(payments: Payments, **other: object) -> str | None:
     return asyncio.run(work())
 
 
-def of(*sessions: CheckoutSession, trouble: OrreryError | None = None) -> Payments:
+def of(*sessions: CheckoutSession | ItemUnreadable, trouble: OrreryError | None = None) -> Payments:
     """Return a processor with these sessions of the payment."""
     return Payments({"pi_1": list(sessions)}, trouble)  # pyright: ignore[reportAbstractUsage]  only sessions are asked for
 
@@ -74,3 +76,9 @@ def test_trouble_is_told(trouble: OrreryError) -> None:
     """A processor that can not be asked is no unknown address: who asks may come again."""
     with pytest.raises(type(trouble)):
         address(of(trouble=trouble))
+
+
+def test_a_session_that_cannot_be_read_hides_no_address() -> None:
+    """The address is found behind a session of the payment that is not as documented."""
+    odd = ItemUnreadable("checkout.session", "cs_odd", ("status",))
+    assert address(of(odd, session("cs_1"))) == "203.0.113.7"

@@ -17,6 +17,7 @@ from orrery.owner.restored import last_restore
 from orrery.ports.store import Put
 from tests.support.checkout import BUYER, OTHER, PRODUCT, Shop, metadata_of, record, session_json
 from tests.support.damaged import CLICK, DAMAGES, Action, World, cut
+from tests.support.items import gathered
 from tests.support.till import Counterpart
 
 pytestmark = pytest.mark.anyio
@@ -51,7 +52,7 @@ KINDS = (
 
 async def all_events(world: World) -> None:
     """List the events."""
-    assert [one.id async for one in world.post.events.look(WEEK)]
+    assert await gathered(world.post.events.look(WEEK))
 
 
 async def all_records(world: World) -> None:
@@ -336,7 +337,7 @@ async def test_what_became_of_an_event() -> None:
     """The list of events goes on where what followed can not be read, and names the record."""
     world = await World().lived_in()
     await world.damage("access:", cut)
-    known = {one.id: (one.became, one.why) async for one in world.post.events.look(WEEK)}
+    known = {one.id: (one.became, one.why) for one in await gathered(world.post.events.look(WEEK))}
     assert known["evt_1"] == ("unreadable", "access:cs_1")
     assert known["evt_2"] == ("waiting", "unpaid")
 

@@ -7,7 +7,7 @@ import pytest
 
 from orrery.checkout.drift import failed
 from orrery.checkout.verification import SLACK
-from orrery.errors import ApprovalRefused, NotConfigured, ProcessorRefused, ProcessorUnreachable
+from orrery.errors import ApprovalRefused, ItemUnreadable, NotConfigured, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.processor import CheckoutSession
 from tests.support.checkout import PRODUCT, TERMS
 from tests.support.killed import Fuse, Killed
@@ -294,3 +294,13 @@ async def test_nothing_is_written_at_the_processor() -> None:
     asked, expired = len(rehearsal.till.asked), list(rehearsal.till.expiries)
     await rehearsal.verification.look()
     assert (len(rehearsal.till.asked), rehearsal.till.expiries) == (asked, expired)
+
+
+async def test_a_session_that_cannot_be_read_hides_no_drift() -> None:
+    """The look goes on behind a session that is not as documented."""
+    rehearsal = await selling()
+    rehearsal.till.unreadable.append(ItemUnreadable("checkout.session", "cs_odd", ("status",)))
+    await visit(rehearsal, payment_method_types=("card",))
+    seen = await rehearsal.verification.look()
+    assert seen is not None
+    assert seen.kinds == ("payment_method_types",)

@@ -20,6 +20,7 @@ from orrery.ports.processor import (
     ValueList,
 )
 from tests.support.account import configuration
+from tests.support.items import gathered
 
 AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -110,7 +111,7 @@ class Lists(ProcessorReads):
 async def entries(alias: str, since: datetime | None = None) -> list[ListEntry]:
     """Return the entries of a list."""
     lists = Lists()  # pyright: ignore[reportAbstractUsage]  only its lists are asked for
-    return [one async for one in processor_rows.entries(lists, alias, since=since)]
+    return await gathered(processor_rows.entries(lists, alias, since=since))
 
 
 def test_entries_are_found_by_the_alias() -> None:

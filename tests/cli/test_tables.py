@@ -1,8 +1,10 @@
 """A table fits the terminal that it is printed on, and loses nothing in a pipe."""
 
 import pytest
+import typer
 
 from orrery.cli.tables import show, table_lines
+from orrery.errors import ItemUnreadable
 
 SESSION = "cs_test_" + "a" * 58
 HEADS = ("created", "state", "email", "session id", "note")
@@ -33,3 +35,14 @@ def test_two_columns_stay_beside_each_other() -> None:
     """A name without its value would be no table."""
     rows = [(SESSION, "a 語")]
     assert [line.plain for line in table_lines(("session id", "note"), rows, 50)][1] == f"{SESSION}  a 語"
+
+
+def test_an_object_that_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+    """The others are listed, the object is named with its id and field, and the exit code is 1."""
+    odd = ItemUnreadable("charge", "ch_odd", ("amount",))
+    with pytest.raises(typer.Exit) as left:
+        show([{"id": "ch_1"}], ("id",), as_json=False, empty="No charge.", unreadable=[odd])
+    said = capsys.readouterr()
+    assert (left.value.exit_code, "ch_1" in said.out) == (1, True)
+    assert "amount" in said.err
+    assert "ch_odd" in said.err

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.errors import ProcessorUnreachable
+from orrery.errors import ItemUnreadable, ProcessorUnreachable
 from orrery.fraud.reading import LOOKUPS
 from orrery.ports.processor import Review
 from tests.support.fraud import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop
@@ -124,3 +124,14 @@ async def test_two_addresses_are_two_clusters() -> None:
     shop.decline(-22, -12, -2, address=OTHER_ADDRESS)
     shop.decline(-5, -4, address="8.8.4.4")
     assert {one.value for one in (await shop.fraud.reading.look(DAY)).clusters} == {ADDRESS, OTHER_ADDRESS}
+
+
+async def test_a_charge_that_cannot_be_read_hides_no_cluster() -> None:
+    """The declines around a charge that is not as documented are a cluster all the same, and it is named."""
+    shop = Shop()
+    shop.decline(-20, -10, 0)
+    odd = ItemUnreadable("charge", "ch_odd", ("amount",))
+    shop.screen.unreadable.append(odd)
+    look = await shop.fraud.reading.look(DAY)
+    assert [len(one.declines) for one in look.clusters] == [3]
+    assert look.unreadable == (odd,)

@@ -6,10 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.errors import Invalid, NotConfigured, NotFound, ProcessorUnreachable
+from orrery.errors import Invalid, ItemUnreadable, NotConfigured, NotFound, ProcessorUnreachable
 from orrery.fraud.clusters import Trait
 from orrery.fraud.entries import BlocklistValue
 from orrery.owner.intents import Intent
+from orrery.ports.processor import split_unreadable
 from orrery.ports.store import Put
 from tests.support.fraud import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop
 
@@ -281,13 +282,15 @@ async def test_lists_are_shown_by_alias() -> None:
     """Every list is shown, also those that nothing here writes to; an unknown one is refused."""
     shop = Shop()
     shop.screen.put("rsl_bin", "424242")
-    assert [one.alias for one in await shop.fraud.screening.lists()] == [
+    lists, _ = split_unreadable(await shop.fraud.screening.lists())
+    assert [one.alias for one in lists] == [
         "card_bin_blocklist",
         "card_fingerprint_blocklist",
         "client_ip_address_blocklist",
         "email_blocklist",
     ]
-    assert [one.value for one in await shop.fraud.screening.entries("card_bin_blocklist")] == ["424242"]
+    entries, _ = split_unreadable(await shop.fraud.screening.entries("card_bin_blocklist"))
+    assert [one.value for one in entries] == ["424242"]
     with pytest.raises(NotFound, match="There is no list nothing; there are: card_bin"):
         await shop.fraud.screening.entries("nothing")
 
@@ -301,3 +304,15 @@ async def test_a_processor_that_is_away_is_no_bad_input() -> None:
     await refused(
         shop, shop.fraud.screening.propose("fc-1", DAY, (), "testing"), "No answer", ProcessorUnreachable
     )
+
+
+async def test_an_entry_that_cannot_be_read() -> None:
+    """Nothing is proposed while an entry that cannot be read might have the value and no other has it."""
+    shop = Shop()
+    shop.screen.unreadable.append(ItemUnreadable("radar.value_list_item", "rsli_odd", ("created",)))
+    wanted = [BlocklistValue("email", "thief@example.org")]
+    with pytest.raises(ItemUnreadable):
+        await shop.fraud.screening.block(wanted, "fraud")
+    shop.screen.put("rsl_email", "thief@example.org")
+    with pytest.raises(Invalid, match="already"):
+        await shop.fraud.screening.block(wanted, "fraud")

@@ -23,6 +23,7 @@ from orrery.ports.processor import Processor, ProcessorReads, ProcessorWrites
 from orrery.sandbox.app import EVERYTHING, SandboxConfig, create_app
 from tests.architecture.test_processor_walk import ALLOWED
 from tests.sandbox.conftest import KEY, PRICE, PRICES, serving
+from tests.support.items import gathered
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 PARAMETERS = session_parameters(
@@ -86,11 +87,11 @@ class Everything:
     async def use(self) -> set[str]:
         """Use all; return the names of what was used."""
         created = await self.sales.create_session(PARAMETERS, idempotency_key="walk-1", deadline=5)
-        lists = [one async for one in self.reads.list_value_lists()]
+        lists = await gathered(self.reads.list_value_lists())
         (emails,) = [one.id for one in lists if one.alias == "email_blocklist"]
         entry = await self.writes.add_entry(emails, "thief@example.org", idempotency_key="walk-2")
         await self.writes.expire_session(created.id, idempotency_key="walk-3")
-        event = await anext(aiter(self.reads.list_events()))
+        event = (await gathered(self.reads.list_events()))[0]
         made = await self.writes.create_configuration(
             "Walk", {"card": True}, parent=None, idempotency_key="walk-4"
         )

@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
@@ -18,12 +18,12 @@ from orrery.checkout.params import Terms, session_parameters
 from orrery.errors import NotConfigured, OrreryError, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.processor import Account, CheckoutSession, Parameters
 from tests.sandbox.conftest import KEY, OLD_PRICE, PRICE, READER_KEY, Running, until
+from tests.support.items import gathered
 from tests.support.serving import serving
 
 SESSIONS = "/v1/checkout/sessions"
 TERMS = Terms("http://127.0.0.1:1/done?s={CHECKOUT_SESSION_ID}", "http://127.0.0.1:1/")
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
@@ -42,11 +42,6 @@ def create(
 ) -> CheckoutSession:
     """Create a session."""
     return asyncio.run(of.create_session(body or parameters(), idempotency_key=key, deadline=deadline))
-
-
-async def gathered(items: AsyncIterator[Item]) -> list[Item]:
-    """Return all that a list yields."""
-    return [item async for item in items]
 
 
 def unreachable(of: StripeProcessor, key: str, deadline: float = 5.0) -> tuple[bool, int | None]:
@@ -139,7 +134,7 @@ def test_no_key(box: Running, key: str | None) -> None:
         lambda: of.create_session(parameters(), idempotency_key="k", deadline=1),
         lambda: of.get_session("cs_1"),
         of.get_account,
-        of.list_webhook_endpoints,
+        lambda: gathered(of.list_webhook_endpoints()),
         lambda: gathered(of.list_completed_sessions(LONG_AGO)),
         lambda: gathered(of.list_charges(LONG_AGO)),
     ]
@@ -328,6 +323,6 @@ def test_the_account(box: Running) -> None:
 
 def test_the_webhook_endpoints(box: Running) -> None:
     """The account's endpoints tell where and what they send."""
-    (endpoint,) = asyncio.run(processor(box).list_webhook_endpoints())
+    (endpoint,) = asyncio.run(gathered(processor(box).list_webhook_endpoints()))
     assert (endpoint.url, endpoint.enabled) == (box.receiver.url, True)
     assert endpoint.events

@@ -10,9 +10,10 @@ import pytest
 from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.objects import read_event
 from orrery.adapters.stripe.reads import StripeReads
-from orrery.errors import NotConfigured, ProcessorRefused, ProcessorUnreachable
+from orrery.errors import ItemUnreadable, NotConfigured, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.processor import Charge
 from tests.sandbox.conftest import EUR_PRICE, KEY, OLD_PRICE, PRICE, READER_KEY, Running, until
+from tests.support.items import gathered
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 Item = TypeVar("Item")
@@ -23,13 +24,9 @@ def reads(box: Running, key: str | None = KEY) -> StripeReads:
     return StripeReads(Connection(key, base_url=box.url))
 
 
-def every(items: AsyncIterator[Item]) -> list[Item]:
-    """Return everything that is yielded."""
-
-    async def gather() -> list[Item]:
-        return [item async for item in items]
-
-    return asyncio.run(gather())
+def every(items: AsyncIterator[Item | ItemUnreadable]) -> list[Item]:
+    """Return everything that is yielded, of which nothing may be unreadable."""
+    return asyncio.run(gathered(items))
 
 
 def charge_of(box: Running, email: str) -> Charge:
@@ -178,13 +175,15 @@ def test_a_long_list_of_entries(box: Running) -> None:
 
 async def new_since(found: StripeReads, since: datetime) -> dict[str, list[str]]:
     """Return what there is since, by kind: the buyers' addresses, and values that are as telling."""
-    lists = [one async for one in found.list_value_lists() if one.alias == "email_blocklist"]
+    lists = [one for one in await gathered(found.list_value_lists()) if one.alias == "email_blocklist"]
     return {
-        "customers": [one.email or "" async for one in found.list_customers(since=since)],
-        "reviews": [one.reason async for one in found.list_reviews(since)],
-        "prices": [one.id async for one in found.list_prices(since=since)],
-        "lists": [one.alias async for one in found.list_value_lists(since)],
-        "entries": [one.value for each in lists async for one in found.list_entries(each.id, since=since)],
+        "customers": [one.email or "" for one in await gathered(found.list_customers(since=since))],
+        "reviews": [one.reason for one in await gathered(found.list_reviews(since))],
+        "prices": [one.id for one in await gathered(found.list_prices(since=since))],
+        "lists": [one.alias for one in await gathered(found.list_value_lists(since))],
+        "entries": [
+            one.value for each in lists for one in await gathered(found.list_entries(each.id, since=since))
+        ],
     }
 
 

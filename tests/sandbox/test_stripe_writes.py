@@ -14,6 +14,7 @@ from orrery.adapters.stripe.writes import StripeWrites
 from orrery.errors import NotConfigured, ProcessorError, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.processor import BRANDING
 from tests.sandbox.conftest import KEY, READER_KEY, Running
+from tests.support.items import gathered
 from tests.support.serving import serving
 
 NAME = "business_profile.name"
@@ -26,7 +27,8 @@ def writes(box: Running, key: str | None = KEY) -> StripeWrites:
 
 
 async def _listed(box: Running, list_id: str) -> list[str]:
-    return [one.value async for one in StripeReads(Connection(KEY, base_url=box.url)).list_entries(list_id)]
+    reads = StripeReads(Connection(KEY, base_url=box.url))
+    return [one.value for one in await gathered(reads.list_entries(list_id))]
 
 
 def list_id(box: Running, alias: str) -> str:

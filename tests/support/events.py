@@ -7,7 +7,7 @@ from typing import Any
 
 from orrery.adapters.stripe.objects import read_event
 from orrery.checkout.events import Events
-from orrery.errors import OrreryError, ProcessorRefused
+from orrery.errors import ItemUnreadable, OrreryError, ProcessorRefused
 from orrery.ports.processor import EventSummary, ProcessorReads
 from tests.support.checkout import Shop, event_body, session_json
 
@@ -19,6 +19,7 @@ class ScriptedEvents(ProcessorReads):
     """Holds events, the newest first, and their bodies; `trouble` is raised by every call."""
 
     summaries: list[EventSummary] = field(default_factory=list[EventSummary])
+    unreadable: list[ItemUnreadable] = field(default_factory=list[ItemUnreadable])
     bodies: dict[str, bytes] = field(default_factory=dict[str, bytes])
     trouble: OrreryError | None = None
 
@@ -37,10 +38,12 @@ class ScriptedEvents(ProcessorReads):
 
     async def list_events(
         self, since: datetime | None = None, *, undelivered: bool = False
-    ) -> AsyncIterator[EventSummary]:
+    ) -> AsyncIterator[EventSummary | ItemUnreadable]:
         """Yield those since, or of these the ones with a delivery that was not accepted."""
         if self.trouble:
             raise self.trouble
+        for one in self.unreadable:
+            yield one
         for one in self.summaries:
             if (since is None or one.created >= since) and (one.pending or not undelivered):
                 yield one

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from orrery.adapters.memory import MemoryStore
-from orrery.errors import OrreryError, ProcessorRefused
+from orrery.errors import ItemUnreadable, OrreryError, ProcessorRefused
 from orrery.fraud.domain import FraudDomain, FraudPlan
 from orrery.owner.approvals import Approvals
 from orrery.owner.intents import Intent
@@ -50,7 +50,10 @@ def charge(charge_id: str, at: datetime, **other: Any) -> Charge:  # noqa: ANN40
 
 @dataclass
 class Screen(ProcessorReads, ProcessorWrites):
-    """The processor: `asked` are the calls it got; `troubles` are raised by the calls of that name, one each."""
+    """The processor: `asked` are the calls it got; `troubles` are raised by the calls of that name, one each.
+
+    `unreadable` comes first in the lists of charges and entries.
+    """
 
     clock: ManualClock
     charges: list[Charge] = field(default_factory=list[Charge])
@@ -58,6 +61,7 @@ class Screen(ProcessorReads, ProcessorWrites):
     addresses: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
     lists: list[ValueList] = field(default_factory=lambda: list(LISTS))
     listed: list[ListEntry] = field(default_factory=list[ListEntry])
+    unreadable: list[ItemUnreadable] = field(default_factory=list[ItemUnreadable])
     asked: list[str] = field(default_factory=list[str])
     keys: list[str] = field(default_factory=list[str])
     troubles: dict[str, list[OrreryError | None]] = field(default_factory=dict[str, "list[OrreryError | None]"])
@@ -77,9 +81,11 @@ class Screen(ProcessorReads, ProcessorWrites):
         self._ask("address_of")
         return self.addresses.get(payment_intent)
 
-    async def list_charges(self, since: datetime) -> AsyncIterator[Charge]:
+    async def list_charges(self, since: datetime) -> AsyncIterator[Charge | ItemUnreadable]:
         """Yield the charges created since."""
         self._ask("list_charges")
+        for odd in self.unreadable:
+            yield odd
         for one in self.charges:
             if one.created >= since:
                 yield one
@@ -100,9 +106,11 @@ class Screen(ProcessorReads, ProcessorWrites):
 
     async def list_entries(
         self, list_id: str, value: str | None = None, *, since: datetime | None = None
-    ) -> AsyncIterator[ListEntry]:
+    ) -> AsyncIterator[ListEntry | ItemUnreadable]:
         """Yield the entries of a list: as the vendor does, all those that are like the value."""
         self._ask("list_entries")
+        for odd in self.unreadable:
+            yield odd
         for one in self.listed:
             is_like = value is None or value.lower() in one.value.lower()
             if one.list_id == list_id and is_like and (since is None or one.created >= since):

@@ -5,7 +5,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from orrery.errors import OrreryError, ProcessorRefused
+from orrery.errors import ItemUnreadable, OrreryError, ProcessorRefused
 from orrery.ports.processor import Account, Charge, CheckoutSession, Parameters, WebhookEndpoint
 from tests.support.clock import ManualClock
 
@@ -38,9 +38,13 @@ class ScriptedProcessor:
     created: dict[str, CheckoutSession] = field(default_factory=dict[str, CheckoutSession])
     sessions: list[CheckoutSession] = field(default_factory=list[CheckoutSession])
     charges: list[Charge] = field(default_factory=list[Charge])
+    unreadable: list[ItemUnreadable] = field(default_factory=list[ItemUnreadable])
+    """What comes first in each list, and when it is asked for by its id."""
     asked_for: list[str] = field(default_factory=list[str])
     account: Account = field(default_factory=lambda: Account("acct_tests", "nzd", "NZ"))
-    endpoints: list[WebhookEndpoint] = field(default_factory=list[WebhookEndpoint])
+    endpoints: list[WebhookEndpoint | ItemUnreadable] = field(
+        default_factory=list["WebhookEndpoint | ItemUnreadable"]
+    )
     url: str | None = "https://pay.example/1"
 
     async def create_session(
@@ -57,19 +61,28 @@ class ScriptedProcessor:
     async def get_session(self, session_id: str) -> CheckoutSession:
         """Return one of the sessions."""
         self.asked_for.append(session_id)
+        for one in self.unreadable:
+            if one.item_id == session_id:
+                raise one
         for session in self.sessions:
             if session.id == session_id:
                 return session
         raise ProcessorRefused("No such session.", status=404)
 
-    async def list_completed_sessions(self, since: datetime) -> AsyncIterator[CheckoutSession]:
+    async def list_completed_sessions(self, since: datetime) -> AsyncIterator[CheckoutSession | ItemUnreadable]:
         """Yield the completed sessions created since."""
+        for one in self.unreadable:
+            if one.kind == "checkout.session":
+                yield one
         for session in self.sessions:
             if session.status == "complete" and session.created >= since:
                 yield session
 
-    async def list_charges(self, since: datetime) -> AsyncIterator[Charge]:
+    async def list_charges(self, since: datetime) -> AsyncIterator[Charge | ItemUnreadable]:
         """Yield the charges created since."""
+        for one in self.unreadable:
+            if one.kind == "charge":
+                yield one
         for charge in self.charges:
             if charge.created >= since:
                 yield charge
@@ -80,9 +93,10 @@ class ScriptedProcessor:
             raise self.troubles.pop(0).error
         return self.account
 
-    async def list_webhook_endpoints(self) -> list[WebhookEndpoint]:
-        """Return the endpoints."""
-        return self.endpoints
+    async def list_webhook_endpoints(self) -> AsyncIterator[WebhookEndpoint | ItemUnreadable]:
+        """Yield the endpoints."""
+        for one in self.endpoints:
+            yield one
 
     def _new(self, parameters: Parameters) -> CheckoutSession:
         metadata = parameters["metadata"]

@@ -21,7 +21,7 @@ from orrery.checkout.service import Checkout
 from orrery.checkout.standing import ReceiptHealth
 from orrery.checkout.trials import Trials
 from orrery.checkout.verification import Verification
-from orrery.errors import ProcessorRefused
+from orrery.errors import ItemUnreadable, ProcessorRefused
 from orrery.owner.approvals import Approvals
 from orrery.owner.outbox import Outbox, Row
 from orrery.ports.processor import (
@@ -59,6 +59,7 @@ class Till:
     after: dict[str, list[Exception]] = field(default_factory=dict[str, list[Exception]])
     active_price: Price | None = None
     expiries: list[str] = field(default_factory=list[str])
+    unreadable: list[ItemUnreadable] = field(default_factory=list[ItemUnreadable])
 
     async def create_session(
         self, parameters: Parameters, *, idempotency_key: str, deadline: float, api_version: str | None = None
@@ -106,9 +107,11 @@ class Till:
 
     async def list_sessions(
         self, since: datetime | None = None, *, payment_intent: str | None = None
-    ) -> AsyncIterator[CheckoutSession]:
-        """Yield the sessions, the newest first."""
+    ) -> AsyncIterator[CheckoutSession | ItemUnreadable]:
+        """Yield the sessions, the newest first, behind what cannot be read."""
         assert payment_intent is None
+        for odd in self.unreadable:
+            yield odd
         for session in sorted(self.sessions.values(), key=lambda one: one.created, reverse=True):
             if since is None or session.created >= since:
                 yield session

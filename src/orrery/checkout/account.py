@@ -15,7 +15,14 @@ from pydantic import BaseModel, ConfigDict
 from orrery.errors import Invalid, NotFound, ProcessorUnreachable
 from orrery.owner.approvals import Approvals, Draft, Operation
 from orrery.owner.intents import Intent
-from orrery.ports.processor import BRANDING, Account, Configuration, ProcessorReads, ProcessorWrites
+from orrery.ports.processor import (
+    BRANDING,
+    Account,
+    Configuration,
+    ProcessorReads,
+    ProcessorWrites,
+    split_unreadable,
+)
 from orrery.syntax.email_address import is_email_address
 from orrery.syntax.lines import is_line
 
@@ -230,7 +237,10 @@ class AccountDesk:
         return _looks(account, named)
 
     async def _configurations(self) -> list[Configuration]:
-        return [one async for one in self._reads.list_configurations()]
+        found, unread = split_unreadable([one async for one in self._reads.list_configurations()])
+        if unread:  # which one would be changed, and which are there, must be known
+            raise unread[0]
+        return found
 
     async def _propose(
         self,

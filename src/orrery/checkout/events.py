@@ -13,12 +13,12 @@ from typing import Literal
 
 from orrery.checkout import keys
 from orrery.checkout.records import COMPLETED, AccessRecord, Pending
-from orrery.errors import Invalid, NotFound, ProcessorRefused, RecordUnreadable
+from orrery.errors import Invalid, ItemUnreadable, NotFound, ProcessorRefused, RecordUnreadable
 from orrery.owner import stored
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.panels import moment
-from orrery.ports.processor import EventReader, EventSummary, ProcessorReads
+from orrery.ports.processor import EventReader, EventSummary, ProcessorReads, split_unreadable
 from orrery.ports.store import Store
 
 CONCERNS_US = "checkout.session."
@@ -92,13 +92,15 @@ class Events:
         self._take_in = take_in
         self._livemode = livemode
 
-    async def look(self, since: timedelta, *, failed: bool = False) -> AsyncIterator[KnownEvent]:
+    async def look(self, since: timedelta, *, failed: bool = False) -> AsyncIterator[KnownEvent | ItemUnreadable]:
         """Yield what the processor tells of sessions, newest first; with `failed` only what did not come through.
 
         Raises the processor's and the store's errors.
         """
         async for event in self._reads.list_events(self._clock.now() - since):
-            if event.type.startswith(CONCERNS_US):
+            if isinstance(event, ItemUnreadable):
+                yield event
+            elif event.type.startswith(CONCERNS_US):
                 known = await self._known(event)
                 if known.failed or not failed:
                     yield known
@@ -120,7 +122,8 @@ class Events:
         """Return whether every completed session that the processor could not deliver is here all the same."""
         now = self._clock.now()
         undelivered = self._reads.list_events(now - LOOK_BACK, undelivered=True)
-        found = [await self._known(event) async for event in undelivered if event.type == COMPLETED]
+        events, unread = split_unreadable([one async for one in undelivered])
+        found = [await self._known(event) for event in events if event.type == COMPLETED]
         missing = [one for one in found if not one.stored and now - one.created > DELIVERY_TIME]
         part, days = "webhook deliveries", LOOK_BACK.days
         if missing:
@@ -128,6 +131,9 @@ class Events:
             why = f"Completed sessions of {days} days that did not arrive: {len(missing)}, the oldest of {oldest}."
             todo = "Can the processor reach the webhook? List them with `orrery checkout events --failed`."
             return Finding(part, "broken", why, todo)
+        if unread:
+            why = f"Undelivered events of {days} days that cannot be read: {len(unread)}. {unread[0]}"
+            return Finding(part, "broken", why, "List them with `orrery checkout events`.")
         if found:
             why = f"Deliveries of {days} days that are pending: {len(found)}; all are stored, or on their way."
             return Finding(part, "ok", why)

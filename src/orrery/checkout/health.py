@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.records import COMPLETED
 from orrery.ports.health import Finding, secret_part
-from orrery.ports.processor import Processor, WebhookEndpoint
+from orrery.ports.processor import Processor, WebhookEndpoint, split_unreadable
 
 RETIRING = "2026-09-30.endive"
 """From this API version on, session creation takes no payment_method_types (decision 1)."""
 
 Check = Callable[[], Awaitable[Finding]]
+
+_WEBHOOK = "processor webhook"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class CheckoutHealth:
             return []
         return [
             ("processor account", self._account),
-            ("processor webhook", self._webhook),
+            (_WEBHOOK, self._webhook),
             ("webhook deliveries", self.deliveries),
         ]
 
@@ -64,8 +66,14 @@ class CheckoutHealth:
         return Finding("processor account", "ok", f"{account.id}, {account.country}, base currency {currency}")
 
     async def _webhook(self) -> Finding:
-        part = "processor webhook"
-        endpoints = [one for one in await self.processor.list_webhook_endpoints() if _sends_completed(one.events)]
+        known, unread = split_unreadable([one async for one in self.processor.list_webhook_endpoints()])
+        if unread:
+            why = f"{unread[0]} Its id: {unread[0].item_id or 'none'}."
+            return Finding(_WEBHOOK, "broken", why, "Look at it in the processor's dashboard.")
+        return self._of_endpoints([one for one in known if _sends_completed(one.events)])
+
+    def _of_endpoints(self, endpoints: Sequence[WebhookEndpoint]) -> Finding:
+        part = _WEBHOOK
         enabled = [one for one in endpoints if one.enabled]
         if not enabled and endpoints:
             why = f"Disabled: {_ids(endpoints)}. The processor does that when deliveries keep failing."

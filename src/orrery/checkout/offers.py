@@ -6,7 +6,7 @@ from orrery.checkout import keys
 from orrery.checkout.records import Offer
 from orrery.errors import ProcessorRefused, RecordUnreadable
 from orrery.owner import stored
-from orrery.ports.processor import ProcessorReads
+from orrery.ports.processor import ProcessorReads, split_unreadable
 from orrery.ports.store import Store
 
 _NOT_THERE = "resource_missing"
@@ -28,11 +28,15 @@ class Offers:
         of the processor.
         """
         try:
-            sessions = [one async for one in self._reads.list_sessions(payment_intent=payment_intent)]
+            sessions, unread = split_unreadable(
+                [one async for one in self._reads.list_sessions(payment_intent=payment_intent)]
+            )
         except ProcessorRefused as error:
             if error.code == _NOT_THERE:
                 return None
             raise
+        for error in unread:
+            log.warning("client address not known", why=str(error))
         offers = [await self._offer(session.id) for session in sessions]
         return next((offer.client_address for offer in offers if offer and offer.client_address), None)
 

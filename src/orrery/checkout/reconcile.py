@@ -1,5 +1,6 @@
 """Reconciliation: what the webhook missed is granted, what does not add up is listed (decision 13)."""
 
+import hashlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -11,7 +12,7 @@ from orrery.checkout.access import bought
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.fulfilment import Fulfilment, Outcome, Source, outcome_of
 from orrery.checkout.records import AccessRecord, Doubt, Offer, Pending, Reconciled
-from orrery.errors import ProcessorRefused, RecordUnreadable
+from orrery.errors import ItemUnreadable, ProcessorRefused, RecordUnreadable
 from orrery.owner import outbox, stored
 from orrery.owner.restored import Restored, last_restore
 from orrery.ports.clock import Clock
@@ -47,12 +48,26 @@ class Finding:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """An object of the processor's that is not as documented: the others are reconciled."""
+
+    kind: str
+    id: str | None
+    fields: tuple[str, ...]
+
+    def error(self) -> ItemUnreadable:
+        """Return the error that says so."""
+        return ItemUnreadable(self.kind, self.id, self.fields)
+
+
 @dataclass(slots=True)
 class Report:
     """What a reconciliation saw. In a dry run `granted` is what would have been granted.
 
     `unreadable` are records that can not be read, each once. Those sessions are not looked at further, or, where
-    it is not known who was told before a restore, the notifications are held back.
+    it is not known who was told before a restore, the notifications are held back. `unread` are objects of the
+    processor's that cannot be read.
     """
 
     dry_run: bool
@@ -65,10 +80,13 @@ class Report:
     unpaid: list[str] = field(default_factory=list[str])
     access_without_payment: list[Finding] = field(default_factory=list[Finding])
     unreadable: list[str] = field(default_factory=list[str])
+    unread: list[Unread] = field(default_factory=list[Unread])
 
-    def leave_out(self, error: RecordUnreadable) -> None:
-        """Note a record that can not be read."""
-        if error.name not in self.unreadable:
+    def leave_out(self, error: RecordUnreadable | ItemUnreadable) -> None:
+        """Note a record, or an object of the processor's, that cannot be read."""
+        if isinstance(error, ItemUnreadable):
+            self.unread.append(Unread(error.kind, error.item_id, error.fields))
+        elif error.name not in self.unreadable:
             self.unreadable.append(error.name)
 
 
@@ -98,6 +116,9 @@ class Reconciliation:
         for name in report.unreadable:
             log.warning("a record can not be read", key=name)
             await outbox.tell_once(self._store, _unreadable_letter(name), now)
+        for one in report.unread:
+            log.warning("an object of the processor's cannot be read", kind=one.kind, fields=one.fields)
+            await outbox.tell_once(self._store, _unread_letter(one), now)
 
     async def run(
         self, since: timedelta = WINDOW, *, dry_run: bool = False, progress: Progress | None = None
@@ -107,7 +128,10 @@ class Reconciliation:
         start = self._clock.now() - since
         restored = await self._restored(report)
         async for session in self._processor.list_completed_sessions(start):
-            await self._examine(session, report, restored)
+            if isinstance(session, ItemUnreadable):
+                report.leave_out(session)
+            else:
+                await self._examine(session, report, restored)
             if progress:
                 progress(report.examined)
         await self._waiting_longer(start, report, restored)
@@ -196,6 +220,9 @@ class Reconciliation:
     ) -> None:
         try:
             session = await self._processor.get_session(session_id)
+        except ItemUnreadable as error:
+            report.leave_out(error)
+            return
         except ProcessorRefused as error:
             report.paid_without_access.append(Finding(session_id, str(error)))
             return
@@ -205,7 +232,9 @@ class Reconciliation:
     async def _refunds(self, start: datetime, report: Report) -> None:
         taken_back: dict[str, str] = {}
         async for charge in self._processor.list_charges(start):
-            if charge.payment_intent and (reason := _taken_back(charge)):
+            if isinstance(charge, ItemUnreadable):
+                report.leave_out(charge)
+            elif charge.payment_intent and (reason := _taken_back(charge)):
                 taken_back[charge.payment_intent] = reason
         if taken_back:
             async for record in self._running_access(report):
@@ -302,6 +331,19 @@ def _unreadable_letter(name: str) -> outbox.Draft:
         title="A record can not be read",
         body=str(RecordUnreadable(name)),
         priority="high",
+        tags=("warning",),
+    )
+
+
+def _unread_letter(one: Unread) -> outbox.Draft:
+    # No id of a session in a push: it opens what was bought (decision 46). The command names it.
+    digest = hashlib.sha256(f"{one.kind} {one.id}".encode()).hexdigest()[:16]
+    return outbox.Draft(
+        id=f"unread-{digest}",
+        channel="push",
+        title=f"A {one.kind} cannot be read",
+        body=f"{one.error()} All others are reconciled. `orrery checkout reconcile` names it.",
+        priority="urgent",
         tags=("warning",),
     )
 

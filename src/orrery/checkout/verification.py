@@ -20,7 +20,14 @@ from orrery.checkout.drift import Condition, DriftSeen, as_catalogued, as_sold, 
 from orrery.checkout.operations import Expiry
 from orrery.checkout.receipts import KEEP_TRIALS, OwnSession
 from orrery.checkout.selling import Selling
-from orrery.errors import NotConfigured, NotFound, ProcessorRefused, ProcessorUnreachable, RecordUnreadable
+from orrery.errors import (
+    ItemUnreadable,
+    NotConfigured,
+    NotFound,
+    ProcessorRefused,
+    ProcessorUnreachable,
+    RecordUnreadable,
+)
 from orrery.owner import outbox, stored
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, moment
@@ -197,6 +204,9 @@ class Verification:
     async def _newest(self) -> tuple[CheckoutSession, list[Condition]] | None:
         """Return the newest visitor's session that was made with what is sold now, and how it compares."""
         async for session in self._reads.list_sessions(self._clock.now() - WINDOW):
+            if isinstance(session, ItemUnreadable):
+                log.warning("a session was not looked at for drift", why=str(session))
+                continue
             product = bought(session)
             if product is None or await self._store.get(keys.own_session(session.id)):
                 continue

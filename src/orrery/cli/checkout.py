@@ -53,7 +53,8 @@ def reconcile(
         show_json(asdict(report))
     else:
         _show(report, references.within)
-    left_out([RecordUnreadable(references.within(name)) for name in report.unreadable])
+    records = [RecordUnreadable(references.within(name)) for name in report.unreadable]
+    left_out([*records, *(one.error() for one in report.unread)])
 
 
 def _progress() -> Progress:

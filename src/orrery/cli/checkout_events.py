@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 
 from orrery.app import Orrery
-from orrery.checkout.events import Replayed, Result
+from orrery.checkout.events import KnownEvent, Replayed, Result
 from orrery.cli.services import AsJson, Config, with_services
-from orrery.cli.tables import Row, note, show, show_json
+from orrery.cli.tables import note, show, show_json
 from orrery.cli.windows import parse_window
-from orrery.errors import Invalid
+from orrery.errors import Invalid, ItemUnreadable
+from orrery.ports.processor import split_unreadable
 
 _COLUMNS = ("created", "type", "pending", "stored", "became", "why", "id", "session_id")
 
@@ -42,11 +43,12 @@ def events(
         _show(with_services(config, lambda orrery: orrery.checkout.events.replay(replay)), as_json=as_json)
         return
 
-    async def read(orrery: Orrery) -> list[Row]:
-        return [asdict(event) async for event in orrery.checkout.events.look(window, failed=failed)]
+    async def read(orrery: Orrery) -> list[KnownEvent | ItemUnreadable]:
+        return [event async for event in orrery.checkout.events.look(window, failed=failed)]
 
+    found, unread = split_unreadable(with_services(config, read))
     empty = "Nothing failed to come through." if failed else "The processor tells of none."
-    show(with_services(config, read), _COLUMNS, as_json=as_json, empty=empty)
+    show(map(asdict, found), _COLUMNS, as_json=as_json, empty=empty, unreadable=unread)
 
 
 def _show(replayed: Replayed, *, as_json: bool) -> None:

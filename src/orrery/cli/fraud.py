@@ -17,11 +17,12 @@ from orrery.cli.fraud_pages import (
     write_svg,
 )
 from orrery.cli.services import AsJson, Config, with_services
-from orrery.cli.tables import note, show, show_json
+from orrery.cli.tables import left_out, note, show, show_json
 from orrery.cli.windows import parse_window
 from orrery.fraud.clusters import Trait
 from orrery.fraud.entries import BlocklistValue
 from orrery.owner.intents import Intent
+from orrery.ports.processor import split_unreadable
 
 group = typer.Typer(no_args_is_help=True)
 
@@ -56,6 +57,7 @@ def clusters(
     note(f"{look.charges} charges of the last {since}, {look.declines} of them declined.")
     if look.unasked:
         note(f"Of {look.unasked} declines the client address was not asked for: look at less at a time.")
+    left_out(look.unreadable)
 
 
 @group.command()
@@ -103,12 +105,13 @@ def lists(
 ) -> None:
     """Show the processor's fraud lists, or the entries of one."""
     if alias is None:
-        found = with_services(config, lambda orrery: orrery.fraud.screening.lists())
-        show(map(asdict, found), ("alias", "item_type", "name"), as_json=as_json, empty="The account has no list.")
+        found, unread = split_unreadable(with_services(config, lambda orrery: orrery.fraud.screening.lists()))
+        columns, empty = ("alias", "item_type", "name"), "The account has no list."
+        show(map(asdict, found), columns, as_json=as_json, empty=empty, unreadable=unread)
         return
-    entries = with_services(config, lambda orrery: orrery.fraud.screening.entries(alias))
+    entries, unread = split_unreadable(with_services(config, lambda orrery: orrery.fraud.screening.entries(alias)))
     columns = ("value", "created", "created_by", "id")
-    show(map(asdict, entries), columns, as_json=as_json, empty="The list is empty.")
+    show(map(asdict, entries), columns, as_json=as_json, empty="The list is empty.", unreadable=unread)
 
 
 @group.command("log")

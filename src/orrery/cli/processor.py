@@ -15,11 +15,11 @@ from orrery.checkout.account import oddities
 from orrery.cli import processor_rows as rows
 from orrery.cli.processor_changes import create_configuration, set_branding, update_configuration
 from orrery.cli.services import AsJson, Config, with_services
-from orrery.cli.tables import Row, note, show, show_json
+from orrery.cli.tables import Row, left_out, note, show, show_json
 from orrery.cli.terminal import new_console
 from orrery.cli.windows import parse_window
-from orrery.errors import Invalid, NotFound, ProcessorRefused
-from orrery.ports.processor import CheckoutSession, Configuration
+from orrery.errors import Invalid, ItemUnreadable, NotFound, ProcessorRefused
+from orrery.ports.processor import CheckoutSession, Configuration, split_unreadable
 from orrery.syntax.email_address import is_email_address
 
 group = typer.Typer(no_args_is_help=True)
@@ -61,8 +61,14 @@ def sessions(
 ) -> None:
     """List payment sessions in any state, the newest first."""
     start = _start(since)
-    found = _listed(config, lambda orrery: orrery.reads.list_sessions(start(orrery)), "sessions", limit)
-    show(map(rows.session, found), rows.SESSION, as_json=as_json, empty="No session in that time.")
+    found, unread = _listed(config, lambda orrery: orrery.reads.list_sessions(start(orrery)), "sessions", limit)
+    show(
+        map(rows.session, found),
+        rows.SESSION,
+        as_json=as_json,
+        empty="No session in that time.",
+        unreadable=unread,
+    )
 
 
 @group.command()
@@ -100,8 +106,8 @@ def charges(
 ) -> None:
     """List charges, the newest first: why they were declined, by which wallet, and what 3-D Secure said."""
     start = _start(since)
-    found = _listed(config, lambda orrery: orrery.reads.list_charges(start(orrery)), "charges", limit)
-    show(map(rows.charge, found), rows.CHARGE, as_json=as_json, empty="No charge in that time.")
+    found, unread = _listed(config, lambda orrery: orrery.reads.list_charges(start(orrery)), "charges", limit)
+    show(map(rows.charge, found), rows.CHARGE, as_json=as_json, empty="No charge in that time.", unreadable=unread)
 
 
 @group.command()
@@ -116,10 +122,10 @@ def customers(
     if email is not None and not is_email_address(email):
         raise Invalid("That is not an e-mail address.")
     start = _start_if_any(since)
-    found = _listed(
+    found, unread = _listed(
         config, lambda orrery: orrery.reads.list_customers(email, since=start(orrery)), "customers", limit
     )
-    show(map(asdict, found), rows.CUSTOMER, as_json=as_json, empty="No buyer record.")
+    show(map(asdict, found), rows.CUSTOMER, as_json=as_json, empty="No buyer record.", unreadable=unread)
 
 
 @group.command()
@@ -131,8 +137,8 @@ def reviews(
 ) -> None:
     """List the payments that wait for somebody's look; they are approved or refunded in the dashboard."""
     start = _start_if_any(since)
-    found = _listed(config, lambda orrery: orrery.reads.list_reviews(start(orrery)), "reviews", limit)
-    show(map(asdict, found), rows.REVIEW, as_json=as_json, empty="No review is open.")
+    found, unread = _listed(config, lambda orrery: orrery.reads.list_reviews(start(orrery)), "reviews", limit)
+    show(map(asdict, found), rows.REVIEW, as_json=as_json, empty="No review is open.", unreadable=unread)
 
 
 @group.command()
@@ -159,9 +165,10 @@ def configurations(
     config: Config = None,
 ) -> None:
     """List the payment method configurations, and point out those that can not be told apart."""
-    found = _listed(config, lambda orrery: orrery.reads.list_configurations(), "configurations", limit)
+    found, unread = _listed(config, lambda orrery: orrery.reads.list_configurations(), "configurations", limit)
     show(map(rows.configuration, found), rows.CONFIGURATION, as_json=as_json, empty="No configuration.")
     _point_out(found)
+    left_out(unread)
 
 
 @group.command()
@@ -174,13 +181,13 @@ def prices(
 ) -> None:
     """List the prices, active or not."""
     start = _start_if_any(since)
-    found = _listed(
+    found, unread = _listed(
         config,
         lambda orrery: orrery.reads.list_prices(active=active or None, since=start(orrery)),
         "prices",
         limit,
     )
-    show(map(rows.price, found), rows.PRICE, as_json=as_json, empty="No price.")
+    show(map(rows.price, found), rows.PRICE, as_json=as_json, empty="No price.", unreadable=unread)
 
 
 @group.command("value-lists")
@@ -196,13 +203,15 @@ def value_lists(
     """List the lists of the fraud screening, or the entries of one."""
     start = _start_if_any(since)
     if alias is None:
-        lists = _listed(config, lambda orrery: orrery.reads.list_value_lists(start(orrery)), "lists", limit)
-        show(map(asdict, lists), rows.VALUE_LIST, as_json=as_json, empty="No list.")
+        lists, unread = _listed(
+            config, lambda orrery: orrery.reads.list_value_lists(start(orrery)), "lists", limit
+        )
+        show(map(asdict, lists), rows.VALUE_LIST, as_json=as_json, empty="No list.", unreadable=unread)
         return
-    entries = _listed(
+    entries, unread = _listed(
         config, lambda orrery: rows.entries(orrery.reads, alias, since=start(orrery)), "entries", limit
     )
-    show(map(asdict, entries), rows.ENTRY, as_json=as_json, empty=f"{alias} is empty.")
+    show(map(asdict, entries), rows.ENTRY, as_json=as_json, empty=f"{alias} is empty.", unreadable=unread)
 
 
 @group.command()
@@ -215,13 +224,13 @@ def events(
 ) -> None:
     """List events, the newest first; the processor shows those of the last 30 days."""
     start = _start(since)
-    found = _listed(
+    found, unread = _listed(
         config,
         lambda orrery: orrery.reads.list_events(start(orrery), undelivered=undelivered),
         "events",
         limit,
     )
-    show(map(asdict, found), rows.EVENT, as_json=as_json, empty="No event in that time.")
+    show(map(asdict, found), rows.EVENT, as_json=as_json, empty="No event in that time.", unreadable=unread)
 
 
 @group.command("rules")
@@ -240,9 +249,9 @@ def _start_if_any(since: str | None) -> Callable[[Orrery], datetime | None]:
 
 
 def _listed(
-    config: Config, items: Callable[[Orrery], AsyncIterator[Seen]], what: str, limit: int | None
-) -> list[Seen]:
-    return with_services(config, lambda orrery: _gathered(items(orrery), what, limit))
+    config: Config, items: Callable[[Orrery], AsyncIterator[Seen | ItemUnreadable]], what: str, limit: int | None
+) -> tuple[list[Seen], list[ItemUnreadable]]:
+    return split_unreadable(with_services(config, lambda orrery: _gathered(items(orrery), what, limit)))
 
 
 async def _gathered(items: AsyncIterator[Seen], what: str, limit: int | None) -> list[Seen]:

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from orrery.checkout.letters import money
 from orrery.cli.tables import Row
+from orrery.errors import ItemUnreadable
 from orrery.fraud.listed import by_alias
 from orrery.ports.processor import (
     BRANDING,
@@ -88,7 +89,9 @@ def price(found: Price) -> Row:
     return asdict(found) | {"price": _money(found.amount, found.currency)}
 
 
-async def entries(reads: ProcessorReads, alias: str, *, since: datetime | None = None) -> AsyncIterator[ListEntry]:
+async def entries(
+    reads: ProcessorReads, alias: str, *, since: datetime | None = None
+) -> AsyncIterator[ListEntry | ItemUnreadable]:
     """Yield the entries of the list with this alias: all, or those created since; raise `NotFound`."""
     found = await by_alias(reads, alias)
     async for entry in reads.list_entries(found.id, since=since):

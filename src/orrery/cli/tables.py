@@ -11,9 +11,10 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from orrery.cli.terminal import new_console, visible, visible_json
-from orrery.errors import RecordUnreadable
+from orrery.errors import ItemUnreadable, RecordUnreadable
 
 Row = Mapping[str, object]
+Unread = RecordUnreadable | ItemUnreadable
 
 _NOTHING = "-"
 
@@ -29,7 +30,7 @@ def show(
     *,
     as_json: bool,
     empty: str,
-    unreadable: Sequence[RecordUnreadable] = (),
+    unreadable: Sequence[Unread] = (),
 ) -> None:
     """Print rows as a table of `columns`, with times in UTC, or as one JSON list with every field.
 
@@ -65,10 +66,11 @@ def note(sentence: str) -> None:
     new_console(stderr=True).print(shown, markup=False)
 
 
-def left_out(errors: Sequence[RecordUnreadable]) -> None:
-    """Name each record that a listing had to leave out; with any, the command ends with exit code 1."""
+def left_out(errors: Sequence[Unread]) -> None:
+    """Name each record or object that a listing had to leave out; with any, the command ends with exit code 1."""
     for error in errors:
-        new_console(stderr=True).print(visible(str(error)), style="red", markup=False)
+        its_id = f" Its id: {error.item_id}" if isinstance(error, ItemUnreadable) and error.item_id else ""
+        new_console(stderr=True).print(visible(f"{error}{its_id}"), style="red", markup=False)
     if errors:
         raise typer.Exit(1)
 

@@ -1,22 +1,26 @@
 """Reads the processor's fraud lists: found by alias, compared to the letter."""
 
-from orrery.errors import NotConfigured, NotFound
+from orrery.errors import ItemUnreadable, NotConfigured, NotFound
 from orrery.fraud.entries import Blocklist, known_address
-from orrery.ports.processor import ListEntry, ProcessorReads, ValueList
+from orrery.ports.processor import ListEntry, ProcessorReads, ValueList, split_unreadable
 from orrery.syntax.email_address import normal_email
 
 
-async def value_lists(reads: ProcessorReads) -> list[ValueList]:
-    """Return every list of the account, by alias."""
-    return sorted([one async for one in reads.list_value_lists()], key=lambda one: one.alias)
+async def value_lists(reads: ProcessorReads) -> list[ValueList | ItemUnreadable]:
+    """Return every list of the account, by alias, then why some cannot be read."""
+    found, unread = split_unreadable([one async for one in reads.list_value_lists()])
+    found.sort(key=lambda one: one.alias)
+    return [*found, *unread]
 
 
 async def by_alias(reads: ProcessorReads, alias: str) -> ValueList:
-    """Return any list; raise `NotFound`."""
-    found = await value_lists(reads)
+    """Return any list; raise `NotFound`, or `ItemUnreadable` where it may be one that cannot be read."""
+    found, unread = split_unreadable(await value_lists(reads))
     for one in found:
         if one.alias == alias:
             return one
+    if unread:
+        raise unread[0]
     raise NotFound(f"There is no list {alias}; there are: {', '.join(one.alias for one in found) or 'none'}.")
 
 
@@ -37,14 +41,18 @@ async def blocklist(reads: ProcessorReads, wanted: Blocklist) -> ValueList:
     return found
 
 
-async def entries_of(reads: ProcessorReads, list_id: str, value: str | None = None) -> list[ListEntry]:
-    """Return the entries of a list, or those with this value: the processor may answer similar ones.
+async def entries_with(reads: ProcessorReads, list_id: str, value: str) -> list[ListEntry]:
+    """Return the entries of a list with this value: the processor may answer similar ones.
 
-    An IPv6 address is looked for in the whole list: somebody may have typed it there in another spelling.
+    An IPv6 address is looked for in the whole list: somebody may have typed it there in another spelling. Raises
+    `ItemUnreadable` when no entry has it, but one that cannot be read might.
     """
-    asked = None if value and ":" in value else value
-    found = [one async for one in reads.list_entries(list_id, asked)]
-    return found if value is None else [one for one in found if same_value(one.value, value)]
+    asked = None if ":" in value else value
+    found, unread = split_unreadable([one async for one in reads.list_entries(list_id, asked)])
+    same = [one for one in found if same_value(one.value, value)]
+    if unread and not same:
+        raise unread[0]
+    return same
 
 
 def same_value(listed: str, value: str) -> bool:

@@ -6,7 +6,7 @@ An intent holds one or two entries. Each is one call; where only the first was m
 from collections.abc import Awaitable, Callable, Sequence
 
 from orrery.errors import PartlyDone, ProcessorRefused
-from orrery.fraud.listed import entries_of
+from orrery.fraud.listed import entries_with
 from orrery.fraud.records import EntriesBody, ListedEntry
 from orrery.owner.approvals import Operation
 from orrery.owner.intents import Intent
@@ -45,13 +45,13 @@ class ListOperations:
     async def blocked(self, intent: Intent, _target: str) -> bool:
         """Return whether every entry is there; raise `PartlyDone` when only one is."""
         entries = body_of(intent).entries
-        seen = [bool(await entries_of(self._reads, one.list_id, one.value)) for one in entries]
+        seen = [bool(await entries_with(self._reads, one.list_id, one.value)) for one in entries]
         return _all_or_none(entries, seen, "is in", "is not in")
 
     async def unblocked(self, intent: Intent, _target: str) -> bool:
         """Return whether every entry is gone; raise `PartlyDone` when only one is."""
         entries = body_of(intent).entries
-        left = [await entries_of(self._reads, one.list_id, one.value) for one in entries]
+        left = [await entries_with(self._reads, one.list_id, one.value) for one in entries]
         gone = [
             one.entry_id not in {found.id for found in there} for one, there in zip(entries, left, strict=True)
         ]

@@ -9,11 +9,14 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+import structlog
+
+from orrery.errors import ItemUnreadable
 from orrery.fraud.clusters import Cluster, Decline, clusters, crowded, recognised
 from orrery.fraud.entries import known_address
 from orrery.fraud.records import FOUND, found_in
 from orrery.ports.clock import Clock
-from orrery.ports.processor import Charge, ProcessorReads
+from orrery.ports.processor import Charge, ProcessorReads, split_unreadable
 from orrery.ports.store import Store
 
 LOOKUPS = 100
@@ -31,10 +34,15 @@ STOPPED = "not_sent_to_network"
 AddressOf = Callable[[str], Awaitable[str | None]]
 """Returns the client address that asked for the session of a payment intent, or None."""
 
+log = structlog.get_logger()
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What was seen of the charges created since; `unasked` are crowded declines beyond `LOOKUPS`."""
+    """What was seen of the charges created since.
+
+    `unasked` are crowded declines beyond `LOOKUPS`; `unreadable` are charges that are not as documented.
+    """
 
     since: datetime
     until: datetime
@@ -42,6 +50,7 @@ class Look:
     declines: int
     unasked: int
     clusters: tuple[Cluster, ...]
+    unreadable: tuple[ItemUnreadable, ...] = ()
 
 
 class Reading:
@@ -57,7 +66,9 @@ class Reading:
     async def look(self, back: timedelta) -> Look:
         """Return the clusters among the charges of this time, under the ids by which the workers know them."""
         until = self._clock.now()
-        charges = [one async for one in self._reads.list_charges(until - back)]
+        charges, unread = split_unreadable([one async for one in self._reads.list_charges(until - back)])
+        for error in unread:
+            log.warning("a charge cannot be read", charge=error.item_id, why=str(error))
         declined = {one.id: one for one in charges if one.status == FAILED}
         near = crowded(map(_decline, declined.values()))
         newest_first = [declined[one.charge_id] for one in reversed(near)]
@@ -66,7 +77,7 @@ class Reading:
         named = recognised(clusters(placed), found.known() if found else [])
         payments = [one.payment_intent for one in newest_first if one.payment_intent]
         unasked = sum(payment not in self._addresses for payment in payments)
-        return Look(until - back, until, len(charges), len(declined), unasked, tuple(named))
+        return Look(until - back, until, len(charges), len(declined), unasked, tuple(named), tuple(unread))
 
     async def _placed(self, near: Sequence[Decline], charges: Sequence[Charge]) -> list[Decline]:
         """Return the declines with their addresses; `charges` are theirs, the newest first."""
@@ -92,6 +103,9 @@ class Reading:
         """Return the addresses that open reviews tell, by charge and by payment intent."""
         found: dict[str, str] = {}
         async for review in self._reads.list_reviews():
+            if isinstance(review, ItemUnreadable):
+                log.warning("a review cannot be read", review=review.item_id, why=str(review))
+                continue
             for name in (review.charge, review.payment_intent):
                 if name and review.client_address:
                     found[name] = review.client_address

@@ -5,10 +5,10 @@ from datetime import timedelta
 
 from pydantic import JsonValue
 
-from orrery.errors import Invalid, NotFound
+from orrery.errors import Invalid, ItemUnreadable, NotFound
 from orrery.fraud.clusters import NAMES, Cluster, Trait
 from orrery.fraud.entries import MOST_AT_ONCE, BlocklistValue, Network, checked, normalised
-from orrery.fraud.listed import blocklist, by_alias, entries_of, same_value, value_lists
+from orrery.fraud.listed import blocklist, by_alias, entries_with, same_value, value_lists
 from orrery.fraud.operations import BLOCK, UNBLOCK, body_of
 from orrery.fraud.reading import Reading
 from orrery.fraud.records import EntriesBody, ListedEntry
@@ -31,13 +31,14 @@ class Screening:
         self._reading = reading
         self._own = own
 
-    async def lists(self) -> list[ValueList]:
+    async def lists(self) -> list[ValueList | ItemUnreadable]:
         """Return the lists of the account, by alias."""
         return await value_lists(self._reads)
 
-    async def entries(self, alias: str) -> list[ListEntry]:
+    async def entries(self, alias: str) -> list[ListEntry | ItemUnreadable]:
         """Return what is on a list, the newest first; raise `NotFound`."""
-        return await entries_of(self._reads, (await by_alias(self._reads, alias)).id)
+        found = await by_alias(self._reads, alias)
+        return [one async for one in self._reads.list_entries(found.id)]
 
     async def block(self, wanted: Sequence[BlocklistValue], reason: str) -> Intent:
         """Propose that these be added; raise `Invalid` with what stands against it."""
@@ -57,7 +58,7 @@ class Screening:
         entries: list[ListedEntry] = []
         for one in normalised(wanted):
             found = await blocklist(self._reads, one.blocklist)
-            listed = await entries_of(self._reads, found.id, one.value)
+            listed = await entries_with(self._reads, found.id, one.value)
             if not listed:
                 raise Invalid(f"That {NAMES[one.trait]} is not in {found.alias}.")
             await self._refuse_twice(UNBLOCK, one)
@@ -75,7 +76,7 @@ class Screening:
         entries: list[ListedEntry] = []
         for one in checked(wanted, self._own):
             found = await blocklist(self._reads, one.blocklist)
-            if await entries_of(self._reads, found.id, one.value):
+            if await entries_with(self._reads, found.id, one.value):
                 raise Invalid(f"That {NAMES[one.trait]} is in {found.alias} already.")
             await self._refuse_twice(BLOCK, one)
             entries.append(ListedEntry(list=found.alias, list_id=found.id, value=one.value))

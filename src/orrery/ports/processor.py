@@ -4,13 +4,16 @@ Three roles: what selling needs, what only reads, and what only an approval may 
 refunds a charge, so nothing can (decision 16, change rule 4).
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
+
+from orrery.errors import ItemUnreadable
 
 SessionStatus = Literal["open", "complete", "expired"]
 PaymentStatus = Literal["paid", "unpaid", "no_payment_required"]
+Item = TypeVar("Item")
 
 Parameter = str | int | bool | list["Parameter"] | dict[str, "Parameter"]
 Parameters = dict[str, Parameter]
@@ -215,11 +218,24 @@ class EventSummary:
     object_id: str | None
 
 
+def split_unreadable(found: Iterable[Item | ItemUnreadable]) -> tuple[list[Item], list[ItemUnreadable]]:
+    """Return which objects of a list could be read, and why others could not."""
+    items: list[Item] = []
+    unreadable: list[ItemUnreadable] = []
+    for one in found:
+        if isinstance(one, ItemUnreadable):
+            unreadable.append(one)
+        else:
+            items.append(one)
+    return items, unreadable
+
+
 class Processor(Protocol):
     """What selling asks of the payment processor.
 
     Every method of these three raises `ProcessorRefused`, `ProcessorUnreachable` or `NotConfigured`; `deadline`
-    is in seconds and bounds the whole call.
+    is in seconds and bounds the whole call. A list yields `ItemUnreadable` in the place of an object that is not
+    as documented, and goes on.
     """
 
     async def create_session(
@@ -232,11 +248,11 @@ class Processor(Protocol):
         """Return one session with its line items' prices."""
         ...
 
-    def list_completed_sessions(self, since: datetime) -> AsyncIterator[CheckoutSession]:
+    def list_completed_sessions(self, since: datetime) -> AsyncIterator[CheckoutSession | ItemUnreadable]:
         """Yield every completed session created at or after `since`, newest first, with prices."""
         ...
 
-    def list_charges(self, since: datetime) -> AsyncIterator[Charge]:
+    def list_charges(self, since: datetime) -> AsyncIterator[Charge | ItemUnreadable]:
         """Yield every charge created at or after `since`, newest first."""
         ...
 
@@ -244,8 +260,8 @@ class Processor(Protocol):
         """Return the account that the key belongs to."""
         ...
 
-    async def list_webhook_endpoints(self) -> list[WebhookEndpoint]:
-        """Return the account's webhook endpoints."""
+    def list_webhook_endpoints(self) -> AsyncIterator[WebhookEndpoint | ItemUnreadable]:
+        """Yield the account's webhook endpoints."""
         ...
 
 
@@ -254,7 +270,7 @@ class ProcessorReads(Protocol):
 
     def list_sessions(
         self, since: datetime | None = None, *, payment_intent: str | None = None
-    ) -> AsyncIterator[CheckoutSession]:
+    ) -> AsyncIterator[CheckoutSession | ItemUnreadable]:
         """Yield sessions in any state, with prices: those created since, or the one of a payment."""
         ...
 
@@ -262,17 +278,17 @@ class ProcessorReads(Protocol):
         """Return one session with its line items' prices."""
         ...
 
-    def list_charges(self, since: datetime) -> AsyncIterator[Charge]:
+    def list_charges(self, since: datetime) -> AsyncIterator[Charge | ItemUnreadable]:
         """Yield every charge created at or after `since`, newest first."""
         ...
 
     def list_customers(
         self, email: str | None = None, *, since: datetime | None = None
-    ) -> AsyncIterator[Customer]:
+    ) -> AsyncIterator[Customer | ItemUnreadable]:
         """Yield buyer records: all, or those of an address, which the processor compares to the letter."""
         ...
 
-    def list_reviews(self, since: datetime | None = None) -> AsyncIterator[Review]:
+    def list_reviews(self, since: datetime | None = None) -> AsyncIterator[Review | ItemUnreadable]:
         """Yield the reviews that are open."""
         ...
 
@@ -284,11 +300,13 @@ class ProcessorReads(Protocol):
         """Return the account that the key belongs to."""
         ...
 
-    def list_configurations(self) -> AsyncIterator[Configuration]:
+    def list_configurations(self) -> AsyncIterator[Configuration | ItemUnreadable]:
         """Yield the payment method configurations."""
         ...
 
-    def list_prices(self, *, active: bool | None = None, since: datetime | None = None) -> AsyncIterator[Price]:
+    def list_prices(
+        self, *, active: bool | None = None, since: datetime | None = None
+    ) -> AsyncIterator[Price | ItemUnreadable]:
         """Yield prices."""
         ...
 
@@ -296,19 +314,19 @@ class ProcessorReads(Protocol):
         """Return one active price, or None (`GET /v1/prices?limit=1&active=true`)."""
         ...
 
-    def list_value_lists(self, since: datetime | None = None) -> AsyncIterator[ValueList]:
+    def list_value_lists(self, since: datetime | None = None) -> AsyncIterator[ValueList | ItemUnreadable]:
         """Yield the fraud screening's lists."""
         ...
 
     def list_entries(
         self, list_id: str, value: str | None = None, *, since: datetime | None = None
-    ) -> AsyncIterator[ListEntry]:
+    ) -> AsyncIterator[ListEntry | ItemUnreadable]:
         """Yield the entries of a list: all, or those with this value."""
         ...
 
     def list_events(
         self, since: datetime | None = None, *, undelivered: bool = False
-    ) -> AsyncIterator[EventSummary]:
+    ) -> AsyncIterator[EventSummary | ItemUnreadable]:
         """Yield the events of the last 30 days at most, or those with a delivery that was not accepted."""
         ...
 

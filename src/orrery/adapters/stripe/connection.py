@@ -7,8 +7,9 @@ decision. The library is imported at the first call, so that a service that sell
 from __future__ import annotations
 
 import asyncio
+import json
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, partial
 from http import HTTPStatus
@@ -17,9 +18,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import httpx2
 from pydantic import BaseModel, ValidationError
 
-from orrery.adapters.stripe.objects import Item, Page
+from orrery.adapters.stripe.objects import Identified, Item, Page, unreadable
 from orrery.adapters.stripe.threads import Threads
-from orrery.errors import NotConfigured, ProcessorRefused, ProcessorUnreachable
+from orrery.errors import ItemUnreadable, NotConfigured, ProcessorRefused, ProcessorUnreachable
 
 if TYPE_CHECKING:
     import requests
@@ -41,6 +42,7 @@ PAGE = 100
 """The largest page that the processor gives."""
 
 Answer = TypeVar("Answer", bound=BaseModel)
+Ours = TypeVar("Ours")
 Operation = Callable[["stripe.StripeClient"], object]
 
 
@@ -68,18 +70,22 @@ class Connection:
             raise _late(deadline) from None
 
     async def pages(
-        self, fetch: Callable[[stripe.StripeClient, Any], object], query: Mapping[str, Any], kind: type[Page[Item]]
-    ) -> AsyncIterator[Item]:
-        """Yield everything in a list, page by page."""
+        self,
+        fetch: Callable[[stripe.StripeClient, Any], object],
+        query: Mapping[str, Any],
+        kind: type[Page[Item]],
+        ours: Callable[[Item], Ours],
+    ) -> AsyncIterator[Ours | ItemUnreadable]:
+        """Yield everything in a list in our words, or why it cannot be read, object by object and page by page."""
         after: dict[str, Any] = {}
         while True:
             asked = {**query, "limit": PAGE, **after}
             page = await self.call(lambda client, asked=asked: fetch(client, asked), kind)
-            for item in page.data:
-                yield item
+            for item in page.items():
+                yield item if isinstance(item, ItemUnreadable) else ours(item)
             if not page.has_more or not page.data:
                 return
-            after = {"starting_after": page.data[-1].id}
+            after = {"starting_after": _last_id(page.items())}
 
     async def patch(self, path: str, form: Mapping[str, str], kind: type[Answer]) -> Answer:
         """Send a PATCH, which the library has not; a path that the processor does not know is a 404."""
@@ -128,6 +134,14 @@ class Connection:
             raise ProcessorUnreachable(what, same_key=True) from None
 
 
+def _last_id(items: Sequence[Identified | ItemUnreadable]) -> str:
+    """Return where the next page begins. What has no usable id may come again there, which harms nobody."""
+    ids = [one.item_id if isinstance(one, ItemUnreadable) else one.id for one in items]
+    if known := [one for one in ids if one]:
+        return known[-1]
+    raise ProcessorUnreachable("The processor's list names no ids.", same_key=True, status=HTTPStatus.OK)
+
+
 def created_since(moment: datetime | None) -> dict[str, Any]:
     """Return the part of a list's query that leaves out what is older."""
     return {"created": {"gte": int(moment.timestamp())}} if moment else {}
@@ -152,8 +166,18 @@ def _read(kind: type[Answer], answer: str) -> Answer:
     try:
         return kind.model_validate_json(answer)
     except ValidationError as error:
-        wrong = f"The processor's answer is not its contract's ({error.error_count()} fields)."
-        raise ProcessorUnreachable(wrong, same_key=True, status=HTTPStatus.OK) from None
+        raise _misread(answer, error) from None
+
+
+def _misread(answer: str, error: ValidationError) -> ProcessorUnreachable:
+    try:
+        found = unreadable(json.loads(answer), error)
+    except ValueError:
+        found = None
+    if found and found.item_id:
+        return found
+    wrong = f"The processor's answer is not its contract's ({error.error_count()} fields)."
+    return ProcessorUnreachable(wrong, same_key=True, status=HTTPStatus.OK)
 
 
 def _late(deadline: float) -> ProcessorUnreachable:

@@ -1,11 +1,25 @@
-"""Stripe's sessions and events, as far as we read them, and what they are in our words."""
+"""Stripe's sessions and events, as far as we read them, and what they are in our words.
 
+What decides about money or access is read strictly, object by object. What only describes is `Loose`: in a form
+that we do not know it counts as not told, and hides nothing.
+"""
+
+import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Generic, Literal, TypeVar
+from typing import Annotated, Generic, Literal, TypeGuard, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
-from orrery.errors import Invalid
+from orrery.errors import Invalid, ItemUnreadable
 from orrery.ports.processor import CheckoutSession, Event
 
 Identifier = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[\x21-\x7e]+$")]
@@ -30,12 +44,59 @@ Reference = Identifier | Identified
 Item = TypeVar("Item", bound=Identified)
 """What a page holds."""
 
+Value = TypeVar("Value")
+
+
+def _or_none(value: object, read: ValidatorFunctionWrapHandler) -> object:
+    try:
+        return read(value)
+    except ValidationError:
+        return None
+
+
+Loose = Annotated[Value | None, WrapValidator(_or_none)]
+"""A field that decides nothing."""
+
+
+def _or_unreadable(value: object, read: ValidatorFunctionWrapHandler) -> object:
+    try:
+        return read(value)
+    except ValidationError as error:
+        return unreadable(value, error)
+
 
 class Page(Lenient, Generic[Item]):
-    """One page of a list."""
+    """One page of a list: each object by itself, so that one that cannot be read hides no other."""
 
-    data: list[Item]
+    data: list[Annotated[Item, WrapValidator(_or_unreadable)]]
     has_more: bool = False
+
+    def items(self) -> list[Item | ItemUnreadable]:
+        """Return what the page holds."""
+        return [*self.data]
+
+
+_ID: TypeAdapter[str] = TypeAdapter(Identifier)
+_NAME = re.compile(r"[a-z][a-z_.]{0,59}")
+
+
+def unreadable(value: object, error: ValidationError) -> ItemUnreadable:
+    """Return what can be told of an object that cannot be read: kind, id, and the names of its wrong fields."""
+    told: Mapping[str, object] = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    wrong = {".".join(part for part in one["loc"] if _is_name(part)) for one in error.errors(include_input=False)}
+    kind = told.get("object")
+    return ItemUnreadable(kind if _is_name(kind) else "object", _id_in(told), tuple(sorted(wrong - {""})))
+
+
+def _id_in(told: Mapping[str, object]) -> str | None:
+    try:
+        return _ID.validate_python(told.get("id"), strict=True)
+    except ValidationError:
+        return None
+
+
+def _is_name(part: object) -> TypeGuard[str]:
+    return isinstance(part, str) and bool(_NAME.fullmatch(part))
 
 
 class _Dropdown(Lenient):
@@ -69,7 +130,11 @@ class _Customer(Lenient):
 
 class _LineItem(Identified):
     price: Reference | None = None
-    quantity: int | None = None
+    quantity: Loose[int] = None
+
+
+class _LineItems(Lenient):
+    data: list[_LineItem]
 
 
 class Session(Identified):
@@ -84,14 +149,14 @@ class Session(Identified):
     currency: str | None = None
     customer_details: _Customer | None = None
     payment_intent: Reference | None = None
-    line_items: Page[_LineItem] | None = None
-    custom_fields: list[_CustomField] = []
+    line_items: _LineItems | None = None
     metadata: dict[str, str] | None = None
-    payment_method_types: list[str] = []
-    payment_method_options: _MethodOptions | None = None
-    custom_text: _CustomText | None = None
-    success_url: str | None = None
-    cancel_url: str | None = None
+    custom_fields: Loose[list[_CustomField]] = None
+    payment_method_types: Loose[list[str]] = None
+    payment_method_options: Loose[_MethodOptions] = None
+    custom_text: Loose[_CustomText] = None
+    success_url: Loose[str] = None
+    cancel_url: Loose[str] = None
 
     def ours(self) -> CheckoutSession:
         """Return the session in our words."""
@@ -111,7 +176,7 @@ class Session(Identified):
             price_ids=self._price_ids(),
             consent=self._consent(),
             metadata=self.metadata or {},
-            payment_method_types=tuple(self.payment_method_types),
+            payment_method_types=tuple(self.payment_method_types or ()),
             three_d_secure=card.request_three_d_secure if card else None,
             submit_message=submit.message if submit else None,
             quantities=self._quantities(),
@@ -130,7 +195,7 @@ class Session(Identified):
         return tuple(item.quantity or 0 for item in self.line_items.data)
 
     def _consent(self) -> bool | None:
-        answers = {field.key: field.dropdown.value for field in self.custom_fields if field.dropdown}
+        answers = {field.key: field.dropdown.value for field in self.custom_fields or () if field.dropdown}
         answer = answers.get("marketing_consent")
         return None if answer is None else answer == "yes"
 

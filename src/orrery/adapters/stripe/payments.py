@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from orrery.adapters.stripe.objects import Identified, Lenient, Reference, Seconds, id_of, moment
+from orrery.adapters.stripe.objects import Identified, Lenient, Loose, Reference, Seconds, id_of, moment
 from orrery.ports.processor import Balance, Charge, Customer, Price, Review
 
 
@@ -15,21 +15,21 @@ class _ThreeDSecure(Lenient):
 
 
 class _PaidCard(Lenient):
-    wallet: _Wallet | None = None
-    three_d_secure: _ThreeDSecure | None = None
+    wallet: Loose[_Wallet] = None
+    three_d_secure: Loose[_ThreeDSecure] = None
     fingerprint: str | None = None
 
 
 class _Details(Lenient):
-    type: str | None = None
+    type: Loose[str] = None
     card: _PaidCard | None = None
 
 
 class _Outcome(Lenient):
     network_status: str | None = None
-    reason: str | None = None
-    risk_level: str | None = None
-    seller_message: str | None = None
+    reason: Loose[str] = None
+    risk_level: Loose[str] = None
+    seller_message: Loose[str] = None
 
 
 class _Billing(Lenient):
@@ -47,7 +47,7 @@ class ChargeObject(Identified):
     paid: bool
     disputed: bool = False
     status: str = ""
-    failure_code: str | None = None
+    failure_code: Loose[str] = None
     outcome: _Outcome | None = None
     payment_method_details: _Details | None = None
     billing_details: _Billing | None = None

@@ -14,6 +14,7 @@ from orrery.adapters.stripe.settings import (
     ValueListItem,
     ValueListObject,
 )
+from orrery.errors import ItemUnreadable
 from orrery.ports.processor import (
     Account,
     Balance,
@@ -35,17 +36,16 @@ class StripeReads:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    async def list_sessions(
+    def list_sessions(
         self, since: datetime | None = None, *, payment_intent: str | None = None
-    ) -> AsyncIterator[CheckoutSession]:
+    ) -> AsyncIterator[CheckoutSession | ItemUnreadable]:
         """Yield sessions in any state, with prices: those created since, or the one of a payment."""
         query: dict[str, Any] = {"expand": ["data.line_items"], **created_since(since)}
         if payment_intent:
             query["payment_intent"] = payment_intent
-        async for item in self._connection.pages(
-            lambda client, asked: client.v1.checkout.sessions.list(asked), query, Page[Session]
-        ):
-            yield item.ours()
+        return self._connection.pages(
+            lambda client, asked: client.v1.checkout.sessions.list(asked), query, Page[Session], Session.ours
+        )
 
     async def get_session(self, session_id: str) -> CheckoutSession:
         """Return one session with its line items' prices."""
@@ -54,29 +54,32 @@ class StripeReads:
         )
         return found.ours()
 
-    async def list_charges(self, since: datetime) -> AsyncIterator[Charge]:
+    def list_charges(self, since: datetime) -> AsyncIterator[Charge | ItemUnreadable]:
         """Yield every charge created at or after `since`, newest first."""
-        async for item in self._connection.pages(
-            lambda client, asked: client.v1.charges.list(asked), created_since(since), Page[ChargeObject]
-        ):
-            yield item.ours()
+        return self._connection.pages(
+            lambda client, asked: client.v1.charges.list(asked),
+            created_since(since),
+            Page[ChargeObject],
+            ChargeObject.ours,
+        )
 
-    async def list_customers(
+    def list_customers(
         self, email: str | None = None, *, since: datetime | None = None
-    ) -> AsyncIterator[Customer]:
+    ) -> AsyncIterator[Customer | ItemUnreadable]:
         """Yield buyer records: all, or those of an address, which the processor compares to the letter."""
         query = created_since(since) | ({"email": email} if email else {})
-        async for item in self._connection.pages(
-            lambda client, asked: client.v1.customers.list(asked), query, Page[CustomerObject]
-        ):
-            yield item.ours()
+        return self._connection.pages(
+            lambda client, asked: client.v1.customers.list(asked), query, Page[CustomerObject], CustomerObject.ours
+        )
 
-    async def list_reviews(self, since: datetime | None = None) -> AsyncIterator[Review]:
+    def list_reviews(self, since: datetime | None = None) -> AsyncIterator[Review | ItemUnreadable]:
         """Yield the reviews that are open."""
-        async for item in self._connection.pages(
-            lambda client, asked: client.v1.reviews.list(asked), created_since(since), Page[ReviewObject]
-        ):
-            yield item.ours()
+        return self._connection.pages(
+            lambda client, asked: client.v1.reviews.list(asked),
+            created_since(since),
+            Page[ReviewObject],
+            ReviewObject.ours,
+        )
 
     async def get_balance(self) -> Balance:
         """Return the balance."""
@@ -88,60 +91,63 @@ class StripeReads:
         found = await self._connection.call(lambda client: client.v1.accounts.retrieve_current(), AccountObject)
         return found.ours()
 
-    async def list_configurations(self) -> AsyncIterator[Configuration]:
+    def list_configurations(self) -> AsyncIterator[Configuration | ItemUnreadable]:
         """Yield the payment method configurations."""
-        async for item in self._connection.pages(
+        return self._connection.pages(
             lambda client, asked: client.v1.payment_method_configurations.list(asked),
             {},
             Page[ConfigurationObject],
-        ):
-            yield item.ours()
+            ConfigurationObject.ours,
+        )
 
-    async def list_prices(
+    def list_prices(
         self, *, active: bool | None = None, since: datetime | None = None
-    ) -> AsyncIterator[Price]:
+    ) -> AsyncIterator[Price | ItemUnreadable]:
         """Yield prices."""
         query = created_since(since) | ({} if active is None else {"active": active})
-        async for item in self._connection.pages(
-            lambda client, asked: client.v1.prices.list(asked), query, Page[PriceObject]
-        ):
-            yield item.ours()
+        return self._connection.pages(
+            lambda client, asked: client.v1.prices.list(asked), query, Page[PriceObject], PriceObject.ours
+        )
 
     async def first_active_price(self) -> Price | None:
         """Return one active price, or None (`GET /v1/prices?limit=1&active=true`)."""
         found = await self._connection.call(
             lambda client: client.v1.prices.list({"limit": 1, "active": True}), Page[PriceObject]
         )
-        return found.data[0].ours() if found.data else None
+        price = next(iter(found.items()), None)
+        if isinstance(price, ItemUnreadable):
+            raise price
+        return price.ours() if price else None
 
-    async def list_value_lists(self, since: datetime | None = None) -> AsyncIterator[ValueList]:
+    def list_value_lists(self, since: datetime | None = None) -> AsyncIterator[ValueList | ItemUnreadable]:
         """Yield the fraud screening's lists."""
-        async for item in self._connection.pages(
+        return self._connection.pages(
             lambda client, asked: client.v1.radar.value_lists.list(asked),
             created_since(since),
             Page[ValueListObject],
-        ):
-            yield item.ours()
+            ValueListObject.ours,
+        )
 
-    async def list_entries(
+    def list_entries(
         self, list_id: str, value: str | None = None, *, since: datetime | None = None
-    ) -> AsyncIterator[ListEntry]:
+    ) -> AsyncIterator[ListEntry | ItemUnreadable]:
         """Yield the entries of a list: all, or those with this value."""
         query = {"value_list": list_id} | created_since(since) | ({} if value is None else {"value": value})
-        async for item in self._connection.pages(
-            lambda client, asked: client.v1.radar.value_list_items.list(asked), query, Page[ValueListItem]
-        ):
-            yield item.ours()
+        return self._connection.pages(
+            lambda client, asked: client.v1.radar.value_list_items.list(asked),
+            query,
+            Page[ValueListItem],
+            ValueListItem.ours,
+        )
 
-    async def list_events(
+    def list_events(
         self, since: datetime | None = None, *, undelivered: bool = False
-    ) -> AsyncIterator[EventSummary]:
+    ) -> AsyncIterator[EventSummary | ItemUnreadable]:
         """Yield the events of the last 30 days at most, or those with a delivery that was not accepted."""
         query = created_since(since) | ({"delivery_success": False} if undelivered else {})
-        async for item in self._connection.pages(
-            lambda client, asked: client.v1.events.list(asked), query, Page[EventObject]
-        ):
-            yield item.ours()
+        return self._connection.pages(
+            lambda client, asked: client.v1.events.list(asked), query, Page[EventObject], EventObject.ours
+        )
 
     async def get_event(self, event_id: str) -> bytes:
         """Return one event as its webhook's body would be."""

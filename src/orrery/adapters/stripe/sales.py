@@ -8,6 +8,7 @@ from orrery.adapters.stripe.connection import Connection, created_since
 from orrery.adapters.stripe.objects import Page, Session
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.settings import Endpoint
+from orrery.errors import ItemUnreadable
 from orrery.ports.processor import Account, Charge, CheckoutSession, Parameters, WebhookEndpoint
 
 
@@ -34,15 +35,14 @@ class StripeProcessor:
         """Return one session with its line items' prices."""
         return await self._reads.get_session(session_id)
 
-    async def list_completed_sessions(self, since: datetime) -> AsyncIterator[CheckoutSession]:
+    def list_completed_sessions(self, since: datetime) -> AsyncIterator[CheckoutSession | ItemUnreadable]:
         """Yield every completed session created at or after `since`, newest first, with prices."""
         query: dict[str, Any] = {"status": "complete", "expand": ["data.line_items"], **created_since(since)}
-        async for item in self._connection.pages(
-            lambda client, asked: client.v1.checkout.sessions.list(asked), query, Page[Session]
-        ):
-            yield item.ours()
+        return self._connection.pages(
+            lambda client, asked: client.v1.checkout.sessions.list(asked), query, Page[Session], Session.ours
+        )
 
-    def list_charges(self, since: datetime) -> AsyncIterator[Charge]:
+    def list_charges(self, since: datetime) -> AsyncIterator[Charge | ItemUnreadable]:
         """Yield every charge created at or after `since`, newest first."""
         return self._reads.list_charges(since)
 
@@ -50,9 +50,8 @@ class StripeProcessor:
         """Return the account that the key belongs to."""
         return await self._reads.get_account()
 
-    async def list_webhook_endpoints(self) -> list[WebhookEndpoint]:
-        """Return the account's webhook endpoints."""
-        pages = self._connection.pages(
-            lambda client, asked: client.v1.webhook_endpoints.list(asked), {}, Page[Endpoint]
+    def list_webhook_endpoints(self) -> AsyncIterator[WebhookEndpoint | ItemUnreadable]:
+        """Yield the account's webhook endpoints."""
+        return self._connection.pages(
+            lambda client, asked: client.v1.webhook_endpoints.list(asked), {}, Page[Endpoint], Endpoint.ours
         )
-        return [item.ours() async for item in pages]

@@ -22,12 +22,12 @@ class Endpoint(Identified):
     url: str
     api_version: str | None = None
     status: str
-    enabled_events: tuple[str, ...] = ()
+    enabled_events: list[str]
 
     def ours(self) -> WebhookEndpoint:
         """Return the webhook endpoint in our words."""
         enabled = self.status == "enabled"
-        return WebhookEndpoint(self.id, self.url, self.api_version, enabled, self.enabled_events)
+        return WebhookEndpoint(self.id, self.url, self.api_version, enabled, tuple(self.enabled_events))
 
 
 class _Profile(Lenient):
