@@ -211,7 +211,7 @@ async def test_a_deleted_file_takes_no_more_commits(path: Path) -> None:
     async with Opened(path) as store:
         await store.commit([Put("a", b"")])
         await moved.rename(aside)
-        with pytest.raises(StoreUnavailable, match="see that it exists"):
+        with pytest.raises(StoreUnavailable, match=r"store\.db is gone: put it back, or stop the service"):
             await store.commit([Put("b", b"")])
         await moved.write_bytes(b"")
         with pytest.raises(StoreUnavailable, match="was replaced while it was in use"):

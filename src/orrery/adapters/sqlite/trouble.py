@@ -10,6 +10,7 @@ _LOCKED = "is locked by another process for too long: see who holds it, then try
 _FULL = "could not grow, because the disk is full: make room, then try again"
 _DAMAGED = "is damaged or no store at all: put a sound snapshot in its place with `orrery restore`"
 _REFUSED = "could not be opened or written: see that it exists and that this user may write it and its directory"
+_GONE = "is gone: put it back, or stop the service and bring a snapshot back with `orrery restore`"
 _DISK = "met a disk error: check the disk"
 
 _SENTENCES: dict[type[Exception], str] = {
@@ -24,7 +25,7 @@ _SENTENCES: dict[type[Exception], str] = {
     apsw.AuthError: _REFUSED,
     apsw.IOError: _DISK,
     apsw.TooBigError: "was asked to keep a value larger than it can hold",
-    FileNotFoundError: _REFUSED,
+    FileNotFoundError: _GONE,
     PermissionError: _REFUSED,
     NotADirectoryError: _REFUSED,
 }
