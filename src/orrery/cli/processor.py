@@ -19,6 +19,7 @@ from orrery.cli.tables import Row, left_out, note, show, show_json
 from orrery.cli.terminal import new_console
 from orrery.cli.windows import parse_window
 from orrery.errors import Invalid, ItemUnreadable, NotFound, ProcessorRefused
+from orrery.owner.references import as_reference
 from orrery.ports.processor import CheckoutSession, Configuration, split_unreadable
 from orrery.syntax.email_address import is_email_address
 
@@ -79,12 +80,12 @@ def session(
 ) -> None:
     """Show one payment session with everything that is known of it."""
 
+    if as_reference(session_id) is None and not _SESSION_ID.fullmatch(session_id):
+        raise Invalid("A session's id begins with cs_ and holds letters, digits and underscores.")
+
     async def read(orrery: Orrery) -> CheckoutSession:
-        named = await orrery.checkout.sessions.named(session_id)
-        if not _SESSION_ID.fullmatch(named):
-            raise Invalid("A session's id begins with cs_ and holds letters, digits and underscores.")
         try:
-            return await orrery.reads.get_session(named)
+            return await orrery.reads.get_session(await orrery.checkout.sessions.named(session_id))
         except ProcessorRefused as error:
             if error.status == HTTPStatus.NOT_FOUND:
                 raise NotFound("The processor knows no such session.") from error
