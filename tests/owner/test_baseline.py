@@ -186,6 +186,99 @@ def test_the_alarm_of_a_process_that_is_gone() -> None:
     assert step(kept, FILE, replace(LOOK, at=START + FORGOTTEN_AFTER))[1] == "back"
 
 
+VALUES = [replace(FILE, fingerprint=value) for value in (OLD, NEW, "cccccccccccc")]
+WIDER = replace(OTHER, mode=0o644)
+DURING = replace(LOOK, announced=ROTATION)
+AFTER = replace(LOOK, at=ROTATION.until)
+
+
+def test_a_rotation_that_is_rolled_back() -> None:
+    """The old value, put back while the announcement lasts, is right again when that has ended."""
+    kept, told = step(learned(), OTHER, DURING)
+    assert told == "rotated"
+    kept, told = step(kept, FILE, DURING)
+    assert (told, kept.fingerprint) == ("rotated", OLD)
+    assert step(kept, FILE, AFTER)[1] is None
+    assert step(kept, OTHER, AFTER)[1] == "changed"
+
+
+@given(st.lists(st.sampled_from([*VALUES, WIDER, GONE, EMPTY])), st.sampled_from(VALUES), st.sampled_from(VALUES))
+def test_no_announced_change_ends_in_an_alarm(changes: list[Seen], last: Seen, then: Seen) -> None:
+    """Whatever lies there while a change is announced: the last value is right then, and any other is an alarm."""
+    kept, told = learned(), set[Kind | None]()
+    for seen in [*changes, last]:
+        kept, kind = step(kept, seen, replace(DURING, held=seen.fingerprint or None))
+        told.add(kind)
+    assert told <= {None, "rotated", "vanished", "emptied", "back"}
+    after = replace(AFTER, held=last.fingerprint)
+    kept, kind = step(kept, last, after)
+    assert (kind, kept.alarms, kept.fingerprint, kept.seen_by) == (None, (), last.fingerprint, {})
+    assert step(kept, then, after)[1] == (None if then == last else "changed")
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(VALUES))), st.sampled_from(VALUES), st.booleans())
+def test_processes_that_end_with_one_value(
+    changes: list[tuple[str, Seen]],
+    last: Seen,
+    first: bool,  # noqa: FBT001  drawn by hypothesis
+) -> None:
+    """Processes that are restarted one by one, each with its own value, agree at the end: there is no alarm."""
+    kept, own = learned(), {"a": FILE, "b": FILE}
+    order = "ab" if first else "ba"
+    for observer, seen in [*changes, *((each, last) for each in order)]:
+        own[observer] = seen
+        for each in order:
+            kept, told = step(kept, own[each], replace(DURING, observer=each, held=own[each].fingerprint))
+            assert told in {None, "rotated"}
+    for observer in order:
+        kept, told = step(kept, last, replace(AFTER, observer=observer, held=last.fingerprint))
+        assert told is None
+
+
+def test_a_process_that_is_not_restarted_tells_nothing_twice() -> None:
+    """Two processes that see two values while a rotation lasts do not call it back and forth."""
+    kept, told = learned(), list[Kind | None]()
+    for _ in range(20):
+        kept, one = step(kept, OTHER, replace(DURING, held=NEW))
+        kept, other = step(kept, FILE, replace(DURING, observer="b:8081"))
+        told += [one, other]
+    assert [one for one in told if one] == ["rotated"]
+
+
+TABLE: list[tuple[Seen, Seen, bool, Kind | None]] = [
+    # what was right, what lies there now, whether a change is announced, what the owner is told
+    (FILE, FILE, True, None),
+    (FILE, OTHER, True, "rotated"),
+    (FILE, replace(FILE, mode=0o644), True, "rotated"),
+    (FILE, GONE, True, "vanished"),
+    (FILE, EMPTY, True, "emptied"),
+    (FILE, LOCKED, True, "unreadable"),
+    (GONE, FILE, True, "appeared"),
+    (FILE, FILE, False, None),
+    (FILE, OTHER, False, "changed"),
+    (FILE, replace(FILE, mode=0o644), False, "mode"),
+    (FILE, GONE, False, "vanished"),
+    (FILE, EMPTY, False, "emptied"),
+    (FILE, LOCKED, False, "unreadable"),
+    (GONE, FILE, False, "appeared"),
+]
+
+
+@pytest.mark.parametrize("rotated", [False, True])
+@pytest.mark.parametrize(("right", "now", "announced", "told"), TABLE)
+def test_the_table_of_changes(
+    right: Seen, now: Seen, told: Kind | None, *, announced: bool, rotated: bool
+) -> None:
+    """Each change is told in its way, the same after an announced rotation has come and ended as before any."""
+    kept = learned(right)
+    if rotated and right.fingerprint:
+        kept, _ = step(kept, replace(right, fingerprint="cccccccccccc"), DURING)
+        kept, _ = step(kept, right, DURING)
+    later = replace(AFTER, at=ROTATION.until + EVERY)
+    renewed = ROTATION.model_copy(update={"until": later.at + ANNOUNCED_FOR})
+    assert step(kept, now, replace(later, announced=renewed if announced else None))[1] == told
+
+
 SEEN = st.sampled_from([FILE, OTHER, GONE, EMPTY, LOCKED, Seen("unknown"), replace(FILE, place="copy")])
 LOOKS = st.builds(
     Look,

@@ -8,7 +8,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from orrery.adapters.memory import MemoryStore
-from orrery.errors import Invalid, StoreUnavailable
+from orrery.errors import Invalid, RecordUnreadable, StoreUnavailable
 from orrery.owner.fingerprints import DIRECTORY, Seen
 from orrery.owner.guard import ANNOUNCED, KEPT
 from orrery.owner.restored import RESTORED, Restored
@@ -156,6 +156,37 @@ async def test_an_announcement_ends() -> None:
     guarded.put(KEY, "second")
     await guarded.look()
     assert await guarded.told() == [f"Secret changed unannounced: {KEY}"]
+
+
+async def test_a_rotation_that_is_rolled_back() -> None:
+    """A value that was put back within the announcement is no alarm when it ends; another one after that is."""
+    guarded = Guarded()
+    await guarded.look()
+    await guarded.guard.announce(KEY, "a test")
+    for value in ("second", "first"):
+        guarded.put(KEY, value)
+        await guarded.look()
+    for _ in range(3):
+        guarded.clock.advance(timedelta(hours=24).total_seconds())
+        await guarded.look()
+    assert await guarded.told() == [f"Rotation seen: {KEY}"] * 2
+    assert [one.state for one in await guarded.guard.findings()] == ["ok"]
+    guarded.put(KEY, "second")
+    await guarded.look()
+    assert (await guarded.told())[-1] == f"Secret changed unannounced: {KEY}"
+
+
+async def test_what_a_newer_version_knows_of_a_secret_stays() -> None:
+    """The record of a newer version is not written over, and the look says so."""
+    guarded = Guarded()
+    await guarded.look()
+    assert guarded.store
+    await guarded.store.commit([Put(f"secret:{KEY}", b'{"v": 2}')])
+    with pytest.raises(RecordUnreadable):
+        await guarded.look()
+    entry = await guarded.store.get(f"secret:{KEY}")
+    assert entry
+    assert entry.value == b'{"v": 2}'
 
 
 async def test_it_is_back() -> None:

@@ -1,13 +1,14 @@
 """Which secrets lay there before, and what to make of those that lie there now. Pure.
 
     learned ──same──▶ nothing
-       │ ├──another value, announced──▶ learned anew ("rotated")
+       │ ├──another value, or the old one again, announced──▶ learned anew ("rotated")
        │ └──gone, empty, other, unreadable──▶ alarm, once ──as before──▶ "back"
 
 What is kept is of the deployment; an alarm is of the process that sees it. So two processes that see different
 things (a new one whose variables were wiped beside an old one) do not call each other off.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -68,7 +69,9 @@ class Kept(Record):
     """What is right for one secret, as far as we know, and who sees something else.
 
     `fingerprint` is null where there is to be none. `previous` still counts until `previous_until`, so that
-    the processes of a deployment can be restarted one after the other.
+    the processes of a deployment can be restarted one after the other. `seen_by` is the fingerprint that each
+    process saw last while a rotation is announced: one that sees the old value after the new has been rolled back,
+    one that saw the old only was not restarted yet.
     """
 
     v: Literal[1] = 1
@@ -80,6 +83,7 @@ class Kept(Record):
     mode: int | None = None
     since: datetime
     alarms: tuple[Alarm, ...] = ()
+    seen_by: Mapping[str, str] = {}
 
     def worst(self) -> Alarm | None:
         """Return the alarm that says the most: any before `restart`, then the oldest."""
@@ -103,6 +107,8 @@ def compared(kept: Kept | None, name: str, seen: Seen, look: Look) -> tuple[Kept
     if kept is None:
         return _learned(name, seen, look), None
     trouble = _trouble(kept, seen, look.at)
+    if trouble is None and _is_put_back(kept, seen, look):
+        return _learned(name, seen, look, kept), "rotated"
     if trouble is None:
         return _as_before(kept, seen, look)
     if accepted := _accepted(kept, trouble, look):
@@ -120,6 +126,7 @@ def _learned(name: str, seen: Seen, look: Look, before: Kept | None = None) -> K
         place=seen.place,
         mode=seen.mode,
         since=look.at,
+        seen_by={look.observer: seen.fingerprint} if rotated else {},
     )
     return learned.change(alarms=_restart(learned, seen, look))
 
@@ -140,6 +147,13 @@ def _trouble(kept: Kept, seen: Seen, now: datetime) -> Trouble | None:
 def _is_previous(kept: Kept, seen: Seen, now: datetime) -> bool:
     counts = kept.previous_until is not None and now < kept.previous_until
     return counts and seen.fingerprint == kept.previous
+
+
+def _is_put_back(kept: Kept, seen: Seen, look: Look) -> bool:
+    """Return whether a process that has seen the new value sees the one before, while a change is announced."""
+    if look.announced is None or kept.fingerprint is None or seen.fingerprint == kept.fingerprint:
+        return False
+    return kept.seen_by.get(look.observer) == kept.fingerprint
 
 
 def _is_wider(kept: Kept, seen: Seen) -> bool:
@@ -165,7 +179,8 @@ def _accepted(kept: Kept, trouble: Trouble, look: Look) -> Kind | None:
 def _as_before(kept: Kept, seen: Seen, look: Look) -> tuple[Kept, Kind | None]:
     left = _of_others(kept, look)
     moved = {"place": seen.place, "mode": seen.mode} if seen.fingerprint == kept.fingerprint else {}
-    after = kept.change(**moved, alarms=(*left, *_restart(kept, seen, look)))
+    seen_by = {**kept.seen_by, look.observer: seen.fingerprint} if look.announced and kept.previous else {}
+    after = kept.change(**moved, seen_by=seen_by, alarms=(*left, *_restart(kept, seen, look)))
     return after, "back" if _is_told(kept) and not _is_told(after) else None
 
 
