@@ -83,6 +83,7 @@ BYTES = (
     "access-by-email:",
     "access-by-time:",
     "event:",
+    "imported:",
     "index-key",
     "offer-address:",
     "outbox-dead:",

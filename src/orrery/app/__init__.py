@@ -25,6 +25,7 @@ from orrery.app.adapters import (
 from orrery.app.deployment import Orrery
 from orrery.checkout.domain import CheckoutDomain
 from orrery.checkout.lookup import index_key
+from orrery.checkout.rekeying import rekey_imports
 from orrery.edge.auth import AdminBasic
 from orrery.fraud.domain import FraudDomain
 from orrery.live.domain import LiveDomain
@@ -55,7 +56,9 @@ async def opened(settings: Settings, secrets: Secrets) -> AsyncGenerator[Orrery]
     clock = clock_of(settings)
     store = await SqliteStore.open(settings.store.path, clock)
     try:
-        yield _composed(settings, secrets, clock, store, await index_key(store))
+        key = await index_key(store)
+        await rekey_imports(store, clock, key)
+        yield _composed(settings, secrets, clock, store, key)
     finally:
         await store.close()
 

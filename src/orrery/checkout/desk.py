@@ -135,10 +135,12 @@ class Desk:
         return changed
 
     async def grant(self, gift: Gift, reason: str) -> AccessRecord:
-        """Open access without a payment; an import that exists already is `Invalid`."""
+        """Open access without a payment; a session that has access, or a line that was imported, is `Invalid`."""
         now, record = self._clock.now(), self.given(gift)
         if await self._lookup.record(record.session_id):
             raise Invalid(f"{record.session_id} has an access record already.")
+        if await self.was_imported(gift):
+            raise Invalid("This line was imported already.")
         unchanged, beside = await self._end_unchanged(record), await self._records_beside(record)
         if gift.expires_at is None:
             record = _extending(record, beside, now)
@@ -147,8 +149,21 @@ class Desk:
             writes += outbox.enqueue([self._letters.to_buyer(record, f"buyer-{record.session_id}")], now)
         journal = self._journal(record.session_id, "grant" if gift.granted_by == "owner" else "import", reason)
         writes += [self._end(record, [record, *beside]), Delete(keys.pending(record.session_id)), journal]
-        await self._commit(writes, [Absent(keys.access(record.session_id)), unchanged])
+        checks: list[Check] = [Absent(keys.access(record.session_id)), unchanged]
+        if former_id := _former_id(gift):
+            line = keys.imported(former_id, self._index_key)
+            writes.append(Put(line, record.session_id.encode()))
+            checks.append(Absent(line))
+        await self._commit(writes, checks)
         return record
+
+    async def was_imported(self, gift: Gift) -> bool:
+        """Return whether this line was imported before, whatever became of the record since."""
+        if (former_id := _former_id(gift)) is None:
+            return False
+        # A record that could not be read lies under its former id still.
+        places = (keys.imported(former_id, self._index_key), keys.access(former_id))
+        return any([await self._store.get(key) for key in places])
 
     async def journal(self, limit: int) -> list[JournalEntry | RecordUnreadable]:
         """Return the newest entries of the journal, or why one can not be read."""
@@ -161,7 +176,7 @@ class Desk:
         if gift.expires_at is not None and gift.expires_at <= now:
             raise Invalid("The access would have ended already.")
         return AccessRecord(
-            session_id=gift.session_id or f"owner_{secrets.token_hex(12)}",
+            session_id=gift.session_id or _random_id(gift.granted_by),
             product_type=gift.product.product_type,
             cert_code=gift.product.cert_code,
             vendor_slug=gift.product.vendor_slug,
@@ -228,6 +243,17 @@ class Desk:
 
     def _end_key(self, record: AccessRecord) -> str:
         return keys.access_end(keys.email_digest(record.email, self._index_key), record.product)
+
+
+def _former_id(gift: Gift) -> str | None:
+    if gift.granted_by != "import" or gift.expires_at is None:
+        return None
+    return keys.former_import_id(checked_email(gift.email), gift.product, gift.expires_at)
+
+
+def _random_id(granted_by: GrantedBy) -> str:
+    # Nobody must be able to compute it from an address: it is a ticket (decision 46).
+    return f"{'imported' if granted_by == 'import' else 'owner'}_{secrets.token_hex(12)}"
 
 
 def checked_email(email: str) -> str:

@@ -10,6 +10,7 @@ from orrery.syntax.email_address import normal_email, without_case
 ACCESS = "access:"
 ACCESS_BY_TIME = "access-by-time:"
 EVENT = "event:"
+IMPORTED = "imported:"
 INDEX_KEY = "index-key"
 OFFER = "offer:"
 OFFER_ADDRESS = "offer-address:"
@@ -50,6 +51,20 @@ def attempt(scope_digest: str) -> str:
 def event(event_id: str) -> str:
     """Return the key of a raw event."""
     return f"{EVENT}{event_id}"
+
+
+def former_import_id(email: str, product: ProductKey, expires_at: datetime) -> str:
+    """Return the session id that an import of this line got while ids were made from what a line says."""
+    line = f"{email}\n{product.vendor_slug}\n{product.cert_code}\n{expires_at.isoformat()}"
+    return f"import_{hashlib.sha256(line.encode()).hexdigest()[:24]}"
+
+
+def imported(former_id: str, index_key: bytes) -> str:
+    """Return the key by which a repeated import finds what one line of it has made.
+
+    It is made from the former id: so a record of then is found though its address was changed or erased since.
+    """
+    return f"{IMPORTED}{hmac.new(index_key, f'imported {former_id}'.encode(), hashlib.sha256).hexdigest()}"
 
 
 def offer(session_id: str) -> str:

@@ -1,7 +1,6 @@
 """`orrery access`: the owner's view of who bought what, and the owner's changes (issue item 6)."""
 
 import csv
-import hashlib
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -165,15 +164,16 @@ def _with_record(config: Path | None, session: str, act: Callable[[Desk, str], A
 
 async def _new(gifts: Sequence[Gift], orrery: Orrery) -> list[Gift]:
     """Return what is not there yet, having seen that each can be imported, so that a file goes in whole or not."""
-    new: dict[str | None, Gift] = {}
+    new: dict[Gift, None] = {}
     for number, gift in enumerate(gifts, 2):
-        if await orrery.checkout.lookup.record(gift.session_id or "") is None:
-            try:
-                orrery.checkout.desk.given(gift)
-            except Invalid as error:
-                raise Invalid(f"Line {number}: {error} Nothing was imported.") from None
-            new[gift.session_id] = gift
-    return list(new.values())
+        if gift in new or await orrery.checkout.desk.was_imported(gift):
+            continue
+        try:
+            orrery.checkout.desk.given(gift)
+        except Invalid as error:
+            raise Invalid(f"Line {number}: {error} Nothing was imported.") from None
+        new[gift] = None
+    return list(new)
 
 
 def _row(record: AccessRecord, now: datetime) -> Row:
@@ -219,6 +219,4 @@ def _gift(line: dict[str, str], number: int) -> Gift:
         raise Invalid(f"Line {number} needs a usable {what}; nothing was imported.") from None
     if expires_at.tzinfo is None:
         expires_at = expires_at.replace(tzinfo=UTC)
-    identity = f"{email}\n{product.vendor_slug}\n{product.cert_code}\n{expires_at.isoformat()}"
-    session_id = f"import_{hashlib.sha256(identity.encode()).hexdigest()[:24]}"
-    return Gift(email, product, "import", expires_at, session_id)
+    return Gift(email, product, "import", expires_at)

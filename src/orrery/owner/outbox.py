@@ -9,7 +9,7 @@ is accepted. A crash between sending and marking may repeat one, never lose one.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -20,7 +20,7 @@ from orrery.errors import DeliveryFailed, RecordUnreadable
 from orrery.owner.stored import parted, read, readable, tried
 from orrery.ports.clock import Clock
 from orrery.ports.notifier import Message, Notifier, Priority
-from orrery.ports.store import Absent, Check, Delete, Entry, Put, Store, Unchanged, Write
+from orrery.ports.store import MINIMUM_TTL, Absent, Check, Delete, Entry, Put, Store, Unchanged, Write
 from orrery.record import Record
 
 Channel = Literal["push", "email"]
@@ -105,6 +105,18 @@ def removed(entry: Entry) -> list[Write]:
     row = readable(Row, entry)
     row_id = entry.key.removeprefix(ROW)
     return _replaced(row, []) if row else [Delete(entry.key), Delete(f"{_UNREADABLE}{row_id}")]
+
+
+def reworded(entry: Entry, change: Callable[[str], str], now: datetime) -> list[Write]:
+    """Return the writes that change the id and the texts of a notification; none for one that can not be read."""
+    row = readable(Row, entry)
+    if row is None:
+        return []
+    changed = row.change(id=change(row.id), title=change(row.title), body=change(row.body))
+    if entry.expires_at is None:
+        return _replaced(row, _stored(changed))
+    left = max(entry.expires_at - now, MINIMUM_TTL)
+    return _replaced(row, [Put(_row_key(changed.id), _json(changed), left)])
 
 
 class Outbox:

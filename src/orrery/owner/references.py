@@ -17,7 +17,7 @@ DIGITS = 12
 """Letters and digits of a reference, 60 bits: of a million sessions two share one with a chance of 4 in 10^7."""
 
 SESSION_ID = re.compile(
-    r"(?:(?<![A-Za-z0-9])cs_|cs_(?:test|live)_)[A-Za-z0-9_]+|(?<![A-Za-z0-9])(?:owner|import)_[0-9a-f]{24}"
+    r"(?:(?<![A-Za-z0-9])cs_|cs_(?:test|live)_)[A-Za-z0-9_]+|(?<![A-Za-z0-9])(?:owner|imported|import)_[0-9a-f]{24}"
 )
 """A session id in any text: the processor's, or one of our own for what was granted by hand or imported.
 
