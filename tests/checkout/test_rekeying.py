@@ -1,18 +1,12 @@
 """Imports of earlier releases, whose ids could be computed from an address, get random ones (decision 46).
 
-`stores/imports-by-address.db.xz` was written by the code of commit ca6978c, the last before ids were random,
-by the services of `tests.support.checkout`: the lines below were imported; then bob's address was changed,
-eve's access revoked, kim erased; the letter was sent again to una (delivered), max (refused permanently, the
-owner was told) and joe (waits); zoe's record was cut. Beside them there are a grant (pat), a sale (sue) and
-an unpaid session, whose messages wait. Its store key is the tests' own.
+The store is that of `tests.support.old_imports`.
 """
 
 import json
-import lzma
 import re
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -31,28 +25,10 @@ from tests.support.checkout import INDEX_KEY, PRODUCT, Shop, all_of, record
 from tests.support.clock import START, ManualClock
 from tests.support.killed import Fuse, FusedStore, Killed
 from tests.support.notifiers import ScriptedNotifier
+from tests.support.old_imports import END, FORMER, LINES, UNREADABLE, put_store
 from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
-
-FILE = Path(__file__).parent / "stores" / "imports-by-address.db.xz"
-END = datetime(2099, 1, 31, tzinfo=UTC)
-LINES = {
-    **dict.fromkeys(["ann", "bob", "eve", "joe", "kim", "max", "una", "zoe"], END),
-    "lee": END.replace(year=2098),
-    "LEE": datetime(2099, 1, 31, tzinfo=timezone(timedelta(hours=2))),
-}
-"""Whose access was imported, until when; lee has two lines."""
-
-UNREADABLE = "zoe"
-
-
-def former_id(name: str) -> str:
-    """Return the id that anybody can compute who knows an address."""
-    return keys.former_import_id(f"{name.lower()}@example.org", PRODUCT.key, LINES[name])
-
-
-FORMER = {name: former_id(name) for name in LINES}
 
 
 def gift(name: str) -> Gift:
@@ -64,7 +40,7 @@ def gift(name: str) -> Gift:
 async def old_store(folder: Path, clock: ManualClock) -> AsyncGenerator[Store]:
     """Open a copy of the store."""
     file = folder / "orrery.db"
-    file.write_bytes(lzma.decompress(FILE.read_bytes()))
+    put_store(file)
     store = await SqliteStore.open(file, clock)
     try:
         yield store
@@ -165,7 +141,7 @@ async def test_new_line_is_imported_once() -> None:
     shop = Shop()
     line = gift("ann")
     granted = await shop.desk.grant(line, "moved here")
-    assert granted.session_id != former_id("ann")
+    assert granted.session_id != FORMER["ann"]
     assert await shop.desk.was_imported(line)
     await shop.desk.change_email(granted.session_id, "ann.new@example.org", "a new mailbox")
     await shop.privacy.erase("ann.new@example.org", "asked")
@@ -180,9 +156,9 @@ async def test_nothing_computable_is_left_by_an_erasure() -> None:
     await shop.desk.grant(gift("ann"), "moved here")
     await shop.privacy.erase("ann@example.org", "asked")
     stored = "\n".join(texts(await shop.entries()))
-    assert former_id("ann").removeprefix("import_") not in stored
-    assert keys.imported(former_id("ann"), INDEX_KEY) in stored
-    assert keys.imported(former_id("ann"), b"another key") not in stored
+    assert FORMER["ann"].removeprefix("import_") not in stored
+    assert keys.imported(FORMER["ann"], INDEX_KEY) in stored
+    assert keys.imported(FORMER["ann"], b"another key") not in stored
 
 
 async def test_journal_goes_along(shop: Shop) -> None:
@@ -363,3 +339,15 @@ async def test_unknown_fields_are_kept(tmp_path: Path) -> None:
     await rekey_imports(memory, clock, INDEX_KEY)
     (ann,) = await Shop(clock=clock, over=memory).lookup.records_of("ann@example.org")
     assert b'"later":"kept"' in ann.to_bytes()
+
+
+async def test_capitals_beyond_ascii_of_an_earlier_release() -> None:
+    """A line whose address an earlier release stored in lower case, beyond ASCII too, is known as it is typed."""
+    shop = Shop()
+    former = keys.former_import_id("jürgen@example.org", PRODUCT.key, END)
+    then = record(former, email="jürgen@example.org", granted_by="import", granted_at=START)
+    await shop.store.commit([Put(keys.access(former), then.to_bytes())])
+    line = Gift("JÜRGEN@example.org", PRODUCT.key, "import", END)
+    assert await shop.desk.was_imported(line)
+    await rekey_imports(shop.store, shop.clock, INDEX_KEY)
+    assert await shop.desk.was_imported(line)

@@ -3,7 +3,8 @@
 import json
 from pathlib import Path
 
-from tests.support.deployment import Deployment
+from tests.support.deployment import Deployment, beside_a_sandbox
+from tests.support.old_imports import FORMER, UNREADABLE, put_store
 from tests.support.visiting import CHECKOUT
 
 HEAD = "email,vendor_slug,cert_code,expires_at\n"
@@ -61,3 +62,33 @@ def test_a_product_that_nobody_sells(shop: Deployment, tmp_path: Path) -> None:
     assert "una.import@example.test" not in {one["email"] for one in shop.records.objects("access:")}
     assert shop.orrery(*words, "--retired").returncode == 0
     assert "una.import@example.test" in {one["email"] for one in shop.records.objects("access:")}
+
+
+def expect_gone(shop: Deployment) -> None:
+    """See that nobody learns anything by an id that was computed from an address, and that buyers have access."""
+    for former in (FORMER["ann"], FORMER["kim"]):
+        assert shop.client.get(f"{shop.public}/guided/api/access/{former}").status_code == 404
+    asked = {"email": "ann@example.org", "certCode": "cissp", "vendorSlug": "isc2"}
+    headers = {"Authorization": f"Bearer {shop.secrets['access_service_token']}"}
+    answer = shop.client.post(f"{shop.public}/guided/api/access/check", json=asked, headers=headers)
+    assert answer.json()["granted"]
+
+
+def test_imports_of_an_earlier_release(tmp_path: Path) -> None:
+    """The service opens the store of an earlier release: ids that can be computed from an address answer 404."""
+    with beside_a_sandbox(Deployment(tmp_path)) as shop:
+        shop.store.parent.mkdir()
+        put_store(shop.store)
+        shop.start_service()
+        expect_gone(shop)
+
+
+def test_restored_imports_of_an_earlier_release(tmp_path: Path) -> None:
+    """A snapshot of an earlier release is restored with random ids too, before anybody can ask."""
+    with beside_a_sandbox(Deployment(tmp_path)) as shop:
+        put_store(tmp_path / "snapshot.db")
+        came = shop.orrery("restore", str(tmp_path / "snapshot.db"))
+        assert "Restored." in came.stderr
+        assert shop.records.keys("access:import_") == {f"access:{FORMER[UNREADABLE]}"}
+        shop.start_service()
+        expect_gone(shop)

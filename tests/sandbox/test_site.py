@@ -366,9 +366,10 @@ def test_pages_have_one_heading_and_one_main(visitor: Visitor) -> None:
 
 
 def test_pages_are_never_stored_and_files_for_ever(visitor: Visitor) -> None:
-    """Pages are private and not stored; static files, whose address names their content, are kept."""
+    """Pages are not stored and name their address to nobody; static files are kept for ever."""
     page = visitor.get("/")
     assert page.headers["Cache-Control"] == "private, no-store"
+    assert page.headers["Referrer-Policy"] == "no-referrer"
     files = re.findall(r'"(/site/\w+/[\w.]+)"', page.text)
     assert len(files) == 6
     for path in files:

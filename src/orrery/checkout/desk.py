@@ -21,7 +21,7 @@ from orrery.owner import outbox, stored
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Check, Committed, Delete, Put, Store, Unchanged, Write
 from orrery.record import Record
-from orrery.syntax.email_address import is_email_address, normal_email
+from orrery.syntax.email_address import is_email_address, normal_email, without_case
 
 JOURNAL = "journal:"
 
@@ -150,8 +150,8 @@ class Desk:
         journal = self._journal(record.session_id, "grant" if gift.granted_by == "owner" else "import", reason)
         writes += [self._end(record, [record, *beside]), Delete(keys.pending(record.session_id)), journal]
         checks: list[Check] = [Absent(keys.access(record.session_id)), unchanged]
-        if former_id := _former_id(gift):
-            line = keys.imported(former_id, self._index_key)
+        if former_ids := _former_ids(gift):
+            line = keys.imported(former_ids[0], self._index_key)
             writes.append(Put(line, record.session_id.encode()))
             checks.append(Absent(line))
         await self._commit(writes, checks)
@@ -159,11 +159,12 @@ class Desk:
 
     async def was_imported(self, gift: Gift) -> bool:
         """Return whether this line was imported before, whatever became of the record since."""
-        if (former_id := _former_id(gift)) is None:
-            return False
-        # A record that could not be read lies under its former id still.
-        places = (keys.imported(former_id, self._index_key), keys.access(former_id))
-        return any([await self._store.get(key) for key in places])
+        for former_id in _former_ids(gift):
+            # A record that could not be read lies under its former id still.
+            for key in (keys.imported(former_id, self._index_key), keys.access(former_id)):
+                if await self._store.get(key):
+                    return True
+        return False
 
     async def journal(self, limit: int) -> list[JournalEntry | RecordUnreadable]:
         """Return the newest entries of the journal, or why one can not be read."""
@@ -245,10 +246,13 @@ class Desk:
         return keys.access_end(keys.email_digest(record.email, self._index_key), record.product)
 
 
-def _former_id(gift: Gift) -> str | None:
+def _former_ids(gift: Gift) -> list[str]:
+    """Return what an import is known by: by today's spelling of its address, and by that of an earlier release."""
     if gift.granted_by != "import" or gift.expires_at is None:
-        return None
-    return keys.former_import_id(checked_email(gift.email), gift.product, gift.expires_at)
+        return []
+    address = checked_email(gift.email)
+    spellings = dict.fromkeys((address, without_case(address)))
+    return [keys.former_import_id(one, gift.product, gift.expires_at) for one in spellings]
 
 
 def _random_id(granted_by: GrantedBy) -> str:

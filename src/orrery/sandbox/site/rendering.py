@@ -39,7 +39,12 @@ class Renderer:
 
     def __init__(self, config: SiteConfig) -> None:
         self._everywhere = {"products": config.products, "tools": read_tools(), "asset": self._address}
-        self._headers = {"Cache-Control": JUST_NOW, "Content-Security-Policy": _policy(config.payment_origin)}
+        self._headers = {
+            "Cache-Control": JUST_NOW,
+            "Content-Security-Policy": _policy(config.payment_origin),
+            # The address of the success page holds a session's id.
+            "Referrer-Policy": "no-referrer",
+        }
         self._assets = {path.name: path.read_bytes() for path in ASSETS}
         self._edition = hashlib.sha256(b"".join(self._assets.values())).hexdigest()[:12]
         self._templates = Environment(
