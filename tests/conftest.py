@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 TESTS = Path(__file__).resolve().parent
@@ -25,6 +26,16 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 PROGRAMS = f"{os.defpath}:/usr/local/sbin:/usr/sbin:/sbin"
 """Debian keeps servers out of a normal user's path."""
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}  # noqa: TID251 - a fact about the test run, not a setting
+
+
+hypothesis.settings.register_profile(
+    "orrery",
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],  # a first draw takes seconds on a fresh machine
+    derandomize=True,  # the same inputs on every machine: what is red on one is red on each
+    database=None,
+)
+hypothesis.settings.load_profile("orrery")
 
 
 def suite_of(path: Path) -> str:

@@ -39,21 +39,21 @@ def completed(**other: Any) -> CheckoutSession | None:  # noqa: ANN401  any fiel
     return found.session if found else None
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.binary(max_size=200))
 def test_any_bytes(body: bytes) -> None:
     """Bytes of any kind are no event, and no other error."""
     assert reads(body) is None
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(json_values)
 def test_any_json(value: object) -> None:
     """JSON of any kind is no event, and no other error."""
     assert reads(json.dumps(value).encode()) is None
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.dictionaries(st.sampled_from(sorted(event())), json_values, min_size=1))
 def test_an_event_with_anything_in_it(changed: dict[str, Any]) -> None:
     """An event whose fields hold anything is read or refused."""
@@ -71,7 +71,7 @@ FIELDS = [
 ]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.dictionaries(st.sampled_from(FIELDS), json_values, min_size=1))
 def test_a_session_with_anything_in_it(changed: dict[str, Any]) -> None:
     """A session whose fields hold anything is read or refused."""

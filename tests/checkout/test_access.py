@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.checkout.access import bought, grant, judge, one_year_after, without
@@ -140,7 +140,6 @@ def test_access_that_has_ended_is_not_extended(ago: timedelta) -> None:
 moments = st.datetimes(datetime(2000, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001  hypothesis adds the zone
 
 
-@settings(deadline=None)
 @given(moments, st.none() | moments)
 def test_nobody_loses_by_buying(now: datetime, running_until: datetime | None) -> None:
     """A purchase ends at least 365 days from now, and at least 365 days after what ran before."""

@@ -1,7 +1,7 @@
 """The products on sale, their slugs and their trust copy (decisions 2 and 4)."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.checkout.catalogue import (
@@ -124,7 +124,6 @@ def test_an_empty_copy_is_refused(text: str) -> None:
         checked(with_copy(text))
 
 
-@settings(deadline=None)
 @given(st.text(max_size=1300), st.text(max_size=40))
 def test_whatever_is_accepted_can_be_shown(copy: str, title: str) -> None:
     """Each product that passes has a message of 1 to 1200 code points without a link."""
@@ -138,7 +137,6 @@ def test_whatever_is_accepted_can_be_shown(copy: str, title: str) -> None:
     assert "www." not in message.lower()
 
 
-@settings(deadline=None)
 @given(
     st.from_regex(r"[a-z0-9]{1,20}(\.[a-z]{2,8}){1,3}", fullmatch=True),
     st.sampled_from(["", " ", "(", "\n", '"']),

@@ -1,7 +1,7 @@
 """What the owner and the buyer are told (decision 12)."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.checkout.catalogue import Catalogue
@@ -53,7 +53,6 @@ def test_the_push_says_how_it_came(by: str, title: str) -> None:
     assert LETTERS.sold(record(granted_by=by), ())[0].title == title
 
 
-@settings(deadline=None)
 @given(st.from_regex(r"[a-z]{4,12}\.[a-z]{4,12}@[a-z]{4,12}\.(org|com)", fullmatch=True))
 def test_a_push_holds_nothing_personal(email: str) -> None:
     """Neither the address nor the name in it is in the owner's push, which others carry."""

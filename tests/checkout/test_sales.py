@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.adapters.memory import MemoryStore
@@ -64,7 +64,6 @@ def test_currencies_are_never_added_up() -> None:
     assert sold["usd"] == Sold(Sum(1, 4900), Sum(1, 4900), Sum(1, 4900))
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 40 * 86_400), st.integers(0, 10**9), st.sampled_from(["usd", "jpy"]))))
 def test_longer_spans_hold_the_shorter_ones(sales: list[tuple[int, int, str]]) -> None:
     """Whatever was sold, 30 days hold 7 and 7 hold today, and all of 30 days is in the sums."""

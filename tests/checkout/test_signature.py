@@ -103,8 +103,8 @@ class Delivery:
 
 secrets = st.text(st.characters(codec="utf-8"), min_size=1, max_size=40)
 texts = st.text(st.characters(codec="utf-8"), max_size=60)
-ages = st.integers(2, 298) | st.integers(303, 10_000)
-"""Seconds since the signing; the vendor's library asks the real clock, so the very edge is left to the vectors."""
+ages = st.integers(0, 240) | st.integers(360, 10_000)
+"""Seconds since the signing; the vendor's library asks the real clock, so the edge is left to the vectors."""
 
 
 @st.composite
@@ -120,7 +120,7 @@ def deliveries(draw: st.DrawFn) -> Delivery:
     return Delivery(sent, ",".join(draw(st.permutations(parts))), draw(st.sampled_from([secret, secret + "x"])))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(deliveries())
 def test_the_vendor_agrees(delivery: Delivery) -> None:
     """For signed and altered deliveries of the past, the vendor's library and ours say the same."""
@@ -128,7 +128,6 @@ def test_the_vendor_agrees(delivery: Delivery) -> None:
     assert ours is vendor_accepts(delivery.body, delivery.header, delivery.secret)
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=80), st.binary(min_size=1, max_size=40), st.integers(-300, 300))
 def test_what_is_signed_is_accepted(body: bytes, secret: bytes, age: int) -> None:
     """A signature over any bytes under any secret is good for 300 s either way."""
@@ -136,7 +135,6 @@ def test_what_is_signed_is_accepted(body: bytes, secret: bytes, age: int) -> Non
     assert accepts(body, header, [secret], NOW + timedelta(seconds=age))
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=40), st.text(max_size=120))
 def test_no_header_breaks_it(body: bytes, header: str) -> None:
     """Whatever the header says, the answer is a refusal and no other error."""

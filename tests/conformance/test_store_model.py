@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import ClassVar, Literal, TypeVar
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, MultipleResults, RuleBasedStateMachine, invariant, multiple, rule
 
@@ -196,9 +196,7 @@ class SqliteMachine(StoreMachine):
     adapter = "sqlite"
 
 
-SETTINGS = settings(
-    max_examples=EXAMPLES, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+SETTINGS = settings(max_examples=EXAMPLES, stateful_step_count=40)
 TestMemory = MemoryMachine.TestCase
 TestMemory.settings = SETTINGS
 TestSqlite = SqliteMachine.TestCase

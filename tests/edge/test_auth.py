@@ -3,7 +3,7 @@
 import base64
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.edge.auth import basic_password, bearer, require_bearer
@@ -71,7 +71,6 @@ def test_no_token_is_configured(expected: bytes | None, authorization: str | Non
     assert status(authorization, expected) == 503
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=60))
 def test_only_one_value_opens(value: bytes) -> None:
     """Whatever the header holds, only the token is accepted."""

@@ -1,7 +1,7 @@
 """Who is asking (decision 14)."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.edge.client_address import UNKNOWN, ClientAddresses, rate_scope
@@ -83,7 +83,6 @@ def test_one_form() -> None:
     assert seen("2001:DB8:0:0::1") == seen("2001:db8::1") == "2001:db8::1"
 
 
-@settings(deadline=None)
 @given(st.text(max_size=20), st.lists(st.text(st.characters(max_codepoint=255), max_size=60), max_size=3))
 def test_no_header_breaks_it(peer: str, forwarded: list[str]) -> None:
     """Whatever stands in the headers, a text comes out and its scope too."""

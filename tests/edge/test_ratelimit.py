@@ -1,6 +1,6 @@
 """Sliding-window rate limits (decision 14)."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.edge.ratelimit import Limit, RateLimit
@@ -73,7 +73,6 @@ def test_part_of_a_second_is_a_second() -> None:
     assert limit.wait("a") == 1
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.integers(0, 400), max_size=60),
     st.integers(1, 5),

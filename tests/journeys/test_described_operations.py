@@ -58,9 +58,6 @@ CASES = [
 
 explored = settings(
     max_examples=EXAMPLES,
-    derandomize=True,
-    deadline=None,
-    database=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from anyio.lowlevel import checkpoint
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.errors import Cause, NotConfigured, StoreUnavailable
@@ -153,7 +153,6 @@ async def test_fifty_at_once_on_three_processes_are_one_refresh(one: Counting) -
 
 
 @given(st.lists(st.integers(0, 90), max_size=30))
-@settings(deadline=None)
 def test_at_most_one_refresh_a_minute(pauses: list[int]) -> None:
     """Whenever and however often it is asked for, each clock minute sees at most two calls."""
 
