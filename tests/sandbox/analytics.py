@@ -22,6 +22,7 @@ from orrery.sandbox.analytics.tokens import AUDIENCE, GRANT
 from orrery.sandbox.app import SandboxConfig, create_app
 from orrery.sandbox.state import Document
 from tests.sandbox.contract import PATH
+from tests.support.waiting import PATIENCE
 
 PROPERTY = "123456789"
 PAGE, PLANET = "unifiedScreenName", "streamName"
@@ -30,6 +31,7 @@ VISITORS = 24
 DAY, HOUR, PROJECT_HOUR = "tokensPerDay", "tokensPerHour", "tokensPerProjectPerHour"
 CONCURRENT, SERVER_ERRORS = "concurrentRequests", "serverErrorsPerProjectPerHour"
 THRESHOLDED = "potentiallyThresholdedRequestsPerHour"
+REPORTS = f"/v1beta/properties/{PROPERTY}:runRealtimeReport"
 TOTAL: Document = {"metrics": [{"name": "activeUsers"}]}
 
 needs_analytics_contract = pytest.mark.skipif(
@@ -45,6 +47,11 @@ def published(name: str) -> Any:  # noqa: ANN401  any JSON
 def by(*dimensions: str, **more: object) -> Document:
     """Return the request for active users by these dimensions."""
     return {**TOTAL, "dimensions": [{"name": name} for name in dimensions], **more}
+
+
+def bearer(token: str) -> dict[str, str]:
+    """Return the header that carries a token."""
+    return {"Authorization": f"Bearer {token}"}
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,7 @@ class Provider:
     def ask(self, body: object = TOTAL, token: str | None = None, property_id: str = PROPERTY) -> httpx2.Response:
         """Ask for a report; a body of bytes is sent as it is."""
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
-        headers = {"Authorization": f"Bearer {self.token() if token is None else token}"}
+        headers = bearer(self.token() if token is None else token)
         return self.web.post(
             f"/v1beta/properties/{property_id}:runRealtimeReport", content=content, headers=headers
         )
@@ -161,7 +168,7 @@ def providing(folder: Path, serving: Any) -> Generator[Provider]:  # noqa: ANN40
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     key = service_account_key(f"{url}{TOKEN_PATH}")
     app = create_app(sandbox_config(url, key), clock, clock.advance)
-    with serving(app, listener), httpx2.Client(base_url=url, timeout=5, trust_env=False) as web:
+    with serving(app, listener), httpx2.Client(base_url=url, timeout=PATIENCE, trust_env=False) as web:
         yield Provider(url, key, clock, web)
 
 

@@ -25,6 +25,7 @@ from orrery.adapters.movable_clock import MovableClock
 from orrery.sandbox.app import EVERYTHING, PriceSeed, Sandbox, SandboxConfig, create_app
 from orrery.sandbox.state import Document
 from tests.sandbox.analytics import Provider, providing
+from tests.support.waiting import PATIENCE
 
 KEY = "sk_test_orrery_sandbox"
 READER_KEY = "rk_test_orrery_reader"
@@ -34,10 +35,6 @@ VERSION = "2026-08-26.dahlia"
 PRICE = "price_sandbox_cissp"
 EUR_PRICE = "price_sandbox_eur"
 OLD_PRICE = "price_sandbox_retired"
-stamina.instrumentation.set_on_retry_hooks(())  # a wait for a condition is no retry worth a log line
-
-PATIENCE = 10.0
-"""Real seconds after which a condition that should come true is given up."""
 
 
 @contextmanager
@@ -204,8 +201,8 @@ def running(folder: Path, receiver: Receiver, secrets: tuple[str, ...] = (SECRET
         push_token=PUSH_TOKEN,
     )
     app = create_app(config, clock, clock.advance)
-    with serving(app, listener), httpx2.Client(base_url=url, timeout=5, trust_env=False) as web:
-        transport = stripe.RequestsClient(timeout=5)
+    with serving(app, listener), httpx2.Client(base_url=url, timeout=PATIENCE, trust_env=False) as web:
+        transport = stripe.RequestsClient(timeout=PATIENCE)
         yield Running(url, app, clock, receiver, web, transport)
         transport.close()
 

@@ -22,6 +22,7 @@ from google.oauth2 import service_account
 
 from orrery.adapters.ga4 import SCOPE
 from tests.sandbox.analytics import PAGE, PLANET, PROPERTY, VISITORS, Provider
+from tests.support.waiting import PATIENCE
 
 Client = Any
 """`BetaAnalyticsDataClient`, whose own types are known in parts only."""
@@ -58,7 +59,7 @@ def request(*dimensions: str, **more: Any) -> RunRealtimeReportRequest:  # noqa:
 
 def test_the_total(client: Client) -> None:
     """The client reads the total, its kind and the quotas."""
-    report = client.run_realtime_report(request(return_property_quota=True), timeout=5)
+    report = client.run_realtime_report(request(return_property_quota=True), timeout=PATIENCE)
     assert report.kind == "analyticsData#runRealtimeReport"
     assert [value.value for row in report.rows for value in row.metric_values] == [str(VISITORS)]
     assert report.property_quota.tokens_per_day.remaining == 24_990
@@ -83,7 +84,7 @@ def test_everything_that_a_request_has(client: Client) -> None:
             minute_ranges=[MinuteRange(name="all", start_minutes_ago=29, end_minutes_ago=0)],
             metric_aggregations=[MetricAggregation.TOTAL],
         ),
-        timeout=5,
+        timeout=PATIENCE,
     )
     assert {row.dimension_values[0].value for row in report.rows} == {"Northwind"}
     figures = [int(row.metric_values[0].value) for row in report.rows]
@@ -94,7 +95,7 @@ def test_everything_that_a_request_has(client: Client) -> None:
 def test_nobody(client: Client, provider: Provider) -> None:
     """Nobody there is a report without rows to the client."""
     provider.visitors(0)
-    assert len(client.run_realtime_report(request(PAGE), timeout=5).rows) == 0
+    assert len(client.run_realtime_report(request(PAGE), timeout=PATIENCE).rows) == 0
 
 
 @pytest.mark.parametrize(
@@ -111,10 +112,10 @@ def test_faults(
     """The client takes the sandbox's errors for the vendor's."""
     provider.fault(kind)
     with pytest.raises(raised):
-        client.run_realtime_report(request(), timeout=5)
+        client.run_realtime_report(request(), timeout=PATIENCE)
 
 
 def test_wrong_dimensions(client: Client) -> None:
     """A dimension that realtime reports do not have is an invalid argument to the client."""
     with pytest.raises(exceptions.BadRequest, match="Did you mean city"):
-        client.run_realtime_report(request("pageTitle"), timeout=5)
+        client.run_realtime_report(request("pageTitle"), timeout=PATIENCE)

@@ -1,30 +1,31 @@
 """The six quotas: how they run down, what they say when they are gone, and when they come back."""
 
+import asyncio
 from datetime import UTC, datetime
-from threading import Thread
 
-import httpx2
 import pytest
 
 from orrery.sandbox.analytics.config import AnalyticsConfig
 from orrery.sandbox.analytics.errors import Refused
 from orrery.sandbox.analytics.quota import TEXTS, Quota
-from orrery.sandbox.state import State
+from orrery.sandbox.state import Document, State
 from tests.sandbox.analytics import (
     CONCURRENT,
     DAY,
     HOUR,
     PROJECT_HOUR,
-    PROPERTY,
+    REPORTS,
     SERVER_ERRORS,
     THRESHOLDED,
     TOTAL,
     Provider,
+    bearer,
     by,
     needs_analytics_contract,
     published,
 )
 from tests.sandbox.conftest import until
+from tests.sandbox.held import expect_met, held, posted
 from tests.support.clock import ManualClock
 
 CONFIG = AnalyticsConfig("1", "counter@example.test", "no key")
@@ -108,21 +109,16 @@ def test_requests_at_once(provider: Provider) -> None:
     provider.quota(bucket=CONCURRENT, size=1, left=1)
     provider.fault("analytics_timeout", path="city")
     token = provider.token()
-    waiting = Thread(target=_give_up, args=(provider, token))
-    waiting.start()
-    until(lambda: provider.left(CONCURRENT) == 0)
-    assert provider.refusal(TOTAL, token=token)["message"] == TEXTS[CONCURRENT]
-    waiting.join()
+
+    async def refusal_of_another() -> Document:
+        report = posted(provider.web, REPORTS, json=by("city"), headers=bearer(token))
+        async with held(report, lambda: expect_met(provider.web)):
+            return provider.refusal(TOTAL, token=token)
+
+    assert asyncio.run(refusal_of_another())["message"] == TEXTS[CONCURRENT]
     until(lambda: provider.left(CONCURRENT) == 1)
     assert provider.ask(token=token).status_code == 200
     provider.quota(bucket=CONCURRENT, size=10, left=10)
-
-
-def _give_up(provider: Provider, token: str) -> None:
-    url = f"{provider.url}/v1beta/properties/{PROPERTY}:runRealtimeReport"
-    headers = {"Authorization": f"Bearer {token}"}
-    with pytest.raises(httpx2.ReadTimeout):
-        httpx2.post(url, json=by("city"), headers=headers, timeout=1, trust_env=False)
 
 
 def test_the_hour_refills_on_the_clock() -> None:

@@ -7,9 +7,8 @@ import pytest
 
 from orrery.sandbox.analytics import messages
 from orrery.sandbox.state import Document
-from tests.sandbox.analytics import PROPERTY, TOTAL, Provider, by, needs_analytics_contract, published
+from tests.sandbox.analytics import PROPERTY, REPORTS, TOTAL, Provider, by, needs_analytics_contract, published
 
-PATH = f"/v1beta/properties/{PROPERTY}:runRealtimeReport"
 MESSAGES = {name: set(fields) for name, fields in messages.MESSAGES.items()}
 
 
@@ -44,7 +43,7 @@ def test_unknown_metrics(provider: Provider) -> None:
 @needs_analytics_contract
 def test_no_token(provider: Provider) -> None:
     """A request without a token is told so, in the published words and header."""
-    answer = provider.web.post(PATH, json=TOTAL)
+    answer = provider.web.post(REPORTS, json=TOTAL)
     assert answer.status_code == 401
     assert answer.json()["error"] == words("401_missing")
     assert answer.headers["www-authenticate"] == published("errors")["401_missing"]["www_authenticate"]
@@ -153,8 +152,8 @@ def test_what_is_not_simulated(provider: Provider, more: dict[str, object]) -> N
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("GET", PATH),
-        ("PUT", PATH),
+        ("GET", REPORTS),
+        ("PUT", REPORTS),
         ("POST", f"/v1beta/properties/{PROPERTY}:runReport"),
         ("GET", f"/v1beta/properties/{PROPERTY}/metadata"),
         ("POST", "/v1beta/"),

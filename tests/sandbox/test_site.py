@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from orrery.errors import Invalid
 from orrery.sandbox.site import SiteConfig, SiteProduct, create_site
 from tests.support.site_operations import TOKEN, OperationsStub
+from tests.support.waiting import PATIENCE
 
 NAVIGATOR = SiteProduct(
     "northwind", "cloud-navigator", "Cloud Navigator", "US$39", "Instant access. No auto-renewal."
@@ -20,9 +21,6 @@ NAVIGATOR = SiteProduct(
 PILOT = SiteProduct("northwind", "cloud-pilot", "Cloud Pilot <beta>", "US$59", "One year.")
 PRACTICE = "/practice/northwind/cloud-navigator"
 BUYER = "cs_test_buyer"
-PATIENCE = 4.0
-"""Real seconds that any page may take: less than the site's own deadlines."""
-
 FORM = {"vendorSlug": "northwind", "certCode": "cloud-navigator", "intent": "one-intent"}
 
 
@@ -43,7 +41,11 @@ class Visitor:
     """A browser without JavaScript, with one cookie jar."""
 
     def __init__(
-        self, operations: OperationsStub, *products: SiteProduct, access_deadline: float = 5.0, token: str = TOKEN
+        self,
+        operations: OperationsStub,
+        *products: SiteProduct,
+        access_deadline: float = PATIENCE,
+        token: str = TOKEN,
     ) -> None:
         config = SiteConfig(
             "http://127.0.0.1:1", token, products or (NAVIGATOR,), "https://pay.test", access_deadline

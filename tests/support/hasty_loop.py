@@ -1,10 +1,12 @@
 """An event loop whose time a test moves: deadlines of the loop pass without waiting."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from anyio.lowlevel import checkpoint
+
+from tests.support.waiting import PATIENCE, eventually
 
 Result = TypeVar("Result")
 
@@ -19,16 +21,20 @@ class HastyLoop(asyncio.SelectorEventLoop):
         return super().time() + self.ahead
 
 
-def run_ahead(work: Coroutine[Any, Any, Result], seconds: float) -> Result:
-    """Run `work`; once it waits, let `seconds` pass at once, and return what it returns."""
+def run_ahead(
+    work: Coroutine[Any, Any, Result], seconds: float, once: Callable[[], object] | None = None
+) -> Result:
+    """Run `work`; once it waits, and `once` fails no more, let `seconds` pass; return what it returns."""
     loop = HastyLoop()
 
     async def ahead() -> Result:
         task = asyncio.ensure_future(work)
         for _ in range(10):
             await checkpoint()
+        if once:
+            await asyncio.to_thread(eventually, once)
         loop.ahead += seconds
-        return await asyncio.wait_for(task, 60)
+        return await asyncio.wait_for(task, PATIENCE)
 
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
         return runner.run(ahead())

@@ -8,16 +8,21 @@ import stamina
 
 Seen = TypeVar("Seen")
 
-PATIENCE = 20.0
-"""Real seconds that anything may take on a busy machine."""
+stamina.instrumentation.set_on_retry_hooks(())  # a wait for a condition is no retry worth a log line
+
+PATIENCE = 120.0
+"""Real seconds after which a wait for something that must come is given up.
+
+It says nothing about speed: only a test that fails waits it out, on a machine ten times slower, too.
+"""
 
 
-def eventually(look: Callable[[], Seen], within: float = PATIENCE) -> Seen:
+def eventually(look: Callable[[], Seen]) -> Seen:
     """Return what `look` returns once it neither fails an assertion nor misses the server, or raise its error."""
     for attempt in stamina.retry_context(
         on=(AssertionError, httpx2.TransportError),
         attempts=None,
-        timeout=within,
+        timeout=PATIENCE,
         wait_initial=0.01,
         wait_max=0.1,
         wait_jitter=0.02,

@@ -1,0 +1,58 @@
+"""Requests whose answer a fault keeps back: until the sandbox's clock has moved on, or for ever."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+
+from tests.support.waiting import PATIENCE, eventually
+
+CUT = (httpx2.RemoteProtocolError, httpx2.ReadError)
+"""What a client says of a connection that ends without an answer: which of both depends on what is on its way."""
+
+
+def late(web: httpx2.Client, seconds: float, path: str, **request: Any) -> httpx2.Response:  # noqa: ANN401  as httpx2 takes it
+    """Post what meets the fault that is on; see that the answer is kept back until so many seconds have passed."""
+
+    async def wait() -> httpx2.Response:
+        async with held(posted(web, path, **request), lambda: expect_met(web)) as answer:
+            web.post("/_clock", json={"advance": seconds})
+            return await answer
+
+    return asyncio.run(wait())
+
+
+def never(web: httpx2.Client, path: str, **request: Any) -> None:  # noqa: ANN401  as httpx2 takes it
+    """Post what meets the fault that is on; see that it gets no answer while other requests do, and hang up."""
+
+    async def wait() -> None:
+        async with held(posted(web, path, **request), lambda: expect_met(web)):
+            pass
+
+    asyncio.run(wait())
+
+
+@asynccontextmanager
+async def held(work: Coroutine[Any, Any, Any], is_held: Callable[[], None]) -> AsyncGenerator[asyncio.Task[Any]]:
+    """Begin the work; once `is_held` does not fail any more, yield it as a task, and give it up at the end."""
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.to_thread(eventually, is_held)
+        assert not task.done()
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def posted(web: httpx2.Client, path: str, **request: Any) -> httpx2.Response:  # noqa: ANN401  as httpx2 takes it
+    """Post over a connection of its own."""
+    async with httpx2.AsyncClient(base_url=web.base_url, trust_env=False, timeout=PATIENCE) as other:
+        return await other.post(path, **request)
+
+
+def expect_met(web: httpx2.Client) -> None:
+    """Fail, for now, while a fault waits for its request."""
+    assert web.get("/_faults").json()["active"] == []
