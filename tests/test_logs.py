@@ -18,6 +18,7 @@ from structlog.typing import EventDict
 from orrery.logs import HIDDEN, Redaction, refer_to_sessions
 from orrery.owner.references import References
 from tests.support.log_speaker import SECRETS, fail
+from tests.support.waiting import PATIENCE
 
 SPEAKER = Path(__file__).parent / "support" / "log_speaker.py"
 SECRET = "marked-value-0x5eed"  # noqa: S105  a test's own text
@@ -207,7 +208,7 @@ secret_texts = st.text(letters | st.sampled_from("'\"\\ %/"), min_size=8, max_si
 
 
 @pytest.mark.parametrize("place", PLACES)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(secret=secret_texts)
 def test_a_secret_never_survives(place: str, secret: str) -> None:
     """Wherever a registered secret is placed in an event, the line holds neither it nor a spelling of it."""
@@ -230,7 +231,7 @@ def spoken(request: pytest.FixtureRequest) -> list[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert done.returncode == 1
     assert done.stdout == ""
@@ -257,7 +258,11 @@ def test_the_rest_is_printed(spoken: list[str], said: str) -> None:
 def test_every_line_is_json() -> None:
     """In JSON every line, a library's and a crash's too, is one object with time, level and event."""
     done = subprocess.run(  # noqa: S603  our own program
-        [sys.executable, str(SPEAKER), "json", "crash"], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, str(SPEAKER), "json", "crash"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
     )
     lines = [json.loads(line) for line in done.stderr.splitlines()]
     assert all({"timestamp", "level", "event"} <= set(line) for line in lines)

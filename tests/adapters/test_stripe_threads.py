@@ -6,9 +6,7 @@ from threading import Barrier, Event
 import pytest
 
 from orrery.adapters.stripe.threads import Threads
-
-PATIENCE = 20.0
-"""Real seconds that anything may take on a busy machine."""
+from tests.support.waiting import PATIENCE
 
 
 def named(name: str) -> list[threading.Thread]:

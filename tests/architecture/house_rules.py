@@ -11,6 +11,9 @@ CODE = frozenset({".py", ".js", ".css", ".html", ".sh"})
 FORBIDDEN_NAMES = re.compile(r"(utils?|helpers?|common|manager|misc|base)")
 FORBIDDEN_CLASSES = re.compile(r"(Utils?|Helpers?|Manager|Base)$")
 SLEEPERS = frozenset({"time", "asyncio", "anyio"})
+STOPWATCHES = frozenset({"monotonic", "perf_counter", "elapsed"})
+LIMITED = frozenset({"wait", "join", "result", "communicate", "settimeout", "wait_for", "fail_after", "select"})
+UNLIMITED = frozenset({"0", "None"})
 MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:work|root|home|Users)/\w")
 REGISTRY = re.compile(
     r"\b(?:pypi|pythonhosted|npmjs|yarnpkg|crates|rubygems)\.(?:org|com|io)\b|\b(?:deb|ftp)\.debian\.org\b"
@@ -81,6 +84,15 @@ def sleeping(text: str) -> Iterator[str]:
             yield f"{node.lineno}: {ast.unparse(node)}"
 
 
+def timing(text: str) -> Iterator[str]:
+    """A test measures no time and sets no time-out of its own: `PATIENCE` ends what would hang."""
+    lines = text.splitlines()
+    for node in ast.walk(ast.parse(text)):
+        what = _measures(node) or _limits(node) or _checks_speed(node, text)
+        if isinstance(node, ast.expr) and what and not REASON.search(lines[node.lineno - 1]):
+            yield f"{node.lineno}: {what}"
+
+
 def machine_paths(text: str) -> Iterator[str]:
     """No file names a folder of somebody's machine."""
     yield from _lines_with(MACHINE_PATH, text)
@@ -122,6 +134,32 @@ def _sleeps(node: ast.Call) -> bool:
         return False
     only_yields = len(node.args) == 1 and isinstance(node.args[0], ast.Constant) and node.args[0].value == 0
     return function.value.id in SLEEPERS and not only_yields
+
+
+def _measures(node: ast.AST) -> str:
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    of_a_clock = isinstance(node, ast.Attribute) and ast.unparse(node.value).endswith("clock")
+    return ast.unparse(node) if name in STOPWATCHES and not of_a_clock else ""
+
+
+def _limits(node: ast.AST) -> str:
+    if not isinstance(node, ast.Call):
+        return ""
+    given = [each.value for each in node.keywords if each.arg in {"timeout", "within"}]
+    if isinstance(node.func, ast.Attribute) and node.func.attr in LIMITED:
+        given += [
+            each for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, int | float)
+        ]
+    own = [text for each in given if "PATIENCE" not in (text := ast.unparse(each)) and text not in UNLIMITED]
+    return f"gives up after {own[0]}" if own else ""
+
+
+def _checks_speed(node: ast.AST, text: str) -> str:
+    if not (isinstance(node, ast.Call) and ast.unparse(node.func).endswith("settings")):
+        return ""
+    given = {each.arg: ast.unparse(each.value) for each in node.keywords}
+    checked = "suppress_health_check" in given and "too_slow" not in text
+    return "lets a generator's speed decide" if checked or given.get("deadline", "None") != "None" else ""
 
 
 def _lines_with(pattern: re.Pattern[str], text: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ PYTHON: list[Rule] = [
     rules.unexplained_exceptions,
     rules.swallowed_exceptions,
 ]
-TESTS: list[Rule] = [rules.untold_tests, rules.patching, rules.sleeping]
+TESTS: list[Rule] = [rules.untold_tests, rules.patching, rules.sleeping, rules.timing]
 EVERY_FILE: list[Rule] = [rules.machine_paths, rules.registry_hosts]
 
 HOST = "pypi" + ".org"  # in two halves, so that the rule does not find it here
@@ -35,6 +35,17 @@ PLANTED: dict[Rule, list[str]] = {
         "from unittest.mock import Mock",
     ],
     rules.sleeping: ["import time\ntime.sleep(1)", "import asyncio\nasyncio.sleep(0.1)", "from time import sleep"],
+    rules.timing: [
+        "import time\nbegun = time.monotonic()",
+        "from time import perf_counter\nbegun = perf_counter()",
+        "assert answer.elapsed.total_seconds() < 1",
+        "httpx2.get(address, timeout=5)",
+        "eventually(look, within=2)",
+        "thread.join(10)",
+        "asyncio.wait_for(task, 5)",
+        "@settings(deadline=200)\ndef test_x(): ...",
+        "@settings(suppress_health_check=[HealthCheck.filter_too_much])\ndef test_x(): ...",
+    ],
     rules.machine_paths: [f"see {HOME}/notes", f"DATA = '{HOME}'"],
     rules.registry_hosts: [f"https://{HOST}/simple", "files." + "pythonhosted" + ".org"],
     rules.unexplained_exceptions: [
@@ -59,6 +70,9 @@ INNOCENT: dict[Rule, str] = {
     rules.untold_tests: 'def test_x():\n    """A fact."""\ndef a_step(): ...',
     rules.patching: "def test_x(monkeypatch):\n    monkeypatch.setenv('A', 'b')",
     rules.sleeping: "import asyncio\nasyncio.sleep(0)\nclock.sleep(5)",
+    rules.timing: "subprocess.run(command, timeout=PATIENCE)\nclock.monotonic()\n', '.join(names)\n"
+    "sqlite3.connect(path, timeout=0)\nasyncio.wait_for(task, PATIENCE)\n"
+    "@settings(max_examples=9)\ndef test_x(): ...\nbegun = time.monotonic()  # nothing is asserted of it",
     rules.machine_paths: "GET /workers/1, https://example.test/home/page, ~/work/x",
     rules.registry_hosts: "https://pypi.example.test/simple",
     rules.unexplained_exceptions: "x = 1  # no" + "qa: S105 - it opens nothing",

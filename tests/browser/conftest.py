@@ -6,7 +6,17 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    expect,
+    sync_playwright,
+)
+
+from tests.support.waiting import PATIENCE
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = [
@@ -21,6 +31,9 @@ ARGUMENTS = [
     "--no-proxy-server",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
+
+PATIENCE_MS = PATIENCE * 1000
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @dataclass
@@ -58,7 +71,9 @@ def chromium() -> Iterator[Browser]:
     """Start one Chromium for the whole run."""
     path = next(filter(None, map(shutil.which, CHROMIUM)))
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, headless=True, args=ARGUMENTS)
+        browser = playwright.chromium.launch(
+            executable_path=path, headless=True, args=ARGUMENTS, timeout=PATIENCE_MS
+        )
         yield browser
         browser.close()
 
@@ -76,6 +91,7 @@ def open_page(chromium: Browser, watch: Watch) -> Iterator[OpenPage]:
 
     def open_one(**options: object) -> Page:
         contexts.append(chromium.new_context(**options))  # pyright: ignore[reportArgumentType] the options of new_context
+        contexts[-1].set_default_timeout(PATIENCE_MS)
         page = contexts[-1].new_page()
         watch.follow(page)
         return page

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import stamina
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage, Watch
 from tests.support.accessibility import violations
 from tests.support.demo import Demo, running_demo
+from tests.support.waiting import eventually
 
 BUYER = "ada@example.test"
 UNTIL = re.compile(r"Access until \d{1,2} \w+ 20\d\d")
@@ -141,12 +141,12 @@ def test_owner_and_buyer_are_told(demo: Demo, page: Page) -> None:
 
 def reload_until(page: Page, url: str, words: str) -> None:
     """Open a page again and again until the words are on it; the messages leave a moment after the sale."""
-    for attempt in stamina.retry_context(
-        on=AssertionError, attempts=None, timeout=20, wait_initial=0.1, wait_max=0.5
-    ):
-        with attempt:
-            page.goto(url)
-            assert page.get_by_role("article").filter(has_text=words).count()
+
+    def look() -> None:
+        page.goto(url)
+        assert page.get_by_role("article").filter(has_text=words).count()
+
+    eventually(look)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -17,6 +17,7 @@ from orrery.ports.clock import Clock
 from tests.support.clock import START, ManualClock
 from tests.support.hasty_loop import run_ahead
 from tests.support.refresh_endpoint import DONE, EXHAUSTED, PASSWORD, REFUSED, RefreshEndpoint, answer
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.anyio
 
@@ -158,7 +159,7 @@ async def times_of(durations: list[float], interval: float, seconds: int) -> lis
         for _ in range(20):
             await checkpoint()
         clock.advance(1)
-    assert await asyncio.wait_for(task, 5) == [True] * len(durations)
+    assert await asyncio.wait_for(task, PATIENCE) == [True] * len(durations)
     return begun
 
 

@@ -15,13 +15,13 @@ from orrery.owner.progress import UNDER_WAY
 from tests.support.approval_worker import approvals_over
 from tests.support.soak import rounds
 from tests.support.ssh_keys import make_key
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.anyio
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKER = "tests.support.approval_worker"
 ROUNDS = rounds(6)
-PATIENCE = 30
 
 
 class LaterClock(SystemClock):

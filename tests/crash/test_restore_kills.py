@@ -21,13 +21,14 @@ def shop(tmp_path: Path) -> Iterator[Deployment]:
 
 def test_killed_as_soon_as_the_snapshot_is_in_place(shop: Deployment, tmp_path: Path) -> None:
     """What waited in the snapshot, and went out since, is held back as soon as the snapshot is the store."""
-    shop.sandbox.fault("mail_451", count=1)
+    shop.sandbox.fault("mail_451", count=None)
     service, visitor, snapshot = shop.start_service(), Visitor(shop), tmp_path / "snapshot.db"
     session = visitor.buy()
     visitor.await_access(session)
     eventually(lambda: expect_equal(f"buyer-{session}" in shop.records.notifications("waiting"), wanted=True))
     assert shop.orrery("backup", str(snapshot)).returncode == 0
-    shop.sandbox.advance(10)
+    shop.sandbox.clear_faults()
+    shop.sandbox.advance(3600)
     visitor.await_told(session)
     stop(service)
     kill_when_in_place(shop, snapshot)

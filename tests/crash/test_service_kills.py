@@ -14,7 +14,7 @@ from tests.support.marked import assert_unmarked
 from tests.support.program import Program
 from tests.support.soak import rounds
 from tests.support.visiting import Visitor, expect_equal
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 from tests.support.webhooks import send, signed
 
 LEASE = 31
@@ -37,7 +37,7 @@ class Patient:
     def see_it_gone(self) -> None:
         """See that the killed service left no process and no listener."""
         # The processor's library may be asking `uname` for the machine just then: that one ends by itself.
-        eventually(lambda: expect_equal(self.service.leaves_a_process(), wanted=False), within=2)
+        eventually(lambda: expect_equal(self.service.leaves_a_process(), wanted=False))
         assert not self.shop.leaves_a_listener()
 
     def revive(self) -> None:
@@ -170,6 +170,6 @@ def test_killed_demo_leaves_nothing(tmp_path: Path) -> None:
     """`kill -9` of the demo's one process leaves no other and no port."""
     with running_demo(tmp_path / "data") as demo:
         demo.process.kill()
-        demo.process.wait(10)
-        eventually(lambda: expect_equal(demo.leaves_a_process(), wanted=False), within=2)
+        demo.process.wait(PATIENCE)
+        eventually(lambda: expect_equal(demo.leaves_a_process(), wanted=False))
         assert not demo.leaves_a_port()

@@ -18,6 +18,7 @@ from orrery.ports.store import Absent, Committed, Put
 from tests.support.soak import rounds
 from tests.support.store_worker import CALLERS, PARTS, RACED_KEYS, Opened
 from tests.support.stores import sets_in
+from tests.support.waiting import PATIENCE
 from tests.support.workers import Workers
 
 pytestmark = pytest.mark.anyio
@@ -194,14 +195,16 @@ async def test_a_file_held_by_another_alone_cannot_be_opened(path: Path, workers
 
 async def test_a_commit_waits_for_a_lock_that_is_released_in_time(path: Path, workers: Workers) -> None:
     """A lock that goes away within the timeout only delays a commit."""
-    async with Opened(path) as store:
-        holder = workers.start("lock", path)
-        holder.await_ready()
-        waiting = asyncio.ensure_future(store.commit([Put("a", b"")]))
-        done, _ = await asyncio.wait([waiting], timeout=0.05)
-        assert not done
-        holder.go()
-        assert isinstance(await waiting, Committed)
+    store = await SqliteStore.open(path, SystemClock(), busy_timeout=timedelta(seconds=PATIENCE))
+    holder = workers.start("lock", path)
+    holder.await_ready()
+    waiting = asyncio.ensure_future(store.commit([Put("a", b"")]))
+    for _ in range(100):  # reads go through meanwhile, and so would a refusal
+        assert await store.get("a") is None
+    assert not waiting.done()
+    holder.go()
+    assert isinstance(await waiting, Committed)
+    await store.close()
 
 
 async def test_a_deleted_file_takes_no_more_commits(path: Path) -> None:

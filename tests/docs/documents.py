@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.waiting import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^(?P<fence>`{3,})(?P<info>[^\n]*)\n(?P<body>.*?)^(?P=fence)\s*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 HEADING = re.compile(r"^#+\s+(.+)$", re.MULTILINE)
 RUNS = frozenset({"python run", "console run"})
-DEADLINE = 30.0  # seconds for one example
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def _succeed(command: list[str], folder: Path, given: str) -> str:
         input=given,
         capture_output=True,
         text=True,
-        timeout=DEADLINE,
+        timeout=PATIENCE,
         check=False,
     )
     printed = result.stdout + result.stderr

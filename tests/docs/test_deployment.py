@@ -9,6 +9,7 @@ import pytest
 
 from orrery.settings import Secrets
 from tests.docs.documents import ROOT
+from tests.support.waiting import PATIENCE
 
 UNIT = ROOT / "deploy/systemd/orrery.service"
 PROGRAM = "/opt/orrery/.venv/bin/orrery"
@@ -22,7 +23,7 @@ def analyze(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     if program is None:
         pytest.skip("systemd-analyze is not installed")
     return subprocess.run(  # noqa: S603 - our own arguments
-        [program, *arguments], capture_output=True, text=True, check=False, timeout=30
+        [program, *arguments], capture_output=True, text=True, check=False, timeout=PATIENCE
     )
 
 

@@ -18,6 +18,7 @@ from orrery.edge.auth import (
 from orrery.errors import Invalid
 from tests.support.clock import ManualClock, settled
 from tests.support.requests import request
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.anyio
 
@@ -48,7 +49,7 @@ async def waiting(bearer: AdminBearer, count: int) -> AsyncGenerator[list[asynci
 async def test_the_right_password_is_admitted(configured: str) -> None:
     """The password of the hash is admitted at once, whatever the hash's case and the space around it."""
     clock = ManualClock()
-    assert await asyncio.wait_for(admits(AdminBearer(configured, clock), PASSWORD), 5)
+    assert await asyncio.wait_for(admits(AdminBearer(configured, clock), PASSWORD), PATIENCE)
     assert clock.sleepers == 0
 
 
@@ -73,7 +74,7 @@ async def test_a_wrong_password_is_refused_after_a_while(token: str | bytes) -> 
     await settled()
     assert (task.done(), clock.sleepers) == (False, 1)
     clock.advance(FIRST_DELAY)
-    assert await asyncio.wait_for(task, 5) is False
+    assert await asyncio.wait_for(task, PATIENCE) is False
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,7 @@ async def test_what_can_be_no_password_is_refused_at_once(authorization: str | N
     """A missing, empty or over-long bearer is refused without a delay."""
     headers = [] if authorization is None else [("authorization", authorization)]
     clock = ManualClock()
-    assert not await asyncio.wait_for(AdminBearer(HASH, clock).admits(request(*headers)), 5)
+    assert not await asyncio.wait_for(AdminBearer(HASH, clock).admits(request(*headers)), PATIENCE)
     assert clock.sleepers == 0
 
 
@@ -111,7 +112,7 @@ async def test_a_password_outside_ascii_is_never_one() -> None:
     task = asyncio.create_task(admits(AdminBearer(hashed(password.encode()), clock), password))
     await settled()
     clock.advance(FIRST_DELAY)
-    assert await asyncio.wait_for(task, 5) is False
+    assert await asyncio.wait_for(task, PATIENCE) is False
 
 
 @pytest.mark.parametrize("configured", [None, "", " ", "x" * 64, HASH[:-1], HASH + "0", PASSWORD, "é" * 64])
@@ -120,7 +121,7 @@ async def test_a_hash_that_is_none_admits_nobody(configured: str | None) -> None
     bearer = AdminBearer(configured, ManualClock())
     assert bearer.usable is False
     for token in (PASSWORD, configured or "", "x"):
-        assert not await asyncio.wait_for(admits(bearer, token), 5)
+        assert not await asyncio.wait_for(admits(bearer, token), PATIENCE)
 
 
 async def test_a_hash_is_told_to_be_usable() -> None:
@@ -165,7 +166,7 @@ async def test_the_right_password_does_not_wait_behind_wrong_ones() -> None:
     bearer = AdminBearer(HASH, clock)
     async with waiting(bearer, 2 * MOST_WAITING):
         assert clock.sleepers == MOST_WAITING
-        assert await asyncio.wait_for(admits(bearer, PASSWORD), 5)
+        assert await asyncio.wait_for(admits(bearer, PASSWORD), PATIENCE)
 
 
 async def test_no_more_wait_than_may() -> None:
@@ -197,8 +198,8 @@ async def test_a_client_that_leaves_frees_its_place() -> None:
 async def test_what_can_be_sent_is_admitted(password: str) -> None:
     """A password that is said to be sendable is admitted by its hash, white space around it or not."""
     bearer = AdminBearer(hashed(sendable(password).encode()), ManualClock())
-    assert await asyncio.wait_for(admits(bearer, sendable(password)), 5)
-    assert await asyncio.wait_for(admits(bearer, f"{sendable(password)} "), 5)
+    assert await asyncio.wait_for(admits(bearer, sendable(password)), PATIENCE)
+    assert await asyncio.wait_for(admits(bearer, f"{sendable(password)} "), PATIENCE)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from orrery.ports.panels import Panel, Tone
 from tests.support.clock import ManualClock
 from tests.support.panels import HASH, LONG, PASSWORD, TROUBLE, WELL, failing, owner_page, source
 from tests.support.requests import client_of
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.anyio
 
@@ -100,7 +101,7 @@ async def test_wrong_passwords_are_slowed_down() -> None:
         clock.advance(delay - 0.01)
         assert not asked.done()
         clock.advance(0.01)
-        assert (await asyncio.wait_for(asked, 5)).status_code == 401
+        assert (await asyncio.wait_for(asked, PATIENCE)).status_code == 401
 
 
 @pytest.mark.parametrize("configured", [None, "", "x" * 64, PASSWORD, HASH[:-1]])

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests.support.waiting import PATIENCE
+
 PASSWORD = "open sesame, please!"  # noqa: S105  a password of the tests
 HASH = hashlib.sha256(PASSWORD.encode()).hexdigest()
 COMMAND = [sys.executable, "-m", "orrery", "admin", "hash"]
-PATIENCE = 30
-"""Real seconds that the command may take on a busy machine."""
 
 
 def test_a_script_pipes_the_password_in() -> None:

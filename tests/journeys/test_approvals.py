@@ -21,10 +21,9 @@ from orrery.settings import load
 from tests.support.deployment import Deployment, beside_a_sandbox
 from tests.support.program import run_orrery
 from tests.support.ssh_keys import fingerprint, make_key, public_half, ssh_signed
+from tests.support.waiting import PATIENCE
 
 PASSPHRASE = "a passphrase of the tests"  # noqa: S105  of a key that is made for the run
-PATIENCE = 30
-"""Real seconds that a command at a terminal may take on a busy machine."""
 
 
 @dataclass

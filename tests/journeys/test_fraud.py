@@ -78,7 +78,7 @@ def test_a_cluster_is_told_blocked_and_let_go(guarded: GuardedShop, tmp_path: Pa
     for number in range(2):
         guarded.decline(f"thief{number}@buyer.example.test")
     assert guarded.clusters() == []
-    shop.sandbox.advance(FIVE_MINUTES - 30)
+    shop.sandbox.advance(FIVE_MINUTES / 2)
     guarded.decline("thief2@buyer.example.test")
     shop.sandbox.advance(FIVE_MINUTES)
     eventually(lambda: expect_equal(len(shop.sandbox.pushes_about(ABOUT)), 1))

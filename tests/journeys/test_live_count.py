@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.support.deployment import CounterSettings, Deployment, beside_a_sandbox, stop
 from tests.support.live_counter import COSMOS, PAGES, PLANETS, SITE, TOTAL, USUAL, LiveCounter
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 ONE_REFRESH = {TOTAL: 1, PAGES: 1}
 PLENTY = 1_000_000
@@ -67,11 +67,12 @@ def test_while_the_provider_is_away(counter: LiveCounter) -> None:
     """The last good count is fresh for 3 minutes, stale until 30, and then withdrawn; it comes back."""
     counter.refresh()
     counter.shop.sandbox.run_analytics(running=False)
-    for age, stale in ((175, False), (180, True), (1795, True)):
+    for age, stale in ((100, False), (180, True), (1700, True)):
         counter.grow_old(age)
         assert not counter.refresh()["ok"]
         site = counter.site()
-        assert (site["active"], site["stale"], site["age_s"] - age < 5) == (USUAL, stale, True)
+        assert (site["active"], site["stale"]) == (USUAL, stale)
+        assert age <= site["age_s"] <= counter.age() + 1
         assert site["pages"] != []
         assert "error" not in site
     counter.grow_old(1801)
@@ -91,7 +92,10 @@ def test_many_readers_of_an_empty_store(counter: LiveCounter) -> None:
     plain = dict[str, str]()
     requests = [(method, path, plain) for method in ("GET", "HEAD") for path in (SITE, COSMOS)]
     requests += [("GET", path, {"If-None-Match": etag}) for path, etag in zip((SITE, COSMOS), etags, strict=True)]
-    connection, seen = HTTPConnection("127.0.0.1", counter.shop.ports[0], timeout=20), Counter[tuple[int, bool]]()
+    connection, seen = (
+        HTTPConnection("127.0.0.1", counter.shop.ports[0], timeout=PATIENCE),
+        Counter[tuple[int, bool]](),
+    )
     for method, path, headers in islice(cycle(requests), READS):
         connection.request(method, path, headers=headers)
         answer = connection.getresponse()
@@ -188,15 +192,15 @@ def test_guided(counter: LiveCounter) -> None:
     first = counter.guided()
     assert (first["active"], first["age_s"]) == (USUAL, 0)
     counter.shop.sandbox.visitors(USUAL + 1)
-    counter.shop.sandbox.advance(295)
+    counter.shop.sandbox.advance(200)
     assert counter.guided()["active"] == USUAL
     assert counter.asked() - before == {TOTAL: 1}
-    counter.shop.sandbox.advance(5)
+    counter.shop.sandbox.advance(100)
     assert counter.guided()["active"] == USUAL + 1
     counter.shop.sandbox.run_analytics(running=False)
     counter.shop.sandbox.advance(300)
     kept = counter.guided()
-    assert (kept["active"], kept["error"], kept["age_s"] - 300 < 5) == (USUAL + 1, "provider-unreachable", True)
+    assert (kept["active"], kept["error"], kept["age_s"] >= 300) == (USUAL + 1, "provider-unreachable", True)
 
 
 def test_by_itself(tmp_path: Path) -> None:

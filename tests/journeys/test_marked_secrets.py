@@ -20,7 +20,7 @@ from tests.support.marked import ADMIN_PASSWORD, MARK, SECRETS, assert_unmarked,
 from tests.support.program import run_orrery
 from tests.support.sandbox import SESSIONS
 from tests.support.visiting import CHECKOUT, Visitor, expect_equal
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 from tests.support.webhooks import send, signed
 
 CHECK = "/guided/api/access/check"
@@ -39,6 +39,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     try:
         deployment.start_sandbox()
         deployment.start_service()
+        deployment.await_reconciled()
         tour(deployment)
         yield deployment
     finally:
@@ -210,7 +211,9 @@ def test_refused_key(tmp_path: Path) -> None:
 def refusal_of_the_sandbox(shop: Deployment, key: str) -> str:
     """Return what the processor says to a wrong key."""
     headers = {"Authorization": f"Bearer {key}"}
-    return httpx2.get(f"{shop.sandbox.base_url}/v1/account", headers=headers, trust_env=False).text
+    return httpx2.get(
+        f"{shop.sandbox.base_url}/v1/account", headers=headers, trust_env=False, timeout=PATIENCE
+    ).text
 
 
 SLIPS = {

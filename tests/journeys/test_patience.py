@@ -5,11 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from orrery.edge.listeners import HEADER_BYTES, HEADER_SECONDS, MESSAGE_BYTES
+from orrery.edge.listeners import HEADER_BYTES, MESSAGE_BYTES
 from tests.support.deployment import Deployment
-
-SLACK = 10.0
-"""Real seconds that a busy machine may take on top."""
+from tests.support.waiting import PATIENCE
 
 ALIVE = b"GET /healthz HTTP/1.1\r\nHost: shop.example\r\n"
 UNSUPPORTED = b"POST /guided/api/checkout HTTP/1.1\r\nHost: shop.example\r\n"
@@ -26,7 +24,7 @@ LINGERING: dict[str, tuple[bytes, bytes]] = {
 
 def connect(shop: Deployment) -> socket.socket:
     """Open a connection to the public listener."""
-    return socket.create_connection(("127.0.0.1", shop.ports[0]), timeout=HEADER_SECONDS + SLACK)
+    return socket.create_connection(("127.0.0.1", shop.ports[0]), timeout=PATIENCE)
 
 
 def lets_go(shop: Deployment, first: bytes, then: bytes) -> bool:

@@ -22,7 +22,9 @@ def owner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Owner]:
     products = [*(Product(name) for name in names), Product("withdrawn", price_id="price_withdrawn")]
     with beside_a_sandbox(owned_shop(tmp_path_factory.mktemp("live"), *products)) as shop:
         shop.sandbox.price("price_withdrawn", unit_amount=4900, active=False)
-        yield Owner(shop, shop.start_service())
+        service = shop.start_service()
+        shop.await_reconciled()
+        yield Owner(shop, service)
 
 
 def test_first_sale_and_first_change(owner: Owner) -> None:

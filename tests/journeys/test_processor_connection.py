@@ -17,6 +17,7 @@ from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.errors import ProcessorError
 from tests.support.deployment import Deployment
 from tests.support.visiting import Visitor
+from tests.support.waiting import PATIENCE
 
 KEY = "sk_test_orrery_sandbox"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n"
@@ -42,7 +43,7 @@ class Dripping:
             client.recv(65536)
             client.sendall(HEAD)
             self.asked.set()
-            while not self._over.wait(1):
+            while not self._over.wait(1):  # from one byte to the next: no limit
                 client.sendall(b" ")
 
     def close(self) -> None:
@@ -72,7 +73,7 @@ def test_the_service_ends_while_the_processor_drips(tmp_path: Path) -> None:
         with dripping(shop.ports[2]) as processor, ThreadPoolExecutor(1) as pool:
             service = shop.start_service()
             clicked = pool.submit(Visitor(shop).check_out, "a-key-of-its-own")
-            assert processor.asked.wait(20)
+            assert processor.asked.wait(PATIENCE)
             assert clicked.result().status_code == 503
             assert service.end(signal.SIGTERM) == 0
     finally:

@@ -20,10 +20,10 @@ def test_not_ready_while_nothing_can_be_written(tmp_path: Path) -> None:
         eventually(lambda: see_ready(shop, 200))
         other.execute("BEGIN IMMEDIATE")
         shop.sandbox.advance(EVERY)
-        eventually(lambda: see_ready(shop, 503), within=40)
+        eventually(lambda: see_ready(shop, 503))
         other.rollback()
         shop.sandbox.advance(EVERY)
-        eventually(lambda: see_ready(shop, 200), within=40)
+        eventually(lambda: see_ready(shop, 200))
 
 
 def see_ready(shop: Deployment, status: int) -> None:

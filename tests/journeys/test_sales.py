@@ -9,7 +9,7 @@ import httpx2
 
 from tests.support.deployment import Deployment
 from tests.support.visiting import Visitor, expect_equal
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 from tests.support.webhooks import send, signed
 
 QUARTER, TWO_HOURS = 15 * 60, 2 * 3600
@@ -188,4 +188,4 @@ def foreign_session(shop: Deployment) -> str:
     }
     headers = {"Authorization": f"Bearer {shop.sandbox.api_key}"}
     address = f"{shop.sandbox.base_url}/v1/checkout/sessions"
-    return str(httpx2.post(address, data=form, headers=headers, trust_env=False).json()["id"])
+    return str(httpx2.post(address, data=form, headers=headers, trust_env=False, timeout=PATIENCE).json()["id"])

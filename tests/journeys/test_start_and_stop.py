@@ -16,7 +16,10 @@ from tests.support.program import run_orrery
 from tests.support.sandbox import SESSIONS, Sandbox
 from tests.support.ssh_keys import make_key
 from tests.support.visiting import Visitor, expect_equal
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
+
+SLOW = 5
+"""Seconds of the moved clock that the processor takes for an answer."""
 
 
 def test_twelve_hundred_characters_are_shown(shop: Deployment) -> None:
@@ -85,12 +88,16 @@ def test_told_to_end(tmp_path: Path, how: signal.Signals) -> None:
     try:
         shop.start_sandbox()
         service, visitor = shop.start_service(), Visitor(shop)
-        shop.sandbox.fault("latency", value=0.7, path=SESSIONS)
-        with ThreadPoolExecutor(1) as pool:
+        shop.await_reconciled()
+        shop.sandbox.fault("latency", value=SLOW, path=SESSIONS)
+        with ThreadPoolExecutor(2) as pool:
             answer = pool.submit(visitor.check_out)
             eventually(lambda: expect_equal(shop.sandbox.faults(), []))
-            assert service.end(how) == 0
-            assert answer.result().status_code == 200
+            ended = pool.submit(service.end, how)
+            eventually(lambda: expect_equal(shop.leaves_a_listener(), wanted=False))
+            assert not answer.done()
+            shop.sandbox.advance(SLOW)
+            assert (ended.result(), answer.result().status_code) == (0, 200)
         assert not service.leaves_a_process()
         assert not shop.leaves_a_listener()
         assert '"stopped"' in service.printed()
@@ -144,14 +151,15 @@ def expect_said(demo: Demo, sentence: str) -> None:
 def buy(demo: Demo) -> None:
     """Buy through the operation, as the shop page does, and wait for the access."""
     body = {"productType": "cert", "certCode": "cloud-navigator", "vendorSlug": "northwind"}
-    session = httpx2.post(f"{demo.shop}/guided/api/checkout", json=body, trust_env=False).json()["id"]
+    answer = httpx2.post(f"{demo.shop}/guided/api/checkout", json=body, trust_env=False, timeout=PATIENCE)
+    session = answer.json()["id"]
     Sandbox(demo.sandbox, "").pay(session, "ada@example.test")
     eventually(partial(expect_open, demo, session))
 
 
 def expect_open(demo: Demo, session: str) -> None:
     """Fail, for now, unless the access is open."""
-    answer = httpx2.get(f"{demo.shop}/guided/api/access/{session}", trust_env=False).json()
+    answer = httpx2.get(f"{demo.shop}/guided/api/access/{session}", trust_env=False, timeout=PATIENCE).json()
     assert answer["state"] == "granted"
 
 

@@ -8,6 +8,7 @@ import httpx2
 from tests.support.deployment import Deployment
 from tests.support.marked import ADMIN_PASSWORD
 from tests.support.visiting import Visitor
+from tests.support.waiting import PATIENCE
 
 OWNER = httpx2.BasicAuth("owner", ADMIN_PASSWORD)
 
@@ -64,7 +65,7 @@ def change(shop: Deployment, endpoint: str, **fields: str) -> None:
     """Change a webhook endpoint at the processor, as its dashboard would."""
     headers = {"Authorization": f"Bearer {shop.sandbox.api_key}"}
     address = f"{shop.sandbox.base_url}/v1/webhook_endpoints/{endpoint}"
-    assert httpx2.post(address, data=fields, headers=headers, trust_env=False, timeout=20).is_success
+    assert httpx2.post(address, data=fields, headers=headers, trust_env=False, timeout=PATIENCE).is_success
 
 
 def test_an_unknown_event(shop: Deployment) -> None:

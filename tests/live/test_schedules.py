@@ -12,6 +12,7 @@ import yaml
 
 from orrery.errors import Invalid
 from orrery.live.schedules import REFRESH_PATH, Kind, ready_files
+from tests.support.waiting import PATIENCE
 
 BASE = "https://counter.example.org"
 PROGRAM = "/opt/orrery/.venv/bin/orrery"
@@ -68,7 +69,7 @@ def test_the_units_are_ones_that_systemd_takes(tmp_path: Path) -> None:
     for name, text in texts("systemd").items():
         (tmp_path / name).write_text(text.replace(PROGRAM, "/bin/true"))
     command = [program, "verify", *map(str, tmp_path.iterdir())]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)  # noqa: S603  our own arguments
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)  # noqa: S603  our own arguments
     assert (result.returncode, result.stdout + result.stderr) == (0, "")
 
 

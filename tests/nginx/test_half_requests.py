@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.edge import SITE_READ, Edge
 from tests.support.origin import Origin
+from tests.support.waiting import PATIENCE
 
 SHORT = {
     "client_header_timeout 10s;": "client_header_timeout 1s;",
@@ -25,8 +26,8 @@ HALVES = [HALF_HEAD, HALF_BODY, HALF_CHUNKS, HALF_READ, b"G", b""]
 
 STRANGER = "127.0.0.2"
 
-PATIENCE = 15.0
-"""Real seconds for which a connection may stay open before the test gives up."""
+DRIP = 0.2
+"""Real seconds from one byte to the next: each alone would be soon enough."""
 
 
 @pytest.fixture
@@ -74,8 +75,8 @@ def test_half_a_request_is_closed(hasty: Edge, origin: Origin, half: bytes) -> N
 def test_headers_that_drip_are_closed(hasty: Edge) -> None:
     """A byte now and then does not prolong the time for the headers: it is counted from the first one."""
     with sent(hasty, HALF_HEAD) as (connection,):
-        connection.settimeout(0.2)
-        assert _drips_until_closed(connection) < PATIENCE / 0.2
+        connection.settimeout(DRIP)
+        assert _drips_until_closed(connection) < PATIENCE / DRIP
 
 
 @pytest.mark.parametrize("half", HALVES)
@@ -131,7 +132,7 @@ def test_long_headers(edge: Edge, length: int, status: int) -> None:
 def _drips_until_closed(connection: socket.socket) -> int:
     """Send a byte whenever nothing came for the socket's time-out; return how many were sent until it closed."""
     drops = 0
-    while drops < PATIENCE / 0.2:
+    while drops < PATIENCE / DRIP:
         try:
             if connection.recv(65536) == b"":
                 break

@@ -12,7 +12,7 @@ from orrery.live.freshness import TOO_OLD_ABOVE
 from tests.support.edge import SITE_READ, Edge
 from tests.support.nginx import SITE
 from tests.support.origin import Origin
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 
 def _goes_away(origin: Origin) -> None:
@@ -101,7 +101,7 @@ def test_other_operations_wait_for_none_of_this(edge: Edge, origin: Origin) -> N
     eventually(lambda: _expect_asked(origin, 1))
     origin.open.set()
     assert edge.client.post("/guided/api/webhook", content=b"{}").status_code == 200
-    reader.join(10)
+    reader.join(PATIENCE)
 
 
 def _expect_status(answer: httpx2.Response, status: int, kept: str) -> None:

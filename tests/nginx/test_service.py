@@ -19,9 +19,13 @@ from orrery.ports.store import Put
 from tests.support.edge import COSMOS_READ, SITE_READ, Edge, edge_before
 from tests.support.ports import free_ports
 from tests.support.program import Program
-from tests.support.waiting import eventually
+from tests.support.visiting import expect_equal
+from tests.support.waiting import PATIENCE, eventually
 
 VISITORS = 37
+
+SOON = timedelta(seconds=8)
+"""After which the count is too old: long enough for one read before, on a machine ten times slower, too."""
 
 ROUNDING = timedelta(seconds=3)
 """What was composed is sent for a second and kept for one at least, and nginx counts whole ones."""
@@ -55,22 +59,30 @@ class Counted:
         """The store's file."""
         return self.folder / "orrery.db"
 
-    def start(self, generated_at: datetime) -> Program:
-        """Store a count of that time, and serve it."""
-        settings, store = self.folder / "orrery.toml", json.dumps(str(self.store))
-        text = _SETTINGS.format(port=self.port, private_port=self.private_port, store=store)
-        settings.write_text(text, encoding="utf-8")
+    def fill(self, generated_at: datetime) -> None:
+        """Store a count of that time."""
         asyncio.run(_fill(self.store, generated_at))
+
+    def start(self) -> Program:
+        """Start the service; it takes requests when this returns, and has read no count yet."""
+        settings = self.folder / "orrery.toml"
+        path = json.dumps(str(self.store))
+        text = _SETTINGS.format(port=self.port, private_port=self.private_port, store=path)
+        settings.write_text(text, encoding="utf-8")
         program = Program(["serve", "--config", str(settings)], self.folder / "service.log")
         self._programs.append(program)
-        eventually(lambda: httpx2.get(f"http://127.0.0.1:{self.port}/healthz", trust_env=False))
+        eventually(lambda: self.get(self.port, "healthz"))
         return program
 
     def reads(self) -> int:
         """Return how many reads of the counter have reached the service."""
-        text = httpx2.get(f"http://127.0.0.1:{self.private_port}/metrics", trust_env=False).text
+        text = self.get(self.private_port, "metrics").text
         lines = [line for line in text.splitlines() if '"/api/stats"' in line and "_total{" in line]
         return sum(int(float(line.rpartition(" ")[2])) for line in lines)
+
+    def get(self, port: int, path: str) -> httpx2.Response:
+        """Read from the service itself."""
+        return httpx2.get(f"http://127.0.0.1:{port}/{path}", trust_env=False, timeout=PATIENCE)
 
     def clear_away(self) -> None:
         """Leave no process behind."""
@@ -97,7 +109,8 @@ def front(counted: Counted, tmp_path: Path) -> Iterator[Edge]:
 
 def test_a_thousand_reads_cost_the_service_one(counted: Counted, front: Edge) -> None:
     """Of five hundred reads of each address, one reaches the service."""
-    counted.start(_now())
+    counted.fill(_now())
+    counted.start()
     for address in (SITE_READ, COSMOS_READ):
         shown = {front.read(address).text for _ in range(500)}
         assert len(shown) == 1
@@ -107,7 +120,8 @@ def test_a_thousand_reads_cost_the_service_one(counted: Counted, front: Edge) ->
 
 def test_the_owners_reads_are_never_kept(counted: Counted, front: Edge) -> None:
     """Refresh and intel reach the service each time, and say that nobody may keep them."""
-    counted.start(_now())
+    counted.fill(_now())
+    counted.start()
     headers = {"Authorization": "Bearer orrery-test-password"}
     for _ in range(2):
         for method, address in (("GET", f"{COSMOS_READ}&intel=1"), ("POST", "/api/stats?refresh=realtime")):
@@ -122,22 +136,50 @@ def test_a_count_is_not_shown_past_30_minutes(counted: Counted, front: Edge) -> 
 
     An answer of the last minute is kept for `s-maxage`: the time to the boundary, no shorter (decision 27).
     """
-    end = _now() + timedelta(seconds=6)
-    service = counted.start(end - TOO_OLD_ABOVE)
-    assert front.active() == VISITORS
+    service = counted.start()
+    end = _now() + SOON
+    counted.fill(end - TOO_OLD_ABOVE)
+    last = Seen(front)
+    assert last.look()
     service.kill()
-    seen = [_now()]
-    eventually(lambda: _expect_gone(front, seen))
-    assert end - timedelta(seconds=7) < max(seen) <= end + ROUNDING
+    eventually(lambda: expect_equal(last.look(), wanted=False))
+    assert last.read().status_code >= 500
+    assert last.at <= end + last.longest + ROUNDING
 
 
 def test_a_count_turns_too_old_at_30_minutes(counted: Counted, front: Edge) -> None:
     """With the service there, the edge shows no count after 30 minutes either, but why there is none."""
-    end = _now() + timedelta(seconds=4)
-    counted.start(end - TOO_OLD_ABOVE)
-    seen: list[datetime] = []
-    eventually(lambda: _expect_too_old(front, seen))
-    assert max(seen) <= end + ROUNDING
+    counted.start()
+    end = _now() + SOON
+    counted.fill(end - TOO_OLD_ABOVE)
+    last = Seen(front)
+    assert last.look()
+    eventually(lambda: expect_equal(last.look(), wanted=False))
+    told = last.read().json()
+    assert (told["active"], told["error"]) == (0, "data-too-stale")
+    assert last.at <= end + last.longest + ROUNDING
+
+
+class Seen:
+    """When the count was asked for and shown the last time, and how long a read took at most."""
+
+    def __init__(self, front: Edge) -> None:
+        self.front = front
+        self.at = _now()
+        self.longest = timedelta()
+
+    def look(self) -> bool:
+        """Read once; return whether the count was shown."""
+        asked = _now()
+        answer = self.read()
+        self.longest = max(self.longest, _now() - asked)
+        shown = answer.is_success and answer.json()["active"] == VISITORS
+        self.at = asked if shown else self.at
+        return shown
+
+    def read(self) -> httpx2.Response:
+        """Read from the edge."""
+        return self.front.read()
 
 
 def _now() -> datetime:
@@ -149,20 +191,3 @@ async def _fill(path: Path, generated_at: datetime) -> None:
     value = Active(active=VISITORS, generated_at=generated_at).model_dump_json().encode()
     await store.commit([Put(keys.ACTIVE, value, keys.VALUE_TTL)], [])
     await store.close()
-
-
-def _expect_gone(front: Edge, seen: list[datetime]) -> None:
-    asked = _now()
-    answer = front.read()
-    if answer.is_success:
-        assert answer.json()["active"] == VISITORS
-        seen.append(asked)
-    assert answer.status_code >= 500
-
-
-def _expect_too_old(front: Edge, seen: list[datetime]) -> None:
-    asked = _now()
-    shown = front.read().json()
-    if shown["active"]:
-        seen.append(asked)
-    assert (shown["active"], shown.get("error")) == (0, "data-too-stale")

@@ -17,7 +17,7 @@ from cryptography.x509.oid import NameOID
 from tests.support.edge import SITE_READ, Edge
 from tests.support.nginx import SITE, Ports, adapted, command, replaced, running, write
 from tests.support.origin import Origin
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 NAME = "shop.example"
 
@@ -41,7 +41,9 @@ def visitor(tmp_path: Path, main: Path, ports: Ports) -> Iterator[httpx2.Client]
     trusted = ssl.create_default_context(cafile=str(tmp_path / "fullchain.pem"))
     with (
         running(main, ports.site),
-        httpx2.Client(base_url=f"https://127.0.0.1:{ports.site}", trust_env=False, verify=trusted) as client,
+        httpx2.Client(
+            base_url=f"https://127.0.0.1:{ports.site}", trust_env=False, timeout=PATIENCE, verify=trusted
+        ) as client,
     ):
         yield client
 
@@ -54,7 +56,7 @@ def talkative(edge_with: Callable[[Mapping[str, str]], Edge]) -> Edge:
 
 def test_nginx_takes_the_site(main: Path) -> None:
     """nginx has nothing to say against the site, not even a warning."""
-    result = subprocess.run(command(main, "-t"), capture_output=True, text=True, check=False, timeout=30)  # noqa: S603  our own command
+    result = subprocess.run(command(main, "-t"), capture_output=True, text=True, check=False, timeout=PATIENCE)  # noqa: S603  our own command
     lines = result.stderr.strip().splitlines()
     assert (result.returncode, len(lines)) == (0, 2), lines
     assert lines[1].endswith("test is successful")
@@ -84,7 +86,7 @@ def test_a_read_with_tls(visitor: httpx2.Client) -> None:
 def test_without_tls_to_tls(visitor: httpx2.Client, ports: Ports) -> None:
     """A visitor without TLS is sent to the site's own name, whatever name the request has."""
     address = f"http://127.0.0.1:{ports.redirect}/practice?a=1"
-    answer = httpx2.get(address, headers={"Host": "evil.example"}, trust_env=False)
+    answer = httpx2.get(address, headers={"Host": "evil.example"}, trust_env=False, timeout=PATIENCE)
     assert (answer.status_code, answer.headers["location"]) == (301, f"https://{NAME}/practice?a=1")
     assert visitor.get(SITE_READ).is_success
 

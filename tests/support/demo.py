@@ -14,12 +14,7 @@ import stamina
 
 from orrery.cli.demo import ADMIN_PASSWORD_FILE
 from tests.support.ports import free_ports, is_taken
-
-STARTING = 30.0
-"""Real seconds that the demo may take until its shop answers."""
-
-ENDING = 15.0
-"""Real seconds that it may take to end after Ctrl-C."""
+from tests.support.waiting import PATIENCE
 
 
 @dataclass(frozen=True)
@@ -54,7 +49,7 @@ class Demo:
     def press_ctrl_c(self) -> int:
         """Interrupt the process group as a terminal does, and return the exit code."""
         os.killpg(self.process.pid, signal.SIGINT)
-        return self.process.wait(ENDING)
+        return self.process.wait(PATIENCE)
 
     def errors(self) -> list[str]:
         """Return the ends of the lines that it logged as errors."""
@@ -91,11 +86,11 @@ def running_demo(data: Path) -> Generator[Demo]:
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
-            process.wait(ENDING)
+            process.wait(PATIENCE)
 
 
-@stamina.retry(on=httpx2.TransportError, attempts=None, timeout=STARTING, wait_initial=0.05, wait_max=0.2)
+@stamina.retry(on=httpx2.TransportError, attempts=None, timeout=PATIENCE, wait_initial=0.05, wait_max=0.2)
 def _wait_for(demo: Demo) -> None:
     assert demo.process.poll() is None, demo.output.read_text(encoding="utf-8")
-    httpx2.get(demo.shop, trust_env=False)
-    httpx2.get(demo.sandbox, trust_env=False)
+    httpx2.get(demo.shop, trust_env=False, timeout=PATIENCE)
+    httpx2.get(demo.sandbox, trust_env=False, timeout=PATIENCE)

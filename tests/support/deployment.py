@@ -19,7 +19,7 @@ from tests.support.ports import free_ports, is_taken
 from tests.support.program import Program, run_orrery
 from tests.support.records import Records
 from tests.support.sandbox import Sandbox
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 PRICE = "price_cloud_navigator"
 """The price that `orrery sandbox` knows from the start: 49.00 USD."""
@@ -146,7 +146,7 @@ class Deployment:
         self.store = self.folder / "store" / "orrery.db"
         self._programs: list[Program] = []
         self._numbers = count(1)
-        self.client = httpx2.Client(trust_env=False, timeout=20, event_hooks={"response": [self._remember]})
+        self.client = httpx2.Client(trust_env=False, timeout=PATIENCE, event_hooks={"response": [self._remember]})
         self.configure()
         create(self.store)
 
@@ -262,6 +262,14 @@ class Deployment:
         """Wait until a service takes requests."""
         self._wait(program, f"{base_url}/healthz")
 
+    def await_reconciled(self) -> None:
+        """Wait for the first reconciliation, which a fault for a visitor's session would strike instead."""
+
+        def reconciled() -> None:
+            assert '"reconciled"' in self.printed()
+
+        eventually(reconciled)
+
     def orrery(self, *words: str) -> CompletedProcess[str]:
         """Run one of the owner's commands to its end; asked whether to sign, the owner says yes."""
         given = "yes\n" if {"sign", "--sign"} & {*words} else ""
@@ -318,6 +326,7 @@ def running(deployment: Deployment) -> Generator[Deployment]:
     """Start sandbox and service; afterwards see that they printed and answered no secret and no address."""
     with beside_a_sandbox(deployment):
         deployment.start_service()
+        deployment.await_reconciled()
         yield deployment
 
 

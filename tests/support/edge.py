@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx2
 
 from tests.support.nginx import Ports, adapted, in_clear, running, said, write
+from tests.support.waiting import PATIENCE
 
 SITE_READ = "/api/stats?realtime=1"
 COSMOS_READ = "/api/stats?realtime=cosmos"
@@ -31,9 +32,8 @@ class Edge:
 
     def active_alone(self) -> int:
         """Return the same, asked over a connection of its own."""
-        return int(
-            httpx2.get(f"{self.client.base_url}{SITE_READ}", trust_env=False).raise_for_status().json()["active"]
-        )
+        answer = httpx2.get(f"{self.client.base_url}{SITE_READ}", trust_env=False, timeout=PATIENCE)
+        return int(answer.raise_for_status().json()["active"])
 
     def log(self) -> str:
         """Return the log of requests, once nginx has written it."""
@@ -51,5 +51,5 @@ def edge_before(port: int, folder: Path, values: Mapping[str, str] | None = None
     ports = Ports.free(port)
     main = write(folder, in_clear(adapted(folder, ports, values), ports.site))
     address = f"http://127.0.0.1:{ports.site}"
-    with running(main, ports.site), httpx2.Client(base_url=address, trust_env=False, timeout=20) as client:
+    with running(main, ports.site), httpx2.Client(base_url=address, trust_env=False, timeout=PATIENCE) as client:
         yield Edge(ports.site, folder, client)

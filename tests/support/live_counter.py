@@ -88,8 +88,16 @@ class LiveCounter:
 
     def grow_old(self, seconds: float) -> None:
         """Let time pass until the count is so old."""
+        self.shop.sandbox.advance(seconds - self.age())
+
+    def age(self) -> float:
+        """Return the seconds since the count was made, by the clock."""
         made = datetime.fromisoformat(self.site()["generated_at"])
-        self.shop.sandbox.advance(made.timestamp() + seconds - self._now())
+        return self._now() - made.timestamp()
+
+    def minute(self) -> int:
+        """Return the number of the clock's minute."""
+        return int(self._now() // 60)
 
     def _now(self) -> float:
         return float(self.shop.sandbox.ask("GET", "/_clock")["now"])

@@ -58,11 +58,10 @@ class Network:
     def open(self, markup: str, clock: datetime = START) -> None:
         """Open a page with this markup, by a device's clock that stands at `clock`, and wait for its scripts."""
         self.markup = markup
-        self.page.clock.install(time=clock)
+        self.page.clock.install(time=clock - timedelta(hours=1))
+        self.page.clock.pause_at(clock)  # ahead of the page: however long it takes to load, no time passes
         self.page.route("**/*", self._serve)
         self.page.goto(f"{ORIGIN}/")
-        self.page.clock.pause_at(clock + timedelta(seconds=1))
-        self.now += timedelta(seconds=1)
 
     def visit(self, url: str) -> None:
         """Open a page of a running site, which takes scripts and answers from here, and the rest from there."""

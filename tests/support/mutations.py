@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "orrery"
 
@@ -48,7 +50,7 @@ def guarded(package: Path, *tests: str) -> subprocess.CompletedProcess[str]:
     # In a place of its own: runs side by side would clear away each other's temporary folders.
     command = [sys.executable, "-c", RUN, str(package), f"--basetemp={package.parent / 'tmp'}", *tests]
     return subprocess.run(  # noqa: S603  our own tests
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=120
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=10 * PATIENCE
     )
 
 

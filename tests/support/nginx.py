@@ -10,12 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.ports import free_ports, is_taken
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 SITE = Path(__file__).resolve().parents[2] / "deploy/edge/nginx.conf"
-
-ENDING = 10.0
-"""Real seconds that nginx may take to end."""
 
 _MAIN = """\
 daemon off;
@@ -138,8 +135,8 @@ def said(folder: Path) -> str:
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     try:
-        process.wait(ENDING)
+        process.wait(PATIENCE)
     except subprocess.TimeoutExpired:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        process.wait(ENDING)
+        process.wait(PATIENCE)

@@ -12,6 +12,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from tests.support.ports import free_ports
 from tests.support.serving import serving
+from tests.support.waiting import PATIENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Origin:
         asked = Asked(scope["method"], scope["path"], scope["query_string"].decode(), headers, body)
         self.asked.append(asked)
         number = len(self.asked)
-        await asyncio.to_thread(self.open.wait, 30)
+        await asyncio.to_thread(self.open.wait, PATIENCE)
         await _answer(send, self.status, self._headers(number), json.dumps({"active": number}).encode())
 
     def _headers(self, number: int) -> list[tuple[bytes, bytes]]:

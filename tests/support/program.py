@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-ENDING = 15.0
-"""Real seconds that a process may take to end."""
+from tests.support.waiting import PATIENCE
 
 
 class Program:
@@ -37,7 +36,7 @@ class Program:
     def kill(self) -> None:
         """End it as a power cut would (`kill -9`): this one process, so that an orphan would show."""
         self.process.kill()
-        self.process.wait(ENDING)
+        self.process.wait(PATIENCE)
 
     def kill_within(self, seconds: float) -> None:
         """Kill it after `seconds`, unless it ends by itself before."""
@@ -48,7 +47,7 @@ class Program:
     def end(self, how: signal.Signals = signal.SIGTERM) -> int:
         """Ask it to end, and return its exit code."""
         self.process.send_signal(how)
-        return self.process.wait(ENDING)
+        return self.process.wait(PATIENCE)
 
     def leaves_a_process(self) -> bool:
         """Tell whether any process of the group is left."""
@@ -62,10 +61,10 @@ class Program:
         """Leave nothing behind, whatever happened."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait(ENDING)
+            self.process.wait(PATIENCE)
 
 
 def run_orrery(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
     """Run `orrery <arguments>` to its end, with `given` on its standard input, and return what came of it."""
     command = [sys.executable, "-m", "orrery", *arguments]
-    return subprocess.run(command, input=given, capture_output=True, text=True, check=False, timeout=60)  # noqa: S603  our own command
+    return subprocess.run(command, input=given, capture_output=True, text=True, check=False, timeout=PATIENCE)  # noqa: S603  our own command

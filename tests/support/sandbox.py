@@ -6,6 +6,8 @@ from typing import Any
 
 import httpx2
 
+from tests.support.waiting import PATIENCE
+
 SESSIONS = "/v1/checkout/sessions"
 
 _TRUSTS_NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -22,7 +24,7 @@ class Sandbox:
     def ask(self, method: str, path: str, json: object = None, **fields: str) -> Any:  # noqa: ANN401  any JSON
         """Send one request and return the JSON of the answer."""
         headers = {"Accept": "application/json", "Authorization": f"Bearer {self.api_key}"}
-        with httpx2.Client(trust_env=False, timeout=20, verify=_TRUSTS_NOBODY) as client:
+        with httpx2.Client(trust_env=False, timeout=PATIENCE, verify=_TRUSTS_NOBODY) as client:
             answer = client.request(method, self.base_url + path, json=json, params=fields, headers=headers)
         assert answer.is_success, answer.text
         return answer.json()
@@ -65,7 +67,7 @@ class Sandbox:
         """Do so from a client address; tell whether the payment went through, or was declined or stopped."""
         form, headers = {"email": email, "method": "card", "verdict": verdict}, {"X-Forwarded-For": address}
         page = f"{self.base_url}/pay/{session_id}"
-        answer = httpx2.post(page, data=form, headers=headers, trust_env=False, timeout=20)
+        answer = httpx2.post(page, data=form, headers=headers, trust_env=False, timeout=PATIENCE)
         assert answer.status_code in {303, 402}, answer.status_code
         return answer.status_code == 303
 

@@ -9,8 +9,7 @@ import stamina
 import uvicorn
 from starlette.types import ASGIApp
 
-PATIENCE = 10.0
-"""Real seconds that a server may take to start or to end."""
+from tests.support.waiting import PATIENCE
 
 
 class NotStarted(Exception):

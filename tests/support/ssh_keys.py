@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import PATIENCE
+
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}  # noqa: TID251  a fact about the test run, not a setting
 
 
@@ -43,5 +45,5 @@ def ssh_signed(key: Path, statement: bytes, namespace: str) -> bytes:
 def run(*arguments: str, given: bytes = b"") -> bytes:
     """Run the tool, and return what it printed."""
     command = ["ssh-keygen", *arguments]
-    done = subprocess.run(command, input=given, capture_output=True, check=True, timeout=60)  # noqa: S603  OpenSSH's own tool
+    done = subprocess.run(command, input=given, capture_output=True, check=True, timeout=PATIENCE)  # noqa: S603  OpenSSH's own tool
     return done.stdout

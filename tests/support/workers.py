@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 from typing import IO
 
+from tests.support.waiting import PATIENCE
+
 WORKER = Path(__file__).with_name("store_worker.py")
-PATIENCE_SECONDS = 30
 
 
 class Worker:
@@ -48,13 +49,13 @@ class Worker:
     def rest(self) -> list[str]:
         """Return the lines that are left once the worker has ended."""
         lines = self.output.read().splitlines()
-        self._process.wait(PATIENCE_SECONDS)
+        self._process.wait(PATIENCE)
         return lines
 
     def close(self) -> None:
         """Leave nothing behind."""
         self._process.kill()
-        self._process.wait(PATIENCE_SECONDS)
+        self._process.wait(PATIENCE)
         self.output.close()
         if self._process.stdin is not None:
             self._process.stdin.close()
