@@ -5,12 +5,13 @@ are the suite `unit`, which opens no sockets; the suites in `LOOPBACK` may conne
 """
 
 import ctypes
+import json
 import os
 import shutil
 import signal
 import sys
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -20,13 +21,15 @@ import pytest
 
 TESTS = Path(__file__).resolve().parent
 SOURCE = TESTS.parent / "src" / "orrery"
-LOOPBACK = frozenset({"browser", "conformance", "crash", "journeys", "nginx", "sandbox", "systemd"})
+PROCESSES = frozenset({"browser", "crash", "journeys", "nginx", "systemd"})
+"""The suites with real processes: continuous integration looks at their failures once more."""
+LOOPBACK = PROCESSES | {"conformance", "sandbox"}
 LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 PROGRAMS = f"{os.defpath}:/usr/local/sbin:/usr/sbin:/sbin"
 """Debian keeps servers out of a normal user's path."""
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}  # noqa: TID251 - a fact about the test run, not a setting
-
+OUTCOMES_FILE = os.environ.pop("TEST_OUTCOMES", None)  # noqa: TID251 - the same; test runs within tests have none
 
 hypothesis.settings.register_profile(
     "orrery",
@@ -43,6 +46,11 @@ def suite_of(path: Path) -> str:
     parts = path.relative_to(TESTS).parts
     mirrored = (SOURCE / parts[0]).exists() and parts[0] not in LOOPBACK
     return "unit" if len(parts) == 1 or mirrored else parts[0]
+
+
+def suite_of_test(nodeid: str) -> str:
+    """Return the suite of a test."""
+    return suite_of(TESTS.parent / nodeid.partition("::")[0])
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -86,21 +94,25 @@ def can_browse() -> bool:
 
 
 @dataclass(eq=False)  # pytest keeps its plugins in sets
-class SuiteTimes:
-    """A pytest plugin that sums up outcomes and seconds for each suite and prints them as a table."""
+class Outcomes:
+    """A pytest plugin that prints a table of outcomes and seconds for each suite.
+
+    It writes what came of the tests to the file that $TEST_OUTCOMES names, for tools/outcomes.py.
+    """
 
     seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-    outcomes: defaultdict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
+    outcomes: dict[str, str] = field(default_factory=dict[str, str])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count one phase of one test; a test counts as passed by its call, else by the phase that ended it."""
-        suite = suite_of(TESTS.parent / report.nodeid.partition("::")[0])
-        self.seconds[suite] += report.duration
+        """Take in one phase of one test; it passes by its call, or ends as another phase does."""
+        self.seconds[suite_of_test(report.nodeid)] += report.duration
         if report.when == "call" or not report.passed:
-            self.outcomes[suite, report.outcome] += 1
+            self.outcomes[report.nodeid] = report.outcome
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table, slowest suite last, ahead of pytest's own closing line."""
+        if OUTCOMES_FILE:
+            Path(OUTCOMES_FILE).write_text(json.dumps(self.summary()), encoding="utf-8")
         if not self.seconds:
             return
         terminalreporter.write_sep("-", "time of each suite")
@@ -110,18 +122,29 @@ class SuiteTimes:
     def lines(self) -> Iterator[str]:
         """Yield the table's lines."""
         columns = ("passed", "failed", "skipped")
+        counted = Counter((suite_of_test(test), outcome) for test, outcome in self.outcomes.items())
         yield f"{'suite':<14}" + "".join(f"{name:>9}" for name in columns) + f"{'time':>11}"
         for suite, seconds in sorted(self.seconds.items(), key=lambda each: each[1]):
-            counts = "".join(f"{self.outcomes[suite, name] or '-':>9}" for name in columns)
+            counts = "".join(f"{counted[suite, name] or '-':>9}" for name in columns)
             yield f"{suite:<14}{counts}{seconds:>9.2f} s"
         yield f"{'all':<14}{'':>27}{sum(self.seconds.values()):>9.2f} s"
 
+    def summary(self) -> Mapping[str, object]:
+        """Return the counts, the tests that failed, and which of those are of a suite with real processes."""
+        counted = Counter(self.outcomes.values())
+        failed = [test for test, outcome in self.outcomes.items() if outcome == "failed"]
+        repeatable = [test for test in failed if suite_of_test(test) in PROCESSES]
+        return {name: counted[name] for name in ("passed", "skipped")} | {
+            "failed": failed,
+            "repeatable": repeatable,
+        }
+
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Add the table of times, and let Ctrl-C reach the programs under test.
+    """Add the table of outcomes, and let Ctrl-C reach the programs under test.
 
     A run in a shell's background ignores it, and they would inherit that.
     """
-    config.pluginmanager.register(SuiteTimes(), "suite-times")
+    config.pluginmanager.register(Outcomes(), "outcomes")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,0 +1,76 @@
+"""Run the suites for long and under load, and list every test that ever failed.
+
+usage: ./run soak [part ...]
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+
+from tools.outcomes import Outcome, run, say
+
+ROUNDS = 3
+
+BUSY = f"import os\nwhile os.getppid() == {os.getpid()}:\n    for _ in range(1_000_000): pass"
+"""Keeps a core busy for as long as this process lives."""
+
+Failures = Iterator[str]
+"""Yields each test that failed, with the round that it failed in."""
+
+
+def kills() -> Failures:
+    """Run the crash and journey suites with ten times the kills and examples."""
+    say("The crash and journey suites, with ten times the kills:\n")
+    yield from failures("kills", run("./run", "test", "tests/crash", "tests/journeys", SOAK="1"))
+
+
+def load() -> Failures:
+    """Run every suite three times while all cores are kept busy."""
+    cores = os.cpu_count() or 1
+    for number in range(1, ROUNDS + 1):
+        say(f"\nRound {number} of {ROUNDS}: every suite, while {cores} busy processes share the {cores} cores.\n")
+        with busy(cores):
+            outcome = run("./run", "test")
+        yield from failures(f"load, round {number}", outcome)
+
+
+PARTS: dict[str, Callable[[], Failures]] = {"kills": kills, "load": load}
+
+
+def failures(where: str, outcome: Outcome | None) -> Failures:
+    """Yield what failed in one run of suites; a run that did not come to its end is a failure itself."""
+    if outcome is None:
+        yield f"{where}: the run did not come to its end"
+        return
+    yield from (f"{where}: {test}" for test in outcome.failed)
+
+
+@contextmanager
+def busy(count: int) -> Generator[None]:
+    """Keep so many cores busy, at the usual priority, until the end of the block."""
+    processes = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(count)]  # noqa: S603  our own loop
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def main(*names: str) -> int:
+    """Run the named parts, or all, and list what failed in any of them."""
+    unknown = [name for name in names if name not in PARTS]
+    if unknown:
+        sys.stderr.write(f"There is no part {unknown[0]!r} of the soak; there are {', '.join(PARTS)}.\n")
+        return 2
+    failed = [each for name in names or PARTS for each in PARTS[name]()]
+    say(f"\nFailed in the soak: {len(failed)}")
+    for each in failed:
+        say(f"  {each}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
