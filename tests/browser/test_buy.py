@@ -115,13 +115,14 @@ def test_turning_back_charges_nothing(demo: Demo, page: Page, watch: Watch) -> N
     watch.forgive("403")
 
 
-def test_unpaid_session_stays_pending(demo: Demo, page: Page, watch: Watch) -> None:
-    """Typing the success address of an unpaid session opens nothing."""
+def test_unpaid_session_stays_open(demo: Demo, page: Page, watch: Watch) -> None:
+    """Typing the success address of an unpaid session opens nothing, and says that nothing was charged."""
     go_and_buy(page, demo)
     session_id = page.url.rpartition("/")[2]
     with page.expect_response("**/guided/api/access/*") as access:
         page.goto(f"{demo.shop}/success?session_id={session_id}")
-    assert access.value.json() == {"state": "pending", "expires_at": None}
+    assert access.value.json() == {"state": "open", "expires_at": None}
+    expect(page.get_by_role("main")).to_contain_text("Nothing was charged")
     page.get_by_role("link", name="Practice").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("These questions come with a year of access")
     watch.forgive("403")

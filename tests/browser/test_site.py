@@ -133,7 +133,7 @@ def test_success_turns_to_access_by_itself(planet: Planet, page: Page) -> None:
     """The waiting page becomes "Access until" once the access is granted, without a click or a reload."""
     planet.operations.access[BUYER] = "pending"
     page.goto(planet.success)
-    expect(page.get_by_role("status")).to_contain_text("Payment received, opening your access…")
+    expect(page.get_by_role("status")).to_contain_text("Confirming your payment…")
     planet.operations.access[BUYER] = "granted"
     expect(page.get_by_role("heading", level=1)).to_have_text("Access until 21 November 2027")
     expect(page).to_have_title("Access until 21 November 2027 · Demo Planet")
@@ -146,9 +146,31 @@ def test_success_turns_to_access_without_javascript(planet: Planet, open_page: O
     planet.operations.access[BUYER] = "pending"
     page = open_page(java_script_enabled=False)
     page.goto(planet.success)
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Payment received")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Confirming your payment…")
     planet.operations.access[BUYER] = "granted"
     expect(page.get_by_role("heading", level=1)).to_have_text("Access until 21 November 2027")
+
+
+def test_open_turns_to_access_by_itself(planet: Planet, page: Page) -> None:
+    """A buyer who pays in another tab is let in by the page that said that the payment was not completed."""
+    planet.operations.access[BUYER] = "open"
+    page.goto(planet.success)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your payment is not completed")
+    planet.operations.access[BUYER] = "granted"
+    page.get_by_role("link", name="Start practising").click()
+    expect(page.get_by_role("group")).to_have_count(6)
+
+
+@pytest.mark.parametrize("before", ["open", "pending"])
+def test_a_failed_payment_leads_back_to_the_shop(planet: Planet, page: Page, before: str) -> None:
+    """When the payment fails, the page says that nothing was taken, leads to the shop, and stops asking."""
+    planet.operations.access[BUYER] = before
+    page.goto(planet.success)
+    planet.operations.access[BUYER] = "failed"
+    expect(page.get_by_role("heading", level=1)).to_have_text("The payment did not go through")
+    expect(page.get_by_role("status")).to_contain_text("Nothing was taken")
+    page.get_by_role("link", name="Back to the shop").click()
+    expect(page.get_by_role("button", name="Buy")).to_be_visible()
 
 
 def test_success_survives_a_service_that_is_away(planet: Planet, page: Page, watch: Watch) -> None:
@@ -156,7 +178,7 @@ def test_success_survives_a_service_that_is_away(planet: Planet, page: Page, wat
     planet.operations.answer = PlainTextResponse("", 503)
     page.goto(planet.success)
     with page.expect_response("**/guided/api/access/*"):
-        expect(page.get_by_role("status")).to_contain_text("Payment received")
+        expect(page.get_by_role("status")).to_contain_text("Confirming your payment…")
     planet.operations.answer = None
     expect(page.get_by_role("heading", level=1)).to_contain_text("Access until")
     watch.forgive("503")
@@ -169,7 +191,7 @@ def test_success_gives_up_politely(planet: Planet, page: Page) -> None:
     page.goto(planet.success)
     for _ in range(40):
         page.clock.run_for(5_000)
-    expect(page.get_by_role("status")).to_contain_text("no need to pay again")
+    expect(page.get_by_role("status")).to_contain_text("Do not pay again")
     asked = len(planet.operations.bodies)
     assert 15 <= asked <= 40
     page.clock.run_for(60_000)

@@ -87,7 +87,7 @@ async def test_revoking() -> None:
     await shop.desk.revoke("cs_1", "refunded")
     assert not (await shop.lookup.check_email(BUYER, "cissp")).granted
     assert not (await shop.lookup.check_session("cs_1", "cissp")).granted
-    state = await shop.lookup.session("cs_1")
+    state = await shop.session_states.of("cs_1")
     assert (state.state, state.expires_at) == ("ended", shop.clock.now())
 
 

@@ -101,7 +101,7 @@ async def test_others_are_served_while_access_is_gone_through() -> None:
     await shop.offered("cs_1")
     await shop.receive("evt_1", session_json())
     shop.processor.charges.append(Charge("ch_1", START, "pi_cs_1", 4900, 4900, "usd", paid=True, disputed=False))
-    visitor = asyncio.create_task(shop.lookup.session("cs_1"))
+    visitor = asyncio.create_task(shop.session_states.of("cs_1"))
     report = await shop.reconciliation.run()
     assert visitor.done()
     assert [one.session_id for one in report.access_without_payment] == ["cs_1"]

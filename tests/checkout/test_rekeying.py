@@ -77,7 +77,7 @@ async def test_computed_id_opens_nothing(shop: Shop, name: str) -> None:
     """Who computes an id from an address learns nothing by it, and opens nothing."""
     nothing = RecordUnreadable if name == UNREADABLE else NotFound
     with pytest.raises(nothing):
-        await shop.lookup.session(FORMER[name])
+        await shop.session_states.of(FORMER[name])
     if name != UNREADABLE:
         assert not (await shop.lookup.check_session(FORMER[name], "cissp")).granted
 
@@ -325,7 +325,7 @@ async def test_import_by_an_earlier_release_after_a_rollback(shop: Shop) -> None
     assert await rekey_imports(shop.store, shop.clock, INDEX_KEY) == 1
     assert await shop.store.get(line) == known
     with pytest.raises(NotFound):
-        await shop.lookup.session(FORMER["ann"])
+        await shop.session_states.of(FORMER["ann"])
 
 
 async def test_unknown_fields_are_kept(tmp_path: Path) -> None:

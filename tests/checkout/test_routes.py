@@ -48,6 +48,7 @@ class Service:
             checkout=self.shop.checkout,
             webhook=self.shop.webhook,
             lookup=self.shop.lookup,
+            session_states=self.shop.session_states,
             addresses=ClientAddresses(),
             limit=RateLimit(self.shop.clock, Limit(STARTS, 60)),
             read_limit=RateLimit(self.shop.clock, Limit(READS, 60)),

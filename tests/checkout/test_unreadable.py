@@ -107,8 +107,8 @@ ACTIONS: dict[str, Action] = {
         "evt_13", session_json("cs_2", metadata=metadata_of(OTHER))
     ),
     "webhook, new": lambda world: world.shop.receive("evt_14", session_json("cs_3")),
-    "success page": lambda world: world.shop.lookup.session("cs_1"),
-    "success page, pending": lambda world: world.shop.lookup.session("cs_2"),
+    "success page": lambda world: world.shop.session_states.of("cs_1"),
+    "success page, pending": lambda world: world.shop.session_states.of("cs_2"),
     "practice site": lambda world: world.shop.lookup.check_session("cs_1", "cissp"),
     "practice site, by address": lambda world: world.shop.lookup.check_email(BUYER, "cissp"),
     "operation": lambda world: world.shop.checkout.create(CLICK),

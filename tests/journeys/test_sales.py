@@ -3,16 +3,17 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import httpx2
 
-from tests.support.deployment import Deployment
+from tests.support.deployment import Deployment, running
 from tests.support.visiting import Visitor, expect_equal
 from tests.support.waiting import PATIENCE, eventually
 from tests.support.webhooks import send, signed
 
-QUARTER, TWO_HOURS = 15 * 60, 2 * 3600
+QUARTER, TWO_HOURS, DAY = 15 * 60, 2 * 3600, 24 * 3600
 
 
 def test_a_paid_session_opens_one_year_of_access(shop: Deployment, visitor: Visitor) -> None:
@@ -90,6 +91,46 @@ def test_unpaid_is_pending_until_paid(shop: Deployment, visitor: Visitor) -> Non
     assert granted_by(shop, session) == "reconcile"
     assert (len(visitor.letters()), len(visitor.pushes())) == (1, 1)
     assert len(shop.sandbox.pushes_about(reference)) == 1
+
+
+def test_a_payment_that_fails_later_is_failed(shop: Deployment, visitor: Visitor) -> None:
+    """Reconciliation learns that an outstanding payment failed; the buyer may try again, and the owner is told."""
+    session = visitor.start()
+    visitor.pay(session, "delayed")
+    eventually(lambda: expect_equal(visitor.state(session), "pending"))
+    shop.sandbox.settle(session, paid=False)
+    shop.sandbox.advance(QUARTER)
+    eventually(lambda: expect_equal(visitor.state(session), "failed"))
+    failed = eventually(lambda: one_of(shop.sandbox.pushes_about(f"{visitor.product}, session")))
+    assert ("failed" in failed["message"], failed["priority"]) == (True, 2)
+    assert session not in failed["message"]
+    assert (visitor.letters(), visitor.pushes()) == ([], [])
+
+
+def one_of(found: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the only one; fail, for now, unless there is exactly one."""
+    assert len(found) == 1
+    return found[0]
+
+
+def test_a_session_that_nobody_pays_is_open_and_then_failed(tmp_path: Path) -> None:
+    """Until it expires the session is open; reconciliation learns that it expired, and needs nobody to know it."""
+    with running(Deployment(tmp_path, plain=1)) as shop:
+        visitor = Visitor(shop)
+        session = visitor.start()
+        assert visitor.state(session) == "open"
+        shop.sandbox.advance(DAY)
+        assert visitor.state(session) == "failed"
+        shop.sandbox.advance(QUARTER)
+        eventually(lambda: see_noted(shop))
+        shop.sandbox.fault("server_error", count=None)
+        shop.sandbox.advance(QUARTER)
+        assert visitor.state(session) == "failed"
+
+
+def see_noted(shop: Deployment) -> None:
+    """See that the only offer is noted as failed."""
+    assert all(offer["failed_at"] for offer in shop.records.objects("offer:"))
 
 
 def granted_by(shop: Deployment, session: str) -> str:

@@ -97,6 +97,8 @@ class Everything:
         )
         calls: dict[str, Callable[[], Any]] = {
             "list_completed_sessions": lambda: self.sales.list_completed_sessions(LONG_AGO),
+            "list_expired_sessions": lambda: self.sales.list_expired_sessions(LONG_AGO),
+            "list_charges_of": lambda: self.sales.list_charges_of("pi_1"),
             "list_webhook_endpoints": self.sales.list_webhook_endpoints,
             "get_session": lambda: self.reads.get_session(created.id),
             "list_sessions": lambda: self.reads.list_sessions(payment_intent="pi_1"),

@@ -204,18 +204,49 @@ def test_granted_access_shows_its_end(visitor: Visitor) -> None:
     assert f'href="{PRACTICE}"' in page
 
 
+@pytest.mark.parametrize("state", ["open", "pending", "granted", "ended", "failed", "unknown"])
+def test_only_a_granted_access_is_called_paid(visitor: Visitor, operations: OperationsStub, state: str) -> None:
+    """The words "Payment received" are said of a granted access and of no other session (decision 48)."""
+    operations.access = {} if state == "unknown" else {BUYER: state}
+    page = shown(visitor.get(f"/success?session_id={BUYER}").text)
+    assert ("Payment received" in page) == (state == "granted")
+
+
+def shown(page: str) -> str:
+    """Return what a page shows by itself, without what it holds for later."""
+    return re.sub(r"<template.*?</template>", "", page, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("state", ["open", "failed"])
+def test_who_did_not_pay_may_buy(visitor: Visitor, operations: OperationsStub, state: str) -> None:
+    """A buyer whose payment was not completed, or failed, reads that nothing was taken, and is led to the shop."""
+    operations.access[BUYER] = state
+    page = shown(visitor.get(f"/success?session_id={BUYER}").text)
+    assert re.search("Nothing was (charged|taken)", page)
+    assert 'class="button" href="/"' in page
+    assert "no need to pay again" not in page
+
+
+@pytest.mark.parametrize("state", ["open", "failed"])
+def test_what_opens_nothing_is_not_remembered(buyer: Visitor, operations: OperationsStub, state: str) -> None:
+    """A session that was not paid does not take the place of the one that opens the practice page."""
+    operations.access["cs_test_other"] = state
+    buyer.get("/success?session_id=cs_test_other")
+    assert buyer.get(PRACTICE).status_code == 200
+
+
 def test_pending_access_refreshes_without_javascript(visitor: Visitor, operations: OperationsStub) -> None:
     """While pending, a page without JavaScript reloads itself, more and more slowly."""
     operations.access[BUYER] = "pending"
     page = visitor.get(f"/success?session_id={BUYER}").text
-    assert "Payment received, opening your access…" in page
+    assert "Confirming your payment…" in page
     pauses: list[int] = []
     while match := re.search(r'http-equiv="refresh" content="(\d+);url=([^"]+)"', page):
         pauses.append(int(match[1]))
         page = visitor.get(match[2].replace("&amp;", "&")).text
     assert pauses == sorted(pauses)
     assert 120 <= sum(pauses) <= 300
-    assert "no need to pay again" in page
+    assert "Do not pay again" in page
 
 
 def test_unreachable_service_leaves_the_success_page_waiting(visitor: Visitor, operations: OperationsStub) -> None:

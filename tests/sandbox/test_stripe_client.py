@@ -138,7 +138,9 @@ def test_no_key(box: Running, key: str | None) -> None:
         of.get_account,
         lambda: gathered(of.list_webhook_endpoints()),
         lambda: gathered(of.list_completed_sessions(LONG_AGO)),
+        lambda: gathered(of.list_expired_sessions(LONG_AGO)),
         lambda: gathered(of.list_charges(LONG_AGO)),
+        lambda: gathered(of.list_charges_of("pi_1")),
     ]
     for call in calls:
         with pytest.raises(NotConfigured):
@@ -304,6 +306,31 @@ def test_completed_sessions_over_pages(box: Running) -> None:
     charges = asyncio.run(gathered(of.list_charges(began)))
     assert len(charges) == 103
     assert {charge.payment_intent for charge in charges} == {session.payment_intent for session in found}
+
+
+def test_expired_sessions(box: Running) -> None:
+    """Every expired session since a moment is yielded, and none that is open or completed."""
+    of, began = processor(box), box.clock.now()
+    box.advance(1)
+    expired, completed = box.session(), box.session()
+    box.pay(completed)
+    box.advance(25 * 3600)
+    box.session()
+    found = asyncio.run(gathered(of.list_expired_sessions(began + timedelta(seconds=1))))
+    assert [(one.id, one.status) for one in found] == [(expired["id"], "expired")]
+
+
+def test_the_charges_of_a_payment(box: Running) -> None:
+    """Each attempt to pay is a charge of the payment, the newest first; a delayed one pends until it fails."""
+    of, session = processor(box), box.session()
+    box.pay(session, verdict="declined")
+    box.pay(session, verdict="delayed")
+    payment = asyncio.run(of.get_session(session["id"])).payment_intent
+    assert payment
+    assert [one.status for one in asyncio.run(gathered(of.list_charges_of(payment)))] == ["pending", "failed"]
+    box.web.post(f"/_settle/{session['id']}", json={"paid": False})
+    assert [one.status for one in asyncio.run(gathered(of.list_charges_of(payment)))] == ["failed", "failed"]
+    assert asyncio.run(gathered(of.list_charges_of("pi_unknown"))) == []
 
 
 def test_nothing_since(box: Running) -> None:

@@ -22,6 +22,7 @@ from orrery.checkout.reconcile import Reconciliation
 from orrery.checkout.records import AccessRecord, Offer
 from orrery.checkout.selling import Selling
 from orrery.checkout.service import Checkout, Purchase
+from orrery.checkout.session_states import SessionStates
 from orrery.checkout.webhook import Webhook
 from orrery.errors import RecordUnreadable
 from orrery.owner.outbox import Outbox, Row
@@ -200,7 +201,14 @@ class Shop:
     @cached_property
     def reconciliation(self) -> Reconciliation:
         """What was missed is granted."""
-        return Reconciliation(self.store, self.clock, self.processor, self.fulfilment, self.catalogue)
+        return Reconciliation(
+            self.store, self.clock, self.processor, self.fulfilment, self.session_states, self.catalogue
+        )
+
+    @cached_property
+    def session_states(self) -> SessionStates:
+        """What became of a session."""
+        return SessionStates(self.store, self.clock, self.processor, self.lookup, self.letters)
 
     @cached_property
     def lookup(self) -> Lookup:

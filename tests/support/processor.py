@@ -1,5 +1,6 @@
 """A processor that answers as a test tells it to: an adapter of the port."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -30,7 +31,10 @@ class Trouble:
 
 @dataclass(slots=True)
 class ScriptedProcessor:
-    """Keeps what it is asked; `troubles` come first, one a request, then sessions, one for each key."""
+    """Keeps what it is asked; `troubles` come first, one a request, then sessions, one for each key.
+
+    While it is `away`, it tells nothing of a session; with `answering` it takes its time.
+    """
 
     clock: ManualClock
     troubles: list[Trouble] = field(default_factory=list[Trouble])
@@ -41,6 +45,10 @@ class ScriptedProcessor:
     unreadable: list[ItemUnreadable] = field(default_factory=list[ItemUnreadable])
     """What comes first in each list, and when it is asked for by its id."""
     asked_for: list[str] = field(default_factory=list[str])
+    payments_asked_for: list[str] = field(default_factory=list[str])
+    away: OrreryError | None = None
+    answering: asyncio.Event | None = None
+    expired_since: list[datetime] = field(default_factory=list[datetime])
     account: Account = field(default_factory=lambda: Account("acct_tests", "nzd", "NZ"))
     endpoints: list[WebhookEndpoint | ItemUnreadable] = field(
         default_factory=list["WebhookEndpoint | ItemUnreadable"]
@@ -59,8 +67,12 @@ class ScriptedProcessor:
         return self.created.setdefault(idempotency_key, self._new(parameters))
 
     async def get_session(self, session_id: str) -> CheckoutSession:
-        """Return one of the sessions."""
+        """Return one of the sessions, once `answering` is set; or raise why the processor is `away`."""
         self.asked_for.append(session_id)
+        if self.answering:
+            await self.answering.wait()
+        if self.away:
+            raise self.away
         for one in self.unreadable:
             if one.item_id == session_id:
                 raise one
@@ -77,6 +89,26 @@ class ScriptedProcessor:
         for session in self.sessions:
             if session.status == "complete" and session.created >= since:
                 yield session
+
+    async def list_expired_sessions(self, since: datetime) -> AsyncIterator[CheckoutSession | ItemUnreadable]:
+        """Yield the expired sessions created since, and keep how far back was asked."""
+        self.expired_since.append(since)
+        for one in self.unreadable:
+            if one.kind == "expired session":
+                yield one
+        for session in self.sessions:
+            if session.status == "expired" and session.created >= since:
+                yield session
+
+    async def list_charges_of(self, payment_intent: str) -> AsyncIterator[Charge | ItemUnreadable]:
+        """Yield the charges of one payment."""
+        self.payments_asked_for.append(payment_intent)
+        for one in self.unreadable:
+            if one.kind == "charge":
+                yield one
+        for charge in self.charges:
+            if charge.payment_intent == payment_intent:
+                yield charge
 
     async def list_charges(self, since: datetime) -> AsyncIterator[Charge | ItemUnreadable]:
         """Yield the charges created since."""

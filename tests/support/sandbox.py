@@ -53,9 +53,9 @@ class Sandbox:
         """Create or change a price."""
         self.ask("POST", "/_price", {"id": price_id, **changes})
 
-    def settle(self, session_id: str) -> None:
-        """Let a delayed payment arrive."""
-        self.ask("POST", f"/_settle/{session_id}", {})
+    def settle(self, session_id: str, *, paid: bool = True) -> None:
+        """Let a delayed payment arrive, or fail."""
+        self.ask("POST", f"/_settle/{session_id}", {"paid": paid})
 
     def pay(self, session_id: str, email: str, verdict: str = "approved") -> None:
         """Fill in the hosted payment page and pay."""

@@ -50,7 +50,7 @@ class OperationsStub:
         await self._take(request)
         state = self.access.get(request.path_params["session_id"])
         missing = {"error": "unknown-session", "message": "No such session."}
-        found = {"state": state, "expires_at": None if state == "pending" else END}
+        found = {"state": state, "expires_at": END if state in ("granted", "ended") else None}
         return self.answer or (JSONResponse(found) if state else JSONResponse(missing, 404))
 
     async def check(self, request: Request) -> Response:

@@ -22,6 +22,7 @@ from orrery.checkout.routes import CheckoutRoutes
 from orrery.checkout.sales import Sales
 from orrery.checkout.selling import Selling
 from orrery.checkout.service import Checkout
+from orrery.checkout.session_states import SessionStates
 from orrery.checkout.sessions import Sessions
 from orrery.checkout.standing import ReceiptHealth
 from orrery.checkout.trials import Trials
@@ -75,14 +76,7 @@ class CheckoutDomain:
         self._offers = Offers(store, reads)
         self.catalogue = plan.catalogue
         self.account = AccountDesk(reads, writes, approvals)
-        self.selling = Selling(
-            store,
-            plan.catalogue,
-            plan.terms,
-            api_version=plan.api_version,
-            livemode=plan.livemode,
-            deployment=approvals.deployment,
-        )
+        self.selling = _selling(store, plan, approvals.deployment)
         self.lookup = Lookup(store, clock, plan.catalogue, index_key=index_key)
         self.sessions = Sessions(store, clock, References.of_store(index_key))
         self.desk = Desk(store, clock, self.lookup, plan.letters, livemode=plan.livemode, index_key=index_key)
@@ -94,7 +88,8 @@ class CheckoutDomain:
         self.verification = Verification(store, clock, processor, reads, self.selling, self._expiry)
         self.receipts = ReceiptHealth(self.selling, trials)
         self.sales = Sales(store, clock, self.lookup)
-        self.reconciliation = Reconciliation(store, clock, processor, fulfilment, plan.catalogue)
+        states = SessionStates(store, clock, processor, self.lookup, plan.letters)
+        self.reconciliation = Reconciliation(store, clock, processor, fulfilment, states, plan.catalogue)
         webhook = Webhook(clock, fulfilment, read_event, plan.signing_secrets)
         self.events = Events(store, clock, reads, read_event, webhook.take_in, livemode=plan.livemode)
         self.health = self._health(processor)
@@ -102,6 +97,7 @@ class CheckoutDomain:
             checkout=Checkout(store, clock, processor, self.selling),
             webhook=webhook,
             lookup=self.lookup,
+            session_states=states,
             addresses=ClientAddresses(plan.trusted_proxies),
             limit=RateLimit(clock, *plan.limits),
             read_limit=RateLimit(clock, plan.read_limit),
@@ -136,3 +132,14 @@ class CheckoutDomain:
             jobs.append(Job("reconcile", EVERY, self.reconciliation.run_unattended))
             jobs.append(Job("look for drift", DRIFT_EVERY, self.verification.look))
         return jobs
+
+
+def _selling(store: Store, plan: CheckoutPlan, deployment: str) -> Selling:
+    return Selling(
+        store,
+        plan.catalogue,
+        plan.terms,
+        api_version=plan.api_version,
+        livemode=plan.livemode,
+        deployment=deployment,
+    )

@@ -174,5 +174,5 @@ class Events:
             return "granted", "" if record.event_id == event.id else f"by {record.granted_by}"
         if noted := await self._store.get(keys.pending(session_id)):
             pending = stored.read(Pending, noted)
-            return pending.state, pending.reason
+            return pending.state, "payment failed" if pending.failed_at else pending.reason
         return None

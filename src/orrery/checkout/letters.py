@@ -49,6 +49,18 @@ class Letters:
             tags=("warning",),
         )
 
+    def payment_failed(self, session_id: str, product: ProductKey | None) -> Draft:
+        """Return the push that ends what `withheld` began: the payment that was outstanding failed."""
+        what = f"{product.name}, session {session_id}" if product else f"Session {session_id}"
+        return Draft(
+            id=f"payment-failed-{session_id}",
+            channel="push",
+            title="A payment failed",
+            body=f"{what}: the outstanding payment failed. Nothing was taken, and no access was opened. "
+            "There is nothing to do.",
+            priority="low",
+        )
+
     def title(self, product: ProductKey) -> str:
         """Return the product's title, or its vendor and code when it is no longer in the catalogue."""
         known = self.catalogue.find(product)

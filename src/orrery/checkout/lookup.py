@@ -3,23 +3,14 @@
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
 from orrery.checkout import keys
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.records import AccessRecord
-from orrery.errors import Invalid, NotFound, RecordUnreadable
+from orrery.errors import Invalid, RecordUnreadable
 from orrery.owner import stored
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Entry, Put, Store
-
-
-@dataclass(frozen=True, slots=True)
-class SessionState:
-    """What the success page may know: nothing personal."""
-
-    state: Literal["pending", "granted", "ended"]
-    expires_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +29,6 @@ class Lookup:
         self._clock = clock
         self._catalogue = catalogue
         self._index_key = index_key
-
-    async def session(self, session_id: str) -> SessionState:
-        """Return the state of one session; raise `NotFound` (we never created it) and `RecordUnreadable`."""
-        if record := await self.record(session_id):
-            state = "granted" if record.runs_at(self._clock.now()) else "ended"
-            return SessionState(state, record.revoked_at or record.expires_at)
-        for key in (keys.offer(session_id), keys.pending(session_id)):
-            if await self._store.get(key):
-                return SessionState("pending", None)
-        raise NotFound("There is no such session.")
 
     async def check_session(self, session_id: str, cert_code: str, vendor_slug: str | None = None) -> Answer:
         """Return whether that product is open now to the buyer of this session, who may have bought it again.

@@ -12,6 +12,7 @@ from orrery.checkout.access import bought
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.fulfilment import Fulfilment, Outcome, Source, outcome_of
 from orrery.checkout.records import AccessRecord, Doubt, Offer, Pending, Reconciled
+from orrery.checkout.session_states import SessionStates
 from orrery.errors import ItemUnreadable, ProcessorRefused, RecordUnreadable
 from orrery.owner import outbox, stored
 from orrery.owner.restored import Restored, last_restore
@@ -78,6 +79,7 @@ class Report:
     held_notifications: int = 0
     paid_without_access: list[Finding] = field(default_factory=list[Finding])
     unpaid: list[str] = field(default_factory=list[str])
+    payment_failed: list[str] = field(default_factory=list[str])
     access_without_payment: list[Finding] = field(default_factory=list[Finding])
     unreadable: list[str] = field(default_factory=list[str])
     unread: list[Unread] = field(default_factory=list[Unread])
@@ -99,12 +101,14 @@ class Reconciliation:
         clock: Clock,
         processor: Processor,
         fulfilment: Fulfilment,
+        states: SessionStates,
         catalogue: Catalogue,
     ) -> None:
         self._store = store
         self._clock = clock
         self._processor = processor
         self._fulfilment = fulfilment
+        self._states = states
         self._catalogue = catalogue
 
     async def run_unattended(self) -> None:
@@ -136,6 +140,9 @@ class Reconciliation:
                 progress(report.examined)
         await self._waiting_longer(start, report, restored)
         await self._refunds(start, report)
+        if not dry_run:
+            for error in await self._states.note_expired(start):
+                report.leave_out(error)
         if restored and not dry_run:
             await restored.reconciled(self._store, start)
         if since >= WINDOW and not dry_run:
@@ -177,6 +184,10 @@ class Reconciliation:
         except RecordUnreadable as error:
             report.leave_out(error)
             outcome = Outcome("waiting", f"{error.name} can not be read")
+        outstanding = outcome.result == "waiting" and session.payment_status == "unpaid"
+        if outstanding and await self._states.payment_failed(session, dry_run=report.dry_run, held=source.silent):
+            report.payment_failed.append(session.id)
+            return
         _note(session, outcome, source, report)
 
     async def _outcome(self, session: CheckoutSession, source: Source, *, dry_run: bool) -> Outcome:
@@ -212,7 +223,11 @@ class Reconciliation:
                 pending = stored.tried(Pending, entry)
                 if isinstance(pending, RecordUnreadable):
                     report.leave_out(pending)
-                elif pending.state == "waiting" and pending.noted_at <= start + _LONGEST_SESSION:
+                elif (
+                    pending.state == "waiting"
+                    and not pending.failed_at
+                    and pending.noted_at <= start + _LONGEST_SESSION
+                ):
                     await self._look_again(pending.session_id, start, report, restored)
 
     async def _look_again(

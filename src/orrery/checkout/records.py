@@ -18,7 +18,10 @@ GrantedBy = Literal["webhook", "reconcile", "owner", "import"]
 
 
 class Offer(Record):
-    """What was offered when a session was created (decision 8). `client_address` is erased after 30 days."""
+    """What was offered when a session was created (decision 8). `client_address` is erased after 30 days.
+
+    `failed_at` is set when it was learned that the session expired: nothing was paid (decision 48).
+    """
 
     v: Literal[1] = 1
     session_id: str
@@ -30,6 +33,7 @@ class Offer(Record):
     currency: str | None
     client_address: str | None
     created_at: AwareDatetime
+    failed_at: AwareDatetime | None = None
 
     @property
     def product(self) -> ProductKey:
@@ -40,8 +44,8 @@ class Offer(Record):
 class AccessRecord(Record):
     """One year of access, and the proof of its sale (decision 10).
 
-    `amount_total` is in the currency's smallest unit, None for what was not sold here. `email` is lower-cased
-    and empty after an erasure. `revoked_at` is set when the owner took the access back.
+    `amount_total` is in the currency's smallest unit, None for what was not sold here. `email` has its ASCII
+    letters in lower case and is empty after an erasure. `revoked_at` is set when the owner took the access back.
     """
 
     v: Literal[1] = 1
@@ -72,7 +76,10 @@ class AccessRecord(Record):
 
 
 class Pending(Record):
-    """A completed session that may not be granted yet, or at all; `reason` says why in a few words."""
+    """A completed session that may not be granted yet, or at all; `reason` says why in a few words.
+
+    `failed_at` is set when it was learned that its payment failed, and nothing was taken (decision 48).
+    """
 
     v: Literal[1] = 1
     session_id: str
@@ -80,6 +87,7 @@ class Pending(Record):
     reason: str
     event_id: str | None
     noted_at: AwareDatetime
+    failed_at: AwareDatetime | None = None
 
 
 class AccessEnd(Record):

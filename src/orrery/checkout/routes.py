@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from orrery.checkout.catalogue import SLUG, SLUG_MAXIMUM, ProductKey
 from orrery.checkout.lookup import Lookup
 from orrery.checkout.service import Checkout, Purchase
+from orrery.checkout.session_states import SessionStates, State
 from orrery.checkout.webhook import Webhook
 from orrery.edge.auth import require_bearer
 from orrery.edge.body import read_body, read_object
@@ -59,7 +60,7 @@ class CheckoutAnswer(BaseModel):
 class AccessState(BaseModel):
     """What the success page may know."""
 
-    state: Literal["pending", "granted", "ended"]
+    state: State
     expires_at: datetime | None
 
 
@@ -108,6 +109,7 @@ class CheckoutRoutes:
     checkout: Checkout
     webhook: Webhook
     lookup: Lookup
+    session_states: SessionStates
     addresses: ClientAddresses
     limit: RateLimit
     read_limit: RateLimit
@@ -184,9 +186,9 @@ class CheckoutRoutes:
         return JSONResponse({"received": result})
 
     async def state(self, request: Request, session_id: Annotated[str, Path(max_length=255)]) -> AccessState:
-        """Return whether the session's access is pending, granted or ended; nothing personal."""
+        """Return whether the session is open, pending, granted, ended or failed; nothing personal."""
         _count(self.read_limit, self.addresses.of(request))
-        found = await self.lookup.session(session_id)
+        found = await self.session_states.of(session_id)
         return AccessState(state=found.state, expires_at=found.expires_at)
 
     async def check(self, request: Request) -> CheckAnswer:

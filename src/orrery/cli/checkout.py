@@ -82,6 +82,8 @@ def _show(report: Report, within: Callable[[str], str]) -> None:
         console.print(f"  [green]{would}[/green]  {marked(within(session))}")
     for session in report.unpaid:
         console.print(f"  [yellow]not paid yet[/yellow]  {marked(within(session))}")
+    for session in report.payment_failed:
+        console.print(f"  [dim]payment failed[/dim]  {marked(within(session))}")
     for finding in report.paid_without_access:
         console.print(f"  [red]paid without access[/red]  {shown(finding)}")
     for finding in report.access_without_payment:

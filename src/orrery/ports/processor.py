@@ -252,8 +252,16 @@ class Processor(Protocol):
         """Yield every completed session created at or after `since`, newest first, with prices."""
         ...
 
+    def list_expired_sessions(self, since: datetime) -> AsyncIterator[CheckoutSession | ItemUnreadable]:
+        """Yield every expired session created at or after `since`, newest first, without prices."""
+        ...
+
     def list_charges(self, since: datetime) -> AsyncIterator[Charge | ItemUnreadable]:
         """Yield every charge created at or after `since`, newest first."""
+        ...
+
+    def list_charges_of(self, payment_intent: str) -> AsyncIterator[Charge | ItemUnreadable]:
+        """Yield the charges of one payment, newest first: each attempt to pay is one."""
         ...
 
     async def get_account(self) -> Account:

@@ -6,6 +6,7 @@ from typing import Any
 
 from orrery.adapters.stripe.connection import Connection, created_since
 from orrery.adapters.stripe.objects import Page, Session
+from orrery.adapters.stripe.payments import ChargeObject
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.settings import Endpoint
 from orrery.errors import ItemUnreadable
@@ -40,6 +41,22 @@ class StripeProcessor:
         query: dict[str, Any] = {"status": "complete", "expand": ["data.line_items"], **created_since(since)}
         return self._connection.pages(
             lambda client, asked: client.v1.checkout.sessions.list(asked), query, Page[Session], Session.ours
+        )
+
+    def list_expired_sessions(self, since: datetime) -> AsyncIterator[CheckoutSession | ItemUnreadable]:
+        """Yield every expired session created at or after `since`, newest first, without prices."""
+        query: dict[str, Any] = {"status": "expired", **created_since(since)}
+        return self._connection.pages(
+            lambda client, asked: client.v1.checkout.sessions.list(asked), query, Page[Session], Session.ours
+        )
+
+    def list_charges_of(self, payment_intent: str) -> AsyncIterator[Charge | ItemUnreadable]:
+        """Yield the charges of one payment, newest first."""
+        return self._connection.pages(
+            lambda client, asked: client.v1.charges.list(asked),
+            {"payment_intent": payment_intent},
+            Page[ChargeObject],
+            ChargeObject.ours,
         )
 
     def list_charges(self, since: datetime) -> AsyncIterator[Charge | ItemUnreadable]:

@@ -38,9 +38,9 @@ class Problem(_Answer):
 
 
 class Access(_Answer):
-    """The access that a session bought."""
+    """What became of a session: not completed, payment outstanding, access open or ended, or nothing was taken."""
 
-    state: Literal["pending", "granted", "ended"]
+    state: Literal["open", "pending", "granted", "ended", "failed"]
     expires_at: datetime | None
 
 

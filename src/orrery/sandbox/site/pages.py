@@ -29,12 +29,20 @@ REFRESH_SECONDS = (2, 2, 3, 5, 8, 13, 21, 34, 60)
 NO_CHECKOUT = "The shop cannot reach its checkout just now. Nothing was charged. Please try again in a minute."
 
 SUCCESS_TITLES = {
-    "pending": "Payment received",
+    "open": "Your payment is not completed",
+    "pending": "Confirming your payment",
     "late": "This takes longer than usual",
     "granted": "Your access is open",
     "ended": "This access has ended",
+    "failed": "The payment did not go through",
     "unknown": "We do not know this payment",
 }
+
+UNDECIDED = ("open", "pending")
+"""States after which a page looks again."""
+
+OPENS_NOTHING = ("open", "failed", "unknown")
+"""States of sessions that are not remembered: the browser may hold one that opens something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +97,15 @@ class Pages:
         return RedirectResponse(session.url, HTTPStatus.SEE_OTHER)
 
     async def success(self, request: Request) -> Response:
-        """Show how far the access is that a session bought, and remember the session in a cookie."""
+        """Show what became of a session, and remember in a cookie one that opens something, or may."""
         session_id = request.query_params.get("session_id", "")
         state, until = await self._read_access(session_id)
-        refresh = _next_look(session_id, request) if state == "pending" else None
+        refresh = _next_look(session_id, request) if state in UNDECIDED else None
         if state == "pending" and refresh is None:
             state = "late"
-        known = state != "unknown"
         page = self._renderer.page(
             "success.html",
-            HTTPStatus.OK if known else HTTPStatus.NOT_FOUND,
+            HTTPStatus.NOT_FOUND if state == "unknown" else HTTPStatus.OK,
             title=SUCCESS_TITLES[state],
             here="success",
             state=state,
@@ -106,7 +113,7 @@ class Pages:
             session_id=session_id,
             refresh=refresh,
         )
-        return _remember(session_id, page, request) if known else page
+        return page if state in OPENS_NOTHING else _remember(session_id, page, request)
 
     async def practice(self, request: Request) -> Response:
         """Open the questions to those whom Orrery grants them, and to nobody while it cannot be asked."""

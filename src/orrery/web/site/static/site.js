@@ -4,6 +4,7 @@ const CHECKOUT = "/guided/api/checkout";
 const ACCESS = "/guided/api/access/";
 const CHECKOUT_DEADLINE = 20_000;
 const POLL = { first: 400, factor: 1.35, longest: 10_000, deadline: 8_000, patience: 180_000 };
+const DECIDED = ["granted", "ended", "failed", "unknown"];
 const NO_ANSWER = "The shop got no answer, so nothing was charged. Please try again in a moment.";
 
 const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
@@ -83,12 +84,16 @@ function showAccess(panel, state, until) {
 
 async function watchAccess(panel) {
   const end = performance.now() + POLL.patience;
+  const shown = panel.dataset.access;
   for (let pause = POLL.first; performance.now() < end; pause = Math.min(pause * POLL.factor, POLL.longest)) {
     await wait(pause);
     const { state, expires_at: until } = await readAccess(panel.dataset.sessionId).catch(() => ({}));
-    if (["granted", "ended", "unknown"].includes(state)) return showAccess(panel, state, until);
+    if (!state || state === shown) continue;
+    if (shown === "pending" && DECIDED.includes(state)) return showAccess(panel, state, until);
+    // The server remembers the session of a buyer who has paid after all.
+    return location.reload();
   }
-  showAccess(panel, "late");
+  if (shown === "pending") showAccess(panel, "late");
 }
 
 // Practising
@@ -129,5 +134,5 @@ function setUpQuestion(form) {
 }
 
 document.querySelectorAll("form[data-checkout]").forEach(setUpCheckout);
-document.querySelectorAll('[data-access="pending"]').forEach(watchAccess);
+document.querySelectorAll('[data-access="open"], [data-access="pending"]').forEach(watchAccess);
 document.querySelectorAll("form[data-question]").forEach(setUpQuestion);

@@ -1,0 +1,159 @@
+"""What became of a session, for the success page (decision 48).
+
+The store knows what was granted and what was completed. The processor is asked about a session that was offered
+and no more: it may be open, completed a moment ago, or expired.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+import structlog
+
+from orrery.checkout import keys
+from orrery.checkout.access import bought
+from orrery.checkout.letters import Letters
+from orrery.checkout.lookup import Lookup
+from orrery.checkout.records import KEEP_OFFERS, Offer, Pending, Reconciled
+from orrery.errors import ItemUnreadable, NotConfigured, NotFound, ProcessorError
+from orrery.owner import outbox, stored
+from orrery.ports.clock import Clock
+from orrery.ports.processor import CheckoutSession, Processor, SessionStatus
+from orrery.ports.store import Put, Store, Unchanged
+
+EVERY = timedelta(seconds=10)
+"""A page causes at most one question to the processor per session in this time (decision 48)."""
+
+MOST = 1000
+"""Sessions that are remembered for that time."""
+
+AT_ONCE = 4
+"""Questions under way: while the processor hangs, pages must not take the connections of those who buy."""
+
+DEADLINE = 3.0
+"""Seconds that a page waits for the processor."""
+
+LONGEST_SESSION = timedelta(hours=25)
+"""A session expires at most 24 hours after its creation (facts, The vendor); an hour for clocks that differ."""
+
+State = Literal["open", "pending", "granted", "ended", "failed"]
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """What the success page may know: nothing personal.
+
+    `open`: not completed. `pending`: completed and not granted, or not known, since the processor cannot be asked.
+    `failed`: expired, or the payment failed: nothing was taken. `expires_at` is set for `granted` and `ended`.
+    """
+
+    state: State
+    expires_at: datetime | None = None
+
+
+_AT_THE_PROCESSOR: dict[SessionStatus, State] = {"open": "open", "complete": "pending", "expired": "failed"}
+
+
+class SessionStates:
+    """Tells what became of sessions, and notes which failed."""
+
+    def __init__(self, store: Store, clock: Clock, processor: Processor, lookup: Lookup, letters: Letters) -> None:
+        self._store = store
+        self._clock = clock
+        self._processor = processor
+        self._lookup = lookup
+        self._letters = letters
+        self._known: dict[str, tuple[float, State]] = {}
+        self._under_way = 0
+
+    async def of(self, session_id: str) -> SessionState:
+        """Return the state of one session; raise `NotFound` (we never created it) and `RecordUnreadable`."""
+        if record := await self._lookup.record(session_id):
+            state: State = "granted" if record.runs_at(self._clock.now()) else "ended"
+            return SessionState(state, record.revoked_at or record.expires_at)
+        if entry := await self._store.get(keys.pending(session_id)):
+            noted = stored.readable(Pending, entry)
+            return SessionState("failed" if noted and noted.failed_at else "pending")
+        if entry := await self._store.get(keys.offer(session_id)):
+            offer = stored.readable(Offer, entry)
+            return SessionState(
+                "failed" if offer and offer.failed_at else await self._at_the_processor(session_id)
+            )
+        raise NotFound("There is no such session.")
+
+    async def note_expired(self, start: datetime) -> list[ItemUnreadable]:
+        """Note which sessions of ours expired since the last reconciliation, or since `start` without one.
+
+        Return what of them cannot be read.
+        """
+        unread: list[ItemUnreadable] = []
+        last = stored.readable(Reconciled, await self._store.get(keys.RECONCILED))
+        since = last.at - LONGEST_SESSION if last else start
+        async for session in self._processor.list_expired_sessions(since):
+            if isinstance(session, ItemUnreadable):
+                unread.append(session)
+                continue
+            entry = await self._store.get(keys.offer(session.id))
+            offer = stored.readable(Offer, entry)
+            if entry and offer and offer.failed_at is None:
+                failed = offer.change(failed_at=self._clock.now())
+                await self._store.commit(
+                    [Put(entry.key, failed.to_bytes(), KEEP_OFFERS)], [Unchanged(entry.key, entry.version)]
+                )
+        return unread
+
+    async def payment_failed(self, session: CheckoutSession, *, dry_run: bool = False, held: bool = False) -> bool:
+        """Return whether the outstanding payment of a completed session failed; note and tell it the first time.
+
+        `held`: the notification is held back, since it may have gone out before a restore.
+        """
+        entry = await self._store.get(keys.pending(session.id))
+        noted = stored.readable(Pending, entry)
+        if noted and noted.failed_at:
+            return True
+        if not session.payment_intent or not await self._newest_charge_failed(session.payment_intent):
+            return False
+        if entry and noted and not dry_run:
+            now = self._clock.now()
+            told = outbox.enqueue([self._letters.payment_failed(session.id, bought(session))], now, held=held)
+            # As long as the offer: of that alone the processor would say that the session is completed.
+            failed = Put(entry.key, noted.change(failed_at=now).to_bytes(), KEEP_OFFERS)
+            await self._store.commit([failed, *told], [Unchanged(entry.key, entry.version)])
+        return True
+
+    async def _newest_charge_failed(self, payment_intent: str) -> bool:
+        async for charge in self._processor.list_charges_of(payment_intent):
+            return not isinstance(charge, ItemUnreadable) and charge.status == "failed"
+        return False
+
+    async def _at_the_processor(self, session_id: str) -> State:
+        now = self._clock.monotonic()
+        self._forget(now)
+        if known := self._known.get(session_id):
+            return known[1]
+        if self._under_way == AT_ONCE or len(self._known) == MOST:
+            return "pending"
+        self._known[session_id] = now, "pending"  # for pages of this session that ask meanwhile
+        self._under_way += 1
+        try:
+            state = await self._asked(session_id)
+        finally:
+            self._under_way -= 1
+        self._known[session_id] = now, state
+        return state
+
+    def _forget(self, now: float) -> None:
+        while self._known and now - next(iter(self._known.values()))[0] >= EVERY.total_seconds():
+            del self._known[next(iter(self._known))]
+
+    async def _asked(self, session_id: str) -> State:
+        try:
+            async with asyncio.timeout(DEADLINE):
+                session = await self._processor.get_session(session_id)
+        except (ProcessorError, NotConfigured, TimeoutError) as error:
+            log.warning("a success page could not ask the processor", kind=type(error).__name__)
+            return "pending"
+        return _AT_THE_PROCESSOR[session.status]
