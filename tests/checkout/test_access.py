@@ -181,7 +181,6 @@ def test_access_ends_at_its_end() -> None:
     assert not made.model_copy(update={"revoked_at": START}).runs_at(START)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 500), min_size=2, max_size=8), st.data())
 def test_what_is_left_ends_as_if_the_revoked_had_never_been(gaps: list[int], data: st.DataObject) -> None:
     """However many purchases are revoked, in whatever order, the others end as if only they had been made."""
