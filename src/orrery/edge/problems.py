@@ -14,6 +14,7 @@ log = structlog.get_logger()
 _STATUS: tuple[tuple[type[errors.OrreryError], int, str], ...] = (
     (errors.NotFound, 404, "not-found"),
     (errors.KeyReused, 409, "idempotency-key-reused"),
+    (errors.StoreMissing, 503, "store-unavailable"),  # its sentence, for the owner, holds a path
     (errors.Invalid, 400, "invalid-request"),
     (errors.ProcessorRefused, 502, "processor-refused"),
     (errors.ProcessorUnreachable, 503, "processor-unreachable"),
