@@ -13,7 +13,7 @@ from orrery.ports.health import Finding
 from orrery.ports.processor import WebhookEndpoint
 from orrery.settings import Secrets
 from tests.support.analytics import MemoryAnalytics
-from tests.support.checkout import PRODUCT
+from tests.support.checkout import OTHER, PRODUCT
 from tests.support.clock import ManualClock
 from tests.support.processor import ScriptedProcessor
 
@@ -73,6 +73,21 @@ def test_what_follows_from_a_missing_secret() -> None:
         name = finding.todo.removesuffix(".").rpartition(" ")[2]
         assert (finding.state, finding.cause) == ("broken", f"secret {name}")
         assert name in Secrets.model_fields
+
+
+@pytest.mark.parametrize(("others", "essential"), [((OTHER,), False), ((), True)])
+def test_a_product_with_a_mistake(others: tuple[Product, ...], *, essential: bool) -> None:
+    """It is a broken part of its own, which names product and field; essential where nothing else is sold."""
+
+    async def deliveries() -> Finding:
+        return Finding("webhook deliveries", "ok")
+
+    catalogue = Catalogue((replace(PRODUCT, trust_copy="See example.com."), *others))
+    processor = ScriptedProcessor(ManualClock())
+    health = CheckoutHealth(catalogue, processor, deliveries, VERSION, True, True, True, True)  # noqa: FBT003  all is there
+    (finding,) = [one for one in health.local() if one.state == "broken"]
+    assert (finding.part, finding.essential) == ("product isc2/cissp", essential)
+    assert finding.why.startswith("It is not sold: trust_copy holds 'example.com'")
 
 
 async def test_one_endpoint_that_is_as_it_should_be() -> None:

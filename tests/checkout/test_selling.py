@@ -33,6 +33,20 @@ async def test_never_accepted() -> None:
     assert await rehearsal.memory.scan("") == []
 
 
+@pytest.mark.parametrize("livemode", [True, False])
+async def test_a_product_with_a_mistake(*, livemode: bool) -> None:
+    """It is not sold, whatever receipt it has, and the processor is not asked; the others are sold."""
+    rehearsal = Rehearsal(livemode=livemode)
+    await rehearsal.preflighted()
+    wrong = replace(PRODUCT, trust_copy="See example.com.")
+    changed = rehearsal.again(products=(wrong, OTHER))
+    before = list(changed.till.asked)
+    with pytest.raises(NotConfigured, match=r"isc2/cissp is not sold: trust_copy holds 'example\.com'"):
+        await buy(changed)
+    assert changed.till.asked == before
+    assert (await buy(changed, OTHER)).id
+
+
 async def test_accepted() -> None:
     """After a preflight it is sold with exactly the accepted parameters, in their API version."""
     rehearsal = Rehearsal()

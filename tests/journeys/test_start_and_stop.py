@@ -11,7 +11,7 @@ import pytest
 
 from tests.journeys.conftest import WHOLE_TEXT
 from tests.support.demo import Demo, running_demo
-from tests.support.deployment import Deployment, Product
+from tests.support.deployment import Deployment, Product, running
 from tests.support.program import run_orrery
 from tests.support.sandbox import SESSIONS, Sandbox
 from tests.support.ssh_keys import make_key
@@ -30,19 +30,22 @@ def test_twelve_hundred_characters_are_shown(shop: Deployment) -> None:
     assert found["custom_text"]["submit"]["message"] == WHOLE_TEXT
 
 
-REFUSED_TEXTS = {
-    "too long": ("🎓" * 1201, "1201 characters; at most 1200 are allowed"),
-    "address": ("Read https://shop.example/terms first.", "looks like a web address"),
-    "bare domain": ("Questions by shop.example are best.", "looks like a web address"),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED_TEXTS)
-def test_texts_that_the_processor_would_refuse(tmp_path: Path, case: str) -> None:
-    """A longer text or an address in it stops the start with one sentence and exit code 2."""
-    text, reason = REFUSED_TEXTS[case]
-    deployment = Deployment(tmp_path, [Product("refused", trust_copy=text)])
-    see_refused(deployment, reason)
+def test_a_product_with_a_mistake_stops_itself_only(tmp_path: Path) -> None:
+    """It answers 503, is named with its field by readyz, doctor and one push; the others are sold."""
+    wrong = Product("wrong", trust_copy="Questions by example.com are best.")
+    with running(Deployment(tmp_path, [wrong, Product("sound")])) as shop:
+        answer = Visitor(shop, "wrong").check_out()
+        assert (answer.status_code, answer.json()["error"]) == (503, "not-configured")
+        assert Visitor(shop, "sound").check_out().status_code == 200
+        ready = shop.client.get(f"{shop.private}/readyz")
+        assert ready.status_code == 200
+        (part,) = [one for one in ready.json()["parts"] if one["part"] == "product northwind/wrong"]
+        assert "trust_copy holds 'example.com'" in part["why"]
+        came = shop.orrery("doctor")
+        assert came.returncode == 1
+        assert "northwind/wrong" in came.stdout
+        shop.sandbox.advance(61)
+        eventually(lambda: expect_equal(len(shop.sandbox.pushes_about("product northwind/wrong")), 1))
 
 
 FORBIDDEN = {

@@ -4,9 +4,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from unicodedata import category, normalize
 
 from orrery.errors import Invalid, NotFound
+from orrery.syntax.lines import one_line
+from orrery.syntax.web_address import find_web_address
 
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 """Certification codes and vendor slugs (decision 2)."""
@@ -21,8 +22,6 @@ TRUST_COPY = (
     "Instant access after payment: one year of practice questions for {CERT}. "
     "One payment, no subscription, no auto-renewal."
 )
-
-_LINK = re.compile(r"://|\bwww\.|\bmailto:|\b[\w-]+(\.[\w-]+)*\.[^\W\d_]{2,}\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +65,32 @@ class Product:
 
 
 def checked(product: Product) -> Product:
-    """Return `product`, or raise `Invalid` saying what in it the processor or the spec would refuse."""
+    """Return `product`, or raise `Invalid` naming the field that the processor or the spec would refuse."""
     for name, slug in (("vendor_slug", product.vendor_slug), ("cert_code", product.cert_code)):
         if not is_slug(slug):
             raise Invalid(f"{name} is not lower-case words joined by hyphens (at most {SLUG_MAXIMUM} characters).")
-    if not product.title.strip() or (product.price_id is not None and not product.price_id.strip()):
-        raise Invalid(f"Product {product.cert_code} needs a title, and a price_id that is not empty.")
-    check_custom_text(product.submit_message, f"The trust copy of {product.cert_code}")
+    if not product.title.strip():
+        raise Invalid("title is empty.")
+    if product.price_id is not None and not product.price_id.strip():
+        raise Invalid("price_id is empty: leave it out until there is a price.")
+    _check_message(product)
     return product
+
+
+def _check_message(product: Product) -> None:
+    """Raise `Invalid` unless the trust copy may be shown (spec 1, Custom text slots; Errors)."""
+    message = product.submit_message
+    if not message.strip():
+        raise Invalid("trust_copy is empty: the buyer must see it above the Pay button.")
+    if len(message) > CUSTOM_TEXT_MAXIMUM:
+        limit = f"at most {CUSTOM_TEXT_MAXIMUM} are allowed, with the title in it."
+        raise Invalid(f"trust_copy has {len(message)} characters; {limit}")
+    if found := find_web_address(message):
+        by_title = "{CERT}" in product.trust_copy and find_web_address(product.title) is not None
+        field = "title, which trust_copy shows," if by_title else "trust_copy"
+        raise Invalid(
+            f"{field} holds {one_line(found, 60)!r}, which looks like a web address: the processor refuses those."
+        )
 
 
 def is_slug(text: str) -> bool:
@@ -81,50 +98,57 @@ def is_slug(text: str) -> bool:
     return len(text) <= SLUG_MAXIMUM and SLUG.fullmatch(text) is not None
 
 
-def check_custom_text(text: str, what: str) -> None:
-    """Raise `Invalid` unless `text` may be shown on the payment page (spec 1, Custom text slots; Errors)."""
-    if not text.strip():
-        raise Invalid(f"{what} is empty: the buyer must see it above the Pay button.")
-    if len(text) > CUSTOM_TEXT_MAXIMUM:
-        raise Invalid(f"{what} has {len(text)} characters; at most {CUSTOM_TEXT_MAXIMUM} are allowed.")
-    if found := _LINK.search(_unmarked(text)):
-        where = f"near character {found.start() + 1}"
-        raise Invalid(f"{what} holds what looks like a web address, {where}; use plain text.")
-
-
-def _unmarked(text: str) -> str:
-    # Vowel signs are no letters to `re`, and would hide the domains of several scripts; a full-width dot is a dot.
-    return "".join(one for one in normalize("NFKC", text) if not category(one).startswith("M"))
-
-
 class Catalogue:
-    """All products, found by what a visitor names."""
+    """All products, found by what a visitor names; one with a mistake in it is listed and not sold.
+
+    `refused` says why, by the product's name: it names the field.
+    """
 
     def __init__(self, products: tuple[Product, ...] = ()) -> None:
-        self._products = {checked(product).key: product for product in products}
-        if len(self._products) != len(products):
-            raise Invalid("Two products have the same vendor_slug and cert_code.")
+        self._listed = {product.key: product for product in products}
+        self.refused = {product.name: why for product in products if (why := _mistake(product))}
+        for key, count in Counter(product.key for product in products).items():
+            if count > 1:
+                self.refused[key.name] = "vendor_slug and cert_code are those of another product, too."
+
+    def __bool__(self) -> bool:
+        """Return whether any product is listed, sold or not."""
+        return bool(self._listed)
 
     def find(self, key: ProductKey) -> Product | None:
-        """Return the product, or None when it is not on sale."""
-        return self._products.get(key)
+        """Return the product, sold or not, or None when it is not listed."""
+        return self._listed.get(key)
 
     def vendors_of(self, cert_code: str) -> list[str]:
-        """Return the vendors that sell a certification: one, unless the code is shared."""
-        return [product.vendor_slug for product in self if product.cert_code == cert_code]
+        """Return the vendors that list a certification: one, unless the code is shared."""
+        return [key.vendor_slug for key in self._listed if key.cert_code == cert_code]
 
     def shared_codes(self) -> list[str]:
-        """Return the certification codes that more than one vendor sells (decision 47)."""
-        counted = Counter(product.cert_code for product in self)
+        """Return the certification codes that more than one vendor lists (decision 47)."""
+        counted = Counter(key.cert_code for key in self._listed)
         return [code for code, count in counted.items() if count > 1]
 
     def named(self, names: Sequence[str]) -> list[Product]:
-        """Return the products that the owner names as `vendor/cert`, or all; raise `NotFound`."""
+        """Return the products that the owner names as `vendor/cert`, or all that are sold.
+
+        Raises `NotFound`, and `Invalid` for one that is not sold, saying why.
+        """
         known = {product.name: product for product in self}
-        if unknown := [name for name in names if name not in known]:
-            raise NotFound(f"{unknown[0]!r} is no product of the catalogue: name it as vendor/cert.")
+        for name in names:
+            if why := self.refused.get(name):
+                raise Invalid(f"{name} is not sold: {why}")
+            if name not in known:
+                raise NotFound(f"{name!r} is no product of the catalogue: name it as vendor/cert.")
         return [known[name] for name in dict.fromkeys(names)] if names else list(known.values())
 
     def __iter__(self) -> Iterator[Product]:
-        """Iterate over the products in the order of the settings."""
-        return iter(self._products.values())
+        """Iterate over the products that are sold, in the order of the settings."""
+        return (product for product in self._listed.values() if product.name not in self.refused)
+
+
+def _mistake(product: Product) -> str | None:
+    try:
+        checked(product)
+    except Invalid as error:
+        return str(error)
+    return None

@@ -128,7 +128,7 @@ class CheckoutDomain:
     def jobs(self) -> list[Job]:
         """Return what repeats."""
         jobs = [Job("erase old addresses", timedelta(hours=1), self.privacy.erase_old_addresses)]
-        if list(self.catalogue) and self._plan.has_api_key:
+        if self.catalogue and self._plan.has_api_key:
             jobs.append(Job("reconcile", EVERY, self.reconciliation.run_unattended))
             jobs.append(Job("look for drift", DRIFT_EVERY, self.verification.look))
         return jobs

@@ -7,6 +7,7 @@ from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.records import COMPLETED
 from orrery.ports.health import Finding, secret_part
 from orrery.ports.processor import Processor, WebhookEndpoint, split_unreadable
+from orrery.syntax.lines import one_line
 
 RETIRING = "2026-09-30.endive"
 """From this API version on, session creation takes no payment_method_types (decision 1)."""
@@ -31,10 +32,11 @@ class CheckoutHealth:
 
     def local(self) -> list[Finding]:
         """Return what can be told without asking anybody."""
-        if not list(self.catalogue):
+        if not self.catalogue:
             return [Finding("checkout", "off", "No product is configured.")]
         return [
             *self._shared_codes(),
+            *self._refused(),
             _present(
                 "checkout addresses", self.has_addresses, "Set checkout.success_url and checkout.cancel_url."
             ),
@@ -50,9 +52,20 @@ class CheckoutHealth:
             for code in self.catalogue.shared_codes()
         ]
 
+    def _refused(self) -> list[Finding]:
+        nothing_sold = not list(self.catalogue)
+        others = "No product is sold." if nothing_sold else "The other products are sold."
+        todo = f"Correct it in the settings, and restart. {others}"
+        return [
+            Finding(
+                f"product {one_line(name, 130)}", "broken", f"It is not sold: {why}", todo, essential=nothing_sold
+            )
+            for name, why in self.catalogue.refused.items()
+        ]
+
     def remote(self) -> list[tuple[str, Check]]:
         """Return the checks that ask the processor."""
-        if not list(self.catalogue) or not self.has_api_key:
+        if not self.catalogue or not self.has_api_key:
             return []
         return [
             ("processor account", self._account),

@@ -62,9 +62,11 @@ class Letters:
         )
 
     def title(self, product: ProductKey) -> str:
-        """Return the product's title, or its vendor and code when it is no longer in the catalogue."""
+        """Return the product's title, or its vendor and code when the catalogue has none."""
         known = self.catalogue.find(product)
-        return known.title if known else f"{product.vendor_slug} {product.cert_code}".upper()
+        return (
+            known.title if known and known.title.strip() else f"{product.vendor_slug} {product.cert_code}".upper()
+        )
 
     def _to_owner(self, record: AccessRecord, notes: tuple[str, ...]) -> Draft:
         # No name and no e-mail address: a push passes through others' hands (decision 12).

@@ -154,7 +154,7 @@ class Reconciliation:
     async def panel(self) -> Panel:
         """Return what the last run over the whole window saw."""
         entry = await self._store.get(keys.RECONCILED)
-        if not list(self._catalogue) and entry is None:
+        if not self._catalogue and entry is None:
             return Panel(_PANEL, "No product is configured")
         if entry is None:
             todo = "The service does it every 15 minutes; `orrery checkout reconcile` does it at once."

@@ -78,11 +78,13 @@ class Selling:
         """Return what a visitor is sold now.
 
         Raises `NotFound` (not in the catalogue, whatever receipts there are), `NotConfigured` (no addresses, no
-        price) and `NotPreflighted`.
+        price, a mistake in the product) and `NotPreflighted`.
         """
         product = self.catalogue.find(key)
         if product is None:
             raise NotFound("There is no such product.")
+        if why := self.catalogue.refused.get(product.name):
+            raise NotConfigured(f"{product.name} is not sold: {why}")
         today = self.todays(product)
         if not self.livemode:
             return _offered(product, today, self.api_version, None)

@@ -48,6 +48,8 @@ async def serve(
     async with opened(settings, secrets) as orrery:
         for code in orrery.checkout.catalogue.shared_codes():
             log.warning("several vendors have this certCode: access checks of it need vendorSlug", certCode=code)
+        for name, why in orrery.checkout.catalogue.refused.items():
+            log.error("product not sold", product=name, why=why)
         public, private = orrery.apps(site)
         private_address = private_socket.getsockname()[:2]
         server = uvicorn.Server(_uvicorn(Listeners(public, private, private_address)))

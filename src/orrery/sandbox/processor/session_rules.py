@@ -40,7 +40,7 @@ MAX_DROPDOWN_OPTIONS = 200
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _URL = re.compile(
     r"(?:[a-z][a-z0-9+.-]*://|www\.|mailto:)\S"
-    r"|(?<![\w@.-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:[a-z]{2,24}|xn--[a-z0-9-]+)(?![\w-])",
+    r"|(?<![\w@.-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:com|org|example)(?![\w-])",
     re.IGNORECASE,
 )
 
