@@ -77,7 +77,6 @@ def expect_gone(shop: Deployment) -> None:
 def test_imports_of_an_earlier_release(tmp_path: Path) -> None:
     """The service opens the store of an earlier release: ids that can be computed from an address answer 404."""
     with beside_a_sandbox(Deployment(tmp_path)) as shop:
-        shop.store.parent.mkdir()
         put_store(shop.store)
         shop.start_service()
         expect_gone(shop)
