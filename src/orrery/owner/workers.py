@@ -26,7 +26,7 @@ _EPOCH = datetime.fromtimestamp(0, UTC)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Something to do every `every`.
+    """Something to do every `every`, from the beginning of one run to the next; what took longer is due at once.
 
     An `aligned` job runs when the wall clock comes to a whole multiple of `every`: at :00 of each minute for 60 s.
     What it misses by a long run, a suspended machine or a clock that was put forward is not made up for. A job
@@ -75,8 +75,9 @@ class Workers:
 
     async def _at_intervals(self, job: Job, lease: Lease) -> NoReturn:
         while True:
+            due = self._clock.monotonic() + job.every.total_seconds()
             await self._once(job, lease)
-            await self._clock.sleep(job.every.total_seconds())
+            await self._clock.sleep(max(0.0, due - self._clock.monotonic()))
 
     async def _at_multiples(self, job: Job, lease: Lease) -> NoReturn:
         last = self._multiple(job.every)
