@@ -14,6 +14,7 @@ SLEEPERS = frozenset({"time", "asyncio", "anyio"})
 STOPWATCHES = frozenset({"monotonic", "perf_counter", "elapsed"})
 LIMITED = frozenset({"wait", "join", "result", "communicate", "settimeout", "wait_for", "fail_after", "select"})
 UNLIMITED = frozenset({"0", "None"})
+FIVE_SECONDS = re.compile(r"httpx2\.(Client|delete|get|head|patch|post|put|request|stream)")
 MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:work|root|home|Users)/\w")
 REGISTRY = re.compile(
     r"\b(?:pypi|pythonhosted|npmjs|yarnpkg|crates|rubygems)\.(?:org|com|io)\b|\b(?:deb|ftp)\.debian\.org\b"
@@ -146,6 +147,8 @@ def _limits(node: ast.AST) -> str:
     if not isinstance(node, ast.Call):
         return ""
     given = [each.value for each in node.keywords if each.arg in {"timeout", "within"}]
+    if not given and FIVE_SECONDS.fullmatch(ast.unparse(node.func)):
+        return "gives up after five seconds, as httpx2 does by itself"
     if isinstance(node.func, ast.Attribute) and node.func.attr in LIMITED:
         given += [
             each for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, int | float)

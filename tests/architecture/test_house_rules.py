@@ -40,6 +40,7 @@ PLANTED: dict[Rule, list[str]] = {
         "from time import perf_counter\nbegun = perf_counter()",
         "assert answer.elapsed.total_seconds() < 1",
         "httpx2.get(address, timeout=5)",
+        "httpx2.get(address)",
         "eventually(look, within=2)",
         "thread.join(10)",
         "asyncio.wait_for(task, 5)",

@@ -17,7 +17,7 @@ from tests.support.deployment import Deployment
 from tests.support.marked import ADMIN_PASSWORD
 from tests.support.sandbox import SESSIONS
 from tests.support.visiting import Visitor, expect_equal
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 HOUR = 3600
 QUARTER = 15 * 60
@@ -163,7 +163,9 @@ def drifting_session(shop: Deployment) -> str:
         "metadata[vendorSlug]": "northwind",
     }
     headers = {"Authorization": f"Bearer {shop.sandbox.api_key}"}
-    answer = httpx2.post(shop.sandbox.base_url + SESSIONS, data=form, headers=headers, trust_env=False)
+    answer = httpx2.post(
+        shop.sandbox.base_url + SESSIONS, data=form, headers=headers, trust_env=False, timeout=PATIENCE
+    )
     return str(answer.json()["id"])
 
 

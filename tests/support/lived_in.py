@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx2
 
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 CERT = ("--vendor", "northwind", "--cert", "cloud-navigator")
 WHY = ("--reason", "To have one of each.")
@@ -31,7 +31,7 @@ class LivedIn:
 
     def fill(self, folder: Path) -> None:
         """Leave sales, what went wrong with them, the owner's changes, approvals and an erasure."""
-        with httpx2.Client(trust_env=False, timeout=30) as client:
+        with httpx2.Client(trust_env=False, timeout=PATIENCE) as client:
             self._sales(client)
             self._declines(client)
         self._preflight()
