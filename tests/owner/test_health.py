@@ -163,3 +163,36 @@ async def test_one_trouble_hides_no_other() -> None:
     states = await clinic.states()
     assert (states["notifications"], states["refused notifications"]) == ("broken", "broken")
     assert sorted(await pushes(clinic)) == ["A notification can not be delivered", "Broken: notifications"]
+
+
+async def test_jobs_that_fail_alike_are_one_push() -> None:
+    """Jobs that fail in the same words are one fault, however late the next one fails or works again."""
+    clinic = Clinic(failing={"reconcile": "No right.", "guard": "Another reason."})
+    await watch(clinic, 3)
+    clinic.failing["look for drift"] = "No right."
+    await watch(clinic, 60)
+    del clinic.failing["reconcile"], clinic.failing["guard"]
+    await watch(clinic, 5)
+    del clinic.failing["look for drift"]
+    await watch(clinic, 30)
+    assert sorted(await pushes(clinic)) == ["Broken: 2 parts", "Works again: 2 parts"]
+
+
+async def test_a_job_that_goes_on_failing_is_told() -> None:
+    """When the job that was told of works again and another still fails, that one is told."""
+    clinic = Clinic(failing={"reconcile": "No right.", "look for drift": "No right."})
+    await watch(clinic, 3)
+    del clinic.failing["reconcile"]
+    await watch(clinic, 30)
+    assert sorted(await pushes(clinic)) == [
+        "Broken: job: look for drift",
+        "Broken: job: reconcile",
+        "Works again: job: reconcile",
+    ]
+
+
+async def test_the_essential_job_is_the_cause() -> None:
+    """While nothing can be written, that is what is told, and not each job that fails by it."""
+    clinic = Clinic(failing={"reconcile": "The disk is full.", Health.JOB: "The disk is full."})
+    found = {one.part: one for one in await clinic.health.local()}
+    assert (found[f"job: {Health.JOB}"].cause, found["job: reconcile"].cause) == ("", f"job: {Health.JOB}")

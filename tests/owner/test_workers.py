@@ -10,7 +10,7 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import ProcessorUnreachable, StoreUnavailable
-from orrery.owner.workers import LEASE, Job, Workers
+from orrery.owner.workers import LEASE, RETRY, Job, Workers
 from orrery.ports.store import Put
 from tests.support.clock import ManualClock, settled
 from tests.support.shift import at_work
@@ -153,6 +153,17 @@ async def test_a_fault_of_the_renewal_is_shown() -> None:
         slow.gate.set()
         await settled()
         assert workers.failing == {"slow": "unexpected ZeroDivisionError"}
+
+
+async def test_a_job_that_failed_is_tried_again_soon() -> None:
+    """A job with a long interval does not stay failing for all of it."""
+    clock, task = ManualClock(), Task([ProcessorUnreachable("The processor answered 500.", same_key=False)])
+    async with at_work(MemoryStore(clock), clock, [Job("daily", timedelta(days=1), task.run)]) as workers:
+        assert workers.failing
+        for _ in range(2):
+            clock.advance(RETRY.total_seconds())
+            await settled()
+            assert (workers.failing, task.runs) == ({}, 2)
 
 
 async def test_a_store_that_fails_is_shown() -> None:

@@ -79,11 +79,17 @@ class Health:
         return Finding(NOTIFICATIONS, "ok", f"{await self._outbox.count('waiting')} waiting")
 
     def _jobs(self) -> list[Finding]:
+        """Return a finding for each failing job; those that fail in the same words follow from the first."""
         todo = "It is tried again by itself; see the log if it lasts."
-        return [
-            Finding(f"job: {name}", "broken", why, todo, essential=name == self.JOB)
-            for name, why in self._failing.items()
-        ]
+        names = sorted(self._failing, key=lambda name: name != self.JOB)
+        first: dict[str, str] = {}
+        found: list[Finding] = []
+        for name in names:
+            part, why = f"job: {name}", self._failing[name]
+            cause = first.setdefault(why, part)
+            cause = "" if cause == part else cause
+            found.append(Finding(part, "broken", why, todo, essential=name == self.JOB, cause=cause))
+        return found
 
     async def _reach(self, channel: Channel) -> Finding:
         notifier = self._notifiers.get(channel)

@@ -7,7 +7,7 @@ An outage is stored and changes in one commit with its push: a restart neither r
 Each process looks, because each knows only its own failing jobs; a part is well when all of them find it so.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -46,13 +46,18 @@ log = structlog.get_logger()
 
 
 class Outage(Record):
-    """A part that is broken, or was within the last ten minutes. `urgent`: it was told as essential."""
+    """A part that is broken, or was within the last ten minutes.
+
+    `urgent`: it was told as essential. `cause` is the part whose outage this follows from: it is silent until that
+    one is over.
+    """
 
     v: Literal[1] = 1
     part: str
     since: AwareDatetime
     told_at: AwareDatetime | None = None
     urgent: bool = False
+    cause: str = ""
     well_since: AwareDatetime | None = None
 
     @property
@@ -69,10 +74,12 @@ class Look:
     began: datetime
 
 
-def broken(outage: Outage | None, finding: Finding, look: Look, *, silent: bool = False) -> Outage:
-    """Return the outage of a part that is broken; `silent`: the owner hears of it by another push."""
+def broken(outage: Outage | None, finding: Finding, look: Look, others: Container[str] = ()) -> Outage:
+    """Return the outage of a part that is broken; `others` are the parts whose outages may be its cause."""
     outage = outage or Outage(part=finding.part, since=look.at)
-    if not silent and _lasts(outage.since, TOLD_AFTER, look.at):
+    cause = next((one for one in (finding.cause, outage.cause) if one and one in others), "")
+    outage = outage.change(cause=cause)
+    if not cause and _lasts(outage.since, TOLD_AFTER, look.at):
         outage = outage.change(told_at=outage.told_at or look.at, urgent=outage.urgent or finding.essential)
     return outage.change(well_since=None)
 
@@ -140,21 +147,24 @@ class Watch:
 
     async def _changes(self, findings: Sequence[Finding], look: Look) -> list[_Change]:
         """Return what differs from what is stored; an outage that a newer version wrote is left as it is."""
-        known = {entry.key.removeprefix(OUTAGE): entry for entry in await self._store.scan(OUTAGE, limit=_MOST)}
+        entries = {entry.key.removeprefix(OUTAGE): entry for entry in await self._store.scan(OUTAGE, limit=_MOST)}
         everything = {one.part: one for one in findings if one.state == "broken"}
         bad = {part: one for part, one in everything.items() if not one.told}
-        changes: list[_Change] = []
-        for part in {**bad, **known}:
-            entry, finding = known.get(part), bad.get(part)
+        known: dict[str, Outage | None] = {}
+        for part, entry in entries.items():
             try:
-                before = replaceable(Outage, entry)
+                known[part] = replaceable(Outage, entry)
             except RecordUnreadable as error:
                 log.warning("the owner is not told of this part", part=part, why=str(error))
-                continue
-            silent = finding is not None and finding.cause in everything
-            after = broken(before, finding, look, silent=silent) if finding else before and well(before, look)
+                bad.pop(part, None)
+        # Until its outage is over: what follows from a cause may take a while longer to work again.
+        causes = everything.keys() | {part for part, one in known.items() if one and one.told_at}
+        changes: list[_Change] = []
+        for part in {**bad, **known}:
+            before, finding = known.get(part), bad.get(part)
+            after = broken(before, finding, look, causes) if finding else before and well(before, look)
             if after != before:
-                changes.append(_Change(part, entry, before, after))
+                changes.append(_Change(part, entries.get(part), before, after))
         return changes
 
 

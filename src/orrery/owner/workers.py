@@ -17,6 +17,10 @@ from orrery.ports.store import Store
 log = structlog.get_logger()
 
 
+RETRY = timedelta(minutes=5)
+"""How soon a job that failed is tried again, if it is not due before: what it missed does not wait for hours, and
+it is not shown as failing long after the fault."""
+
 LEASE = timedelta(seconds=30)
 """How long a job stands still when the process that did it was killed."""
 
@@ -75,9 +79,10 @@ class Workers:
 
     async def _at_intervals(self, job: Job, lease: Lease) -> NoReturn:
         while True:
-            due = self._clock.monotonic() + job.every.total_seconds()
+            began = self._clock.monotonic()
             await self._once(job, lease)
-            await self._clock.sleep(max(0.0, due - self._clock.monotonic()))
+            pause = min(job.every, RETRY) if job.name in self.failing else job.every
+            await self._clock.sleep(max(0.0, began + pause.total_seconds() - self._clock.monotonic()))
 
     async def _at_multiples(self, job: Job, lease: Lease) -> NoReturn:
         last = self._multiple(job.every)
