@@ -24,6 +24,7 @@ from orrery.errors import AnalyticsFailed, Cause, NotConfigured
 from orrery.ports.analytics import Bucket, By, Quotas, Report, Row
 from orrery.ports.clock import Clock
 from orrery.syntax.lines import one_line
+from orrery.tls import tls_trouble, unreachable
 
 if TYPE_CHECKING:
     import ssl
@@ -100,7 +101,7 @@ class GoogleAnalytics:
         except TimeoutError:
             raise _unreachable(f"no answer within {deadline:g} s") from None
         except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeEncodeError) as error:
-            raise _unreachable(type(error).__name__) from None
+            raise AnalyticsFailed(unreachable("The analytics provider", error), cause="unreachable") from None
 
     async def _ask(self, question: dict[str, object]) -> _Answer:
         token = await self._tokens.token()
@@ -368,10 +369,18 @@ def _mint(key: _Key, now: datetime) -> str:
             return _minted(key, now, partial(Request(session), timeout=SILENCE))
         except RefreshError as error:
             raise _refused_mint(error) from None
-        except (GoogleAuthError, OSError) as error:
-            raise _unreachable(f"no token: {type(error).__name__}") from None
-        except (AttributeError, LookupError, TypeError, ValueError) as error:
-            # The library itself stumbles over some answers that are not a token endpoint's.
+        except (
+            GoogleAuthError,
+            OSError,
+            AttributeError,
+            LookupError,
+            RecursionError,
+            TypeError,
+            ValueError,
+        ) as error:
+            # The library itself stumbles over some answers that are not a token endpoint's: the last five.
+            if trouble := tls_trouble("The token endpoint of the analytics provider", error):
+                raise AnalyticsFailed(trouble, cause="unreachable") from None
             raise _unreachable(f"no token: {type(error).__name__}") from None
 
 

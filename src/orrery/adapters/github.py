@@ -15,6 +15,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from orrery.errors import NotConfigured, TrackerFailed
 from orrery.ports.tracker import Issue
 from orrery.syntax.lines import is_header_text
+from orrery.tls import unreachable
 
 SECONDS = 10.0
 """How long one request may take."""
@@ -118,7 +119,7 @@ class GitHubTracker:
         except (TimeoutError, httpx2.TimeoutException):
             raise TrackerFailed(f"GitHub did not answer within {SECONDS:g} s.") from None
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise TrackerFailed(f"GitHub can not be reached ({type(error).__name__}).") from None
+            raise TrackerFailed(unreachable("GitHub", error)) from None
         if not answer.is_success:
             sentence = _refusal(answer).format(status=answer.status_code, repository=self._repository)
             raise TrackerFailed(f"GitHub {sentence}")

@@ -7,6 +7,7 @@ import httpx2
 import stamina
 
 from orrery.errors import DeliveryFailed
+from orrery.tls import unreachable
 
 SECONDS = 10.0
 """How long one request may take."""
@@ -23,9 +24,7 @@ class HttpHeartbeat:
         try:
             answer = await self._fetch()
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise DeliveryFailed(
-                f"The watcher can not be reached ({type(error).__name__}).", permanent=False
-            ) from None
+            raise DeliveryFailed(unreachable("The watcher", error), permanent=False) from None
         if not answer.is_success:
             raise DeliveryFailed(f"The watcher answered {answer.status_code}.", permanent=False)
 

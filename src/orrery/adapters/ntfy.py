@@ -7,6 +7,7 @@ import httpx2
 
 from orrery.errors import DeliveryFailed
 from orrery.ports.notifier import Message
+from orrery.tls import unreachable
 
 SECONDS = 10.0
 """How long one request may take."""
@@ -56,8 +57,7 @@ class NtfyNotifier:
             async with httpx2.AsyncClient(timeout=SECONDS, headers=self._headers) as client:
                 answer = await client.request(method, url, json=body)
         except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeEncodeError) as error:
-            what = f"The push service can not be reached ({type(error).__name__})."
-            raise DeliveryFailed(what, permanent=False) from None
+            raise DeliveryFailed(unreachable("The push service", error), permanent=False) from None
         if not answer.is_success:
             permanent = answer.is_client_error and answer.status_code not in _TRY_AGAIN
             raise DeliveryFailed(f"The push service answered {answer.status_code}.", permanent=permanent)

@@ -5,9 +5,13 @@ from http import HTTPStatus
 from typing import Annotated, Literal
 
 import httpx2
+import structlog
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from orrery.ports.counter import Reading, Scope
+from orrery.tls import unreachable
+
+log = structlog.get_logger()
 
 SECONDS = 10.0
 """How long one read may take."""
@@ -63,7 +67,8 @@ class HttpCounter:
         try:
             async with asyncio.timeout(SECONDS), self._client() as client:
                 answer = await client.get(self._url, params={"realtime": realtime})
-        except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError):
+        except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError) as error:
+            log.warning("counter not read", why=unreachable("The counter", error))
             return None
         return answer.content if answer.status_code == HTTPStatus.OK else None
 

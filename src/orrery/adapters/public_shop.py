@@ -8,6 +8,7 @@ import httpx2
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from orrery.ports.shop import Started
+from orrery.tls import unreachable
 
 PATH = "/guided/api/checkout"
 
@@ -45,7 +46,7 @@ class HttpShop:
         except TimeoutError:
             return Started(None, f"The operation did not answer within {SECONDS:g} s.", may_exist=True)
         except (httpx2.ConnectError, httpx2.InvalidURL) as error:
-            return Started(None, f"The operation can not be reached ({type(error).__name__}).")
+            return Started(None, unreachable("The operation", error))
         except httpx2.HTTPError as error:
             return Started(None, f"The operation gave no answer ({type(error).__name__}).", may_exist=True)
         return _read(status, answer)

@@ -14,6 +14,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.notifier import Message
 from orrery.syntax.email_address import is_email_address
 from orrery.syntax.lines import one_line
+from orrery.tls import unreachable
 
 SECONDS = 15.0
 """How long one delivery may take."""
@@ -83,8 +84,7 @@ class SmtpNotifier:
             # A wrong password, sender or greeting is the owner's to mend, and no reason to give a buyer's mail up.
             raise _refused(error.code, permanent=False) from None
         except (aiosmtplib.SMTPException, OSError) as error:
-            what = f"The mail server can not be reached ({type(error).__name__})."
-            raise DeliveryFailed(what, permanent=False) from None
+            raise DeliveryFailed(unreachable("The mail server", error), permanent=False) from None
 
     def _letter(self, message: Message) -> EmailMessage:
         letter = EmailMessage()

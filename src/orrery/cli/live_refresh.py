@@ -29,6 +29,7 @@ from orrery.ports.clock import Clock
 from orrery.settings import load
 from orrery.syntax.base_url import checked_base_url
 from orrery.syntax.lines import one_line
+from orrery.tls import tls_trouble
 
 MOST_ITERATIONS = 25
 """How often at most (issue 3, item 6): it is for an emergency, no scheduler."""
@@ -107,7 +108,7 @@ class Refresher:
         except TimeoutError:
             return self._failed("timeout", f"No answer within {DEADLINE:.0f} seconds.")
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            return self._failed("unreachable", f"{type(error).__name__}.")
+            return self._failed("unreachable", tls_trouble("The service", error) or f"{type(error).__name__}.")
         return self._read(status, body)
 
     async def _post(self) -> tuple[int, bytes]:

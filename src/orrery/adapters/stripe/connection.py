@@ -18,9 +18,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import httpx2
 from pydantic import BaseModel, ValidationError
 
-from orrery.adapters.stripe.objects import Identified, Item, Page, unreadable
+from orrery.adapters.stripe.objects import Identified, Item, Page
+from orrery.adapters.stripe.objects import unreadable as misread
 from orrery.adapters.stripe.threads import Threads
 from orrery.errors import ItemUnreadable, NotConfigured, ProcessorRefused, ProcessorUnreachable
+from orrery.syntax.lines import one_line
+from orrery.tls import tls_trouble, unreachable
 
 if TYPE_CHECKING:
     import requests
@@ -40,6 +43,12 @@ THREADS = 16
 
 PAGE = 100
 """The largest page that the processor gives."""
+
+_WHO = "The processor"
+"""Whom the errors name."""
+
+_LONGEST_TEXT = 500
+"""Characters of the vendor's own words that an error repeats."""
 
 Answer = TypeVar("Answer", bound=BaseModel)
 Ours = TypeVar("Ours")
@@ -99,8 +108,8 @@ class Connection:
                 answer = await client.patch(f"{self._base_url}{path}", data=dict(form), headers=headers)
         except (TimeoutError, httpx2.TimeoutException):
             raise _late(READ_DEADLINE) from None
-        except (httpx2.HTTPError, httpx2.InvalidURL):
-            raise ProcessorUnreachable("The processor can not be reached.", same_key=True) from None
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise ProcessorUnreachable(unreachable(_WHO, error), same_key=True) from None
         return _read(kind, answer.text) if answer.is_success else _refuse(answer)
 
     def _require_key(self) -> str:
@@ -128,10 +137,9 @@ class Connection:
             return str(operation(self._client))
         except stripe.StripeError as error:
             _raise_ours(error)
-        except (AttributeError, LookupError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
             # The library itself stumbles over some answers that are not the processor's, such as a gateway's.
-            what = f"The processor's answer can not be read ({type(error).__name__})."
-            raise ProcessorUnreachable(what, same_key=True) from None
+            raise _odd(type(error).__name__) from None
 
 
 def _last_id(items: Sequence[Identified | ItemUnreadable]) -> str:
@@ -171,13 +179,10 @@ def _read(kind: type[Answer], answer: str) -> Answer:
 
 def _misread(answer: str, error: ValidationError) -> ProcessorUnreachable:
     try:
-        found = unreadable(json.loads(answer), error)
-    except ValueError:
-        found = None
-    if found and found.item_id:
-        return found
-    wrong = f"The processor's answer is not its contract's ({error.error_count()} fields)."
-    return ProcessorUnreachable(wrong, same_key=True, status=HTTPStatus.OK)
+        found = misread(json.loads(answer), error)
+    except (RecursionError, ValueError):
+        return _odd("no JSON")
+    return found if found.item_id else _odd(", ".join(found.fields) or "no object")
 
 
 def _late(deadline: float) -> ProcessorUnreachable:
@@ -188,20 +193,28 @@ def _raise_ours(error: stripe.StripeError) -> NoReturn:
     import stripe  # noqa: PLC0415  see `_client`
 
     status: int | None = error.http_status
+    if trouble := tls_trouble(_WHO, error):
+        raise ProcessorUnreachable(trouble, same_key=True) from None
     if isinstance(error, stripe.AuthenticationError):
         raise _wrong_key() from None
     # `APIError` below 500 stands for an answer that is not the processor's: its message is the whole body.
     foreign = isinstance(error, stripe.APIError)
     if status is None or foreign or _is_trouble(status):
         raise _trouble(status) from None
-    refusal, message = error.error, error.user_message or "The processor refused the request."
+    message = _said(error, "user_message") or "The processor refused the request."
     raise ProcessorRefused(
         _without_key(message) if status == HTTPStatus.FORBIDDEN else message,
         status=status,
-        kind=refusal.type if refusal else None,
-        code=error.code,
-        param=getattr(error, "param", None),
+        kind=_said(error.error, "type"),
+        code=_said(error, "code"),
+        param=_said(error, "param"),
     ) from None
+
+
+def _said(refusal: object, field: str) -> str | None:
+    """Return a text of a refusal on one line, or None where there is none: the library takes any JSON for it."""
+    text: object = getattr(refusal, field, None)
+    return one_line(text, _LONGEST_TEXT) if isinstance(text, str) else None
 
 
 class _Error(BaseModel):
@@ -226,8 +239,14 @@ def _refuse(answer: httpx2.Response) -> NoReturn:
         raise _trouble(status) from None
     if _is_trouble(status) or answer.is_redirect:
         raise _trouble(status)
-    message = _without_key(said.message) if status == HTTPStatus.FORBIDDEN else said.message
-    raise ProcessorRefused(message, status=status, kind=said.type, code=said.code, param=said.param)
+    message = _said(said, "message") or "The processor refused the request."
+    raise ProcessorRefused(
+        _without_key(message) if status == HTTPStatus.FORBIDDEN else message,
+        status=status,
+        kind=_said(said, "type"),
+        code=_said(said, "code"),
+        param=_said(said, "param"),
+    )
 
 
 def _wrong_key() -> ProcessorRefused:
@@ -248,7 +267,16 @@ def _is_trouble(status: int) -> bool:
     return status in (HTTPStatus.OK, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS)
 
 
+def _odd(what: str) -> ProcessorUnreachable:
+    """Return the error of an answer that says yes, but not as the contract has it."""
+    return ProcessorUnreachable(
+        f"The processor's answer is not as its API describes it ({what}).", same_key=True, status=HTTPStatus.OK
+    )
+
+
 def _trouble(status: int | None) -> ProcessorUnreachable:
+    if status is not None and HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
+        return _odd(f"status {status} without JSON")
     what = f"The processor answered {status}." if status else "The processor can not be reached."
     return ProcessorUnreachable(
         what, same_key=status is None or status < HTTPStatus.INTERNAL_SERVER_ERROR, status=status

@@ -1,0 +1,52 @@
+"""Why no encrypted connection was made: a wrong certificate is no network trouble, and waiting does not end it."""
+
+import ssl
+
+_PASSING = (ssl.SSLEOFError, ssl.SSLSyscallError, ssl.SSLZeroReturnError)
+"""The connection was cut in the middle of TLS: the network's trouble."""
+
+_NOT_YET_VALID = 9
+_EXPIRED = 10
+_UNKNOWN_AUTHORITY = (18, 19, 20, 21)
+_OTHER_HOST = (62, 64)
+"""OpenSSL's verification results (X509_V_ERR_*, x509_vfy.h)."""
+
+_CERTIFICATES: dict[int, str] = {
+    _NOT_YET_VALID: "is not valid yet: check this machine's clock.",
+    _EXPIRED: "has expired: check this machine's clock; if it is right, it must be renewed.",
+    **dict.fromkeys(
+        _UNKNOWN_AUTHORITY,
+        "comes from an unknown authority: check whether a proxy or firewall on the way opens the connection.",
+    ),
+    **dict.fromkeys(_OTHER_HOST, "is for another host name: check the address in the settings."),
+}
+
+
+def unreachable(who: str, error: BaseException) -> str:
+    """Return in a sentence why `who` cannot be reached, and where TLS is the reason what to do about it."""
+    return tls_trouble(who, error) or f"{who} can not be reached ({type(error).__name__})."
+
+
+def tls_trouble(who: str, error: BaseException) -> str:
+    """Return in a sentence what is wrong with the certificate of `who`, or nothing if TLS is not the reason.
+
+    `error` may be that of any HTTP or mail client: the TLS error is looked for among its causes.
+    """
+    found = _tls_errors(error)
+    refused = next((one for one in found if isinstance(one, ssl.SSLCertVerificationError)), None)
+    if refused is not None:
+        said = f"cannot be verified ({refused.verify_message})."
+        return f"{who}'s certificate {_CERTIFICATES.get(refused.verify_code, said)}"
+    if found:
+        reason = getattr(found[0], "reason", None) or type(found[0]).__name__
+        return f"{who} does not speak TLS as expected ({reason}): check the address and the port in the settings."
+    return ""
+
+
+def _tls_errors(error: BaseException) -> list[ssl.SSLError]:
+    """Return the TLS errors among an error, its causes, and what clients hide in `args` and `reason`."""
+    found: list[BaseException] = [error]
+    for one in found:
+        inner = [one.__cause__, one.__context__, getattr(one, "reason", None), *one.args]
+        found += [other for other in inner if isinstance(other, BaseException) and other not in found]
+    return [one for one in found if isinstance(one, ssl.SSLError) and not isinstance(one, _PASSING)]

@@ -1,0 +1,129 @@
+"""A vendor whose certificate cannot be trusted: the sentence says so, and does not blame the network."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from structlog.testing import capture_logs
+
+from orrery.adapters.clock import SystemClock
+from orrery.adapters.ga4 import GoogleAnalytics
+from orrery.adapters.github import GitHubTracker
+from orrery.adapters.heartbeat import HttpHeartbeat
+from orrery.adapters.ntfy import NtfyNotifier
+from orrery.adapters.public_counter import HttpCounter
+from orrery.adapters.public_shop import HttpShop
+from orrery.adapters.smtp import Relay, SmtpNotifier
+from orrery.adapters.stripe.connection import Connection
+from orrery.adapters.stripe.sales import StripeProcessor
+from orrery.adapters.stripe.writes import StripeWrites
+from orrery.errors import AnalyticsFailed, DeliveryFailed, OrreryError
+from orrery.ports.notifier import Message
+from tests.support.certificates import make_certificate, serving_tls
+from tests.support.marked import analytics_key
+
+AUTHORITY = "'s certificate comes from an unknown authority: check whether a proxy or firewall on the way"
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a certificate for localhost that no known authority has signed."""
+    return make_certificate(tmp_path_factory.mktemp("certificate"))
+
+
+@pytest.fixture(scope="module")
+def url(certificate: Path) -> Iterator[str]:
+    """Return the address of a server that shows it."""
+    with serving_tls(certificate) as port:
+        yield f"https://localhost:{port}"
+
+
+def stripe(url: str) -> Connection:
+    """Return a connection to a processor there."""
+    return Connection("sk_test_orrery_sandbox", base_url=url)
+
+
+def analytics(url: str, token_url: str) -> GoogleAnalytics:
+    """Return an analytics provider whose token endpoint is at `token_url`."""
+    key = analytics_key(1).replace("http://127.0.0.1:1", token_url)
+    return GoogleAnalytics(key, "123", base_url=url, planet_dimension="streamName", clock=SystemClock())
+
+
+CALLS: dict[str, tuple[str, Callable[[str], Awaitable[object]]]] = {
+    "processor": ("The processor", lambda url: StripeProcessor(stripe(url)).get_account()),
+    "account": (
+        "The processor",
+        lambda url: StripeWrites(stripe(url)).update_account({"business_profile.name": "N"}),
+    ),
+    "token": ("The token endpoint of the analytics provider", lambda url: analytics(url, url).check()),
+    "push": ("The push service", lambda url: NtfyNotifier(url, "owner").send(Message("1", "t", "b"))),
+    "push check": ("The push service", lambda url: NtfyNotifier(url, "owner").check()),
+    "tracker": ("GitHub", lambda url: GitHubTracker(url, "o/r", "ghp_token_of_tests").find_open("label")),
+    "heartbeat": ("The watcher", lambda url: HttpHeartbeat(url).beat()),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_an_unknown_authority(url: str, call: str) -> None:
+    """Each client names whose certificate it is, what is wrong with it and what to look at."""
+    who, ask = CALLS[call]
+
+    async def asked() -> None:
+        await ask(url)
+
+    with pytest.raises(OrreryError) as refused:
+        asyncio.run(asked())
+    assert str(refused.value).startswith(who + AUTHORITY)
+
+
+STARTTLS = (b"220 here\r\n", b"250-here\r\n250 STARTTLS\r\n", b"220 go on\r\n")
+
+
+@pytest.mark.parametrize(("security", "greeting"), [("tls", ()), ("starttls", STARTTLS)])
+def test_a_mail_server(
+    certificate: Path, security: Literal["tls", "starttls"], greeting: tuple[bytes, ...]
+) -> None:
+    """A mail server is told apart in the same way, whichever way its connection is encrypted."""
+    with serving_tls(certificate, greeting) as port:
+        notifier = SmtpNotifier(Relay("localhost", port, "shop@northwind.example", security), SystemClock())
+        with pytest.raises(DeliveryFailed) as refused:
+            asyncio.run(notifier.check())
+    assert str(refused.value).startswith("The mail server" + AUTHORITY)
+
+
+def test_the_analytics_provider(url: str) -> None:
+    """A report is asked for with a token, here from an endpoint of this machine; its sentence is the same."""
+    with HTTPServer(("127.0.0.1", 0), TokenEndpoint) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        counter = analytics(url, f"http://127.0.0.1:{server.server_port}")
+        with pytest.raises(AnalyticsFailed) as refused:
+            asyncio.run(counter.active_users(deadline=10))
+        server.shutdown()
+    assert str(refused.value).startswith("The analytics provider" + AUTHORITY)
+
+
+class TokenEndpoint(BaseHTTPRequestHandler):
+    """Gives a token to whoever asks."""
+
+    def do_POST(self) -> None:
+        """Give one."""
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(b'{"access_token": "sandbox-token", "expires_in": 3600}')
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the names of the method that is replaced
+        """Print nothing."""
+
+
+def test_our_own_addresses_from_outside(url: str) -> None:
+    """The checkout that `orrery checkout verify` tries says it, and the monitor's look is logged with it."""
+    started = asyncio.run(HttpShop(url).start(product_type="cert", vendor_slug="v", cert_code="c", key="k"))
+    assert started.why.startswith("The operation" + AUTHORITY)
+    with capture_logs() as logged:
+        assert asyncio.run(HttpCounter(url).read("site")) is None
+    assert logged[0]["why"].startswith("The counter" + AUTHORITY)
