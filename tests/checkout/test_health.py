@@ -36,7 +36,10 @@ def health_of(processor: ScriptedProcessor) -> CheckoutHealth:
     async def deliveries() -> Finding:
         return Finding("webhook deliveries", "ok")
 
-    return CheckoutHealth(Catalogue((PRODUCT,)), processor, deliveries, VERSION, True, True, True, True)  # noqa: FBT003  all is there
+    async def creation() -> list[Finding]:
+        return [Finding("session creation", "ok")]
+
+    return CheckoutHealth(Catalogue((PRODUCT,)), processor, deliveries, creation, VERSION, True, True, True, True)  # noqa: FBT003  all is there
 
 
 async def webhook(*endpoints: WebhookEndpoint | ItemUnreadable) -> Finding:
@@ -51,7 +54,7 @@ async def test_a_shared_code_is_told(shared: bool) -> None:  # noqa: FBT001  pyt
     """A certification code of two vendors is named, with the field that checks need; it breaks nothing."""
     other = Product("northwind", "cissp" if shared else "ccsp", "Another", "price_other")
     health = replace(health_of(ScriptedProcessor(ManualClock())), catalogue=Catalogue((PRODUCT, other)))
-    told = [one for one in health.local() if one.part == "catalogue"]
+    told = [one for one in await health.local() if one.part == "catalogue"]
     if shared:
         assert [(one.state, one.why) for one in told] == [("ok", "cissp is sold by isc2 and northwind.")]
         assert "vendorSlug" in told[0].todo
@@ -59,19 +62,21 @@ async def test_a_shared_code_is_told(shared: bool) -> None:  # noqa: FBT001  pyt
         assert told == []
 
 
-def test_what_follows_from_a_missing_secret() -> None:
+async def test_what_follows_from_a_missing_secret() -> None:
     """A part that lacks a secret names it as its cause, so that the guard's push and this are one fault."""
-
-    async def deliveries() -> Finding:
-        return Finding("webhook deliveries", "ok")
-
-    processor = ScriptedProcessor(ManualClock())
-    lacking = CheckoutHealth(Catalogue((PRODUCT,)), processor, deliveries, VERSION, False, False, False, False)  # noqa: FBT003  nothing is there
+    lacking = replace(
+        health_of(ScriptedProcessor(ManualClock())),
+        has_api_key=False,
+        has_signing_secret=False,
+        has_service_token=False,
+    )
     store, clock, analytics = MemoryStore(ManualClock()), ManualClock(), MemoryAnalytics()
     counter = LiveHealth(store, clock, analytics, has_property=True, has_key=False, can_admit=False)
-    for finding in [*lacking.local()[1:], *counter.local()]:
+    lacked = [one for one in [*await lacking.local(), *counter.local()] if one.state == "broken"]
+    assert len(lacked) == 5
+    for finding in lacked:
         name = finding.todo.removesuffix(".").rpartition(" ")[2]
-        assert (finding.state, finding.cause) == ("broken", f"secret {name}")
+        assert finding.cause == f"secret {name}"
         assert name in Secrets.model_fields
 
 

@@ -16,10 +16,12 @@ from orrery.errors import (
     KeyReused,
     NotConfigured,
     NotFound,
+    ProcessorError,
     ProcessorRefused,
     ProcessorUnreachable,
     StoreUnavailable,
 )
+from orrery.ports.health import Finding
 from tests.support.checkout import OTHER, PRODUCT, TERMS, Shop
 from tests.support.clock import START, ManualClock
 from tests.support.processor import Trouble
@@ -48,7 +50,7 @@ async def create(shop: Shop, purchase: Purchase = ONCE) -> Created:
     return await task
 
 
-def failing(*errors: ProcessorUnreachable | ProcessorRefused, seconds: float = 0) -> Shop:
+def failing(*errors: ProcessorError, seconds: float = 0) -> Shop:
     """Return a shop whose processor fails so, one call after the other, then works."""
     shop = Shop()
     shop.processor.troubles += [Trouble(error, seconds) for error in errors]
@@ -125,16 +127,66 @@ async def test_a_refusal_is_no_reason_to_try_again() -> None:
     assert await shop.entries("offer") == []
 
 
-async def test_the_owner_hears_of_refusals_once_an_hour() -> None:
-    """Many refusals within the hour are one push to the owner; the next hour brings another."""
-    shop = failing(REFUSED, REFUSED, REFUSED)
-    for seconds in (0, 60, 3600):
-        shop.clock.advance(seconds)
-        with pytest.raises(ProcessorRefused):
+async def outage(shop: Shop) -> Finding:
+    """Return how session creation goes."""
+    (found,) = await shop.creation_health.local()
+    return found
+
+
+@pytest.mark.parametrize("error", [NETWORK, CONFLICT, TOO_MANY, HTML, SERVER, REFUSED])
+async def test_what_the_processor_fails_is_an_outage(error: ProcessorError) -> None:
+    """Each visitor's request that the processor fails counts once, however often it was tried; the fifth tells."""
+    shop = failing(*[error] * 10)
+    for _ in range(5):
+        assert (await outage(shop)).state == "ok"
+        with pytest.raises(ProcessorError):
             await create(shop)
-    told = await shop.told()
-    assert [row.channel for row in told] == ["push", "push"]
-    assert "success_url" in told[0].body
+    found = await outage(shop)
+    assert (found.state, str(error) in found.why) == ("broken", True)
+    assert await shop.told() == []
+
+
+@pytest.mark.parametrize("url", [None, "", "/relative", "javascript:alert(1)", "https://"])
+async def test_an_address_that_is_none_is_an_outage(url: str | None) -> None:
+    """A session without a web address to send the visitor to is the processor's failure, and none is stored."""
+    shop = Shop()
+    shop.processor.url = url
+    for _ in range(5):
+        with pytest.raises(ProcessorUnreachable):
+            await create(shop)
+    assert (await outage(shop)).state == "broken"
+    assert await shop.entries("offer") == []
+
+
+async def test_a_session_ends_a_row_of_failures() -> None:
+    """Four failures, a session and four failures are no outage."""
+    shop = failing(*[REFUSED] * 4)
+    for _ in range(2):
+        for _ in range(4):
+            with pytest.raises(ProcessorRefused):
+                await create(shop)
+        await create(shop)
+        shop.processor.troubles += [Trouble(REFUSED)] * 4
+    assert (await outage(shop)).state == "ok"
+
+
+async def test_what_is_not_the_processors_doing_is_no_outage() -> None:
+    """An unknown product, a key that comes back with another one, and a store that fails do not count."""
+    clock = ManualClock()
+    shop = Shop(clock, store := UnreliableStore(MemoryStore(clock)))
+    unconfigured = Shop(shop.clock, shop.store, terms=None)
+    await create(shop, KEYED)
+    for _ in range(6):
+        with pytest.raises(NotFound):
+            await create(shop, Purchase(ProductKey("cert", "ccie", "cisco"), "203.0.113.7"))
+        with pytest.raises(KeyReused):
+            await create(shop, replace(KEYED, product=OTHER.key))
+        with pytest.raises(NotConfigured):
+            await create(unconfigured)
+        store.commit_errors = [StoreUnavailable("full")]
+        with pytest.raises(StoreUnavailable):
+            await create(shop)
+    assert [(await outage(one)).state for one in (shop, unconfigured)] == ["ok", "ok"]
 
 
 async def test_the_deadline_is_split() -> None:
@@ -169,15 +221,6 @@ async def test_without_addresses_nothing_is_sold() -> None:
     with pytest.raises(NotConfigured):
         await create(shop)
     assert shop.processor.calls == []
-
-
-async def test_a_session_without_an_address_is_no_session() -> None:
-    """A processor's answer without the page's address is an unusable one, and no offer is stored."""
-    shop = Shop()
-    shop.processor.url = None
-    with pytest.raises(ProcessorUnreachable):
-        await create(shop)
-    assert await shop.entries() == []
 
 
 async def test_a_double_click() -> None:

@@ -13,6 +13,7 @@ from pydantic_core import PydanticUndefined
 
 from orrery.adapters.sqlite import create
 from orrery.app import opened
+from orrery.checkout.creation_health import CreationOutage
 from orrery.checkout.desk import JournalEntry
 from orrery.checkout.drift import DriftSeen
 from orrery.checkout.receipts import OwnSession, Receipt, Trial
@@ -187,6 +188,7 @@ def test_every_error_tag_is_documented() -> None:
         ("Trial of a product", Trial),
         ("Session of our own", OwnSession),
         ("Last look for drift", DriftSeen),
+        ("Outage of session creation", CreationOutage),
         ("Change by hand", JournalEntry),
         ("Fraud clusters", Found),
         ("Intent", Intent),

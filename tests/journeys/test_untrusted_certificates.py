@@ -59,7 +59,7 @@ CALLS: dict[str, tuple[str, Callable[[str], Awaitable[object]]]] = {
         "The processor",
         lambda url: StripeWrites(stripe(url)).update_account({"business_profile.name": "N"}),
     ),
-    "token": ("The token endpoint of the analytics provider", lambda url: analytics(url, url).check()),
+    "token": ("The token endpoint", lambda url: analytics(url, url).check()),
     "push": ("The push service", lambda url: NtfyNotifier(url, "owner").send(Message("1", "t", "b"))),
     "push check": ("The push service", lambda url: NtfyNotifier(url, "owner").check()),
     "tracker": ("GitHub", lambda url: GitHubTracker(url, "o/r", "ghp_token_of_tests").find_open("label")),

@@ -109,6 +109,25 @@ async def test_what_comes_and_goes_is_told_once() -> None:
     assert await desk.told() == [BROKEN, WORKS]
 
 
+async def test_a_part_that_judges_over_time_is_told_at_once() -> None:
+    """What is an outage by a rule of its own is told at the first look, and is over at the first that says so."""
+    desk = Desk()
+    settled = Finding("session creation", "broken", "It fails.", "Look.", settled=True)
+    over = replace(settled, state="ok", why="5 requests failed, and none since then.", todo="")
+    await desk.looks(1, settled)
+    assert await desk.told() == ["Broken: session creation"]
+    await desk.looks(12, settled)
+    await desk.looks(1, over)
+    (_, works) = await desk.rows()
+    assert works.title == "Works again: session creation"
+    assert works.body == (
+        "Broken since 2026-03-01 12:00 UTC, well since 12:13. 5 requests failed, and none since then."
+    )
+    assert await desk.store.scan(OUTAGE) == []
+    await desk.looks(1, settled)
+    assert len(await desk.rows()) == 3
+
+
 async def test_a_restart_repeats_nothing_and_loses_nothing() -> None:
     """A process that starts amid an outage does not tell it again, and tells that it is over."""
     desk = Desk()

@@ -12,6 +12,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.adapters.stripe.objects import read_event
 from orrery.checkout.access import one_year_after
 from orrery.checkout.catalogue import Catalogue, Product
+from orrery.checkout.creation_health import CreationHealth
 from orrery.checkout.desk import Desk
 from orrery.checkout.fulfilment import Fulfilment
 from orrery.checkout.letters import Letters
@@ -196,7 +197,12 @@ class Shop:
     @cached_property
     def checkout(self) -> Checkout:
         """Sessions are created."""
-        return Checkout(self.store, self.clock, self.processor, self.selling)
+        return Checkout(self.store, self.clock, self.processor, self.selling, self.creation_health)
+
+    @cached_property
+    def creation_health(self) -> CreationHealth:
+        """How that goes."""
+        return CreationHealth(self.store, self.clock)
 
     @cached_property
     def reconciliation(self) -> Reconciliation:

@@ -12,6 +12,7 @@ from anyio.lowlevel import checkpoint
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.catalogue import Catalogue, Product
+from orrery.checkout.creation_health import CreationHealth
 from orrery.checkout.operations import Expiry
 from orrery.checkout.params import Terms
 from orrery.checkout.preflight import Preflight, Report
@@ -240,7 +241,8 @@ class Rehearsal:
     @cached_property
     def checkout(self) -> Checkout:
         """The public operation's service."""
-        return Checkout(self.store, self.clock, self._processor, self.selling)
+        health = CreationHealth(self.store, self.clock)
+        return Checkout(self.store, self.clock, self._processor, self.selling, health)
 
     @cached_property
     def health(self) -> ReceiptHealth:

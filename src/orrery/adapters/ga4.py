@@ -24,7 +24,7 @@ from orrery.errors import AnalyticsFailed, Cause, NotConfigured
 from orrery.ports.analytics import Bucket, By, Quotas, Report, Row
 from orrery.ports.clock import Clock
 from orrery.syntax.lines import one_line
-from orrery.tls import tls_trouble, unreachable
+from orrery.tls import unreachable
 
 if TYPE_CHECKING:
     import ssl
@@ -369,19 +369,12 @@ def _mint(key: _Key, now: datetime) -> str:
             return _minted(key, now, partial(Request(session), timeout=SILENCE))
         except RefreshError as error:
             raise _refused_mint(error) from None
-        except (
-            GoogleAuthError,
-            OSError,
-            AttributeError,
-            LookupError,
-            RecursionError,
-            TypeError,
-            ValueError,
-        ) as error:
-            # The library itself stumbles over some answers that are not a token endpoint's: the last five.
-            if trouble := tls_trouble("The token endpoint of the analytics provider", error):
-                raise AnalyticsFailed(trouble, cause="unreachable") from None
-            raise _unreachable(f"no token: {type(error).__name__}") from None
+        except (GoogleAuthError, OSError, *_STUMBLES) as error:
+            raise AnalyticsFailed(unreachable("The token endpoint", error), cause="unreachable") from None
+
+
+_STUMBLES = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What the library itself raises at some answers that are not a token endpoint's."""
 
 
 def _minted(key: _Key, now: datetime, request: object) -> str:

@@ -52,7 +52,7 @@ class Orrery:
 
     async def parts(self) -> Sequence[Finding]:
         """Return the same without receipts and secrets, which have panels of their own on the owner's page."""
-        found = [*await self.health.local(), *self.checkout.health.local(), *self.live.health.local()]
+        found = [*await self.health.local(), *await self.checkout.health.local(), *self.live.health.local()]
         # A job's error may name a record, and with it a session.
         return [replace(one, why=self.references.within(one.why)) for one in found]
 

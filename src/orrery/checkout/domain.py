@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from orrery.checkout.account import AccountDesk
 from orrery.checkout.catalogue import Catalogue
+from orrery.checkout.creation_health import CreationHealth
 from orrery.checkout.desk import Desk
 from orrery.checkout.events import Events
 from orrery.checkout.fulfilment import Fulfilment
@@ -92,9 +93,10 @@ class CheckoutDomain:
         self.reconciliation = Reconciliation(store, clock, processor, fulfilment, states, plan.catalogue)
         webhook = Webhook(clock, fulfilment, read_event, plan.signing_secrets)
         self.events = Events(store, clock, reads, read_event, webhook.take_in, livemode=plan.livemode)
-        self.health = self._health(processor)
+        creation = CreationHealth(store, clock)
+        self.health = self._health(processor, creation)
         self.routes = CheckoutRoutes(
-            checkout=Checkout(store, clock, processor, self.selling),
+            checkout=Checkout(store, clock, processor, self.selling, creation),
             webhook=webhook,
             lookup=self.lookup,
             session_states=states,
@@ -104,12 +106,13 @@ class CheckoutDomain:
             service_token=plan.service_token,
         )
 
-    def _health(self, processor: Processor) -> CheckoutHealth:
+    def _health(self, processor: Processor, creation: CreationHealth) -> CheckoutHealth:
         plan = self._plan
         return CheckoutHealth(
             catalogue=plan.catalogue,
             processor=processor,
             deliveries=self.events.finding,
+            creation=creation.local,
             api_version=plan.api_version,
             has_addresses=plan.terms is not None,
             has_api_key=plan.has_api_key,

@@ -24,13 +24,14 @@ class CheckoutHealth:
     catalogue: Catalogue
     processor: Processor
     deliveries: Check
+    creation: Callable[[], Awaitable[Sequence[Finding]]]
     api_version: str
     has_addresses: bool
     has_api_key: bool
     has_signing_secret: bool
     has_service_token: bool
 
-    def local(self) -> list[Finding]:
+    async def local(self) -> list[Finding]:
         """Return what can be told without asking anybody."""
         if not self.catalogue:
             return [Finding("checkout", "off", "No product is configured.")]
@@ -43,6 +44,7 @@ class CheckoutHealth:
             _secret("processor key", self.has_api_key, "processor_api_key", "the key"),
             _secret("webhook secret", self.has_signing_secret, "webhook_signing_secret", "it"),
             _secret("access check", self.has_service_token, "access_service_token", "a token"),
+            *await self.creation(),
         ]
 
     def _shared_codes(self) -> list[Finding]:

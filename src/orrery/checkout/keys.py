@@ -21,6 +21,7 @@ RECEIPT = "receipt:"
 TRIAL = "preflight:"
 TRIAL_LEFT = "preflight-left:"
 DRIFT = "checkout-drift"
+CREATION_OUTAGE = "checkout-creation-outage"
 
 
 def access(session_id: str) -> str:

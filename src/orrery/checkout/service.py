@@ -6,15 +6,18 @@ import json
 import secrets
 from dataclasses import dataclass
 from datetime import timedelta
+from http import HTTPStatus
+from urllib.parse import urlsplit
 
 import structlog
 
 from orrery.checkout import keys
 from orrery.checkout.catalogue import ProductKey
+from orrery.checkout.creation_health import CreationHealth
 from orrery.checkout.records import KEEP_OFFERS, Attempt, Offer
 from orrery.checkout.selling import Offered, Selling
-from orrery.errors import KeyReused, ProcessorRefused, ProcessorUnreachable
-from orrery.owner import outbox, stored
+from orrery.errors import KeyReused, ProcessorError, ProcessorRefused, ProcessorUnreachable
+from orrery.owner import stored
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.store import Absent, Conflict, Put, Store, Write
@@ -54,11 +57,14 @@ class Created:
 class Checkout:
     """Creates hosted payment sessions."""
 
-    def __init__(self, store: Store, clock: Clock, processor: Processor, selling: Selling) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, processor: Processor, selling: Selling, health: CreationHealth
+    ) -> None:
         self._store = store
         self._clock = clock
         self._processor = processor
         self._selling = selling
+        self._health = health
         self._under_way: dict[tuple[str, ProductKey], asyncio.Task[Created]] = {}
 
     async def create(self, purchase: Purchase) -> Created:
@@ -103,16 +109,25 @@ class Checkout:
     async def _new_session(
         self, offered: Offered, purchase: Purchase, attempt: Attempt, key: str | None
     ) -> Created:
-        session = await self._ask(offered, attempt, key)
-        if session.url is None:
-            raise ProcessorUnreachable("The processor returned a session without an address.", same_key=True)
+        session, url = await self._asked(offered, attempt, key)
         writes = self._offer(session, offered, purchase)
         if key:
-            done = attempt.change(session_id=session.id, url=session.url)
+            done = attempt.change(session_id=session.id, url=url)
             writes.append(Put(key, done.to_bytes(), KEEP_ATTEMPTS))
         await self._store.commit(writes)
         log.info("session created", session=session.id, product=offered.product.name)
-        return Created(session.id, session.url)
+        return Created(session.id, url)
+
+    async def _asked(self, offered: Offered, attempt: Attempt, key: str | None) -> tuple[CheckoutSession, str]:
+        """Return a session and its address, having noted whether the processor gave one."""
+        try:
+            session = await self._ask(offered, attempt, key)
+            url = _payment_page(session)
+        except ProcessorError as error:
+            await self._health.failed(offered.product.name, error)
+            raise
+        self._health.succeeded(offered.product.name)
+        return session, url
 
     async def _ask(self, offered: Offered, attempt: Attempt, key: str | None) -> CheckoutSession:
         end = self._clock.monotonic() + DEADLINE
@@ -127,7 +142,9 @@ class Checkout:
                     api_version=offered.api_version,
                 )
             except ProcessorRefused as error:
-                await self._tell_owner(error)
+                log.warning(
+                    "processor refused", status=error.status, kind=error.kind, code=error.code, param=error.param
+                )
                 raise
             except ProcessorUnreachable as error:
                 log.warning("processor unreachable", status=error.status, tries_left=tries_left, why=str(error))
@@ -137,20 +154,6 @@ class Checkout:
                     raise
                 await self._clock.sleep(PAUSE if error.status else 0)
         raise AssertionError("unreachable: the last try returns or raises")
-
-    async def _tell_owner(self, error: ProcessorRefused) -> None:
-        """Tell the owner at most once an hour: every visitor meets the same refusal."""
-        now = self._clock.now()
-        log.warning("processor refused", status=error.status, kind=error.kind, code=error.code, param=error.param)
-        draft = outbox.Draft(
-            id=f"checkout-refused-{now:%Y%m%dT%H}",
-            channel="push",
-            title="The checkout is broken",
-            body=f"The processor refuses new sessions: {error} ({error.param or error.code or error.kind})",
-            priority="urgent",
-            tags=("rotating_light",),
-        )
-        await outbox.tell_once(self._store, draft, now)
 
     async def _renew(self, attempt: Attempt, key: str | None) -> str:
         # The processor stores a 5xx under its key and would replay it, also to the visitor's next click.
@@ -175,6 +178,15 @@ class Checkout:
         )
         address = keys.offer_address(now, session.id)
         return [Put(keys.offer(session.id), offer.to_bytes(), KEEP_OFFERS), Put(address, session.id.encode())]
+
+
+def _payment_page(session: CheckoutSession) -> str:
+    """Return where the visitor pays; raise `ProcessorUnreachable` when the session says nothing of the kind."""
+    parts = urlsplit(session.url or "")
+    if session.url is None or parts.scheme not in {"https", "http"} or not parts.hostname:
+        what = "The processor's answer cannot be read: it is not as documented (a session without a web address)."
+        raise ProcessorUnreachable(what, same_key=True, status=HTTPStatus.OK)
+    return session.url
 
 
 def _scope(purchase: Purchase) -> str:

@@ -24,7 +24,7 @@ _STATUS: tuple[tuple[type[errors.OrreryError], int, str], ...] = (
 )
 
 _SAYS = {
-    502: "The payment service refused the request; the owner has been told.",
+    502: "The payment service refused the request; nothing was charged.",
     503: "This part is not available at the moment; please try again in a minute.",
 }
 

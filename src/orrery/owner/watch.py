@@ -3,8 +3,9 @@
     well ──broken──▶ suspected ──still or again broken──▶ told ──well for 10 minutes──▶ well ("works again")
                          └──────well for 10 minutes────▶ well
 
-An outage is stored and changes in one commit with its push: a restart neither repeats the one nor loses the other.
-Each process looks, because each knows only its own failing jobs; a part is well when all of them find it so.
+What a part has judged over time itself (`Finding.settled`) is told, and is over, at the first look that says so.
+An outage is stored and changes in one commit with its push: a restart neither repeats the one nor loses the
+other. Each process looks, because each knows only its own failing jobs; a part is well when all find it so.
 """
 
 from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
@@ -79,13 +80,15 @@ def broken(outage: Outage | None, finding: Finding, look: Look, others: Containe
     outage = outage or Outage(part=finding.part, since=look.at)
     cause = next((one for one in (finding.cause, outage.cause) if one and one in others), "")
     outage = outage.change(cause=cause)
-    if not cause and _lasts(outage.since, TOLD_AFTER, look.at):
+    if not cause and (finding.settled or _lasts(outage.since, TOLD_AFTER, look.at)):
         outage = outage.change(told_at=outage.told_at or look.at, urgent=outage.urgent or finding.essential)
     return outage.change(well_since=None)
 
 
-def well(outage: Outage, look: Look) -> Outage | None:
+def well(outage: Outage, finding: Finding | None, look: Look) -> Outage | None:
     """Return the outage of a part that is not broken, or None when it is over."""
+    if finding and finding.settled:
+        return None
     if outage.well_since is None:
         return outage.change(well_since=look.at)
     return None if _lasts(max(outage.well_since, look.began), OVER_AFTER, look.at) else outage
@@ -148,7 +151,8 @@ class Watch:
     async def _changes(self, findings: Sequence[Finding], look: Look) -> list[_Change]:
         """Return what differs from what is stored; an outage that a newer version wrote is left as it is."""
         entries = {entry.key.removeprefix(OUTAGE): entry for entry in await self._store.scan(OUTAGE, limit=_MOST)}
-        everything = {one.part: one for one in findings if one.state == "broken"}
+        by_part = {one.part: one for one in findings}
+        everything = {part: one for part, one in by_part.items() if one.state == "broken"}
         bad = {part: one for part, one in everything.items() if not one.told}
         known: dict[str, Outage | None] = {}
         for part, entry in entries.items():
@@ -162,7 +166,10 @@ class Watch:
         changes: list[_Change] = []
         for part in {**bad, **known}:
             before, finding = known.get(part), bad.get(part)
-            after = broken(before, finding, look, causes) if finding else before and well(before, look)
+            if finding:
+                after = broken(before, finding, look, causes)
+            else:
+                after = before and well(before, by_part.get(part), look)
             if after != before:
                 changes.append(_Change(part, entries.get(part), before, after))
         return changes
@@ -188,7 +195,9 @@ def _over_push(over: Sequence[Outage], by_part: Mapping[str, Finding], now: date
     for one in over:
         finding = by_part.get(one.part)
         gone = " It is no longer configured." if finding and finding.state == "off" else ""
-        told[one.part] = f"Broken since {one.since:%Y-%m-%d %H:%M} UTC, well since {one.well_since:%H:%M}.{gone}"
+        what = f" {finding.why}" if finding and finding.settled else ""
+        since, until = f"{one.since:%Y-%m-%d %H:%M}", f"{one.well_since or now:%H:%M}"
+        told[one.part] = f"Broken since {since} UTC, well since {until}.{gone}{what}"
     return [_push("Works again", told, now, "low", "white_check_mark")] if told else []
 
 

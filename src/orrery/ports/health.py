@@ -12,7 +12,8 @@ class Finding:
 
     `essential` parts are those without which the service must not be asked: they decide about `readyz`.
     `told`: another push tells the owner of it. `cause` names the part that this follows from: while that is broken
-    as well, it is one fault, and the owner hears of that part only.
+    as well, it is one fault, and the owner hears of that part only. `settled`: it was judged over time already, so
+    that the owner hears of its beginning and of its end at the first look.
     """
 
     part: str
@@ -22,6 +23,7 @@ class Finding:
     essential: bool = True
     told: bool = False
     cause: str = ""
+    settled: bool = False
 
 
 def secret_part(name: str) -> str:

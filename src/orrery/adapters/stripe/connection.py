@@ -201,20 +201,24 @@ def _raise_ours(error: stripe.StripeError) -> NoReturn:
     foreign = isinstance(error, stripe.APIError)
     if status is None or foreign or _is_trouble(status):
         raise _trouble(status) from None
-    message = _said(error, "user_message") or "The processor refused the request."
+    message = _line(error.user_message) or "The processor refused the request."
     raise ProcessorRefused(
         _without_key(message) if status == HTTPStatus.FORBIDDEN else message,
         status=status,
-        kind=_said(error.error, "type"),
-        code=_said(error, "code"),
-        param=_said(error, "param"),
+        kind=_kind(error.error),
+        code=_line(error.code),
+        param=_line(getattr(error, "param", None)),
     ) from None
 
 
-def _said(refusal: object, field: str) -> str | None:
+def _kind(value: object) -> str | None:
+    # The library promises a type; the answer of something between may have none.
+    return _line(getattr(value, "type", None))
+
+
+def _line(said: object) -> str | None:
     """Return a text of a refusal on one line, or None where there is none: the library takes any JSON for it."""
-    text: object = getattr(refusal, field, None)
-    return one_line(text, _LONGEST_TEXT) if isinstance(text, str) else None
+    return one_line(said, _LONGEST_TEXT) if isinstance(said, str) else None
 
 
 class _Error(BaseModel):
@@ -239,13 +243,13 @@ def _refuse(answer: httpx2.Response) -> NoReturn:
         raise _trouble(status) from None
     if _is_trouble(status) or answer.is_redirect:
         raise _trouble(status)
-    message = _said(said, "message") or "The processor refused the request."
+    message = _line(said.message) or "The processor refused the request."
     raise ProcessorRefused(
         _without_key(message) if status == HTTPStatus.FORBIDDEN else message,
         status=status,
-        kind=_said(said, "type"),
-        code=_said(said, "code"),
-        param=_said(said, "param"),
+        kind=_line(said.type),
+        code=_line(said.code),
+        param=_line(said.param),
     )
 
 
@@ -270,7 +274,9 @@ def _is_trouble(status: int) -> bool:
 def _odd(what: str) -> ProcessorUnreachable:
     """Return the error of an answer that says yes, but not as the contract has it."""
     return ProcessorUnreachable(
-        f"The processor's answer is not as its API describes it ({what}).", same_key=True, status=HTTPStatus.OK
+        f"The processor's answer cannot be read: it is not as documented ({what}).",
+        same_key=True,
+        status=HTTPStatus.OK,
     )
 
 

@@ -1,0 +1,202 @@
+"""How session creation goes: when the processor fails visitors' requests so that it is an outage.
+
+    well ──5 failures in a row, or 2 at least 3 minutes apart──▶ outage ──10 minutes without a failure──▶ well
+
+A success ends a row of failures, but no outage. Rows are counted in memory, of all products together and of each:
+one product that nobody can buy must not hide behind the sales of the others. An outage is in the store, where
+`orrery doctor` and other processes see it and a restart finds it (docs/decisions/0031).
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from http import HTTPStatus
+from typing import Literal
+
+import structlog
+from pydantic import AwareDatetime
+
+from orrery.checkout import keys
+from orrery.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable, StoreError, StoreUnavailable
+from orrery.owner.commits import commit_once
+from orrery.owner.stored import readable, replaceable
+from orrery.ports.clock import Clock
+from orrery.ports.health import Finding
+from orrery.ports.store import Absent, Conflict, Put, Store, Unchanged
+from orrery.record import Record
+from orrery.syntax.lines import one_line
+
+IN_A_ROW = 5
+"""Failures in a row that are an outage (docs/decisions/0031)."""
+
+APART = timedelta(minutes=3)
+"""Two failures so far apart, with no success between, are an outage too: there may be few visitors (the same)."""
+
+OVER_AFTER = timedelta(minutes=10)
+"""An outage ends after this time without a failure (the same)."""
+
+WRITTEN_EVERY = timedelta(seconds=10)
+"""How often an outage is written while it lasts: a flood of failures must not become a flood of commits."""
+
+KEEP = timedelta(days=7)
+"""How long `orrery doctor` tells of the last outage."""
+
+PART = "session creation"
+
+_ALL = ""
+"""Stands for all products."""
+
+_LONGEST_REASON = 300
+"""Characters of the processor's own words that are repeated."""
+
+_ROUNDS = 20
+"""How often a write is repeated that another process overtook."""
+
+log = structlog.get_logger()
+
+
+class CreationOutage(Record):
+    """An outage, with the last reason and what to do about it. `product` is set while all failures were for it."""
+
+    v: Literal[1] = 1
+    since: AwareDatetime
+    last_failure_at: AwareDatetime
+    failures: int
+    product: str | None
+    why: str
+    todo: str
+
+    def lasts(self, now: datetime) -> bool:
+        """Return whether it is not over."""
+        # After a clock was put back the last failure may lie years ahead.
+        return abs(now - self.last_failure_at) < OVER_AFTER
+
+
+@dataclass(slots=True)
+class _Row:
+    """Failures in a row; `begun` is the clock's monotonic time."""
+
+    since: datetime
+    begun: float
+    count: int = 0
+
+    def is_outage(self, now: float) -> bool:
+        return self.count >= IN_A_ROW or (self.count > 1 and now - self.begun >= APART.total_seconds())
+
+
+class CreationHealth:
+    """Counts what became of visitors' requests in this process, and keeps the outage that all processes share."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._rows: dict[str, _Row] = {}
+        self._failed_at = 0.0
+        self._written_at: float | None = None
+        self._unwritten: Counter[str] = Counter()
+        self._is_writing = False
+
+    def succeeded(self, product: str) -> None:
+        """Note that a visitor got a session for a product."""
+        self._rows.pop(_ALL, None)
+        self._rows.pop(product, None)
+
+    async def failed(self, product: str, error: ProcessorError) -> None:
+        """Note that a visitor got none because the processor failed; a store that fails too is only logged."""
+        self._count(product)
+        if self._is_writing or self._was_written_just_now():
+            return
+        self._is_writing = True
+        try:
+            await self._write(product, error)
+        except StoreError as trouble:
+            log.warning("outage of session creation not written", why=str(trouble))
+        finally:
+            self._is_writing = False
+
+    async def local(self) -> list[Finding]:
+        """Return how session creation goes; a store that fails is another part's to tell."""
+        try:
+            last = readable(CreationOutage, await self._store.get(keys.CREATION_OUTAGE))
+        except StoreError:
+            return []
+        if last is None:
+            return [Finding(PART, "ok", settled=True)]
+        period = f"{last.failures} requests to start a payment failed"
+        since, until = f"{last.since:%Y-%m-%d %H:%M}", f"{last.last_failure_at:%H:%M} UTC"
+        if not last.lasts(self._clock.now()):
+            return [Finding(PART, "ok", f"{period} from {since} to {until}, and none since then.", settled=True)]
+        product = f" All were for {last.product}." if last.product else ""
+        why = f"The checkout fails: {period} since {since} UTC, the last at {until}.{product} {last.why}"
+        return [Finding(PART, "broken", why, last.todo, settled=True)]
+
+    def _count(self, product: str) -> None:
+        now, at = self._clock.monotonic(), self._clock.now()
+        if self._written_at is not None and now - self._failed_at >= OVER_AFTER.total_seconds():
+            self._rows, self._unwritten, self._written_at = {}, Counter(), None
+        self._failed_at = now
+        self._unwritten[product] += 1
+        for name in (_ALL, product):
+            self._rows.setdefault(name, _Row(at, now)).count += 1
+
+    def _was_written_just_now(self) -> bool:
+        now = self._clock.monotonic()
+        return self._written_at is not None and now - self._written_at < WRITTEN_EVERY.total_seconds()
+
+    async def _write(self, product: str, error: ProcessorError) -> None:
+        for _ in range(_ROUNDS):
+            entry, counted = await self._store.get(keys.CREATION_OUTAGE), self._unwritten.copy()
+            outage = self._outage(replaceable(CreationOutage, entry), product, error)
+            if outage is None:
+                return
+            check = Unchanged(entry.key, entry.version) if entry else Absent(keys.CREATION_OUTAGE)
+            write = Put(keys.CREATION_OUTAGE, outage.to_bytes(), KEEP)
+            if not isinstance(await commit_once(self._store, [write], [check]), Conflict):
+                self._unwritten -= counted
+                self._written_at = self._clock.monotonic()
+                return
+        raise StoreUnavailable("The store is too busy to note an outage.")
+
+    def _outage(self, last: CreationOutage | None, product: str, error: ProcessorError) -> CreationOutage | None:
+        """Return the outage with what was not written yet, or None while there is none."""
+        now, (why, todo) = self._clock.now(), _reason(error)
+        if last is not None and last.lasts(now):
+            return last.change(
+                last_failure_at=now,
+                failures=last.failures + self._unwritten.total(),
+                product=last.product if {*self._unwritten} <= {last.product} else None,
+                why=why,
+                todo=todo,
+            )
+        at, one = self._clock.monotonic(), self._rows[product]
+        row = max(
+            (row for row in (self._rows[_ALL], one) if row.is_outage(at)), key=lambda row: row.count, default=None
+        )
+        if row is None:
+            return None
+        return CreationOutage(
+            since=row.since,
+            last_failure_at=now,
+            failures=row.count,
+            product=product if row.count == one.count else None,
+            why=why,
+            todo=todo,
+        )
+
+
+def _reason(error: ProcessorError) -> tuple[str, str]:
+    """Return the likely cause in a sentence, and what to do."""
+    why = one_line(str(error), _LONGEST_REASON)
+    if isinstance(error, ProcessorRefused):
+        if error.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+            return why, "Check the API key with `orrery secrets check`."
+        named = one_line(error.param or error.code or error.kind or "", _LONGEST_REASON)
+        why = f"The processor refuses the session: {why}" + (f" ({named})" if named else "")
+        return why, "Correct in the settings what it names, then type `orrery checkout preflight`."
+    status = error.status if isinstance(error, ProcessorUnreachable) else None
+    if status is None:
+        return why, "Check this machine's network and name resolution, then the processor's status page."
+    if status == HTTPStatus.OK:
+        todo = "Check checkout.processor_url, checkout.api_version and any proxy on the way; type `orrery doctor`."
+        return why, todo
+    return why, "Look at the processor's status page; each visitor's request is tried anew."

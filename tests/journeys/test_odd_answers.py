@@ -1,0 +1,129 @@
+"""What says yes and is no session: an error of ours each time, whatever stands between us and the processor."""
+
+import asyncio
+import gzip
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from orrery.adapters.stripe.connection import Connection
+from orrery.adapters.stripe.sales import StripeProcessor
+from orrery.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
+
+SESSION: dict[str, Any] = {
+    "id": "cs_1",
+    "object": "checkout.session",
+    "status": "open",
+    "payment_status": "unpaid",
+    "created": 1,
+    "livemode": False,
+    "url": "https://pay.example/cs_1",
+}
+
+
+def session(**other: object) -> bytes:
+    """Return a session with other fields where given; None takes a field away."""
+    return json.dumps({name: value for name, value in (SESSION | other).items() if value is not None}).encode()
+
+
+NESTED = b'{"id": "cs_1", "metadata": ' + b'{"a": ' * 600 + b"1" + b"}" * 600 + b"}"
+
+ODD: dict[str, tuple[int, bytes]] = {
+    "no id": (200, session(id=None)),
+    "an empty id": (200, session(id="")),
+    "an id that is a number": (200, session(id=7)),
+    "an unknown status": (200, session(status="weird")),
+    "a time beyond all calendars": (200, session(created=1e300)),
+    "an address that is a number": (200, session(url=5)),
+    "a list": (200, b"[]"),
+    "null": (200, b"null"),
+    "a text": (200, b'"cs_1"'),
+    "nothing": (200, b""),
+    "HTML": (200, b"<html>Welcome to the hotel's network</html>"),
+    "no content": (204, b""),
+    "an answer for later": (202, b"{}"),
+    "not UTF-8": (200, b"\xff\xfe{}"),
+    "a surrogate": (200, b'{"id": "cs_1", "url": "\\ud800"}'),
+    "not a number": (200, b'{"id": NaN}'),
+    "a number without end": (200, b'{"id": "cs_1", "created": ' + b"9" * 5000 + b"}"),
+    "deep": (200, b"[" * 100_000),
+    "deep, and well-formed": (200, NESTED),
+    "names of the library's own": (
+        200,
+        b'{"id": "cs_1", "_data": {}, "self": 1, "items": 5, "object": "list", "data": 5}',
+    ),
+    "an error that is a text": (400, b'{"error": "no"}'),
+    "an error that is null": (400, b'{"error": null}'),
+    "an error of another protocol": (400, b'{"error": "invalid_grant", "error_description": "no"}'),
+    "a refusal without a type": (400, b'{"error": {"message": "no"}}'),
+    "a refusal of numbers": (400, b'{"error": {"message": 5, "type": 7, "param": [1], "code": {}}}'),
+    "a refusal with a surrogate": (400, b'{"error": {"message": "\\ud800", "type": "invalid_request_error"}}'),
+    "a refused key without a reason": (403, b'{"error": {"message": null}}'),
+    "an unknown status code": (600, b"{}"),
+}
+
+
+class Processor(BaseHTTPRequestHandler):
+    """Answers everything as the test says."""
+
+    answer: tuple[int, bytes] = (500, b"")
+    zipped = False
+
+    def do_POST(self) -> None:
+        """Answer."""
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        status, body = self.answer
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        if self.zipped:
+            self.send_header("Content-Encoding", "gzip")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the names of the method that is replaced
+        """Print nothing."""
+
+
+@pytest.fixture(scope="module")
+def processor() -> Iterator[StripeProcessor]:
+    """Return the adapter before such a server."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Processor) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield StripeProcessor(
+            Connection("sk_test_orrery_sandbox", base_url=f"http://127.0.0.1:{server.server_port}")
+        )
+        server.shutdown()
+
+
+def ask(processor: StripeProcessor, answer: tuple[int, bytes], *, zipped: bool = False) -> str:
+    """Ask for a session, which is answered like this, and return the address that comes of it."""
+    Processor.answer, Processor.zipped = answer, zipped
+    created = asyncio.run(processor.create_session({"mode": "payment"}, idempotency_key="key", deadline=10))
+    return created.url or ""
+
+
+def test_a_session(processor: StripeProcessor) -> None:
+    """A session is read, also a compressed one."""
+    assert ask(processor, (200, session())) == SESSION["url"]
+    assert ask(processor, (200, gzip.compress(session())), zipped=True) == SESSION["url"]
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_an_odd_answer(processor: StripeProcessor, case: str) -> None:
+    """The error is one of the port's, and its sentence is printable and short."""
+    with pytest.raises(ProcessorError) as failed:
+        ask(processor, ODD[case])
+    assert isinstance(failed.value, ProcessorRefused | ProcessorUnreachable)
+    assert str(failed.value).isprintable()
+    assert len(str(failed.value)) <= 500
+
+
+def test_a_broken_compression(processor: StripeProcessor) -> None:
+    """An answer that says that it is compressed and is not, is one too."""
+    with pytest.raises(ProcessorUnreachable):
+        ask(processor, (200, b"no gzip"), zipped=True)

@@ -1,0 +1,101 @@
+"""Creating sessions failed for hours while every other call worked, and nobody was told: never again."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orrery.checkout.creation_health import OVER_AFTER
+from orrery.owner.watch import EVERY
+from tests.support.deployment import Deployment, beside_a_sandbox
+from tests.support.marked import assert_unmarked
+from tests.support.sandbox import SESSIONS
+from tests.support.visiting import Visitor, expect_equal
+from tests.support.waiting import eventually
+
+PART = "session creation"
+BEGUN, OVER = "requests to start a payment failed since", "and none since then"
+"""What only a push about this outage says. Its title may be of several parts: the same fault fails jobs too."""
+
+URGENT, LOW = 5, 2
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Deployment]:
+    """Run a sandbox beside a deployment whose service the test starts."""
+    with beside_a_sandbox(Deployment(tmp_path)) as deployment:
+        yield deployment
+
+
+def fail(shop: Deployment, times: int) -> None:
+    """Let visitors be refused."""
+    for _ in range(times):
+        assert Visitor(shop, "cert-1").check_out().status_code in {502, 503}
+
+
+def pushed(shop: Deployment, begun: int, over: int = 0) -> list[dict[str, Any]]:
+    """Return the pushes about beginnings and ends of outages, once there are so many of each."""
+
+    def look() -> list[dict[str, Any]]:
+        found = [shop.sandbox.pushes_about(words) for words in (BEGUN, OVER)]
+        assert [len(one) for one in found] == [begun, over]
+        return [*found[0], *found[1]]
+
+    shop.sandbox.advance(EVERY.total_seconds())
+    pushes = eventually(look)
+    assert_unmarked(json.dumps(pushes))
+    return pushes
+
+
+def statuses(shop: Deployment) -> list[int]:
+    """Return what both listeners say about being ready."""
+    return [shop.client.get(f"{base}/readyz").status_code for base in (shop.public, shop.private)]
+
+
+def examined(shop: Deployment) -> dict[str, Any]:
+    """Return what `orrery doctor`, another process, says of this part."""
+    found = json.loads(shop.orrery("doctor", "--json").stdout)
+    return next(one for one in found if one["part"] == PART)
+
+
+@pytest.mark.parametrize("fault", ["html_200", "no_permission"])
+def test_sessions_fail(shop: Deployment, fault: str) -> None:
+    """The fifth failure is one urgent push, readyz says so and doctor too; after ten minutes it is over."""
+    shop.start_service()
+    shop.sandbox.fault(fault, count=None, path=SESSIONS)
+    fail(shop, 4)
+    assert statuses(shop) == [200, 200]
+    fail(shop, 3)
+    assert statuses(shop) == [503, 503]
+    (push,) = pushed(shop, begun=1)
+    assert (push["title"], push["priority"]) == (f"Broken: {PART}", URGENT)
+    assert examined(shop)["state"] == "broken"
+    assert shop.orrery("doctor").returncode == 1
+
+    shop.sandbox.clear_faults()
+    assert Visitor(shop).check_out().status_code == 200
+    assert statuses(shop) == [503, 503]
+    shop.sandbox.advance(OVER_AFTER.total_seconds())
+    assert statuses(shop) == [200, 200]
+    _, over = pushed(shop, begun=1, over=1)
+    assert (over["title"], over["priority"]) == (f"Works again: {PART}", LOW)
+    assert examined(shop)["state"] == "ok"
+
+
+def test_a_restart_and_a_second_outage(shop: Deployment) -> None:
+    """A restart amid an outage tells it no second time; another outage on the same day is told again."""
+    service = shop.start_service()
+    shop.sandbox.fault("html_200", count=None, path=SESSIONS)
+    fail(shop, 5)
+    pushed(shop, begun=1)
+    service.kill()
+    shop.start_service()
+    eventually(lambda: expect_equal(statuses(shop), [503, 503]))
+    fail(shop, 5)
+    pushed(shop, begun=1)
+    shop.sandbox.advance(OVER_AFTER.total_seconds())
+    pushed(shop, begun=1, over=1)
+    fail(shop, 5)
+    pushed(shop, begun=2, over=1)
