@@ -81,16 +81,11 @@ async def test_what_follows_from_a_missing_secret() -> None:
 
 
 @pytest.mark.parametrize(("others", "essential"), [((OTHER,), False), ((), True)])
-def test_a_product_with_a_mistake(others: tuple[Product, ...], *, essential: bool) -> None:
+async def test_a_product_with_a_mistake(others: tuple[Product, ...], *, essential: bool) -> None:
     """It is a broken part of its own, which names product and field; essential where nothing else is sold."""
-
-    async def deliveries() -> Finding:
-        return Finding("webhook deliveries", "ok")
-
     catalogue = Catalogue((replace(PRODUCT, trust_copy="See example.com."), *others))
-    processor = ScriptedProcessor(ManualClock())
-    health = CheckoutHealth(catalogue, processor, deliveries, VERSION, True, True, True, True)  # noqa: FBT003  all is there
-    (finding,) = [one for one in health.local() if one.state == "broken"]
+    health = replace(health_of(ScriptedProcessor(ManualClock())), catalogue=catalogue)
+    (finding,) = [one for one in await health.local() if one.state == "broken"]
     assert (finding.part, finding.essential) == ("product isc2/cissp", essential)
     assert finding.why.startswith("It is not sold: trust_copy holds 'example.com'")
 
