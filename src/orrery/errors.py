@@ -4,6 +4,7 @@ OrreryError
 ├── Invalid                  the caller's input is wrong; nothing was written
 │   ├── NotFound             what the caller names does not exist
 │   ├── KeyReused            an idempotency key came with another body
+│   ├── EventIdReused        the id of a stored event came with other contents
 │   ├── ApprovalRefused      an approval is used, expired, foreign, altered or wrongly signed
 │   └── StoreMissing         there is no store at the configured path, and none is made by looking for it
 ├── StoreError
@@ -54,6 +55,10 @@ class NotFound(Invalid):
 
 class KeyReused(Invalid):
     """An idempotency key came back with another body than the first time (decision 2)."""
+
+
+class EventIdReused(Invalid):
+    """The id of a stored event came again with other contents: the first stands (decision 44)."""
 
 
 class ApprovalRefused(Invalid):

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp
 
 from orrery.checkout.catalogue import Product
 from orrery.checkout.desk import Gift
-from orrery.checkout.routes import PREFIX, CheckoutRoutes
+from orrery.checkout.routes import PREFIX, WEBHOOK_BODY, CheckoutRoutes
 from orrery.edge.client_address import ClientAddresses
 from orrery.edge.http import public_app
 from orrery.edge.metrics import Metrics
@@ -141,3 +141,24 @@ async def test_no_answer_is_stored_on_the_way() -> None:
     ]
     assert {answer.status_code for answer in answers} == {200, 401, 404, 405, 422, 429}
     assert {answer.headers["Cache-Control"] for answer in answers} == {"no-store"}
+
+
+async def test_any_signed_body_is_answered_200() -> None:
+    """What is signed is kept, whatever it is: another status would let the processor send it for three days."""
+    service = Service()
+    async with client_of(service.app) as client:
+        signature = signed(b"[]", service.shop.clock.now())
+        kept = await client.post(f"{PREFIX}/webhook", content=b"[]", headers={"Stripe-Signature": signature})
+    assert (kept.status_code, kept.json()) == (200, {"received": "unreadable"})
+    assert len(await service.shop.entries("event:")) == 1
+
+
+async def test_a_body_beyond_the_limit_is_counted_and_told() -> None:
+    """A body of more than 1 MiB is a 413, counted, and told when its header is like the processor's."""
+    service, body = Service(), b"x" * (WEBHOOK_BODY + 1)
+    signature = signed(b"", service.shop.clock.now(), b"another secret")
+    async with client_of(service.app) as client:
+        refused = await client.post(f"{PREFIX}/webhook", content=body, headers={"Stripe-Signature": signature})
+    assert refused.status_code == 413
+    assert service.shop.refusals.counts == {"too large": 1}
+    assert [row.title for row in await service.shop.told()] == ["Webhooks are refused"]

@@ -17,7 +17,16 @@ from orrery.checkout.creation_health import CreationOutage
 from orrery.checkout.desk import JournalEntry
 from orrery.checkout.drift import DriftSeen
 from orrery.checkout.receipts import OwnSession, Receipt, Trial
-from orrery.checkout.records import AccessEnd, AccessRecord, Attempt, Offer, Pending, Reconciled
+from orrery.checkout.records import (
+    AccessEnd,
+    AccessRecord,
+    Attempt,
+    Offer,
+    Pending,
+    Reconciled,
+    RefusedWebhooks,
+    UnreadableEvent,
+)
 from orrery.fraud.records import Found
 from orrery.live.records import Active, LastError, Outcome, Pages
 from orrery.owner import outbox
@@ -180,6 +189,8 @@ def test_every_error_tag_is_documented() -> None:
         ("Access record", AccessRecord),
         ("Offer", Offer),
         ("Completed session without access", Pending),
+        ("Unreadable event", UnreadableEvent),
+        ("Refused webhooks", RefusedWebhooks),
         ("Last reconciliation", Reconciled),
         ("End of access", AccessEnd),
         ("Idempotency record", Attempt),

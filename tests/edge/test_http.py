@@ -242,3 +242,11 @@ async def test_the_bearer_is_described() -> None:
         "serviceBearer": ("http", "bearer"),
         "adminBearer": ("http", "bearer"),
     }
+
+
+async def test_what_another_part_counts() -> None:
+    """A part's own counts are shown by their label, as they are at that moment."""
+    metrics, counts = Metrics(), {"wrong signature": 2}
+    metrics.watch("orrery_webhook_refused", "Webhooks that were refused.", "reason", counts)
+    counts["wrong signature"] += 1
+    assert b'orrery_webhook_refused_total{reason="wrong signature"} 3.0' in metrics.text()

@@ -17,6 +17,7 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (errors.Invalid("A sentence."), 400, "invalid-request"),
     (errors.NotFound("A sentence."), 404, "not-found"),
     (errors.KeyReused("A sentence."), 409, "idempotency-key-reused"),
+    (errors.EventIdReused("A sentence."), 400, "invalid-request"),
     (errors.ApprovalRefused("A sentence."), 400, "invalid-request"),
     (errors.StoreMissing(INSIDE), 503, "store-unavailable"),
     (errors.StoreUnavailable(INSIDE), 503, "store-unavailable"),

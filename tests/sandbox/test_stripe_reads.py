@@ -11,7 +11,7 @@ from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.objects import read_event
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.errors import ItemUnreadable, NotConfigured, ProcessorRefused, ProcessorUnreachable
-from orrery.ports.processor import Charge
+from orrery.ports.processor import Charge, Event
 from tests.sandbox.conftest import EUR_PRICE, KEY, OLD_PRICE, PRICE, READER_KEY, Running, until
 from tests.support.items import gathered
 
@@ -214,6 +214,7 @@ def test_events(box: Running) -> None:
     found = every(reads(box).list_events(box.clock.now() - timedelta(days=1)))
     completed = next(one for one in found if one.type == "checkout.session.completed")
     event = read_event(asyncio.run(reads(box).get_event(completed.id)))
+    assert isinstance(event, Event)
     assert event.session is not None
     assert (event.id, event.session.id) == (completed.id, completed.object_id)
     assert completed.pending == 0

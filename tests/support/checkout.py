@@ -19,8 +19,10 @@ from orrery.checkout.letters import Letters
 from orrery.checkout.lookup import Lookup
 from orrery.checkout.params import Terms
 from orrery.checkout.privacy import Privacy
+from orrery.checkout.raw_events import RawEvents
 from orrery.checkout.reconcile import Reconciliation
 from orrery.checkout.records import AccessRecord, Offer
+from orrery.checkout.refusals import Refusals
 from orrery.checkout.selling import Selling
 from orrery.checkout.service import Checkout, Purchase
 from orrery.checkout.session_states import SessionStates
@@ -175,12 +177,24 @@ class Shop:
     @cached_property
     def fulfilment(self) -> Fulfilment:
         """Sessions become access."""
-        return Fulfilment(self.store, self.clock, self.letters, livemode=self.livemode, index_key=INDEX_KEY)
+        return Fulfilment(
+            self.store, self.clock, self.letters, self.raw_events, livemode=self.livemode, index_key=INDEX_KEY
+        )
+
+    @cached_property
+    def raw_events(self) -> RawEvents:
+        """Events as they came."""
+        return RawEvents(self.store, self.clock, read_event)
+
+    @cached_property
+    def refusals(self) -> Refusals:
+        """Webhooks that are refused."""
+        return Refusals(self.store, self.clock, self.secrets)
 
     @cached_property
     def webhook(self) -> Webhook:
         """Events come in."""
-        return Webhook(self.clock, self.fulfilment, read_event, self.secrets)
+        return Webhook(self.clock, self.fulfilment, self.raw_events, self.refusals, self.secrets)
 
     @cached_property
     def selling(self) -> Selling:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from orrery.adapters.stripe.objects import read_event
 from orrery.checkout.events import Events
 from orrery.errors import ItemUnreadable, OrreryError, ProcessorRefused
 from orrery.ports.processor import EventSummary, ProcessorReads
@@ -69,5 +68,11 @@ class Post:
         """The events."""
         shop = self.shop
         return Events(
-            shop.store, shop.clock, self.processor, read_event, shop.webhook.take_in, livemode=shop.livemode
+            shop.store,
+            shop.clock,
+            self.processor,
+            shop.raw_events,
+            shop.refusals,
+            shop.webhook.take_in,
+            livemode=shop.livemode,
         )

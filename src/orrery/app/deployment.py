@@ -75,6 +75,8 @@ class Orrery:
     def apps(self, site: ASGIApp | None = None) -> tuple[ASGIApp, ASGIApp]:
         """Return the public app, with `site` behind its operations, and the private one."""
         metrics = Metrics()
+        says, refused = "Webhooks that were refused, by reason.", self.checkout.refusals.counts
+        metrics.watch("orrery_webhook_refused", says, "reason", refused)
         checkout, live = self.checkout.routes, self.live.routes
         public = public_app([checkout.router(), live.router()], checkout.direct(), self.findings, metrics, site)
         page = OwnerPage(self.gate, self.clock, self.panels(), mode=self.mode, within=self.references.within)

@@ -18,7 +18,9 @@ from orrery.checkout.operations import Expiry
 from orrery.checkout.params import Terms
 from orrery.checkout.preflight import Preflight
 from orrery.checkout.privacy import Privacy
+from orrery.checkout.raw_events import RawEvents
 from orrery.checkout.reconcile import EVERY, Reconciliation
+from orrery.checkout.refusals import Refusals
 from orrery.checkout.routes import CheckoutRoutes
 from orrery.checkout.sales import Sales
 from orrery.checkout.selling import Selling
@@ -82,7 +84,10 @@ class CheckoutDomain:
         self.sessions = Sessions(store, clock, References.of_store(index_key))
         self.desk = Desk(store, clock, self.lookup, plan.letters, livemode=plan.livemode, index_key=index_key)
         self.privacy = Privacy(store, clock, self.lookup, approvals, index_key=index_key)
-        fulfilment = Fulfilment(store, clock, plan.letters, livemode=plan.livemode, index_key=index_key)
+        raw_events = RawEvents(store, clock, read_event)
+        fulfilment = Fulfilment(
+            store, clock, plan.letters, raw_events, livemode=plan.livemode, index_key=index_key
+        )
         self._expiry = Expiry(store, processor, writes, approvals)
         trials = Trials(store, clock, processor, approvals, self._expiry)
         self.preflight = Preflight(clock, reads, approvals, self.selling, trials)
@@ -91,8 +96,17 @@ class CheckoutDomain:
         self.sales = Sales(store, clock, self.lookup)
         states = SessionStates(store, clock, processor, self.lookup, plan.letters)
         self.reconciliation = Reconciliation(store, clock, processor, fulfilment, states, plan.catalogue)
-        webhook = Webhook(clock, fulfilment, read_event, plan.signing_secrets)
-        self.events = Events(store, clock, reads, read_event, webhook.take_in, livemode=plan.livemode)
+        self.refusals = Refusals(store, clock, plan.signing_secrets)
+        webhook = Webhook(clock, fulfilment, raw_events, self.refusals, plan.signing_secrets)
+        self.events = Events(
+            store,
+            clock,
+            reads,
+            raw_events,
+            self.refusals,
+            webhook.take_in,
+            livemode=plan.livemode,
+        )
         creation = CreationHealth(store, clock)
         self.health = self._health(processor, creation)
         self.routes = CheckoutRoutes(

@@ -5,20 +5,22 @@ webhook whose signature was found good.
 """
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Literal
 
 from orrery.checkout import keys
-from orrery.checkout.records import COMPLETED, AccessRecord, Pending
+from orrery.checkout.raw_events import RawEvents
+from orrery.checkout.records import COMPLETED, AccessRecord, Pending, UnreadableEvent
+from orrery.checkout.refusals import Refusals
 from orrery.errors import Invalid, ItemUnreadable, NotFound, ProcessorRefused, RecordUnreadable
 from orrery.owner import stored
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.panels import moment
-from orrery.ports.processor import EventReader, EventSummary, ProcessorReads, split_unreadable
+from orrery.ports.processor import EventSummary, PartialEvent, ProcessorReads, split_unreadable
 from orrery.ports.store import Store
 
 CONCERNS_US = "checkout.session."
@@ -30,8 +32,13 @@ LOOK_BACK = timedelta(days=7)
 DELIVERY_TIME = timedelta(minutes=2)
 """So new an event may be on its way still."""
 
+UNREADABLE_FOR = timedelta(days=30)
+"""How long `doctor` speaks of an event that could not be read: as long as the processor can send it again."""
+
 Became = Literal["granted", "waiting", "refused", "foreign", "ignored", "never came", "unreadable"]
-Result = Literal["granted", "already", "waiting", "refused", "foreign", "ignored", "duplicate"]
+Result = Literal[
+    "granted", "already", "waiting", "refused", "foreign", "ignored", "duplicate", "unreadable", "conflict"
+]
 
 _ID = re.compile(r"evt_[A-Za-z0-9_]{1,250}")
 
@@ -57,8 +64,8 @@ class KnownEvent:
 
     @property
     def failed(self) -> bool:
-        """Return whether a delivery was not accepted, or a completed session never came in here."""
-        return self.pending > 0 or (self.type == COMPLETED and not self.stored)
+        """Return whether it was not accepted, cannot be read, or is of a completed session and never came in."""
+        return self.pending > 0 or self.became == "unreadable" or (self.type == COMPLETED and not self.stored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +73,7 @@ class Replayed:
     """What became of an event that was taken in once more."""
 
     id: str
-    type: str
+    type: str | None
     session_id: str | None
     result: Result
 
@@ -79,7 +86,8 @@ class Events:
         store: Store,
         clock: Clock,
         reads: ProcessorReads,
-        read_event: EventReader,
+        raw_events: RawEvents,
+        refusals: Refusals,
         take_in: Callable[[bytes], Awaitable[Result]],
         *,
         livemode: bool,
@@ -88,66 +96,105 @@ class Events:
         self._store = store
         self._clock = clock
         self._reads = reads
-        self._read_event = read_event
+        self._raw_events = raw_events
+        self._refusals = refusals
         self._take_in = take_in
         self._livemode = livemode
 
     async def look(self, since: timedelta, *, failed: bool = False) -> AsyncIterator[KnownEvent | ItemUnreadable]:
         """Yield what the processor tells of sessions, newest first; with `failed` only what did not come through.
 
-        Raises the processor's and the store's errors.
+        What came in, could not be read, and is not told by the processor comes last. Raises the processor's and
+        the store's errors.
         """
-        async for event in self._reads.list_events(self._clock.now() - since):
+        start, listed = self._clock.now() - since, set[str]()
+        async for event in self._reads.list_events(start):
             if isinstance(event, ItemUnreadable):
                 yield event
-            elif event.type.startswith(CONCERNS_US):
+                continue
+            listed.add(event.id)
+            if event.type.startswith(CONCERNS_US) or await self._raw_events.note(event.id):
                 known = await self._known(event)
+                if known.failed or not failed:
+                    yield known
+        for note in await self._raw_events.unreadable(start):
+            if note.event_id not in listed:
+                known = await self._known(_summary(note))
                 if known.failed or not failed:
                     yield known
 
     async def replay(self, event_id: str) -> Replayed:
         """Fetch an event from the processor and take it in as its webhook would; once is once.
 
-        Raises `Invalid` for what is no id or of another mode, `NotFound`, and the processor's and store's errors.
+        Where the processor has it no more, or cannot write it so that we can read it, the body is taken that came
+        by a webhook. Raises `Invalid` for what is no id or of another mode, `NotFound`, and the processor's and
+        store's errors.
         """
-        body = await self._fetched(event_id)
-        event = self._read_event(body)
+        kept = await self._raw_events.body(event_id)
+        body = await self._fetched(event_id, kept)
+        replayed = await self._taken_in(event_id, body)
+        if replayed.result == "unreadable" and kept is not None and kept != body:
+            replayed = await self._taken_in(event_id, kept)
+        if replayed.result != "unreadable" and replayed.id != event_id:
+            await self._raw_events.resolve(event_id)
+        return replayed
+
+    async def finding(self) -> Finding:
+        """Return whether every completed session that the processor could not deliver is here all the same."""
+        now, part, days = self._clock.now(), "webhook deliveries", LOOK_BACK.days
+        undelivered = self._reads.list_events(now - LOOK_BACK, undelivered=True)
+        events, unread = split_unreadable([one async for one in undelivered])
+        found = [await self._known(event) for event in events if event.type == COMPLETED]
+        missing = [one for one in found if not one.stored and now - one.created > DELIVERY_TIME]
+        troubles = [await self._lost(missing)] if missing else []
+        if unread:
+            troubles.append(f"Undelivered events of {days} days that cannot be read: {len(unread)}. {unread[0]}")
+        if waiting := await self._unreadable(now):
+            troubles.append(f"Signed events that came and cannot be read: {waiting}.")
+        if troubles:
+            return Finding(part, "broken", " ".join(troubles), "List them with `orrery checkout events --failed`.")
+        if found:
+            why = f"Deliveries of {days} days that are pending: {len(found)}; all are stored, or on their way."
+            return Finding(part, "ok", why)
+        return Finding(part, "ok", f"Every completed session of {days} days was delivered.")
+
+    async def _lost(self, missing: Sequence[KnownEvent]) -> str:
+        """Return what is told of completed sessions that did not arrive."""
+        count, oldest = len(missing), moment(min(one.created for one in missing))
+        why = f"Completed sessions of {LOOK_BACK.days} days that did not arrive: {count}, the oldest of {oldest}."
+        if outage := await self._refusals.open():
+            return f"{why} Webhooks are refused since {moment(outage.since)}: {outage.reason}."
+        return f"{why} Can the processor reach the webhook?"
+
+    async def _unreadable(self, now: datetime) -> int:
+        """Return how many events came that cannot be read, and whose sessions got nowhere by another way."""
+        notes = await self._raw_events.unreadable(now - UNREADABLE_FOR)
+        return sum([(await self._known(_summary(note))).became == "unreadable" for note in notes])
+
+    async def _taken_in(self, event_id: str, body: bytes) -> Replayed:
+        event = self._raw_events.read(body)
+        if isinstance(event, PartialEvent):
+            return Replayed(event_id, event.type, None, await self._take_in(body))
         if event.livemode != self._livemode:
             modes = ("live", "test") if event.livemode else ("test", "live")
             raise Invalid(f"It is a {modes[0]} event, and this service sells in {modes[1]} mode.")
         session_id = event.session.id if event.session else None
         return Replayed(event.id, event.type, session_id, await self._take_in(body))
 
-    async def finding(self) -> Finding:
-        """Return whether every completed session that the processor could not deliver is here all the same."""
-        now = self._clock.now()
-        undelivered = self._reads.list_events(now - LOOK_BACK, undelivered=True)
-        events, unread = split_unreadable([one async for one in undelivered])
-        found = [await self._known(event) for event in events if event.type == COMPLETED]
-        missing = [one for one in found if not one.stored and now - one.created > DELIVERY_TIME]
-        part, days = "webhook deliveries", LOOK_BACK.days
-        if missing:
-            oldest = moment(min(one.created for one in missing))
-            why = f"Completed sessions of {days} days that did not arrive: {len(missing)}, the oldest of {oldest}."
-            todo = "Can the processor reach the webhook? List them with `orrery checkout events --failed`."
-            return Finding(part, "broken", why, todo)
-        if unread:
-            why = f"Undelivered events of {days} days that cannot be read: {len(unread)}. {unread[0]}"
-            return Finding(part, "broken", why, "List them with `orrery checkout events`.")
-        if found:
-            why = f"Deliveries of {days} days that are pending: {len(found)}; all are stored, or on their way."
-            return Finding(part, "ok", why)
-        return Finding(part, "ok", f"Every completed session of {days} days was delivered.")
-
-    async def _fetched(self, event_id: str) -> bytes:
+    async def _fetched(self, event_id: str, kept: bytes | None) -> bytes:
+        """Return the event as the processor has it, or `kept` where it has it no more."""
         if not _ID.fullmatch(event_id):
-            raise Invalid("That is no id of an event: it begins with evt_.")
+            if kept is None:
+                raise Invalid("That is no id of an event: it begins with evt_.")
+            return kept
         try:
             return await self._reads.get_event(event_id)
         except ProcessorRefused as error:
             if error.status != HTTPStatus.NOT_FOUND:
                 raise
-            raise NotFound("The processor knows no such event; it keeps them for 30 days.") from None
+            if kept is None:
+                raise NotFound("The processor knows no such event; it keeps them for 30 days.") from None
+            return kept
 
     async def _known(self, event: EventSummary) -> KnownEvent:
         arrived = await self._store.get(keys.event(event.id)) is not None
@@ -166,6 +213,8 @@ class Events:
                 return "unreadable", error.name
         if not arrived:
             return "never came", ""
+        if note := await self._raw_events.note(event.id):
+            return "unreadable", ", ".join(note.fields) or "no event"
         return ("foreign", "none of our products") if event.type == COMPLETED else ("ignored", "")
 
     async def _followed(self, event: EventSummary, session_id: str) -> tuple[Became, str] | None:
@@ -176,3 +225,7 @@ class Events:
             pending = stored.read(Pending, noted)
             return pending.state, "payment failed" if pending.failed_at else pending.reason
         return None
+
+
+def _summary(note: UnreadableEvent) -> EventSummary:
+    return EventSummary(note.event_id, note.type or "?", note.noted_at, None, 0, note.object_id)

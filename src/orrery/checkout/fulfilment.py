@@ -10,18 +10,13 @@ from orrery.checkout import keys
 from orrery.checkout.access import Action, Verdict, bought, grant, judge
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.letters import Letters
+from orrery.checkout.raw_events import ERASED_EVENT, RawEvents, Receipt
 from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, Offer, Pending
 from orrery.errors import RecordUnreadable, StoreUnavailable
 from orrery.owner import outbox, stored
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession
-from orrery.ports.store import Absent, Check, Committed, Delete, Put, Store, Unchanged, Write
-
-KEEP_EVENTS = timedelta(days=400)
-"""How long raw events are kept (decision 10)."""
-
-ERASED_EVENT = b'{"erased":true}'
-"""What is kept of an event whose buyer was erased: that it came."""
+from orrery.ports.store import Absent, Check, Conflict, Delete, Put, Store, Unchanged, Write
 
 KEEP_PENDING = timedelta(days=90)
 """How long a session without access is remembered: far longer than the slowest payment method takes."""
@@ -56,24 +51,36 @@ class Outcome:
 class Fulfilment:
     """Turns completed sessions into access records."""
 
-    def __init__(self, store: Store, clock: Clock, letters: Letters, *, livemode: bool, index_key: bytes) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        letters: Letters,
+        raw_events: RawEvents,
+        *,
+        livemode: bool,
+        index_key: bytes,
+    ) -> None:
         self._store = store
         self._clock = clock
         self._letters = letters
+        self._raw_events = raw_events
         self._livemode = livemode
         self._index_key = index_key
 
     async def settle(self, session: CheckoutSession, source: Source, offer: Offer | None = None) -> Outcome:
         """Grant, hold back or ignore a completed `session`; a repeat changes nothing.
 
-        `offer` stands in when none was stored that can be read. Raises `StoreUnavailable` or `OutcomeUnknown`; and
-        `RecordUnreadable`, with nothing written, when a record that decides can not be read.
+        `offer` stands in when none was stored that can be read. Raises `StoreUnavailable` or `OutcomeUnknown`;
+        and, with nothing written, `EventIdReused` when another event is stored under the source's id, and
+        `RecordUnreadable` when a record that decides can not be read.
         """
         try:
             return await self._settled(session, source, offer)
         except RecordUnreadable:
             # What has its access needs no other record. One that can not be read is raised again here.
-            if already := await self._already(session, source):
+            receipt = self._raw_events.receipt(source.event_id, source.event_body)
+            if already := await self._already(session, source, receipt):
                 return already
             raise
 
@@ -82,13 +89,17 @@ class Fulfilment:
         product = bought(session)
         # The commit's own checks tell whether another was first: an earlier event, a reconciliation, or a second
         # purchase of the same buyer. Only then is it worth looking who.
+        receipt = self._raw_events.receipt(source.event_id, source.event_body)
         for _ in range(_ROUNDS):
             if verdict.action == "grant" and product:
-                outcome = await self._grant(session, product, source, verdict)
+                outcome = await self._grant(session, product, source, verdict, receipt)
             else:
-                outcome = await self._withhold(session, source, verdict)
-            if outcome := outcome or await self._already(session, source):
+                outcome = await self._withhold(session, source, verdict, receipt)
+            if not isinstance(outcome, Conflict):
                 return outcome
+            receipt = await self._raw_events.receipt_after(outcome, source.event_id, source.event_body)
+            if already := await self._already(session, source, receipt):
+                return already
         raise StoreUnavailable("The store is too busy to settle the session; the event will come again.")
 
     async def judge(self, session: CheckoutSession, offer: Offer | None = None) -> Verdict:
@@ -103,25 +114,29 @@ class Fulfilment:
         return replace(verdict, notes=(*verdict.notes, "Its offer can not be read; it was held against today's."))
 
     async def store_event(self, event_id: str, body: bytes) -> bool:
-        """Store an event that asks for nothing; return whether it was new."""
-        outcome = await self._store.commit(*_receipt(Source("webhook", event_id, body)))
-        return isinstance(outcome, Committed)
+        """Store an event that asks for nothing; return whether it was new. Raises `EventIdReused`."""
+        return await self._raw_events.keep(event_id, body)
 
     async def _grant(
-        self, session: CheckoutSession, product: ProductKey, source: Source, verdict: Verdict
-    ) -> Outcome | None:
+        self,
+        session: CheckoutSession,
+        product: ProductKey,
+        source: Source,
+        verdict: Verdict,
+        receipt: Receipt,
+    ) -> Outcome | Conflict:
         now = self._clock.now()
         end, end_check = await self._running_end(session.email or "", product)
         record = grant(
             session, product, event_id=source.event_id, granted_by=source.granted_by, now=now, running_until=end
         )
         letters = outbox.enqueue(self._letters.sold(record, verdict.notes), now, held=source.silent)
-        # No check on the receipt: an event that had to wait may grant when it comes again, and once is once.
-        writes, _ = _receipt(source)
-        writes += [*stored_access(record, self._index_key), Delete(keys.pending(session.id)), *letters]
-        outcome = await self._store.commit(writes, [Absent(keys.access(session.id)), *end_check])
-        if not isinstance(outcome, Committed):
-            return None
+        writes: list[Write] = [*receipt.writes, *stored_access(record, self._index_key)]
+        writes += [Delete(keys.pending(session.id)), *letters]
+        checks = [*receipt.checks, Absent(keys.access(session.id)), *end_check]
+        outcome = await self._store.commit(writes, checks)
+        if isinstance(outcome, Conflict):
+            return outcome
         log.info("access granted", session=session.id, by=source.granted_by, event_id=source.event_id)
         return Outcome("granted", record=record)
 
@@ -137,20 +152,18 @@ class Fulfilment:
             ends += [stored.read(AccessEnd, entry).expires_at] if entry else []
         return max(ends, default=None), checks
 
-    async def _withhold(self, session: CheckoutSession, source: Source, verdict: Verdict) -> Outcome | None:
-        writes, checks = _receipt(source)
+    async def _withhold(
+        self, session: CheckoutSession, source: Source, verdict: Verdict, receipt: Receipt
+    ) -> Outcome | Conflict:
+        writes, checks = [*receipt.writes], [*receipt.checks]
         if verdict.action != "foreign":
             noted, unchanged = await self._note(session.id, source, verdict)
             writes, checks = [*writes, *noted], [*checks, *unchanged, Absent(keys.access(session.id))]
-        if writes and not await self._stored(writes, checks, source):
-            return None
+        outcome = await self._store.commit(writes, checks) if writes else None
+        if isinstance(outcome, Conflict):
+            return outcome
         log.info("access withheld", session=session.id, action=verdict.action, reason=verdict.reason)
         return outcome_of(verdict)
-
-    async def _stored(self, writes: list[Write], checks: list[Check], source: Source) -> bool:
-        outcome = await self._store.commit(writes, checks)
-        # The same event twice at once is no reason to look again: the other one has said it all.
-        return isinstance(outcome, Committed) or outcome.keys == (keys.event(source.event_id or ""),)
 
     async def _note(self, session_id: str, source: Source, verdict: Verdict) -> tuple[list[Write], list[Check]]:
         key = keys.pending(session_id)
@@ -166,16 +179,15 @@ class Fulfilment:
         unchanged: Check = Unchanged(key, entry.version) if entry else Absent(key)
         return [Put(key, pending.to_bytes(), KEEP_PENDING), *told], [unchanged]
 
-    async def _already(self, session: CheckoutSession, source: Source) -> Outcome | None:
+    async def _already(self, session: CheckoutSession, source: Source, receipt: Receipt) -> Outcome | None:
         existing = await self._store.get(keys.access(session.id))
         if existing is None:
             return None
         record = stored.read(AccessRecord, existing)
         # A late event must not bring back the buyer whom an erasure has taken out.
         erased = bool(session.email) and not record.email
-        writes, checks = _receipt(replace(source, event_body=ERASED_EVENT) if erased else source)
-        if writes:
-            await self._store.commit(writes, checks)
+        if receipt.writes:
+            await self._raw_events.keep(source.event_id, ERASED_EVENT if erased else source.event_body)
         return Outcome("already", record=record)
 
 
@@ -204,10 +216,3 @@ def stored_access(record: AccessRecord, index_key: bytes) -> list[Write]:
             Put(keys.access_end(digest, record.product), end.to_bytes()),
         ]
     return writes
-
-
-def _receipt(source: Source) -> tuple[list[Write], list[Check]]:
-    if source.event_id is None:
-        return [], []
-    key = keys.event(source.event_id)
-    return [Put(key, source.event_body, KEEP_EVENTS)], [Absent(key)]

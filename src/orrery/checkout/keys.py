@@ -18,7 +18,9 @@ OWN_SESSION = "own-session:"
 PENDING = "pending:"
 RECONCILED = "reconciled"
 RECEIPT = "receipt:"
+REFUSED_WEBHOOKS = "refused-webhooks"
 TRIAL = "preflight:"
+UNREADABLE_EVENT = "unreadable-event:"
 TRIAL_LEFT = "preflight-left:"
 DRIFT = "checkout-drift"
 CREATION_OUTAGE = "checkout-creation-outage"
@@ -52,6 +54,11 @@ def attempt(scope_digest: str) -> str:
 def event(event_id: str) -> str:
     """Return the key of a raw event."""
     return f"{EVENT}{event_id}"
+
+
+def unreadable_event(event_id: str) -> str:
+    """Return the key of the note that a raw event could not be read."""
+    return f"{UNREADABLE_EVENT}{event_id}"
 
 
 def former_import_id(email: str, product: ProductKey, expires_at: datetime) -> str:

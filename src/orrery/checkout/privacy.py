@@ -9,8 +9,8 @@ from typing import cast
 
 from orrery.checkout import keys
 from orrery.checkout.desk import JOURNAL, JournalEntry, checked_reason
-from orrery.checkout.fulfilment import ERASED_EVENT, KEEP_EVENTS
 from orrery.checkout.lookup import Lookup
+from orrery.checkout.raw_events import ERASED_EVENT, KEEP_EVENTS
 from orrery.checkout.records import KEEP_OFFERS, AccessRecord, Offer
 from orrery.errors import Invalid, NotFound
 from orrery.owner import outbox

@@ -1,7 +1,7 @@
-"""A signed body that is no event: it tells whose secret signed it, and can not be stored (issue item 7). Pure.
+"""A signed body that is no event: it tells whose secret signed it, and is never stored (issue item 7). Pure.
 
 The webhook checks the signature before it reads the body, so its two refusals tell which of them is wrong. Nothing
-of the check is changed for this (change rule 5): a probe is refused like any other body that is no event.
+of the check is changed for this (change rule 5); behind it a probe is the one signed body that is refused.
 """
 
 import hashlib

@@ -90,6 +90,29 @@ class Pending(Record):
     failed_at: AwareDatetime | None = None
 
 
+class UnreadableEvent(Record):
+    """A signed event that could not be read when it came: its raw body is stored, and nothing was done about it.
+
+    `event_id` is the processor's, or `sha256-…` of a body whose id could not be read either; `object_id` what the
+    event is about, as a session; `fields` names what was not as documented.
+    """
+
+    v: Literal[1] = 1
+    event_id: str
+    type: str | None
+    object_id: str | None
+    fields: tuple[str, ...]
+    noted_at: AwareDatetime
+
+
+class RefusedWebhooks(Record):
+    """Since when webhooks are refused, one after the other, and why; it is removed when one is accepted."""
+
+    v: Literal[1] = 1
+    reason: str
+    since: AwareDatetime
+
+
 class AccessEnd(Record):
     """The latest end of access of one buyer to one product: what a further purchase extends."""
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from http import HTTPStatus
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Header, Path, Request
@@ -181,8 +182,14 @@ class CheckoutRoutes:
     async def receive(self, request: Request) -> Response:
         """Check and store one event."""
         signatures = request.headers.getlist("stripe-signature")
-        body = await read_body(request, WEBHOOK_BODY)
-        result = await self.webhook.receive(body, signatures[0] if len(signatures) == 1 else "")
+        signature = signatures[0] if len(signatures) == 1 else ""
+        try:
+            body = await read_body(request, WEBHOOK_BODY)
+        except Problem as problem:
+            if problem.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+                await self.webhook.refusals.too_large(signature)
+            raise
+        result = await self.webhook.receive(body, signature)
         return JSONResponse({"received": result})
 
     async def state(self, request: Request, session_id: Annotated[str, Path(max_length=255)]) -> AccessState:

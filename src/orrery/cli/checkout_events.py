@@ -23,6 +23,8 @@ _SAYS: dict[Result, str] = {
     "foreign": "It is not ours: its session names none of our products.",
     "ignored": "It is stored; its type asks for nothing.",
     "duplicate": "It had come in before, and its type asks for nothing; nothing changed.",
+    "unreadable": "It is stored, but cannot be read: it is not as documented. A newer release may read it.",
+    "conflict": "Another event came in under this id before, and stands; nothing changed.",
 }
 
 
@@ -54,6 +56,8 @@ def events(
 def _show(replayed: Replayed, *, as_json: bool) -> None:
     if as_json:
         show_json(asdict(replayed))
-        return
-    subject = f"{replayed.id}, session {replayed.session_id}" if replayed.session_id else replayed.id
-    note(f"{subject}: {_SAYS[replayed.result]}")
+    else:
+        subject = f"{replayed.id}, session {replayed.session_id}" if replayed.session_id else replayed.id
+        note(f"{subject}: {_SAYS[replayed.result]}")
+    if replayed.result in ("unreadable", "conflict"):
+        raise typer.Exit(1)

@@ -1,10 +1,12 @@
 """Counters for `/metrics` on the private listener (decision 42). Labels hold no personal data."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from time import perf_counter
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
@@ -27,6 +29,10 @@ class Metrics:
             "orrery_notifications", "Notifications that are not delivered.", ("state",), registry=self._registry
         )
 
+    def watch(self, name: str, says: str, label: str, counts: Mapping[str, int]) -> None:
+        """Show what another part counts, by one label."""
+        self._registry.register(_Watched(name, says, label, counts))
+
     def counter_of(self, route: str) -> Callable[[str, int], None]:
         """Return what counts the requests of one route by method and status, for a path that is in a hurry."""
         counts = self._counts.setdefault(route, defaultdict(int))
@@ -43,6 +49,19 @@ class Metrics:
                 self.requests.labels(method, route, str(status)).inc(count)
             counts.clear()
         return generate_latest(self._registry)
+
+
+class _Watched(Collector):
+    def __init__(self, name: str, says: str, label: str, counts: Mapping[str, int]) -> None:
+        self._family = name, says, label
+        self._counts = counts
+
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        name, says, label = self._family
+        family = CounterMetricFamily(name, says, labels=[label])
+        for value, count in self._counts.items():
+            family.add_metric([value], count)
+        yield family
 
 
 class Measured:

@@ -52,7 +52,10 @@ class CheckoutSession:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A webhook event: `session` is set when its object is a checkout session."""
+    """A webhook event: `session` is set when its object is a checkout session that could be read.
+
+    `unread` names the fields of a session that could not.
+    """
 
     id: str
     type: str
@@ -60,6 +63,18 @@ class Event:
     livemode: bool
     api_version: str | None
     session: CheckoutSession | None
+    object_id: str | None = None
+    unread: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PartialEvent:
+    """What could be read of a webhook body that is not an event as documented; `unread` names what could not."""
+
+    id: str | None
+    type: str | None
+    object_id: str | None
+    unread: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,6 +402,6 @@ class ProcessorWrites(Protocol):
 class EventReader(Protocol):
     """Reads a webhook body whose signature has been found good; needs no key and no network."""
 
-    def __call__(self, body: bytes) -> Event:
-        """Return the event, or raise `Invalid` when the body is not one."""
+    def __call__(self, body: bytes) -> Event | PartialEvent:
+        """Return the event, or what could be read of a body that is not one."""
         ...

@@ -19,11 +19,12 @@ from pydantic import (
     WrapValidator,
 )
 
-from orrery.errors import Invalid, ItemUnreadable
-from orrery.ports.processor import CheckoutSession, Event
+from orrery.errors import ItemUnreadable
+from orrery.ports.processor import CheckoutSession, Event, PartialEvent
 
 Identifier = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[\x21-\x7e]+$")]
 Seconds = Annotated[int, Field(ge=0, le=253_402_300_799)]
+EventType = Annotated[str, Field(pattern=r"^[a-z0-9_.]{1,100}$")]
 
 
 class Lenient(BaseModel):
@@ -83,9 +84,14 @@ _NAME = re.compile(r"[a-z][a-z_.]{0,59}")
 def unreadable(value: object, error: ValidationError) -> ItemUnreadable:
     """Return what can be told of an object that cannot be read: kind, id, and the names of its wrong fields."""
     told: Mapping[str, object] = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-    wrong = {".".join(part for part in one["loc"] if _is_name(part)) for one in error.errors(include_input=False)}
     kind = told.get("object")
-    return ItemUnreadable(kind if _is_name(kind) else "object", _id_in(told), tuple(sorted(wrong - {""})))
+    return ItemUnreadable(kind if _is_name(kind) else "object", _id_in(told), wrong_fields(error))
+
+
+def wrong_fields(error: ValidationError) -> tuple[str, ...]:
+    """Return the names of the fields that are not as documented."""
+    wrong = {".".join(part for part in one["loc"] if _is_name(part)) for one in error.errors(include_input=False)}
+    return tuple(sorted(wrong - {""}))
 
 
 def _id_in(told: Mapping[str, object]) -> str | None:
@@ -200,17 +206,31 @@ class Session(Identified):
         return None if answer is None else answer == "yes"
 
 
+class _Subject(Lenient):
+    id: Loose[Identifier] = None
+
+
 class _Holder(Lenient):
-    object: Lenient
+    object: _Subject
 
 
 class _SomeEvent(Identified):
     object: Literal["event"]
-    type: str
+    type: EventType
     created: Seconds
     livemode: bool
-    api_version: str | None = None
+    api_version: Loose[str] = None
     data: _Holder
+
+
+class _LooseHolder(Lenient):
+    object: Loose[_Subject] = None
+
+
+class _Remains(Lenient):
+    id: Loose[Identifier] = None
+    type: Loose[EventType] = None
+    data: Loose[_LooseHolder] = None
 
 
 class _SessionHolder(Lenient):
@@ -221,16 +241,29 @@ class _SessionEvent(Lenient):
     data: _SessionHolder
 
 
-def read_event(body: bytes) -> Event:
-    """Return the event in a webhook body whose signature was good; raise `Invalid` when it is none."""
+def read_event(body: bytes) -> Event | PartialEvent:
+    """Return the event in a webhook body whose signature was good, or what could be read of one that is none."""
     try:
         event = _SomeEvent.model_validate_json(body)
-        session = None
-        if event.type.startswith("checkout.session."):
+    except ValidationError as error:
+        return _remains(body, wrong_fields(error))
+    session, unread = None, tuple[str, ...]()
+    if event.type.startswith("checkout.session."):
+        try:
             session = _SessionEvent.model_validate_json(body).data.object.ours()
+        except ValidationError as error:
+            unread = wrong_fields(error)
+    created, about = moment(event.created), event.data.object.id
+    return Event(event.id, event.type, created, event.livemode, event.api_version, session, about, unread)
+
+
+def _remains(body: bytes, unread: tuple[str, ...]) -> PartialEvent:
+    try:
+        found = _Remains.model_validate_json(body)
     except ValidationError:
-        raise Invalid("The webhook's body is not an event.") from None
-    return Event(event.id, event.type, moment(event.created), event.livemode, event.api_version, session)
+        return PartialEvent(None, None, None, unread)
+    subject = found.data.object if found.data else None
+    return PartialEvent(found.id, found.type, subject.id if subject else None, unread)
 
 
 def id_of(reference: Reference | None) -> str | None:

@@ -1,0 +1,179 @@
+"""Raw events as they came: each id is stored once, and the first body under it stands (decision 44)."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import structlog
+
+from orrery.checkout import keys
+from orrery.checkout.access import bought
+from orrery.checkout.records import UnreadableEvent
+from orrery.errors import EventIdReused, StoreUnavailable
+from orrery.owner import outbox, stored
+from orrery.ports.clock import Clock
+from orrery.ports.processor import CheckoutSession, Event, EventReader, PartialEvent
+from orrery.ports.store import Absent, Check, Committed, Conflict, Delete, Entry, Put, Store, Write
+
+KEEP_EVENTS = timedelta(days=400)
+"""How long raw events are kept (decision 10)."""
+
+ERASED_EVENT = b'{"erased":true}'
+"""What is kept of an event whose buyer was erased: that it came."""
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What stores one event: nothing for one that is stored already."""
+
+    writes: tuple[Write, ...] = ()
+    checks: tuple[Check, ...] = ()
+
+
+class RawEvents:
+    """Stores the bodies of events, and notes those that cannot be read."""
+
+    def __init__(self, store: Store, clock: Clock, read_event: EventReader) -> None:
+        self._store = store
+        self._clock = clock
+        self.read = read_event
+
+    def receipt(self, event_id: str | None, body: bytes) -> Receipt:
+        """Return what stores an event that is new; its commit tells whether it is."""
+        if event_id is None:
+            return Receipt()
+        key = keys.event(event_id)
+        return Receipt((Put(key, body, KEEP_EVENTS),), (Absent(key),))
+
+    async def receipt_after(self, conflict: Conflict, event_id: str | None, body: bytes) -> Receipt:
+        """Return what is left to store after a commit that met `conflict`.
+
+        Of an event that is stored it is only that its note, if it has one, is over. Raises `EventIdReused` when
+        another event is stored under the id: the first stands.
+        """
+        new = self.receipt(event_id, body)
+        if event_id is None or keys.event(event_id) not in conflict.keys:
+            return new
+        entry = await self._store.get(keys.event(event_id))
+        if entry is None:
+            return new
+        self._require_same(entry, body)
+        note = await self._store.get(keys.unreadable_event(event_id))
+        return Receipt((Delete(note.key),)) if note else Receipt()
+
+    async def keep(self, event_id: str | None, body: bytes) -> bool:
+        """Store an event that asks for nothing more; return whether it was new. Raises `EventIdReused`."""
+        receipt = self.receipt(event_id, body)
+        while receipt.writes:
+            outcome = await self._store.commit(receipt.writes, receipt.checks)
+            if isinstance(outcome, Committed):
+                return bool(receipt.checks)
+            receipt = await self.receipt_after(outcome, event_id, body)
+        return False
+
+    async def keep_unreadable(self, event: Event | PartialEvent, body: bytes) -> bool:
+        """Store an event that cannot be read, note it, and tell the owner once a day.
+
+        Returns False for one that was read when it came first. Raises `EventIdReused`.
+        """
+        now, name = self._clock.now(), event.id or digest_id(body)
+        note = UnreadableEvent(
+            event_id=name, type=event.type, object_id=event.object_id, fields=event.unread, noted_at=now
+        )
+        receipt, draft = self.receipt(name, body), _unreadable_draft(note)
+        writes = [*receipt.writes, Put(keys.unreadable_event(name), note.to_bytes(), KEEP_EVENTS)]
+        for drafts in ([draft], []):
+            checks = [*receipt.checks, *outbox.unseen(drafts)]
+            outcome = await self._store.commit([*writes, *outbox.enqueue(drafts, now)], checks)
+            if isinstance(outcome, Committed):
+                log.warning("event cannot be read", event_id=name, fields=event.unread)
+                return True
+            left = await self.receipt_after(outcome, name, body)
+            if not left.checks:
+                return bool(left.writes)
+        raise StoreUnavailable("The store is too busy to keep the event; it will come again.")
+
+    async def tell_reused(self, event_id: str) -> None:
+        """Tell the owner once that an event id came with other contents."""
+        log.warning("event id came with other contents", event_id=event_id)
+        await outbox.tell_once(self._store, _reused_draft(event_id), self._clock.now())
+
+    async def body(self, event_id: str) -> bytes | None:
+        """Return the body of an event; None where it is not stored, or was erased."""
+        entry = await self._store.get(keys.event(event_id))
+        return None if entry is None or entry.value == ERASED_EVENT else entry.value
+
+    async def unreadable(self, since: datetime) -> list[UnreadableEvent]:
+        """Return the events since then that could not be read, at most 1,000."""
+        entries = await self._store.scan(keys.UNREADABLE_EVENT, limit=1000)
+        notes = [stored.readable(UnreadableEvent, entry) for entry in entries]
+        return [note for note in notes if note and note.noted_at >= since]
+
+    async def note(self, event_id: str) -> UnreadableEvent | None:
+        """Return the note of an event that could not be read, and was not since."""
+        return stored.readable(UnreadableEvent, await self._store.get(keys.unreadable_event(event_id)))
+
+    async def resolve(self, event_id: str) -> None:
+        """Let an event ask for no more attention."""
+        await self._store.commit([Delete(keys.unreadable_event(event_id))])
+
+    def _require_same(self, entry: Entry, body: bytes) -> None:
+        if entry.value not in (body, ERASED_EVENT) and not _same(self.read(entry.value), self.read(body)):
+            raise EventIdReused("This event's id came before with other contents, which stand.")
+
+
+def digest_id(body: bytes) -> str:
+    """Return the name of an event whose own id cannot be read."""
+    return f"sha256-{hashlib.sha256(body).hexdigest()}"
+
+
+def _same(first: Event | PartialEvent, second: Event | PartialEvent) -> bool:
+    """Return whether two bodies under one id are the same event.
+
+    The processor writes one event in more than one way: a fetched one is laid out anew, counts its pending
+    deliveries, and may be of another API version. What decides is compared, as far as both can be read.
+    """
+    pairs = ((first.type, second.type), (first.object_id, second.object_id))
+    if any(one is not None and other is not None and one != other for one, other in pairs):
+        return False
+    if isinstance(first, PartialEvent) or isinstance(second, PartialEvent):
+        return True
+    if first.session is None or second.session is None:
+        return True
+    return first.livemode == second.livemode and _decisive(first.session) == _decisive(second.session)
+
+
+def _decisive(session: CheckoutSession) -> tuple[object, ...]:
+    money = session.payment_status, session.amount_total, session.currency, session.payment_intent
+    return session.id, session.livemode, bought(session), session.email, *money
+
+
+def _unreadable_draft(note: UnreadableEvent) -> outbox.Draft:
+    return outbox.Draft(
+        id=f"unreadable-event-{note.noted_at:%Y%m%d}",
+        channel="push",
+        title="A signed event cannot be read",
+        body=(
+            f"Event {note.event_id} is stored, and nothing follows from it yet. If it tells of a payment, "
+            "reconciliation opens the access as soon as it can read the session. "
+            "`orrery checkout events --failed` lists such events; today's others send no push."
+        ),
+        priority="urgent",
+        tags=("rotating_light",),
+    )
+
+
+def _reused_draft(event_id: str) -> outbox.Draft:
+    return outbox.Draft(
+        id=f"event-reused-{event_id}",
+        channel="push",
+        title="An event id came again with other contents",
+        body=(
+            f"Event {event_id}: the first stands, and the second opened nothing. Both were signed with the secret "
+            "of the webhook. If the processor's dashboard does not explain it, rotate the secret."
+        ),
+        priority="urgent",
+        tags=("rotating_light",),
+    )

@@ -1,0 +1,172 @@
+"""Webhooks that are refused: counted by reason, and told once an outage (decision 44).
+
+The address is open to the internet, so what a stranger can send decides little: only a header that looks like the
+processor's counts towards an outage, and there is at most one push a day about it, however much is sent.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from typing import Literal
+
+import structlog
+
+from orrery.checkout import keys
+from orrery.checkout.records import RefusedWebhooks
+from orrery.checkout.signature import TOLERANCE, verify
+from orrery.errors import Invalid, StoreError
+from orrery.owner import outbox, stored
+from orrery.ports.clock import Clock
+from orrery.ports.store import Absent, Delete, Put, Store, Unchanged
+
+Reason = Literal["no signature", "old signature", "clock", "wrong signature", "too large"]
+"""Why a webhook is refused. `old signature` has a time more than 300 s away that nobody signed with our secret."""
+
+SEVERAL = 3
+"""How many refusals in a row, with nothing accepted between, are an outage."""
+
+_SIGNATURE = r",v[0-9]=[0-9a-f]{64}"
+_LIKE_THE_PROCESSORS = re.compile(rf"t=([0-9]{{1,12}})(?=.*,v1=)(?:{_SIGNATURE}){{1,16}}")
+
+log = structlog.get_logger()
+
+
+class Refusals:
+    """Counts refused webhooks and tells the owner of an outage."""
+
+    def __init__(self, store: Store, clock: Clock, secrets: Sequence[bytes]) -> None:
+        self._store = store
+        self._clock = clock
+        self._secrets = secrets
+        self.counts = Counter[str]()
+        self._in_a_row = Counter[Reason]()
+        self._told_on: dict[Reason, date] = {}
+        self._may_be_open = True
+
+    async def refused(self, body: bytes, header: str) -> None:
+        """Note a webhook whose signature does not count; raises nothing of the store's."""
+        reason = self._reason(body, header)
+        self._note(reason)
+        if reason in ("clock", "wrong signature"):
+            self._in_a_row[reason] += 1
+            if self._in_a_row[reason] >= SEVERAL:
+                await self._tell(reason)
+
+    async def too_large(self, header: str) -> None:
+        """Note a body that is too large to be read, and so to be checked; raises nothing of the store's."""
+        self._note("too large")
+        signed_at = _signed_at(header)
+        if signed_at and self._is_fresh(signed_at):
+            await self._tell("too large")
+
+    async def accepted(self) -> None:
+        """Note a good signature, which ends an outage; raises nothing of the store's."""
+        self._in_a_row.clear()
+        if self._may_be_open:
+            try:
+                await self._all_clear()
+                self._may_be_open = False
+            except StoreError as error:
+                log.warning("end of refused webhooks not noted", why=str(error))
+
+    async def open(self) -> RefusedWebhooks | None:
+        """Return the outage that lasts."""
+        return stored.readable(RefusedWebhooks, await self._store.get(keys.REFUSED_WEBHOOKS))
+
+    def _note(self, reason: Reason) -> None:
+        self.counts[reason] += 1
+        log.warning("webhook refused", reason=reason)
+
+    def _reason(self, body: bytes, header: str) -> Reason:
+        signed_at = _signed_at(header)
+        if signed_at is None:
+            return "no signature"
+        if self._is_fresh(signed_at):
+            return "wrong signature"
+        try:
+            verify(body, header, self._secrets, signed_at)
+        except Invalid:
+            return "old signature"
+        return "clock"
+
+    def _is_fresh(self, signed_at: datetime) -> bool:
+        return abs(self._clock.now().replace(microsecond=0) - signed_at) <= TOLERANCE
+
+    async def _tell(self, reason: Reason) -> None:
+        """Tell of an outage, once; of what needs no all-clear, once a day."""
+        now = self._clock.now()
+        if self._told_on.get(reason) == now.date():
+            return
+        draft = _draft(reason, now)
+        writes, checks = outbox.enqueue([draft], now), outbox.unseen([draft])
+        if reason != "too large":
+            outage = RefusedWebhooks(reason=reason, since=now)
+            writes, checks = (
+                [*writes, Put(keys.REFUSED_WEBHOOKS, outage.to_bytes())],
+                [*checks, Absent(keys.REFUSED_WEBHOOKS)],
+            )
+        try:
+            # A conflict means that it is told already: by another process, or by this one before a restart.
+            await self._store.commit(writes, checks)
+        except StoreError as error:
+            log.warning("refused webhooks not told", why=str(error))
+            return
+        self._told_on[reason] = now.date()
+        self._may_be_open = True
+
+    async def _all_clear(self) -> None:
+        entry = await self._store.get(keys.REFUSED_WEBHOOKS)
+        if entry is None:
+            return
+        now = self._clock.now()
+        drafts = [_all_clear_draft(now)]
+        # A conflict means that another process has told it.
+        ended = Unchanged(entry.key, entry.version)
+        await self._store.commit([Delete(entry.key), *outbox.enqueue(drafts, now)], [ended])
+
+
+def _signed_at(header: str) -> datetime | None:
+    """Return when a header that looks like the processor's says that it was signed."""
+    found = _LIKE_THE_PROCESSORS.fullmatch(header)
+    try:
+        return datetime.fromtimestamp(int(found[1]), UTC) if found else None
+    except (OverflowError, ValueError):  # a year that there is not
+        return None
+
+
+_CAUSES: dict[Reason, str] = {
+    "wrong signature": (
+        f"{SEVERAL} or more in a row carry a signature that does not match. If the processor sent them, the "
+        "signing secret here is not its endpoint's, as after a rotation; else a stranger is trying the address."
+    ),
+    "clock": (
+        f"{SEVERAL} or more in a row are signed with the right secret, at a time more than 300 s away: the clock "
+        "of this machine is wrong."
+    ),
+    "too large": (
+        "One is larger than 1 MiB, so it was not read, and its signature not checked. The processor's events are "
+        "far smaller; a stranger may be trying the address."
+    ),
+}
+
+
+def _draft(reason: Reason, now: datetime) -> outbox.Draft:
+    return outbox.Draft(
+        id=f"webhook-refused-{reason.replace(' ', '-')}-{now:%Y%m%d}",
+        channel="push",
+        title="Webhooks are refused",
+        body=f"{_CAUSES[reason]} Reconciliation grants sales meanwhile; `orrery doctor` says what did not arrive.",
+        priority="high",
+        tags=("warning",),
+    )
+
+
+def _all_clear_draft(now: datetime) -> outbox.Draft:
+    return outbox.Draft(
+        id=f"webhook-accepted-{keys.stamp(now)}",
+        channel="push",
+        title="Webhooks are accepted again",
+        body="The last one carried a good signature. What was refused before is delivered again, or reconciled.",
+        tags=("white_check_mark",),
+    )
