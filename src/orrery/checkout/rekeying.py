@@ -17,13 +17,15 @@ from orrery.checkout.records import AccessRecord
 from orrery.errors import StoreUnavailable
 from orrery.owner import outbox
 from orrery.owner.commits import commit_once
-from orrery.owner.stored import readable
+from orrery.owner.stored import read, readable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Check, Committed, Delete, Entry, Put, Store, Unchanged, Write
 
 _FORMER_ID = re.compile(r"import_[0-9a-f]{24}")
 _FORMER = keys.access("import_")
 _ROUNDS = 20
+_BATCH = 100
+"""Records of one commit: each commit waits for the disk, and thousands would hold up the start."""
 
 Naming = Mapping[str, Sequence[Entry]]
 """Entries of the journal and the outbox, by the former id that they name."""
@@ -44,8 +46,8 @@ async def rekey_imports(store: Store, clock: Clock, index_key: bytes) -> int:
                 log.info("imports have random ids now", count=rekeyed)
             return rekeyed
         rekeying = _Rekeying(store, clock, index_key, await _naming(store))
-        for entry in left:
-            rekeyed += await rekeying.done(entry)
+        for start in range(0, len(left), _BATCH):
+            rekeyed += await rekeying.done(left[start : start + _BATCH])
     raise StoreUnavailable("Imports change faster than they get new ids; try again.")
 
 
@@ -56,11 +58,17 @@ class _Rekeying:
         self._index_key = index_key
         self._naming = naming
 
-    async def done(self, entry: Entry) -> bool:
-        """Rekey one record; return False when it, or what names it, has changed meanwhile."""
-        record = readable(AccessRecord, entry)
-        if record is None:
-            return False
+    async def done(self, entries: Sequence[Entry]) -> int:
+        """Rekey these records; return how many: not those that, or whose naming entries, changed meanwhile."""
+        changes = [await self._change(entry) for entry in entries]
+        writes = [write for writes, _ in changes for write in writes]
+        checks = [check for _, checks in changes for check in checks]
+        if isinstance(await commit_once(self._store, writes, checks), Committed):
+            return len(entries)
+        return 0 if len(entries) == 1 else sum([await self.done([one]) for one in entries])
+
+    async def _change(self, entry: Entry) -> tuple[list[Write], list[Check]]:
+        record = read(AccessRecord, entry)
         former, new = entry.key.removeprefix(keys.ACCESS), f"imported_{secrets.token_hex(12)}"
         named = self._naming.get(former, ())
         writes = [Delete(entry.key), *_indexed(record, former, new, self._index_key)]
@@ -71,7 +79,7 @@ class _Rekeying:
         if await self._store.get(line) is None:
             writes.append(Put(line, new.encode()))
             checks.append(Absent(line))
-        return isinstance(await commit_once(self._store, writes, checks), Committed)
+        return writes, checks
 
     def _renamed(self, entry: Entry, former: str, new: str) -> list[Write]:
         if entry.key.startswith(outbox.ROW):

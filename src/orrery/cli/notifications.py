@@ -28,7 +28,9 @@ def list_notifications(
     """List notifications and what became of them."""
 
     async def read(orrery: Orrery) -> tuple[list[Row], list[RecordUnreadable]]:
-        return [row.model_dump() async for row in orrery.outbox.rows(state)], await orrery.outbox.unreadable()
+        within = orrery.references.within
+        found: list[Row] = [row.model_dump() | {"id": within(row.id)} async for row in orrery.outbox.rows(state)]
+        return found, await orrery.outbox.unreadable()
 
     columns = ("state", "channel", "attempts", "created_at", "id", "last_error")
     rows, unreadable = with_services(config, read)
