@@ -13,6 +13,8 @@ GUARDS = {
     "checkout/access.py": ["tests/checkout/test_access.py"],
     "checkout/webhook.py": ["tests/checkout/test_webhook.py"],
     "checkout/fulfilment.py": ["tests/checkout/test_webhook.py"],
+    "checkout/raw_events.py": ["tests/checkout/test_event_ids.py"],
+    "checkout/refusals.py": ["tests/checkout/test_refusals.py"],
     "checkout/operations.py": ["tests/checkout/test_preflight.py"],
     "checkout/preflight.py": ["tests/checkout/test_preflight.py"],
     "checkout/receipts.py": ["tests/checkout/test_selling.py"],
@@ -37,8 +39,8 @@ MUTATIONS = [
     Mutation(
         "the webhook checks no signature",
         "checkout/webhook.py",
-        "        verify(body, signature, self._secrets, self._clock.now())\n",
-        "",
+        "            verify(body, signature, self._secrets, self._clock.now())\n",
+        "            pass\n",
     ),
     Mutation(
         "any signature matches",
@@ -105,6 +107,24 @@ MUTATIONS = [
         "checkout/fulfilment.py",
         "[Absent(keys.access(session.id)), *end_check]",
         "[Absent(keys.access(session.id))]",
+    ),
+    Mutation(
+        "another event under a known id is taken for the first",
+        "checkout/raw_events.py",
+        "    return first.livemode == second.livemode and _decisive(first.session) == _decisive(second.session)\n",
+        "    return True\n",
+    ),
+    Mutation(
+        "the raw event under a known id is written over",
+        "checkout/raw_events.py",
+        "        return Receipt((Put(key, body, KEEP_EVENTS),), (Absent(key),))\n",
+        "        return Receipt((Put(key, body, KEEP_EVENTS),))\n",
+    ),
+    Mutation(
+        "junk at the webhook is told as a wrong secret",
+        "checkout/refusals.py",
+        '            return "no signature"\n',
+        '            return "wrong signature"\n',
     ),
     Mutation(
         "a changed setting is sold before it was accepted",

@@ -133,8 +133,8 @@ class Fulfilment:
         letters = outbox.enqueue(self._letters.sold(record, verdict.notes), now, held=source.silent)
         writes: list[Write] = [*receipt.writes, *stored_access(record, self._index_key)]
         writes += [Delete(keys.pending(session.id)), *letters]
-        checks = [*receipt.checks, Absent(keys.access(session.id)), *end_check]
-        outcome = await self._store.commit(writes, checks)
+        checks = [Absent(keys.access(session.id)), *end_check]
+        outcome = await self._store.commit(writes, [*receipt.checks, *checks])
         if isinstance(outcome, Conflict):
             return outcome
         log.info("access granted", session=session.id, by=source.granted_by, event_id=source.event_id)
