@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 import stripe
 
 VENDOR = PurePosixPath("adapters/stripe")
-PORT = PurePosixPath("ports/processor.py")
+PORT = PurePosixPath("ports/processor/__init__.py")
 CARRIES_OUT = PurePosixPath("owner/execution.py")
 """The one module that performs operations; `owner/approvals.py` alone asks it to."""
 

@@ -109,8 +109,13 @@ class CheckoutDomain:
         )
         creation = CreationHealth(store, clock)
         self.health = self._health(processor, creation)
-        self.routes = CheckoutRoutes(
-            checkout=Checkout(store, clock, processor, self.selling, creation),
+        checkout = Checkout(store, clock, processor, self.selling, creation)
+        self.routes = self._routes(clock, checkout, webhook, states)
+
+    def _routes(self, clock: Clock, checkout: Checkout, webhook: Webhook, states: SessionStates) -> CheckoutRoutes:
+        plan = self._plan
+        return CheckoutRoutes(
+            checkout=checkout,
             webhook=webhook,
             lookup=self.lookup,
             session_states=states,
