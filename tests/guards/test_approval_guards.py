@@ -88,7 +88,7 @@ MUTATIONS = [
     Mutation(
         "an intent may hold a secret",
         "owner/approvals.py",
-        "        if any(json.dumps(secret, ensure_ascii=False)[1:-1] in stored for secret in self._forbidden):\n",
+        "        if any(json.dumps(secret, ensure_ascii=False)[1:-1].encode() in stored for secret in self._forbidden):\n",
         "        if False:\n",
     ),
     Mutation(

@@ -184,8 +184,8 @@ MUTATIONS = [
     Mutation(
         "a preflight asks before it has written down what",
         "checkout/trials.py",
-        '"asked_at": self._clock.now()})\n        await self._keep(trial)\n',
-        '"asked_at": self._clock.now()})\n',
+        "asked_at=self._clock.now())\n        await self._keep(trial)\n",
+        "asked_at=self._clock.now())\n",
     ),
     Mutation(
         "a public read of an empty cache asks the provider",
@@ -286,7 +286,7 @@ MUTATIONS = [
     Mutation(
         "what is on a list is blocked again",
         "fraud/screening.py",
-        "            if await entries_of(self._reads, found.id, one.value):\n",
+        "            if await entries_with(self._reads, found.id, one.value):\n",
         "            if False:\n",
     ),
     Mutation(

@@ -240,6 +240,8 @@ def test_store_damaged(bare_shop: Deployment) -> None:
     assert (counter.cosmos()["totalUnique"], counter.cosmos()["error"]) == (0, "kv-not-bound")
     stop(service)
     shutil.rmtree(shop.store.parent)
+    made = shop.orrery("store", "create")
+    assert made.returncode == 0, made.stderr
     shop.start_service()
     assert counter.site()["error"] == "no-data"
     assert counter.refresh()["active"] == USUAL

@@ -9,7 +9,7 @@ from orrery.errors import AnalyticsFailed, Cause, NotConfigured, StoreError
 from orrery.live import keys, quota
 from orrery.live.backoff import TOTAL, Query, Reason
 from orrery.live.quota import Limits, Plan
-from orrery.owner.stored import replaceable
+from orrery.owner.stored import readable
 from orrery.ports.analytics import Analytics, By, Report
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Check, Committed, Put, Store, Unchanged
@@ -99,7 +99,7 @@ class Budget:
 
     async def _read(self) -> tuple[quota.Budget, Check]:
         entry = await self._store.get(keys.BUDGET)
-        found = replaceable(quota.Budget, entry)
+        found = readable(quota.Budget, entry)
         if found is None or found.source != self._source:
             found = quota.Budget.new(self._limits, self._clock.now(), self._source)
         return found, Unchanged(keys.BUDGET, entry.version) if entry else Absent(keys.BUDGET)
