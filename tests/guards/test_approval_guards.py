@@ -88,8 +88,8 @@ MUTATIONS = [
     Mutation(
         "an intent may hold a secret",
         "owner/approvals.py",
-        "        if any(json.dumps(secret, ensure_ascii=False)[1:-1].encode() in stored for secret in self._forbidden):\n",
-        "        if False:\n",
+        "if any(json.dumps(secret, ensure_ascii=False)[1:-1].encode() in stored for secret in self._forbidden):",
+        "if False:",
     ),
     Mutation(
         "an entry is written over", "owner/approval_log.py", "[unchanged, place, *checks]", "[unchanged, *checks]"
