@@ -10,6 +10,7 @@ from starlette.types import ASGIApp
 
 from orrery.checkout.catalogue import Product
 from orrery.checkout.desk import Gift
+from orrery.checkout.proxy_health import ProxyHealth
 from orrery.checkout.routes import PREFIX, WEBHOOK_BODY, CheckoutRoutes
 from orrery.edge.client_address import ClientAddresses
 from orrery.edge.http import public_app
@@ -38,6 +39,11 @@ class Service:
     shop: Shop = field(default_factory=Shop)
 
     @cached_property
+    def proxies(self) -> ProxyHealth:
+        """What is noted of untrusted proxies."""
+        return ProxyHealth(self.shop.store, self.shop.clock, ())
+
+    @cached_property
     def app(self) -> ASGIApp:
         """The app, with limits that are soon reached."""
 
@@ -50,6 +56,7 @@ class Service:
             lookup=self.shop.lookup,
             session_states=self.shop.session_states,
             addresses=ClientAddresses(),
+            proxies=self.proxies,
             limit=RateLimit(self.shop.clock, Limit(STARTS, 60)),
             read_limit=RateLimit(self.shop.clock, Limit(READS, 60)),
             service_token=TOKEN.encode(),
@@ -162,3 +169,28 @@ async def test_a_body_beyond_the_limit_is_counted_and_told() -> None:
     assert refused.status_code == 413
     assert service.shop.refusals.counts == {"too large": 1}
     assert [row.title for row in await service.shop.told()] == ["Webhooks are refused"]
+
+
+async def test_a_proxy_that_hides_the_buyers() -> None:
+    """Both limited operations see a proxy that is not trusted, and how many its one limit has refused."""
+    for path, body, most in ((f"{PREFIX}/checkout", BUY, STARTS), (f"{PREFIX}/access/cs_1", None, READS)):
+        service = Service()
+        for number in range(most + 2):
+            header = {"X-Forwarded-For": f"203.0.113.{number}"}
+            await service.ask("POST" if body else "GET", path, body, peer="10.0.0.5", **header)
+        await service.proxies.write()
+        (found,) = await service.proxies.local()
+        assert found.why == (
+            "The proxy 10.0.0.5 is not trusted: all buyers behind it share one rate limit. "
+            "The limit refused 2 requests."
+        )
+
+
+async def test_no_visitor_makes_a_proxy_of_himself() -> None:
+    """Who comes from the internet, sends such a header and is refused many times, is noted as nothing."""
+    service = Service()
+    for _ in range(STARTS + 20):
+        await service.ask("POST", f"{PREFIX}/checkout", BUY, **{"X-Forwarded-For": "10.0.0.5"})
+    await service.proxies.write()
+    (found,) = await service.proxies.local()
+    assert found.state == "ok"

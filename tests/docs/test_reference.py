@@ -16,6 +16,7 @@ from orrery.app import opened
 from orrery.checkout.creation_health import CreationOutage
 from orrery.checkout.desk import JournalEntry
 from orrery.checkout.drift import DriftSeen
+from orrery.checkout.proxy_health import ProxySighting
 from orrery.checkout.receipts import OwnSession, Receipt, Trial
 from orrery.checkout.records import (
     AccessEnd,
@@ -200,6 +201,7 @@ def test_every_error_tag_is_documented() -> None:
         ("Session of our own", OwnSession),
         ("Last look for drift", DriftSeen),
         ("Outage of session creation", CreationOutage),
+        ("Untrusted proxy", ProxySighting),
         ("Change by hand", JournalEntry),
         ("Fraud clusters", Found),
         ("Intent", Intent),

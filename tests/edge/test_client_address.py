@@ -58,12 +58,75 @@ def test_a_header_in_parts() -> None:
 
 @pytest.mark.parametrize(
     "garbage",
-    ["", " ", ",", ",,,", "unknown", "_hidden", "localhost", "999.1.1.1", "1.2.3", "é", "-", "203.0.113.7:80"],
+    [
+        *("", " ", ",", ",,,", "unknown", "_hidden", "localhost", "999.1.1.1", "1.2.3", "é", "-"),
+        *(
+            "203.0.113.7:",
+            "203.0.113.7:x",
+            "[2001:db8::1",
+            "2001:db8::1]",
+            "[]",
+            "[]:80",
+            "[203.0.113.7:80]",
+            ":80",
+        ),
+    ],
 )
 def test_garbage_from_a_proxy(garbage: str) -> None:
     """What can not be read ends the search at the last address that could."""
     assert seen(PROXY, garbage) == PROXY
     assert seen(PROXY, f"{VISITOR}, {garbage}, 10.0.0.2") == "10.0.0.2"
+
+
+@pytest.mark.parametrize(
+    ("told", "address"),
+    [
+        ("203.0.113.7:5678", VISITOR),
+        (" 203.0.113.7:5678 ", VISITOR),
+        ("[2001:db8::1]:443", "2001:db8::1"),
+        ("[2001:DB8::1]", "2001:db8::1"),
+        ("[::ffff:203.0.113.7]:80", VISITOR),
+    ],
+)
+def test_an_address_with_a_port(told: str, address: str) -> None:
+    """Some proxies add the client's port: the address counts, at the end of the header and before others."""
+    assert seen(PROXY, told) == address
+    assert seen(PROXY, f"198.51.100.1, {told}, 10.0.0.2:80") == address
+
+
+def untrusted(peer: str | None, *headers: tuple[str, str], trusted: tuple[str, ...] = TRUSTED) -> str | None:
+    """Return which untrusted proxy stands between us and the client."""
+    return ClientAddresses(trusted).untrusted_proxy(request(*headers, client=(peer, 1) if peer else None))
+
+
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "X-Real-IP"])
+@pytest.mark.parametrize(
+    "peer", ["127.0.0.1", "::1", "10.0.0.5", "172.16.9.9", "192.168.1.1", "fd00::5", "169.254.1.1", "100.64.0.1"]
+)
+def test_an_untrusted_proxy(peer: str, header: str) -> None:
+    """A peer of this machine or of a private network that forwards, and is not trusted, is named."""
+    assert untrusted(peer, (header.lower(), VISITOR), trusted=()) == peer
+    assert untrusted(peer, (header.lower(), VISITOR), trusted=(peer,)) is None
+    assert untrusted(peer, trusted=()) is None
+
+
+@pytest.mark.parametrize("forged", ["10.0.0.9", "1.2.3.4, 10.0.0.9", "127.0.0.1, 192.168.0.1"])
+def test_no_visitor_makes_a_proxy_of_himself(forged: str) -> None:
+    """Who comes from the internet and sends such a header is none, directly and through a trusted proxy."""
+    assert untrusted(VISITOR, ("x-forwarded-for", forged)) is None
+    assert untrusted(PROXY, ("x-forwarded-for", f"{forged}, {VISITOR}"), ("x-real-ip", VISITOR)) is None
+
+
+def test_an_untrusted_proxy_behind_a_trusted_one() -> None:
+    """A proxy that a trusted one names, and that names others, is none of a private network's clients."""
+    assert untrusted(PROXY, ("x-forwarded-for", f"{VISITOR}, 192.168.0.9, 10.0.0.2")) == "192.168.0.9"
+    assert untrusted(PROXY, ("x-forwarded-for", "192.168.0.9, 10.0.0.2")) is None
+    assert untrusted(PROXY, ("x-forwarded-for", "192.168.0.9"), ("x-real-ip", "192.168.0.9")) is None
+
+
+def test_an_unknown_peer_is_no_proxy() -> None:
+    """A request without a peer names no proxy."""
+    assert untrusted(None, ("x-forwarded-for", VISITOR)) is None
 
 
 def test_an_unknown_peer() -> None:

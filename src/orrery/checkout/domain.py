@@ -18,6 +18,8 @@ from orrery.checkout.operations import Expiry
 from orrery.checkout.params import Terms
 from orrery.checkout.preflight import Preflight
 from orrery.checkout.privacy import Privacy
+from orrery.checkout.proxy_health import EVERY as PROXIES_EVERY
+from orrery.checkout.proxy_health import ProxyHealth
 from orrery.checkout.raw_events import RawEvents
 from orrery.checkout.reconcile import EVERY, Reconciliation
 from orrery.checkout.refusals import Refusals
@@ -108,6 +110,7 @@ class CheckoutDomain:
             livemode=plan.livemode,
         )
         creation = CreationHealth(store, clock)
+        self._proxies = ProxyHealth(store, clock, plan.trusted_proxies)
         self.health = self._health(processor, creation)
         checkout = Checkout(store, clock, processor, self.selling, creation)
         self.routes = self._routes(clock, checkout, webhook, states)
@@ -120,6 +123,7 @@ class CheckoutDomain:
             lookup=self.lookup,
             session_states=states,
             addresses=ClientAddresses(plan.trusted_proxies),
+            proxies=self._proxies,
             limit=RateLimit(clock, *plan.limits),
             read_limit=RateLimit(clock, plan.read_limit),
             service_token=plan.service_token,
@@ -132,6 +136,7 @@ class CheckoutDomain:
             processor=processor,
             deliveries=self.events.finding,
             creation=creation.local,
+            proxies=self._proxies.local,
             api_version=plan.api_version,
             has_addresses=plan.terms is not None,
             has_api_key=plan.has_api_key,
@@ -149,7 +154,11 @@ class CheckoutDomain:
 
     def jobs(self) -> list[Job]:
         """Return what repeats."""
-        jobs = [Job("erase old addresses", timedelta(hours=1), self.privacy.erase_old_addresses)]
+        jobs = [
+            Job("erase old addresses", timedelta(hours=1), self.privacy.erase_old_addresses),
+            # Each process knows only what it saw itself.
+            Job(ProxyHealth.JOB, PROXIES_EVERY, self._proxies.write, everywhere=True),
+        ]
         if self.catalogue and self._plan.has_api_key:
             jobs.append(Job("reconcile", EVERY, self.reconciliation.run_unattended))
             jobs.append(Job("look for drift", DRIFT_EVERY, self.verification.look))

@@ -25,6 +25,7 @@ class CheckoutHealth:
     processor: Processor
     deliveries: Check
     creation: Callable[[], Awaitable[Sequence[Finding]]]
+    proxies: Callable[[], Awaitable[Sequence[Finding]]]
     api_version: str
     has_addresses: bool
     has_api_key: bool
@@ -45,6 +46,7 @@ class CheckoutHealth:
             _secret("webhook secret", self.has_signing_secret, "webhook_signing_secret", "it"),
             _secret("access check", self.has_service_token, "access_service_token", "a token"),
             *await self.creation(),
+            *await self.proxies(),
         ]
 
     def _shared_codes(self) -> list[Finding]:

@@ -24,6 +24,7 @@ UNREADABLE_EVENT = "unreadable-event:"
 TRIAL_LEFT = "preflight-left:"
 DRIFT = "checkout-drift"
 CREATION_OUTAGE = "checkout-creation-outage"
+PROXY = "checkout-untrusted-proxy"
 
 
 def access(session_id: str) -> str:

@@ -11,12 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from orrery.checkout.catalogue import SLUG, SLUG_MAXIMUM, ProductKey
 from orrery.checkout.lookup import Lookup
+from orrery.checkout.proxy_health import ProxyHealth
 from orrery.checkout.service import Checkout, Purchase
 from orrery.checkout.session_states import SessionStates, State
 from orrery.checkout.webhook import Webhook
 from orrery.edge.auth import require_bearer
 from orrery.edge.body import read_body, read_object
-from orrery.edge.client_address import ClientAddresses, rate_scope
+from orrery.edge.client_address import ClientAddresses, is_private, rate_scope
 from orrery.edge.direct import DirectRoute
 from orrery.edge.problems import Problem
 from orrery.edge.ratelimit import RateLimit
@@ -112,6 +113,7 @@ class CheckoutRoutes:
     lookup: Lookup
     session_states: SessionStates
     addresses: ClientAddresses
+    proxies: ProxyHealth
     limit: RateLimit
     read_limit: RateLimit
     service_token: bytes | None = field(repr=False)
@@ -169,8 +171,7 @@ class CheckoutRoutes:
         ] = None,
     ) -> CheckoutAnswer:
         """Create a hosted payment session and return where the visitor pays."""
-        address = self.addresses.of(request)
-        _count(self.limit, address)
+        address = self._counted(request, self.limit)
         asked = _validated(CheckoutRequest, await read_object(request, CHECKOUT_BODY))
         product = ProductKey(asked.productType, asked.certCode, asked.vendorSlug)
         try:
@@ -178,6 +179,17 @@ class CheckoutRoutes:
         except NotFound as error:
             raise Problem(404, "unknown-product", str(error)) from None
         return CheckoutAnswer(id=created.id, url=created.url)
+
+    def _counted(self, request: Request, limit: RateLimit) -> str:
+        """Return the client's address, having counted the request; raise a 429 `Problem` past the limit."""
+        address = self.addresses.of(request)
+        if proxy := self.addresses.untrusted_proxy(request):
+            self.proxies.forwards(proxy)
+        if wait := limit.wait(rate_scope(address)):
+            if is_private(address):
+                self.proxies.refused(address)
+            raise Problem(429, "too-many-requests", f"Try again in {wait} s.", {"Retry-After": str(wait)})
+        return address
 
     async def receive(self, request: Request) -> Response:
         """Check and store one event."""
@@ -194,7 +206,7 @@ class CheckoutRoutes:
 
     async def state(self, request: Request, session_id: Annotated[str, Path(max_length=255)]) -> AccessState:
         """Return whether the session is open, pending, granted, ended or failed; nothing personal."""
-        _count(self.read_limit, self.addresses.of(request))
+        self._counted(request, self.read_limit)
         found = await self.session_states.of(session_id)
         return AccessState(state=found.state, expires_at=found.expires_at)
 
@@ -211,11 +223,6 @@ class CheckoutRoutes:
         except Invalid as error:
             raise Problem(422, "invalid-field", str(error)) from None
         return CheckAnswer(granted=answer.granted, expires_at=answer.expires_at)
-
-
-def _count(limit: RateLimit, address: str) -> None:
-    if wait := limit.wait(rate_scope(address)):
-        raise Problem(429, "too-many-requests", f"Try again in {wait} s.", {"Retry-After": str(wait)})
 
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -1,5 +1,6 @@
 """Who is asking: the peer, or what a trusted proxy says (decision 14)."""
 
+import re
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
@@ -8,7 +9,25 @@ from starlette.requests import Request
 UNKNOWN = "unknown"
 """What stands for a client whose address can not be told."""
 
+FORWARDING = ("x-forwarded-for", "forwarded", "x-real-ip")
+"""Headers by which proxies say for whom they ask. The first is read; each of them shows that there is a proxy."""
+
+_PRIVATE = tuple(
+    map(
+        ip_network,
+        (
+            *("127.0.0.0/8", "::1/128"),  # loopback (RFC 1122, RFC 4291)
+            *("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"),  # private (RFC 1918, RFC 4193)
+            *("169.254.0.0/16", "fe80::/10"),  # link-local (RFC 3927, RFC 4291)
+            "100.64.0.0/10",  # shared (RFC 6598)
+        ),
+    )
+)
+"""Where proxies of one's own are, and no visitor from the internet."""
+
 _IPV6_BLOCK = 64
+
+_WITH_PORT = re.compile(r"\[([^\[\]]+)\](?::[0-9]{1,5})?|([0-9.]+):[0-9]{1,5}")
 
 Address = IPv4Address | IPv6Address
 
@@ -21,14 +40,31 @@ class ClientAddresses:
 
     def of(self, request: Request) -> str:
         """Return the client's address: the last one that no trusted proxy of ours stands behind."""
+        address, _ = self._walk(request)
+        return str(address) if address else UNKNOWN
+
+    def untrusted_proxy(self, request: Request) -> str | None:
+        """Return the address of a proxy of one's own that is not trusted, if the client's address is that of one.
+
+        A visitor from the internet who sends such headers is none, whatever the header says.
+        """
+        address, hops = self._walk(request)
+        is_peer = request.client is not None and address == _parse(request.client.host)
+        forwards = any(name in request.headers for name in FORWARDING) if is_peer else any(map(_hop, hops))
+        if address is None or not forwards or self._trusts(address) or not _is_private(address):
+            return None
+        return str(address)
+
+    def _walk(self, request: Request) -> tuple[Address | None, list[str]]:
+        """Return the client's address, and what stands before it in the header."""
         address = _parse(request.client.host) if request.client else None
         hops = ",".join(request.headers.getlist("x-forwarded-for")).split(",")
         while address and self._trusts(address) and hops:
-            forwarded = _parse(hops.pop())
+            forwarded = _hop(hops.pop())
             if forwarded is None:
                 break
             address = forwarded
-        return str(address) if address else UNKNOWN
+        return address, hops
 
     def _trusts(self, address: Address) -> bool:
         return any(address in network for network in self._trusted)
@@ -40,6 +76,22 @@ def rate_scope(address: str) -> str:
     if isinstance(parsed, IPv6Address):
         return str(IPv6Network((parsed, _IPV6_BLOCK), strict=False))
     return str(parsed or address)
+
+
+def is_private(address: str) -> bool:
+    """Return whether an address is of a network of one's own, this machine's included."""
+    parsed = _parse(address)
+    return parsed is not None and _is_private(parsed)
+
+
+def _is_private(address: Address) -> bool:
+    return any(address in network for network in _PRIVATE)
+
+
+def _hop(text: str) -> Address | None:
+    """Return the address in one entry of the header; some proxies add the port."""
+    found = _WITH_PORT.fullmatch(text.strip())
+    return _parse((found[1] or found[2]) if found else text)
 
 
 def _parse(text: str) -> Address | None:

@@ -1,0 +1,134 @@
+"""Whether buyers are told apart: behind an untrusted proxy all of them are one client address with one rate limit.
+
+Requests only note in memory what they show; a job writes it, because a request that the limit refuses writes
+nothing (decision 14). It is in the store so that `orrery doctor`, another process, finds it too.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import timedelta
+from ipaddress import ip_address, ip_network
+from typing import Literal
+
+import structlog
+from pydantic import AwareDatetime, IPvAnyAddress
+
+from orrery.checkout import keys
+from orrery.errors import StoreError
+from orrery.owner.commits import commit_once
+from orrery.owner.stored import readable, replaceable
+from orrery.ports.clock import Clock
+from orrery.ports.health import Finding
+from orrery.ports.store import Absent, Conflict, Put, Store, Unchanged
+from orrery.record import Record
+
+MANY_REFUSED = 10
+"""So many refusals of one private address are more than a person causes who clicks again."""
+
+REFUSED_WITHIN = timedelta(hours=1)
+"""The refusals of how long are counted: the longer window of the rate limit (decision 14)."""
+
+EVERY = timedelta(minutes=1)
+"""How often what was noted is written, if there is anything new."""
+
+WRITTEN_EVERY = timedelta(minutes=10)
+"""How often it is written while it stays the same."""
+
+KEEP = timedelta(hours=24)
+"""How long after its last sight a proxy counts as one: longer than a night without buyers."""
+
+PART = "client addresses"
+
+log = structlog.get_logger()
+
+
+class ProxySighting(Record):
+    """An address that stands for many buyers. `forwards`: it sends a forwarding header; `refused`: with 429."""
+
+    v: Literal[1] = 1
+    address: IPvAnyAddress
+    forwards: bool
+    refused: int
+    seen_at: AwareDatetime
+
+
+class ProxyHealth:
+    """Notes which address stands for many buyers. `trusted` are the networks of [server] trusted_proxies."""
+
+    JOB = "note untrusted proxies"
+
+    def __init__(self, store: Store, clock: Clock, trusted: Sequence[str]) -> None:
+        self._store = store
+        self._clock = clock
+        self._trusted = [ip_network(network) for network in trusted]
+        self._forwards: str | None = None
+        self._refused: Counter[str] = Counter()
+        self._counted_from = 0.0
+        self._written_at: float | None = None
+
+    def forwards(self, address: str) -> None:
+        """Note a proxy that is not trusted."""
+        self._forwards = address
+
+    def refused(self, address: str) -> None:
+        """Note that the rate limit refused an address of a private network: one person, or all behind a proxy."""
+        now = self._clock.monotonic()
+        if now - self._counted_from >= REFUSED_WITHIN.total_seconds():
+            self._refused.clear()
+            self._counted_from = now
+        self._refused[address] += 1
+
+    async def write(self) -> None:
+        """Write what was noted; when another process writes at this moment, it waits for the next time."""
+        address, counted = self._suspect(), self._refused.copy()
+        if address is None or self._was_written_just_now():
+            return
+        entry = await self._store.get(keys.PROXY)
+        seen = self._sighting(replaceable(ProxySighting, entry), ip_address(address), counted[address])
+        check = Unchanged(entry.key, entry.version) if entry else Absent(keys.PROXY)
+        outcome = await commit_once(self._store, [Put(keys.PROXY, seen.to_bytes(), KEEP)], [check])
+        if not isinstance(outcome, Conflict):
+            self._forwards, self._written_at = None, self._clock.monotonic()
+            self._refused -= counted
+
+    async def local(self) -> list[Finding]:
+        """Return whether buyers are told apart; a store that fails is another part's to tell."""
+        try:
+            seen = readable(ProxySighting, await self._store.get(keys.PROXY))
+        except StoreError:
+            return []
+        if seen is None or (seen.forwards and any(seen.address in network for network in self._trusted)):
+            return [Finding(PART, "ok", essential=False, settled=True)]
+        return [Finding(PART, "broken", _why(seen), _todo(seen), essential=False, settled=True)]
+
+    def _suspect(self) -> str | None:
+        often = (one for one, count in self._refused.items() if count >= MANY_REFUSED)
+        return self._forwards or next(often, None)
+
+    def _sighting(self, known: ProxySighting | None, address: IPvAnyAddress, refused: int) -> ProxySighting:
+        now, forwards = self._clock.now(), self._forwards is not None
+        if known is not None and known.address == address:
+            forwards = forwards or known.forwards
+            return known.change(forwards=forwards, refused=known.refused + refused, seen_at=now)
+        log.warning("untrusted proxy", address=str(address), forwards=forwards, refused=refused)
+        return ProxySighting(address=address, forwards=forwards, refused=refused, seen_at=now)
+
+    def _was_written_just_now(self) -> bool:
+        now = self._clock.monotonic()
+        return self._written_at is not None and now - self._written_at < WRITTEN_EVERY.total_seconds()
+
+
+def _why(seen: ProxySighting) -> str:
+    if not seen.forwards:
+        return (
+            f"The rate limit refused {seen.refused} requests from {seen.address}, an address of a private network."
+        )
+    refused = f" The limit refused {seen.refused} requests." if seen.refused else ""
+    return f"The proxy {seen.address} is not trusted: all buyers behind it share one rate limit.{refused}"
+
+
+def _todo(seen: ProxySighting) -> str:
+    if seen.forwards:
+        return f"Add {seen.address} to [server] trusted_proxies if it is yours, and restart the service."
+    add = "add its address to [server] trusted_proxies, and restart the service."
+    return f"If it is a proxy, let it send X-Forwarded-For, {add}"
