@@ -195,6 +195,7 @@ async def test_a_file_held_by_another_alone_cannot_be_opened(path: Path, workers
 
 async def test_a_commit_waits_for_a_lock_that_is_released_in_time(path: Path, workers: Workers) -> None:
     """A lock that goes away within the timeout only delays a commit."""
+    create(path)
     store = await SqliteStore.open(path, SystemClock(), busy_timeout=timedelta(seconds=PATIENCE))
     holder = workers.start("lock", path)
     holder.await_ready()

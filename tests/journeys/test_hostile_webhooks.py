@@ -257,9 +257,10 @@ def test_each_of_two_secrets_is_accepted(shop: Deployment, visitor: Visitor) -> 
 
 def test_two_megabytes(shop: Deployment) -> None:
     """A body of 2 MB is a 413, however well it is signed."""
+    before = stored(shop)
     body = json.dumps(event(padding="x" * 2_000_000)).encode()
     assert send(shop, *sign_bytes(shop, body)).status_code == 413
-    assert stored(shop) == []
+    assert stored(shop) == before
 
 
 def test_endless_chunks(shop: Deployment) -> None:
@@ -307,11 +308,13 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
 
 def test_silence_in_the_headers(shop: Deployment, stalled: Stalled) -> None:
     """Half the headers and then silence: the service closes the connection."""
+    before = stored(shop)
     read_to_end(stalled.in_headers)
-    assert stored(shop) == []
+    assert stored(shop) == before
 
 
 def test_silence_in_the_body(shop: Deployment, stalled: Stalled) -> None:
     """Half a body and then silence: a 408, and the service closes the connection."""
+    before = stored(shop)
     assert read_to_end(stalled.in_body).startswith(b"HTTP/1.1 408 ")
-    assert stored(shop) == []
+    assert stored(shop) == before
