@@ -1,6 +1,5 @@
 """Reconciliation long after: what a restore holds back for how long, and how much may wait."""
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from orrery.checkout.desk import Gift
 from orrery.checkout.records import Pending
 from orrery.owner.restored import Restored
-from orrery.ports.processor import Charge
 from orrery.ports.store import Put
 from tests.support.checkout import BUYER, PRODUCT, Shop, session, session_json
 from tests.support.clock import START
@@ -93,15 +91,3 @@ async def test_a_purchase_on_top_of_access_for_ever() -> None:
     await shop.offered("cs_1")
     assert await shop.receive("evt_1", session_json()) == "granted"
     assert (await shop.access()).expires_at == for_ever
-
-
-async def test_others_are_served_while_access_is_gone_through() -> None:
-    """Looking through all records for one that was refunded lets others have their turn."""
-    shop = Shop()
-    await shop.offered("cs_1")
-    await shop.receive("evt_1", session_json())
-    shop.processor.charges.append(Charge("ch_1", START, "pi_cs_1", 4900, 4900, "usd", paid=True, disputed=False))
-    visitor = asyncio.create_task(shop.session_states.of("cs_1"))
-    report = await shop.reconciliation.run()
-    assert visitor.done()
-    assert [one.session_id for one in report.access_without_payment] == ["cs_1"]

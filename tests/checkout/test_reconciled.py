@@ -32,6 +32,7 @@ async def test_what_is_kept_of_a_run() -> None:
     shop.processor.sessions += [
         refused("cs_1"),
         session("cs_2", payment_status="unpaid", price_ids=("price_cissp",)),
+        session("cs_3", price_ids=("price_cissp",)),
     ]
     shop.processor.charges.append(refunded)
     await shop.offered("cs_1", "cs_2")
@@ -39,7 +40,7 @@ async def test_what_is_kept_of_a_run() -> None:
     await shop.reconciliation.run()
     kept = await seen(shop)
     assert kept is not None
-    assert (kept.at, kept.since, kept.examined, kept.granted, kept.unpaid) == (START, START - WINDOW, 2, 0, 1)
+    assert (kept.at, kept.since, kept.examined, kept.granted, kept.unpaid) == (START, START - WINDOW, 3, 0, 1)
     assert [(one.session_id, one.reason) for one in kept.paid_without_access] == [("cs_1", "another price")]
     assert [(one.session_id, one.reason) for one in kept.access_without_payment] == [
         ("cs_3", "charge ch_1 was refunded")

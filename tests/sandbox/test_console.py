@@ -50,7 +50,7 @@ def test_the_buttons_of_a_sale(box: Running) -> None:
     assert box.web.post(f"/_settle/{session['id']}", data={"paid": "true"}, headers=HTML).status_code == 303
     found = box.get("/v1/charges").json()["data"]
     [charge] = [one for one in found if one["billing_details"]["email"] == "buttons@example.org"]
-    for deed in ("dispute", "refund"):
+    for deed in ("dispute", "win", "refund"):
         assert box.web.post(f"/_charges/{charge['id']}/{deed}", data={}, headers=HTML).status_code == 303
 
 

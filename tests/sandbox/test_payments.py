@@ -305,6 +305,17 @@ def test_disputes(box: Running) -> None:
     assert box.web.post(f"/_charges/{charge['id']}/dispute").json()["disputed"] is True
     assert box.web.post(f"/_charges/{charge['id']}/dispute").status_code == 400
     until(lambda: "charge.dispute.created" in box.receiver.types())
+
+
+def test_the_end_of_a_dispute(box: Running) -> None:
+    """A bank decides an open dispute once."""
+    box.pay(box.session(), email="decided@example.org")
+    [charge] = charges(box, "decided@example.org")
+    assert box.web.post(f"/_charges/{charge['id']}/win").status_code == 400
+    box.web.post(f"/_charges/{charge['id']}/dispute")
+    assert box.web.post(f"/_charges/{charge['id']}/win").status_code == 200
+    assert box.web.post(f"/_charges/{charge['id']}/lose").status_code == 400
+    until(lambda: "charge.dispute.closed" in box.receiver.types())
     assert box.web.post("/_charges/ch_none/refund").status_code == 404
 
 

@@ -11,7 +11,7 @@ from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.objects import read_event
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.errors import ItemUnreadable, NotConfigured, ProcessorRefused, ProcessorUnreachable
-from orrery.ports.processor import Charge, Event
+from orrery.ports.processor import Charge, Dispute, Event
 from tests.sandbox.conftest import EUR_PRICE, KEY, OLD_PRICE, PRICE, READER_KEY, Running, until
 from tests.support.items import gathered
 
@@ -46,6 +46,26 @@ def test_sessions_of_any_state_over_pages(box: Running) -> None:
     assert {one.price_ids for one in found} == {(PRICE,)}
     assert {one.status for one in found[-2:]} == {"complete", "expired"}
     assert every(reads(box).list_sessions(began + timedelta(days=1))) == []
+
+
+def test_refunds_and_disputes(box: Running) -> None:
+    """Refunds tell the charge after each, disputes their deadline and how they ended, the newest first."""
+    box.advance(1)
+    began = box.clock.now()
+    box.pay(box.session(), email="moved@example.org")
+    charge = charge_of(box, "moved@example.org")
+    for deed in ("refund", "dispute", "lose"):
+        assert box.web.post(f"/_charges/{charge.id}/{deed}", json={"amount": "100"}).status_code == 200
+        box.advance(1)
+    lost, opened, refunded = [one.subject for one in every(reads(box).list_charge_events(began))]
+    assert isinstance(refunded, Charge)
+    assert isinstance(opened, Dispute)
+    assert isinstance(lost, Dispute)
+    assert (refunded.id, refunded.amount_refunded) == (charge.id, 100)
+    assert (opened.charge, opened.payment_intent) == (charge.id, charge.payment_intent)
+    assert (opened.status, opened.respond_by is not None) == ("needs_response", True)
+    assert (lost.id, lost.status) == (opened.id, "lost")
+    assert every(reads(box).list_charge_events(began + timedelta(days=1))) == []
 
 
 def test_a_session_by_its_payment(box: Running) -> None:

@@ -11,7 +11,7 @@ from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.errors import ItemUnreadable, ProcessorUnreachable
-from orrery.ports.processor import split_unreadable
+from orrery.ports.processor import Dispute, split_unreadable
 from tests.sandbox.conftest import KEY, Running, until
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
@@ -113,9 +113,25 @@ def test_what_decides_nothing(box: Running) -> None:
     state.save(sold | dict.fromkeys(described, 7), charge | {"failure_code": 7})
     try:
         sessions, unread = asyncio.run(found(box, lambda sales, _: sales.list_completed_sessions(LONG_AGO)))
-        charges, odd = asyncio.run(found(box, lambda sales, _: sales.list_charges(LONG_AGO)))
+        charges, odd = asyncio.run(found(box, lambda _, reads: reads.list_charges(LONG_AGO)))
     finally:
         state.save(sold, charge)
     assert (unread, odd) == ([], [])
     assert session in {one.id for one in sessions}
     assert charge["id"] in {one.id for one in charges}
+
+
+def test_a_refund_hides_no_dispute(box: Running) -> None:
+    """A refund that cannot be read is named by its event, and the dispute beside it is read."""
+    box.pay(box.session(), email="two@example.org")
+    charge = next(iter(box.sandbox.state.newest_first("charge")))
+    for deed in ("refund", "dispute"):
+        assert box.web.post(f"/_charges/{charge['id']}/{deed}", json={"amount": "1"}).status_code == 200
+    refund = next(one for one in box.sandbox.state.newest_first("event") if one["type"] == "charge.refunded")
+    box.sandbox.state.save(refund | {"data": {"object": refund["data"]["object"] | {"amount_refunded": "much"}}})
+    try:
+        events, unread = asyncio.run(found(box, lambda _, reads: reads.list_charge_events(LONG_AGO)))
+    finally:
+        box.sandbox.state.save(refund)
+    assert [(one.kind, one.item_id) for one in unread] == [("event", refund["id"])]
+    assert charge["id"] in {one.subject.charge for one in events if isinstance(one.subject, Dispute)}

@@ -22,6 +22,7 @@ from orrery.checkout.privacy import Privacy
 from orrery.checkout.raw_events import RawEvents
 from orrery.checkout.reconcile import Reconciliation
 from orrery.checkout.records import AccessRecord, Offer
+from orrery.checkout.refunds import Refunds
 from orrery.checkout.refusals import Refusals
 from orrery.checkout.selling import Selling
 from orrery.checkout.service import Checkout, Purchase
@@ -35,7 +36,7 @@ from orrery.ports.store import Entry, Put, Store
 from tests.support.approving import DEPLOYMENT
 from tests.support.approving import Desk as ApprovalDesk
 from tests.support.clock import START, ManualClock
-from tests.support.processor import ScriptedProcessor
+from tests.support.processor import ScriptedProcessor, ScriptedReads
 
 Found = TypeVar("Found")
 
@@ -153,6 +154,7 @@ class Shop:
     terms: Terms | None = TERMS
     products: tuple[Product, ...] = (PRODUCT, OTHER)
     secrets: tuple[bytes, ...] = (SIGNING_SECRET,)
+    revoke_on_refund: bool = False
 
     @cached_property
     def store(self) -> Store:
@@ -222,8 +224,21 @@ class Shop:
     def reconciliation(self) -> Reconciliation:
         """What was missed is granted."""
         return Reconciliation(
-            self.store, self.clock, self.processor, self.fulfilment, self.session_states, self.catalogue
+            self.store,
+            self.clock,
+            self.processor,
+            self.fulfilment,
+            self.session_states,
+            self.refunds,
+            self.catalogue,
         )
+
+    @cached_property
+    def refunds(self) -> Refunds:
+        """What went back to buyers."""
+        revoke = self.desk.revocation if self.revoke_on_refund else None
+        reads = ScriptedReads(self.processor)  # pyright: ignore[reportAbstractUsage]  nothing else is asked
+        return Refunds(self.store, self.clock, reads, self.lookup, self.letters, revoke)
 
     @cached_property
     def session_states(self) -> SessionStates:

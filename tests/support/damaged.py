@@ -11,7 +11,7 @@ from orrery.checkout.sales import Sales
 from orrery.checkout.service import Purchase
 from orrery.errors import ProcessorUnreachable
 from orrery.owner.restored import Restoration
-from orrery.ports.processor import Charge, CheckoutSession
+from orrery.ports.processor import Charge, ChargeEvent, CheckoutSession
 from orrery.ports.store import Entry, Put
 from tests.support.checkout import PRODUCT, Shop, session, session_json
 from tests.support.events import Post, ScriptedEvents
@@ -108,6 +108,7 @@ class World:
             self.post.processor.happened(now, f"evt_{number}", f"cs_{number}", payment_status=paid)
         refunded = Charge("ch_1", now, "pi_cs_1", 4900, 4900, "usd", paid=True, disputed=False)
         shop.processor.charges.append(refunded)
+        shop.processor.charge_events.append(ChargeEvent(now, refunded))
         return self
 
     async def _rehearsed(self) -> None:

@@ -4,10 +4,18 @@ import asyncio
 from collections.abc import AsyncIterator
 from copy import deepcopy
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from orrery.errors import ItemUnreadable, OrreryError, ProcessorRefused
-from orrery.ports.processor import Account, Charge, CheckoutSession, Parameters, WebhookEndpoint
+from orrery.ports.processor import (
+    Account,
+    Charge,
+    ChargeEvent,
+    CheckoutSession,
+    Parameters,
+    ProcessorReads,
+    WebhookEndpoint,
+)
 from tests.support.clock import ManualClock
 
 
@@ -42,6 +50,8 @@ class ScriptedProcessor:
     created: dict[str, CheckoutSession] = field(default_factory=dict[str, CheckoutSession])
     sessions: list[CheckoutSession] = field(default_factory=list[CheckoutSession])
     charges: list[Charge] = field(default_factory=list[Charge])
+    charge_events: list[ChargeEvent] = field(default_factory=list[ChargeEvent])
+    """Refunds and disputes, the oldest first."""
     unreadable: list[ItemUnreadable] = field(default_factory=list[ItemUnreadable])
     """What comes first in each list, and when it is asked for by its id."""
     asked_for: list[str] = field(default_factory=list[str])
@@ -144,3 +154,34 @@ class ScriptedProcessor:
             currency="usd",
             metadata={name: str(value) for name, value in metadata.items()},
         )
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedReads(ProcessorReads):
+    """What the same processor tells of sessions and charges, and of what became of these for 30 days."""
+
+    of: ScriptedProcessor
+
+    async def list_sessions(
+        self, since: datetime | None = None, *, payment_intent: str | None = None
+    ) -> AsyncIterator[CheckoutSession | ItemUnreadable]:
+        """Yield the sessions of a payment."""
+        self.of.payments_asked_for.append(payment_intent or "")
+        for session in self.of.sessions:
+            if session.payment_intent == payment_intent and (since is None or session.created >= since):
+                yield session
+
+    async def list_charges(self, since: datetime) -> AsyncIterator[Charge | ItemUnreadable]:
+        """Yield the charges created since."""
+        async for charge in self.of.list_charges(since):
+            yield charge
+
+    async def list_charge_events(self, since: datetime) -> AsyncIterator[ChargeEvent | ItemUnreadable]:
+        """Yield refunds and disputes, the newest first."""
+        for one in self.of.unreadable:
+            if one.kind == "dispute":
+                yield one
+        kept = max(since, self.of.clock.now() - timedelta(days=30))
+        for event in reversed(self.of.charge_events):
+            if event.created >= kept:
+                yield event

@@ -104,6 +104,18 @@ class Desk:
 
     async def revoke(self, session_id: str, reason: str) -> list[AccessRecord]:
         """Take access back from now on; return the records of the same buyer that therefore end earlier."""
+        writes, checks, shortened = await self._revocation(session_id, reason)
+        await self._commit(writes, checks)
+        return shortened
+
+    async def revocation(self, session_id: str, reason: str) -> tuple[list[Write], list[Check]]:
+        """Return what takes access back from now on, as part of a commit; raise `Invalid` when it is revoked."""
+        writes, checks, _ = await self._revocation(session_id, reason)
+        return writes, checks
+
+    async def _revocation(
+        self, session_id: str, reason: str
+    ) -> tuple[list[Write], list[Check], list[AccessRecord]]:
         record, unchanged = await self._read(session_id)
         if record.revoked_at:
             raise Invalid("This access is revoked already.")
@@ -117,8 +129,7 @@ class Desk:
         ]
         if record.email:
             writes.append(self._end(record, [shortened.get(one.session_id, one) for one in others]))
-        await self._commit([*writes, self._journal(session_id, "revoke", reason)], checks)
-        return [*shortened.values()]
+        return [*writes, self._journal(session_id, "revoke", reason)], checks, [*shortened.values()]
 
     async def change_email(self, session_id: str, email: str, reason: str) -> AccessRecord:
         """Hand a record to another address of its buyer."""

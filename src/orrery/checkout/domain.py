@@ -22,6 +22,7 @@ from orrery.checkout.proxy_health import EVERY as PROXIES_EVERY
 from orrery.checkout.proxy_health import ProxyHealth
 from orrery.checkout.raw_events import RawEvents
 from orrery.checkout.reconcile import EVERY, Reconciliation
+from orrery.checkout.refunds import Refunds
 from orrery.checkout.refusals import Refusals
 from orrery.checkout.routes import CheckoutRoutes
 from orrery.checkout.sales import Sales
@@ -59,6 +60,7 @@ class CheckoutPlan:
     limits: tuple[Limit, ...]
     read_limit: Limit
     trusted_proxies: Sequence[str]
+    revoke_on_refund: bool
 
 
 class CheckoutDomain:
@@ -97,17 +99,12 @@ class CheckoutDomain:
         self.receipts = ReceiptHealth(self.selling, trials)
         self.sales = Sales(store, clock, self.lookup)
         states = SessionStates(store, clock, processor, self.lookup, plan.letters)
-        self.reconciliation = Reconciliation(store, clock, processor, fulfilment, states, plan.catalogue)
+        refunds = self._refunds(store, clock, reads)
+        self.reconciliation = Reconciliation(store, clock, processor, fulfilment, states, refunds, plan.catalogue)
         self.refusals = Refusals(store, clock, plan.signing_secrets)
         webhook = Webhook(clock, fulfilment, raw_events, self.refusals, plan.signing_secrets)
         self.events = Events(
-            store,
-            clock,
-            reads,
-            raw_events,
-            self.refusals,
-            webhook.take_in,
-            livemode=plan.livemode,
+            store, clock, reads, raw_events, self.refusals, webhook.take_in, livemode=plan.livemode
         )
         creation = CreationHealth(store, clock)
         self._proxies = ProxyHealth(store, clock, plan.trusted_proxies)
@@ -128,6 +125,10 @@ class CheckoutDomain:
             read_limit=RateLimit(clock, plan.read_limit),
             service_token=plan.service_token,
         )
+
+    def _refunds(self, store: Store, clock: Clock, reads: ProcessorReads) -> Refunds:
+        revoke = self.desk.revocation if self._plan.revoke_on_refund else None
+        return Refunds(store, clock, reads, self.lookup, self._plan.letters, revoke)
 
     def _health(self, processor: Processor, creation: CreationHealth) -> CheckoutHealth:
         plan = self._plan

@@ -18,8 +18,8 @@ from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession
 from orrery.ports.store import Absent, Check, Conflict, Delete, Put, Store, Unchanged, Write
 
-KEEP_PENDING = timedelta(days=90)
-"""How long a session without access is remembered: far longer than the slowest payment method takes."""
+KEEP_REFUSED = timedelta(days=90)
+"""How long a session that may not open access is remembered: far longer than reconciliation lists it."""
 
 _ROUNDS = 20
 
@@ -168,16 +168,20 @@ class Fulfilment:
     async def _note(self, session_id: str, source: Source, verdict: Verdict) -> tuple[list[Write], list[Check]]:
         key = keys.pending(session_id)
         entry = await self._store.get(key)
-        if entry and stored.read(Pending, entry).reason == verdict.reason:
-            return [], []
+        # What waits is kept until it is decided, however long that takes (decision 49).
+        state, keep = ("waiting", None) if verdict.action == "wait" else ("refused", KEEP_REFUSED)
+        if entry and (noted := stored.read(Pending, entry)).reason == verdict.reason:
+            if keep or entry.expires_at is None or noted.failed_at:
+                return [], []
+            # An earlier release kept it for 90 days.
+            return [Put(key, noted.to_bytes())], [Unchanged(key, entry.version)]
         now = self._clock.now()
-        state = "waiting" if verdict.action == "wait" else "refused"
         pending = Pending(
             session_id=session_id, state=state, reason=verdict.reason, event_id=source.event_id, noted_at=now
         )
         told = outbox.enqueue([self._letters.withheld(session_id, verdict.reason)], now, held=source.silent)
         unchanged: Check = Unchanged(key, entry.version) if entry else Absent(key)
-        return [Put(key, pending.to_bytes(), KEEP_PENDING), *told], [unchanged]
+        return [Put(key, pending.to_bytes(), keep), *told], [unchanged]
 
     async def _already(self, session: CheckoutSession, source: Source, receipt: Receipt) -> Outcome | None:
         existing = await self._store.get(keys.access(session.id))

@@ -19,6 +19,7 @@ PENDING = "pending:"
 RECONCILED = "reconciled"
 RECEIPT = "receipt:"
 REFUSED_WEBHOOKS = "refused-webhooks"
+TAKEN_BACK = "taken-back:"
 TRIAL = "preflight:"
 UNREADABLE_EVENT = "unreadable-event:"
 TRIAL_LEFT = "preflight-left:"
@@ -94,6 +95,11 @@ def pending(session_id: str) -> str:
 def receipt(product: ProductKey) -> str:
     """Return the key of the last receipt of a product."""
     return f"{RECEIPT}{product.vendor_slug}:{product.cert_code}"
+
+
+def taken_back(payment_intent: str) -> str:
+    """Return the key of what went back to the buyer of one payment."""
+    return f"{TAKEN_BACK}{payment_intent}"
 
 
 def trial(run_id: str, product: ProductKey) -> str:

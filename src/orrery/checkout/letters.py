@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from orrery.checkout.catalogue import Catalogue, ProductKey
-from orrery.checkout.records import AccessRecord
+from orrery.checkout.records import AccessRecord, TakenBack
 from orrery.owner.outbox import Draft
 
 _NO_ADDRESS = (
@@ -61,6 +61,52 @@ class Letters:
             priority="low",
         )
 
+    def refunded(self, taken: TakenBack, session_id: str, *, revoked: bool) -> Draft:
+        """Return the push that a payment was refunded in full while its access runs, or ran until now."""
+        then = (
+            "Its access is revoked, as `checkout.revoke_on_refund` asks."
+            if revoked
+            else "Its access runs on: revoke it with `orrery access revoke`, if you mean it."
+        )
+        return Draft(
+            id=f"taken-back-{session_id}",
+            channel="push",
+            title="Refunded, access revoked" if revoked else "Access without payment",
+            body=f"Session {session_id}: charge {taken.charge_id} was refunded in full{_of(taken)}. {then}",
+            priority="default" if revoked else "high",
+            tags=("leftwards_arrow_with_hook",),
+        )
+
+    def disputed(self, taken: TakenBack, session_id: str) -> Draft:
+        """Return the push of a dispute: it has a deadline, and costs a fee beside the payment."""
+        until = (
+            f"Answer by {taken.respond_by:%d %B %Y %H:%M} UTC"
+            if taken.respond_by
+            else "Look up the deadline, and answer"
+        )
+        return Draft(
+            id=f"dispute-{taken.dispute_id or taken.charge_id}",
+            channel="push",
+            title="A payment is disputed",
+            body=f"Session {session_id}: the buyer's bank contests charge {taken.charge_id}. {until} in the "
+            "processor's dashboard: a dispute without an answer is lost.",
+            priority="urgent",
+            tags=("rotating_light",),
+        )
+
+    def dispute_decided(self, taken: TakenBack, session_id: str, *, runs: bool) -> Draft:
+        """Return the push that ends what `disputed` began."""
+        lost = taken.contested
+        body = f"Session {session_id}: the dispute of charge {taken.charge_id} was {'lost' if lost else 'won'}."
+        revoking = " Its access runs on: revoke it with `orrery access revoke`, if you mean it."
+        return Draft(
+            id=f"dispute-decided-{taken.dispute_id or taken.charge_id}",
+            channel="push",
+            title="A dispute was lost" if lost else "A dispute was won",
+            body=body + (revoking if lost and runs else "" if lost else " The payment stays yours."),
+            priority="high" if lost and runs else "low",
+        )
+
     def title(self, product: ProductKey) -> str:
         """Return the product's title, or its vendor and code when the catalogue has none."""
         known = self.catalogue.find(product)
@@ -85,6 +131,10 @@ class Letters:
     def _practice(self, product: ProductKey) -> str:
         address = self.practice_url.replace("{vendorSlug}", product.vendor_slug)
         return address.replace("{certCode}", product.cert_code)
+
+
+def _of(taken: TakenBack) -> str:
+    return "" if taken.amount is None else f" ({money(taken.amount, taken.currency)})"
 
 
 _WHOLE = frozenset(

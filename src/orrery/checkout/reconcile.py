@@ -1,7 +1,7 @@
 """Reconciliation: what the webhook missed is granted, what does not add up is listed (decision 13)."""
 
 import hashlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -12,17 +12,18 @@ from orrery.checkout.access import bought
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.fulfilment import Fulfilment, Outcome, Source, outcome_of
 from orrery.checkout.records import AccessRecord, Doubt, Offer, Pending, Reconciled
+from orrery.checkout.refunds import EVENTS_KEPT, Look, Refunds
 from orrery.checkout.session_states import SessionStates
 from orrery.errors import ItemUnreadable, ProcessorRefused, RecordUnreadable
 from orrery.owner import outbox, stored
 from orrery.owner.restored import Restored, last_restore
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, moment
-from orrery.ports.processor import Charge, CheckoutSession, Processor
+from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.store import Put, Store
 
 WINDOW = timedelta(days=30)
-"""How far back completed sessions are looked at (decision 13)."""
+"""How far back completed sessions are looked at at least; after an outage, to the last success (decision 49)."""
 
 EVERY = timedelta(minutes=15)
 """How often the workers reconcile (decision 13)."""
@@ -78,6 +79,7 @@ class Report:
     granted: list[str] = field(default_factory=list[str])
     held_notifications: int = 0
     paid_without_access: list[Finding] = field(default_factory=list[Finding])
+    partly_refunded: list[Finding] = field(default_factory=list[Finding])
     unpaid: list[str] = field(default_factory=list[str])
     payment_failed: list[str] = field(default_factory=list[str])
     access_without_payment: list[Finding] = field(default_factory=list[Finding])
@@ -102,6 +104,7 @@ class Reconciliation:
         processor: Processor,
         fulfilment: Fulfilment,
         states: SessionStates,
+        refunds: Refunds,
         catalogue: Catalogue,
     ) -> None:
         self._store = store
@@ -109,14 +112,13 @@ class Reconciliation:
         self._processor = processor
         self._fulfilment = fulfilment
         self._states = states
+        self._refunds = refunds
         self._catalogue = catalogue
 
     async def run_unattended(self) -> None:
-        """Reconcile; tell the owner once of each payment that was taken back and each unreadable record."""
+        """Reconcile; tell the owner once of each record, and object of the processor's, that cannot be read."""
         report = await self.run()
         now = self._clock.now()
-        for finding in report.access_without_payment:
-            await outbox.tell_once(self._store, _taken_back_letter(finding), now)
         for name in report.unreadable:
             log.warning("a record can not be read", key=name)
             await outbox.tell_once(self._store, _unreadable_letter(name), now)
@@ -125,11 +127,16 @@ class Reconciliation:
             await outbox.tell_once(self._store, _unread_letter(one), now)
 
     async def run(
-        self, since: timedelta = WINDOW, *, dry_run: bool = False, progress: Progress | None = None
+        self, since: timedelta | None = None, *, dry_run: bool = False, progress: Progress | None = None
     ) -> Report:
-        """Grant what is paid without access; return what was seen. Raises the processor's and store's errors."""
-        report = Report(dry_run)
-        start = self._clock.now() - since
+        """Grant what is paid without access; return what was seen. Raises the processor's and store's errors.
+
+        Without `since` it looks back to its last success, and `WINDOW` at least (decision 49).
+        """
+        report, now = Report(dry_run), self._clock.now()
+        last = stored.readable(Reconciled, await self._store.get(keys.RECONCILED))
+        whole = min(now - WINDOW, last.at - _LONGEST_SESSION) if last else now - WINDOW
+        start = whole if since is None else now - since
         restored = await self._restored(report)
         async for session in self._processor.list_completed_sessions(start):
             if isinstance(session, ItemUnreadable):
@@ -139,14 +146,16 @@ class Reconciliation:
             if progress:
                 progress(report.examined)
         await self._waiting_longer(start, report, restored)
-        await self._refunds(start, report)
+        charges = last is None or last.charges_at is None or now - last.at > EVENTS_KEPT
+        await self._taken_back(Look(start, charges, dry_run, restored), report)
         if not dry_run:
             for error in await self._states.note_expired(start):
                 report.leave_out(error)
         if restored and not dry_run:
             await restored.reconciled(self._store, start)
-        if since >= WINDOW and not dry_run:
-            seen = _reconciled(report, start, self._clock.now())
+        if start <= whole and not dry_run:
+            charges_at = now if charges or last is None else last.charges_at
+            seen = _reconciled(report, start, self._clock.now()).change(charges_at=charges_at)
             await self._store.commit([Put(keys.RECONCILED, seen.to_bytes())])
         log.info("reconciled", examined=report.examined, granted=len(report.granted), dry_run=dry_run)
         return report
@@ -244,30 +253,12 @@ class Reconciliation:
         if session.created < start:
             await self._examine(session, report, restored)
 
-    async def _refunds(self, start: datetime, report: Report) -> None:
-        taken_back: dict[str, str] = {}
-        async for charge in self._processor.list_charges(start):
-            if isinstance(charge, ItemUnreadable):
-                report.leave_out(charge)
-            elif charge.payment_intent and (reason := _taken_back(charge)):
-                taken_back[charge.payment_intent] = reason
-        if taken_back:
-            async for record in self._running_access(report):
-                if reason := taken_back.get(record.payment_intent or ""):
-                    report.access_without_payment.append(Finding(record.session_id, reason))
-
-    async def _running_access(self, report: Report) -> AsyncIterator[AccessRecord]:
-        after, now = None, self._clock.now()
-        while page := await self._store.scan(keys.ACCESS, after=after):
-            after = page[-1].key
-            records, left_out = stored.parted(stored.tried(AccessRecord, entry) for entry in page)
-            for error in left_out:
-                report.leave_out(error)
-            for record in records:
-                if record.runs_at(now):
-                    yield record
-            # A store on this machine answers without waiting: without a pause nobody else would be served.
-            await self._clock.sleep(0)
+    async def _taken_back(self, look: Look, report: Report) -> None:
+        found = await self._refunds.look(look)
+        report.access_without_payment += [Finding(one.session_id, one.reason) for one in found.without_payment]
+        report.partly_refunded += [Finding(one.session_id, one.reason) for one in found.partly_refunded]
+        for error in found.unreadable:
+            report.leave_out(error)
 
 
 def _reconciled(report: Report, since: datetime, now: datetime) -> Reconciled:
@@ -286,6 +277,7 @@ def _reconciled(report: Report, since: datetime, now: datetime) -> Reconciled:
         paid_without_access=paid,
         access_without_payment=open_,
         unreadable=tuple(report.unreadable[:MOST_KEPT]),
+        partly_refunded=len(report.partly_refunded),
     )
 
 
@@ -298,7 +290,11 @@ def _panel(seen: Reconciled, now: datetime) -> Panel:
     rows = tuple((one.session_id, what, one.reason) for one, what in doubts)
     rows += tuple((name, "record", "can not be read") for name in seen.unreadable)
     columns = ("Session", "What", "Why") if rows else ()
-    ran = f"Reconciled at {moment(seen.at)}. Sessions of 30 days: {seen.examined}, not paid yet: {seen.unpaid}."
+    days, parts = (seen.at - seen.since).days, seen.partly_refunded
+    ran = (
+        f"Reconciled at {moment(seen.at)}. Sessions of {days} days: {seen.examined}, not paid yet: {seen.unpaid}."
+    )
+    ran += f" Refunded in part: {parts}." if parts else ""
     if rows:
         counted = (
             (seen.without_access, "paid without access"),
@@ -328,17 +324,6 @@ def _note(session: CheckoutSession, outcome: Outcome, source: Source, report: Re
             report.paid_without_access.append(Finding(session.id, outcome.reason))
 
 
-def _taken_back_letter(finding: Finding) -> outbox.Draft:
-    return outbox.Draft(
-        id=f"taken-back-{finding.session_id}",
-        channel="push",
-        title="Access without payment",
-        body=f"Session {finding.session_id}: {finding.reason}. Revoking the access is your word.",
-        priority="high",
-        tags=("warning",),
-    )
-
-
 def _unreadable_letter(name: str) -> outbox.Draft:
     return outbox.Draft(
         id=f"unreadable-{name}",
@@ -361,11 +346,3 @@ def _unread_letter(one: Unread) -> outbox.Draft:
         priority="urgent",
         tags=("warning",),
     )
-
-
-def _taken_back(charge: Charge) -> str | None:
-    if charge.disputed:
-        return f"charge {charge.id} is disputed"
-    if charge.amount_refunded >= charge.amount:
-        return f"charge {charge.id} was refunded"
-    return None

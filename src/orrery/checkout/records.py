@@ -90,6 +90,47 @@ class Pending(Record):
     failed_at: AwareDatetime | None = None
 
 
+class TakenBack(Record):
+    """What went back to the buyer of one payment, or is contested: told once, and listed while its access runs.
+
+    `session_id` is None for a payment that no session of ours made. Amounts are in the currency's smallest unit;
+    `amount` is the whole, None while only a dispute tells of the charge. `dispute` is the processor's word for how
+    a dispute stands since `dispute_at`, `disputed` where only the charge tells of one, and None without one.
+    """
+
+    v: Literal[1] = 1
+    payment_intent: str
+    session_id: str | None
+    charge_id: str
+    currency: str
+    amount: int | None = None
+    amount_refunded: int = 0
+    dispute: str | None = None
+    dispute_id: str | None = None
+    dispute_at: AwareDatetime | None = None
+    respond_by: AwareDatetime | None = None
+
+    @property
+    def refunded(self) -> bool:
+        """Return whether all of it was refunded."""
+        return self.amount is not None and self.amount_refunded >= self.amount
+
+    @property
+    def contested(self) -> bool:
+        """Return whether a dispute has taken the money: one that is open or lost, and no mere question."""
+        asked_only = self.dispute is not None and self.dispute.startswith("warning_")
+        return self.dispute is not None and self.dispute not in _NOT_LOST and not asked_only
+
+    @property
+    def decided(self) -> bool:
+        """Return whether a dispute is over."""
+        return self.dispute in _DECIDED
+
+
+_NOT_LOST = frozenset({"won", "prevented"})
+_DECIDED = frozenset({"won", "lost", "prevented", "warning_closed"})
+
+
 class UnreadableEvent(Record):
     """A signed event that could not be read when it came: its raw body is stored, and nothing was done about it.
 
@@ -146,7 +187,8 @@ class Reconciled(Record):
     """What the last reconciliation of the whole window saw, for the owner's page.
 
     `unpaid` are completed sessions whose payment has not come yet; `unreadable` are records that can not be read.
-    Of these and of the doubts at most 50 of a kind are kept.
+    Of these and of the doubts at most 50 of a kind are kept. `charges_at` is when the charges themselves, not only
+    the events about them, were last looked through for refunds and disputes.
     """
 
     v: Literal[1] = 1
@@ -160,3 +202,5 @@ class Reconciled(Record):
     paid_without_access: tuple[Doubt, ...]
     access_without_payment: tuple[Doubt, ...]
     unreadable: tuple[str, ...] = ()
+    partly_refunded: int = 0
+    charges_at: AwareDatetime | None = None

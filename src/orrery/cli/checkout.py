@@ -32,13 +32,16 @@ def checkout() -> None:
 
 @group.command()
 def reconcile(
-    since: Annotated[str, typer.Option(help="How far back, such as 30d, 12h or 90m.")] = "30d",
+    since: Annotated[
+        str | None,
+        typer.Option(help="How far back, such as 60d or 12h. Without it: to the last success, at least 30d."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell; change nothing.")] = False,  # noqa: FBT002  a flag of the command line
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     config: Config = None,
 ) -> None:
     """Grant what is paid without access, and list what does not add up."""
-    window = parse_window(since)
+    window = parse_window(since) if since else None
 
     async def run(orrery: Orrery) -> tuple[Report, References]:
         with _progress() as progress:
@@ -88,6 +91,8 @@ def _show(report: Report, within: Callable[[str], str]) -> None:
         console.print(f"  [red]paid without access[/red]  {shown(finding)}")
     for finding in report.access_without_payment:
         console.print(f"  [red]access without payment[/red]  {shown(finding)}")
+    for finding in report.partly_refunded:
+        console.print(f"  [dim]refunded in part[/dim]  {shown(finding)}")
     if report.held_notifications:
         console.print(
             f"{report.held_notifications} were sold before the restore: their notifications are held back; "

@@ -13,11 +13,13 @@ from orrery.sandbox.faults import KINDS
 from orrery.sandbox.pages import money, render
 from orrery.sandbox.processor.account import PriceSeed, new_price
 from orrery.sandbox.processor.errors import ApiError
-from orrery.sandbox.processor.payments import dispute, refund, settle
+from orrery.sandbox.processor.payments import close_dispute, dispute, refund, settle
 from orrery.sandbox.processor.world import World, new_id
 from orrery.sandbox.state import Document
 
 _SHOWN = 25
+_DECISIONS = {"win": True, "lose": False}
+_DEEDS = ("refund", "dispute", *_DECISIONS)
 _FAULT_FIELDS = ("kind", "count", "path", "value")
 
 
@@ -122,13 +124,15 @@ class Console:
         return _try(request, lambda: settle(self._world, session, paid=paid))
 
     async def charge(self, request: Request) -> Response:
-        """Refund (`amount` or all) or dispute a charge, as happens in the dashboard and at banks."""
+        """Refund (`amount` or all) or dispute a charge, or decide its dispute, as the owner and banks do."""
         given, deed = await _given(request), request.path_params["deed"]
         charge = self._world.state.get("charge", request.path_params["charge"])
-        if charge is None or deed not in ("refund", "dispute"):
+        if charge is None or deed not in _DEEDS:
             return _refusal("There is no such charge, or nothing of that name can be done with it.", 404)
         if deed == "dispute":
             return _try(request, lambda: dispute(self._world, charge))
+        if deed in _DECISIONS:
+            return _try(request, lambda: close_dispute(self._world, charge, won=_DECISIONS[deed]))
         amount = int(given["amount"]) if str(given.get("amount", "")).isdigit() else None
         return _try(request, lambda: refund(self._world, charge, amount))
 
@@ -138,7 +142,8 @@ class Console:
 
     def _charges(self) -> list[Document]:
         charges = list(self._world.state.newest_first("charge"))[:_SHOWN]
-        return [one | {"shown": _money(one, "amount")} for one in charges]
+        disputes = {one["charge"]: one["status"] for one in self._world.state.newest_first("dispute")}
+        return [one | {"shown": _money(one, "amount"), "dispute": disputes.get(one["id"])} for one in charges]
 
     def _events(self) -> list[Document]:
         events = list(self._world.state.newest_first("event"))[:_SHOWN]

@@ -132,6 +132,7 @@ class CheckoutSettings(Section):
     sessions_per_minute: int = Field(10, ge=1)
     sessions_per_hour: int = Field(60, ge=1)
     access_reads_per_minute: int = Field(300, ge=1)
+    revoke_on_refund: bool = False
     products: tuple[ProductSettings, ...] = ()
 
     @model_validator(mode="after")
@@ -318,6 +319,7 @@ class Settings(BaseSettings):
             service_token=token.encode() if token else None,
             limits=(Limit(checkout.sessions_per_minute, 60), Limit(checkout.sessions_per_hour, 3600)),
             read_limit=Limit(checkout.access_reads_per_minute, 60),
+            revoke_on_refund=checkout.revoke_on_refund,
             trusted_proxies=self.server.trusted_proxies,
         )
 

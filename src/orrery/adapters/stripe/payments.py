@@ -1,9 +1,15 @@
 """Stripe's objects about money and those who paid, as far as we read them, and what they are in our words."""
 
 from collections import Counter
+from typing import Literal
+
+from pydantic import Field
 
 from orrery.adapters.stripe.objects import Identified, Lenient, Loose, Reference, Seconds, id_of, moment
-from orrery.ports.processor import Balance, Charge, Customer, Price, Review
+from orrery.ports.processor import Balance, Charge, ChargeEvent, Customer, Dispute, Price, Review
+
+CHARGE_EVENTS = ("charge.refunded", "charge.dispute.created", "charge.dispute.closed")
+"""The events that tell of refunds and disputes."""
 
 
 class _Wallet(Lenient):
@@ -78,6 +84,53 @@ class ChargeObject(Identified):
             card_fingerprint=card.fingerprint,
             email=billing or self.receipt_email,
         )
+
+
+class _RefundedCharge(ChargeObject):
+    object: Literal["charge"]
+
+
+class _Evidence(Lenient):
+    due_by: Loose[Seconds] = None
+
+
+class _DisputeObject(Identified):
+    object: Literal["dispute"]
+    charge: Reference
+    payment_intent: Reference | None = None
+    amount: int
+    currency: str
+    reason: Loose[str] = None
+    status: str
+    evidence_details: Loose[_Evidence] = None
+
+    def ours(self) -> Dispute:
+        due_by = self.evidence_details.due_by if self.evidence_details else None
+        return Dispute(
+            id=self.id,
+            charge=id_of(self.charge) or "",
+            payment_intent=id_of(self.payment_intent),
+            amount=self.amount,
+            currency=self.currency,
+            reason=self.reason or "",
+            status=self.status,
+            respond_by=moment(due_by) if due_by else None,
+        )
+
+
+class _ChargeEventHolder(Lenient):
+    object: _RefundedCharge | _DisputeObject = Field(discriminator="object")
+
+
+class ChargeEventObject(Identified):
+    """`event` of one of the types `CHARGE_EVENTS`."""
+
+    created: Seconds
+    data: _ChargeEventHolder
+
+    def ours(self) -> ChargeEvent:
+        """Return the event in our words."""
+        return ChargeEvent(moment(self.created), self.data.object.ours())
 
 
 class CustomerObject(Identified):

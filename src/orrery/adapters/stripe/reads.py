@@ -6,7 +6,15 @@ from typing import Any
 
 from orrery.adapters.stripe.connection import Connection, created_since
 from orrery.adapters.stripe.objects import Page, Session
-from orrery.adapters.stripe.payments import BalanceObject, ChargeObject, CustomerObject, PriceObject, ReviewObject
+from orrery.adapters.stripe.payments import (
+    CHARGE_EVENTS,
+    BalanceObject,
+    ChargeEventObject,
+    ChargeObject,
+    CustomerObject,
+    PriceObject,
+    ReviewObject,
+)
 from orrery.adapters.stripe.settings import (
     AccountObject,
     ConfigurationObject,
@@ -19,6 +27,7 @@ from orrery.ports.processor import (
     Account,
     Balance,
     Charge,
+    ChargeEvent,
     CheckoutSession,
     Configuration,
     Customer,
@@ -147,6 +156,16 @@ class StripeReads:
         query = created_since(since) | ({"delivery_success": False} if undelivered else {})
         return self._connection.pages(
             lambda client, asked: client.v1.events.list(asked), query, Page[EventObject], EventObject.ours
+        )
+
+    def list_charge_events(self, since: datetime) -> AsyncIterator[ChargeEvent | ItemUnreadable]:
+        """Yield refunds, and disputes opened and closed, of at most 30 days, whatever the charge's age."""
+        query: dict[str, Any] = {"types": list(CHARGE_EVENTS), **created_since(since)}
+        return self._connection.pages(
+            lambda client, asked: client.v1.events.list(asked),
+            query,
+            Page[ChargeEventObject],
+            ChargeEventObject.ours,
         )
 
     async def get_event(self, event_id: str) -> bytes:

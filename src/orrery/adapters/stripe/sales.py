@@ -59,10 +59,6 @@ class StripeProcessor:
             ChargeObject.ours,
         )
 
-    def list_charges(self, since: datetime) -> AsyncIterator[Charge | ItemUnreadable]:
-        """Yield every charge created at or after `since`, newest first."""
-        return self._reads.list_charges(since)
-
     async def get_account(self) -> Account:
         """Return the account that the key belongs to."""
         return await self._reads.get_account()

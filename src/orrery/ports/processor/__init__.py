@@ -14,9 +14,11 @@ from orrery.ports.processor.values import (
     Account,
     Balance,
     Charge,
+    ChargeEvent,
     CheckoutSession,
     Configuration,
     Customer,
+    Dispute,
     Event,
     EventSummary,
     ListEntry,
@@ -37,9 +39,11 @@ __all__ = [
     "Account",
     "Balance",
     "Charge",
+    "ChargeEvent",
     "CheckoutSession",
     "Configuration",
     "Customer",
+    "Dispute",
     "Event",
     "EventReader",
     "EventSummary",
@@ -84,10 +88,6 @@ class Processor(Protocol):
 
     def list_expired_sessions(self, since: datetime) -> AsyncIterator[CheckoutSession | ItemUnreadable]:
         """Yield every expired session created at or after `since`, newest first, without prices."""
-        ...
-
-    def list_charges(self, since: datetime) -> AsyncIterator[Charge | ItemUnreadable]:
-        """Yield every charge created at or after `since`, newest first."""
         ...
 
     def list_charges_of(self, payment_intent: str) -> AsyncIterator[Charge | ItemUnreadable]:
@@ -166,6 +166,10 @@ class ProcessorReads(Protocol):
         self, since: datetime | None = None, *, undelivered: bool = False
     ) -> AsyncIterator[EventSummary | ItemUnreadable]:
         """Yield the events of the last 30 days at most, or those with a delivery that was not accepted."""
+        ...
+
+    def list_charge_events(self, since: datetime) -> AsyncIterator[ChargeEvent | ItemUnreadable]:
+        """Yield refunds, and disputes opened and closed, of at most 30 days, whatever the charge's age."""
         ...
 
     async def get_event(self, event_id: str) -> bytes:

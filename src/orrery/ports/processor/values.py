@@ -103,6 +103,32 @@ class Charge:
 
 
 @dataclass(frozen=True, slots=True)
+class Dispute:
+    """A payment that the buyer's bank contests, or asks about; `amount` in the currency's smallest unit.
+
+    `status` is the processor's: `needs_response`, `under_review`, `won`, `lost`, or one of these after `warning_`
+    while the bank only asks. `respond_by` is the deadline for an answer, None where there is none.
+    """
+
+    id: str
+    charge: str
+    payment_intent: str | None
+    amount: int
+    currency: str
+    reason: str
+    status: str
+    respond_by: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChargeEvent:
+    """A refund, with the charge as it was after it, or a dispute that was opened or closed."""
+
+    created: datetime
+    subject: Charge | Dispute
+
+
+@dataclass(frozen=True, slots=True)
 class WebhookEndpoint:
     """A webhook endpoint of the account."""
 

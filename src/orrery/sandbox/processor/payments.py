@@ -11,6 +11,9 @@ from orrery.sandbox.state import Document
 Verdict = Literal["approved", "declined", "challenge", "delayed", "review"]
 """What the bank says: yes, no, prove it, later, or yes but somebody should look."""
 
+ANSWER_WITHIN = 9 * 24 * 3600
+"""Seconds that the owner has to answer a dispute: banks leave 7 to 21 days, less what the vendor needs."""
+
 _DECLINED = "generic_decline"
 _DECLINE_MESSAGE = "Your card was declined."
 _BLOCK_LISTS = ("email_blocklist", "card_fingerprint_blocklist", "client_ip_address_blocklist")
@@ -86,12 +89,29 @@ def dispute(world: World, charge: Document) -> Document:
         "charge": charge["id"],
         "created": world.now(),
         "currency": charge["currency"],
+        "evidence_details": {
+            "due_by": world.now() + ANSWER_WITHIN,
+            "has_evidence": False,
+            "past_due": False,
+            "submission_count": 0,
+        },
+        "is_charge_refundable": False,
         "livemode": False,
         "payment_intent": charge["payment_intent"],
         "reason": "fraudulent",
         "status": "needs_response",
     }
     world.record([charge, contested], ("charge.dispute.created", contested))
+    return charge
+
+
+def close_dispute(world: World, charge: Document, *, won: bool) -> Document:
+    """Let the bank decide about a contested charge."""
+    contested = next((one for one in world.state.newest_first("dispute") if one["charge"] == charge["id"]), None)
+    if contested is None or contested["status"] != "needs_response":
+        raise ApiError(400, "This charge has no open dispute.")
+    closed = contested | {"status": "won" if won else "lost"}
+    world.record([closed], ("charge.dispute.closed", closed))
     return charge
 
 

@@ -1,0 +1,251 @@
+"""Refunds and disputes, whatever the age of the charge: told once, and listed while the access runs (decision 49).
+
+The processor's events tell of them for 30 days. After a longer silence, and the first time, the charges themselves
+are looked through: they tell what was refunded or disputed, and of no deadline.
+"""
+
+import functools
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import structlog
+
+from orrery.checkout import keys
+from orrery.checkout.access import bought
+from orrery.checkout.letters import Letters, money
+from orrery.checkout.lookup import Lookup
+from orrery.checkout.records import AccessRecord, TakenBack
+from orrery.errors import ItemUnreadable, ProcessorRefused, RecordUnreadable
+from orrery.owner import outbox, stored
+from orrery.owner.restored import Restored
+from orrery.ports.clock import Clock
+from orrery.ports.processor import Charge, ChargeEvent, Dispute, ProcessorReads, split_unreadable
+from orrery.ports.store import Absent, Check, Conflict, Put, Store, Unchanged, Write
+
+EVENTS_KEPT = timedelta(days=29)
+"""How long the processor tells of events (facts, The vendor: 30 days), less one to be sure of."""
+
+KEEP_FOREIGN = timedelta(days=40)
+"""How long it is remembered that a payment is not ours: longer than its events are told."""
+
+BEFORE_THE_SALE = timedelta(days=2)
+"""A charge is made within a day of its session, and its access is granted after that."""
+
+Revoke = Callable[[str, str], Awaitable[tuple[list[Write], list[Check]]]]
+"""Returns what takes the running access of a session back, for a reason."""
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One payment whose access runs although money went back, or part of it; `reason` in a few words."""
+
+    session_id: str
+    reason: str
+
+
+@dataclass(slots=True)
+class TakenBackReport:
+    """What is known of refunds and disputes of sessions whose access runs, and what could not be read."""
+
+    without_payment: list[Notice] = field(default_factory=list[Notice])
+    partly_refunded: list[Notice] = field(default_factory=list[Notice])
+    unreadable: list[RecordUnreadable | ItemUnreadable] = field(
+        default_factory=list["RecordUnreadable | ItemUnreadable"]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How far back is looked, and whether something is noted and told. `charges`: not only at events."""
+
+    since: datetime
+    charges: bool
+    dry_run: bool
+    restored: Restored | None
+
+    def held(self, at: datetime) -> bool:
+        """Return whether what happened then may have been told before a restore."""
+        return self.restored is not None and self.restored.may_have_told(at)
+
+
+class Refunds:
+    """Learns of refunds and disputes from the processor."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        reads: ProcessorReads,
+        lookup: Lookup,
+        letters: Letters,
+        revoke: Revoke | None,
+    ) -> None:
+        """`revoke` is set where access ends with a full refund (`checkout.revoke_on_refund`)."""
+        self._store = store
+        self._clock = clock
+        self._reads = reads
+        self._lookup = lookup
+        self._letters = letters
+        self._revoke = revoke
+
+    async def look(self, look: Look) -> TakenBackReport:
+        """Note and tell what is new; return what is known. Raises the processor's and the store's errors."""
+        report, known = TakenBackReport(), dict[str, TakenBack]()
+        by_payment, report.unreadable = await self._happened(look)
+        for payment, events in by_payment.items():
+            try:
+                known[payment] = await self._learn(payment, events, look)
+            except (RecordUnreadable, ItemUnreadable) as error:
+                report.unreadable.append(error)
+        await self._list(known, report)
+        return report
+
+    async def _happened(
+        self, look: Look
+    ) -> tuple[dict[str, list[ChargeEvent]], list[RecordUnreadable | ItemUnreadable]]:
+        """Return what happened to each payment, the oldest first; charges, which tell less, after all events."""
+        events, unread = split_unreadable([one async for one in self._reads.list_charge_events(look.since)])
+        charges: list[ChargeEvent] = []
+        if look.charges:
+            oldest = await self._oldest_sale(look.since)
+            charges, unread_too = split_unreadable([one async for one in self._charges(oldest)])
+            unread += unread_too
+        by_payment: dict[str, list[ChargeEvent]] = {}
+        for event in (*events[::-1], *charges[::-1]):
+            if payment := event.subject.payment_intent:
+                by_payment.setdefault(payment, []).append(event)
+        return by_payment, [*unread]
+
+    async def _charges(self, since: datetime) -> AsyncIterator[ChargeEvent | ItemUnreadable]:
+        async for charge in self._reads.list_charges(since):
+            if isinstance(charge, ItemUnreadable):
+                yield charge
+            elif charge.amount_refunded or charge.disputed:
+                yield ChargeEvent(charge.created, charge)
+
+    async def _oldest_sale(self, since: datetime) -> datetime:
+        for entry in await self._store.scan(keys.ACCESS_BY_TIME, limit=1):
+            oldest = await self._lookup.behind(entry)
+            if isinstance(oldest, AccessRecord):
+                return min(since, oldest.granted_at - BEFORE_THE_SALE)
+        return since
+
+    async def _learn(self, payment: str, events: Sequence[ChargeEvent], look: Look) -> TakenBack:
+        """Return what is known of a payment after these events; note and tell it where it is new."""
+        key = keys.taken_back(payment)
+        entry = await self._store.get(key)
+        before = stored.read(TakenBack, entry) if entry else await self._new(payment, events[0].subject)
+        after = functools.reduce(_after, events, before)
+        if not look.dry_run and (entry is None or after != before):
+            unchanged: Check = Unchanged(key, entry.version) if entry else Absent(key)
+            await self._note(before, after, unchanged, held=look.held(events[-1].created))
+        return after
+
+    async def _new(self, payment: str, subject: Charge | Dispute) -> TakenBack:
+        return TakenBack(
+            payment_intent=payment,
+            session_id=await self._session_of(payment),
+            charge_id=subject.charge if isinstance(subject, Dispute) else subject.id,
+            currency=subject.currency,
+        )
+
+    async def _session_of(self, payment_intent: str) -> str | None:
+        """Return our session that made a payment, or None when it is none of ours."""
+        try:
+            sessions = [one async for one in self._reads.list_sessions(payment_intent=payment_intent)]
+        except ProcessorRefused:
+            return None
+        for session in sessions:
+            if isinstance(session, ItemUnreadable):
+                raise session
+        return next((one.id for one in sessions if not isinstance(one, ItemUnreadable) and bought(one)), None)
+
+    async def _note(self, before: TakenBack, after: TakenBack, unchanged: Check, *, held: bool) -> None:
+        keep = None if after.session_id else KEEP_FOREIGN
+        writes: list[Write] = [Put(unchanged.key, after.to_bytes(), keep)]
+        checks, drafts = [unchanged], list[outbox.Draft]()
+        if after.session_id:
+            record = await self._lookup.record(after.session_id)
+            runs = record is not None and record.runs_at(self._clock.now())
+            revokes = runs and self._revoke is not None and after.refunded and not before.refunded
+            if self._revoke and revokes:
+                taking, unmoved = await self._revoke(after.session_id, f"refunded in full: {after.charge_id}")
+                writes, checks = [*writes, *taking], [*checks, *unmoved]
+            drafts = self._told(before, after, after.session_id, runs=runs, revoked=revokes)
+        for _ in range(2):
+            told = outbox.enqueue(drafts, self._clock.now(), held=held)
+            outcome = await self._store.commit([*writes, *told], [*checks, *outbox.unseen(drafts)])
+            if not isinstance(outcome, Conflict):
+                return
+            # An earlier release told of refunds without noting them: that is not told again.
+            drafts = [one for one in drafts if outbox.unseen([one])[0].key not in outcome.keys]
+        # It is seen again at the next look.
+        log.info("a refund or dispute changed meanwhile", charge=after.charge_id)
+
+    def _told(
+        self, before: TakenBack, after: TakenBack, session_id: str, *, runs: bool, revoked: bool
+    ) -> list[outbox.Draft]:
+        drafts: list[outbox.Draft] = []
+        if after.decided and not before.decided:
+            drafts.append(self._letters.dispute_decided(after, session_id, runs=runs))
+        elif after.dispute and not (before.dispute and before.dispute_id in (None, after.dispute_id)):
+            drafts.append(self._letters.disputed(after, session_id))
+        if runs and after.refunded and not before.refunded:
+            drafts.append(self._letters.refunded(after, session_id, revoked=revoked))
+        return drafts
+
+    async def _list(self, known: dict[str, TakenBack], report: TakenBackReport) -> None:
+        """List what is stored, and what a dry run has learned beside it."""
+        everything, after = dict[str, TakenBack](), None
+        while page := await self._store.scan(keys.TAKEN_BACK, after=after):
+            after = page[-1].key
+            records, left_out = stored.parted(stored.tried(TakenBack, entry) for entry in page)
+            everything |= {one.payment_intent: one for one in records}
+            report.unreadable += left_out
+        for taken in (everything | known).values():
+            try:
+                record = await self._lookup.record(taken.session_id) if taken.session_id else None
+            except RecordUnreadable as error:
+                report.unreadable.append(error)
+                continue
+            if record and record.runs_at(self._clock.now()):
+                _list_one(record.session_id, taken, report)
+
+
+def _after(before: TakenBack, event: ChargeEvent) -> TakenBack:
+    subject = event.subject
+    if isinstance(subject, Dispute):
+        if before.dispute_at and event.created < before.dispute_at:
+            return before
+        if before.decided and before.dispute_id == subject.id:
+            return before
+        return before.change(
+            dispute=subject.status,
+            dispute_id=subject.id,
+            dispute_at=event.created,
+            respond_by=subject.respond_by,
+        )
+    return before.change(
+        charge_id=subject.id,
+        amount=subject.amount,
+        amount_refunded=max(before.amount_refunded, subject.amount_refunded),
+        dispute=before.dispute or ("disputed" if subject.disputed else None),
+    )
+
+
+def _list_one(session_id: str, taken: TakenBack, report: TakenBackReport) -> None:
+    if taken.contested:
+        lost = "the dispute of charge {} was lost" if taken.decided else "charge {} is disputed"
+        report.without_payment.append(Notice(session_id, lost.format(taken.charge_id) + _deadline(taken)))
+    elif taken.refunded:
+        report.without_payment.append(Notice(session_id, f"charge {taken.charge_id} was refunded"))
+    elif taken.amount_refunded and taken.amount is not None:
+        part, whole = (money(one, taken.currency) for one in (taken.amount_refunded, taken.amount))
+        report.partly_refunded.append(Notice(session_id, f"{part} of {whole} of charge {taken.charge_id}"))
+
+
+def _deadline(taken: TakenBack) -> str:
+    return "" if taken.decided or not taken.respond_by else f", answer by {taken.respond_by:%Y-%m-%d %H:%M} UTC"
