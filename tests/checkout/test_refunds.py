@@ -33,7 +33,7 @@ def charge(**other: Any) -> Charge:  # noqa: ANN401  any field of a charge
     return Charge("ch_1", **(fields | other))
 
 
-def dispute(status: str = "needs_response", dispute_id: str = "du_1", **other: Any) -> Dispute:  # noqa: ANN401
+def dispute(status: str = "needs_response", dispute_id: str = "du_1", **other: Any) -> Dispute:  # noqa: ANN401  any field
     """Return a dispute of that charge, to be answered within nine days of the sale."""
     fields: dict[str, Any] = {"payment_intent": "pi_cs_1", "respond_by": START + 9 * DAY} | other
     return Dispute(dispute_id, "ch_1", amount=4900, currency="usd", reason="fraudulent", status=status, **fields)

@@ -13,6 +13,7 @@ from orrery.live.domain import LiveDomain, LivePlan
 from orrery.live.monitor import EVERY
 from orrery.live.quota import Limits
 from orrery.owner.outbox import Outbox
+from orrery.owner.tasks import Tasks
 from orrery.ports.counter import Reading, Scope
 from tests.support.analytics import MemoryAnalytics, failure
 from tests.support.clock import ManualClock, settled
@@ -68,7 +69,9 @@ class Station:
     async def at_work(self) -> AsyncGenerator[None]:
         """Run the service while the block lasts."""
         reads = OwnReads()
-        live = LiveDomain(self.store, self.clock, self.analytics, reads, self.tracker, self.plan, holder="one")
+        live = LiveDomain(
+            self.store, self.clock, self.analytics, reads, self.tracker, self.plan, Tasks(), holder="one"
+        )
         reads.live = live
         async with at_work(self.store, self.clock, live.jobs()):
             yield

@@ -22,6 +22,7 @@ from orrery.errors import NotConfigured, StoreUnavailable
 from orrery.live import keys
 from orrery.live.domain import LiveDomain, LivePlan
 from orrery.live.quota import Limits
+from orrery.owner.tasks import Tasks
 from orrery.ports.store import Put
 from tests.support.analytics import MemoryAnalytics, failure
 from tests.support.clock import ManualClock
@@ -81,7 +82,7 @@ def service_of(deployment: LivePlan) -> Service:
     store = UnreliableStore(MemoryStore(clock))
     tracker = GitHubTracker("https://tracker.invalid", None, None)
     live = LiveDomain(
-        store, clock, analytics, HttpCounter("https://counter.invalid"), tracker, deployment, holder="one"
+        store, clock, analytics, HttpCounter("https://counter.invalid"), tracker, deployment, Tasks(), holder="one"
     )
     app = public_app([live.routes.router()], [], _nothing, Metrics())
     return Service(FastReads(app, live.PATH, live.fast(), lambda _method, _status: None), analytics, store, clock)

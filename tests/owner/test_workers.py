@@ -10,11 +10,13 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import ProcessorUnreachable, StoreUnavailable
+from orrery.owner.lease import Holder
 from orrery.owner.workers import LEASE, RETRY, Job, Workers
 from orrery.ports.store import Put
 from tests.support.clock import ManualClock, settled
 from tests.support.shift import at_work
 from tests.support.unreliable_store import UnreliableStore
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.anyio
 
@@ -55,6 +57,12 @@ class Shift:
         made = [Job(name, MINUTE, run) for name, run in jobs]
         async with at_work(self.store, self.clock, made) as workers:
             yield workers
+
+    async def seconds(self, count: int) -> None:
+        """Let time pass second by second, so that leases are renewed in time."""
+        for _ in range(count):
+            self.clock.advance(1)
+            await settled()
 
     async def minutes(self, count: int = 1) -> None:
         """Let minutes pass, one after the other."""
@@ -183,7 +191,7 @@ async def test_two_processes_do_a_job_once() -> None:
         at_work(shift.store, shift.clock, [Job("count", MINUTE, first.run)], "one"),
         at_work(shift.store, shift.clock, [Job("count", MINUTE, second.run)], "two") as other,
     ):
-        await shift.minutes(10)
+        await shift.seconds(600)
         assert (first.runs, second.runs) == (1, 0)
         assert other.failing == {}
 
@@ -195,9 +203,7 @@ async def test_a_long_job_keeps_its_lease() -> None:
         at_work(shift.store, shift.clock, [Job("slow", MINUTE, slow.run)], "one"),
         at_work(shift.store, shift.clock, [Job("slow", timedelta(seconds=1), second.run)], "two"),
     ):
-        for _ in range(3 * int(LEASE.total_seconds())):
-            shift.clock.advance(1)
-            await settled()
+        await shift.seconds(3 * int(LEASE.total_seconds()))
         assert second.runs == 0
 
 
@@ -214,9 +220,7 @@ async def test_a_renewal_that_fails_is_tried_again() -> None:
         ),
     ):
         shift.store.get_errors = [StoreUnavailable("locked")]
-        for _ in range(3 * int(LEASE.total_seconds())):
-            shift.clock.advance(1)
-            await settled()
+        await shift.seconds(3 * int(LEASE.total_seconds()))
         assert second.runs == 0
         assert slow.gate is not None
         slow.gate.set()
@@ -260,3 +264,48 @@ async def test_an_end_in_the_middle_of_a_job() -> None:
     await settled()
     assert asyncio.all_tasks() == before
     assert slow.ended == 0
+
+
+async def test_a_job_ends_with_its_lease() -> None:
+    """When another process has taken a job over, it is stopped here, and is no failing job."""
+    shift, slow = Shift(), Task(gate=asyncio.Event())
+    async with shift.at_work(("slow", slow.run)) as workers:
+        (held,) = await shift.store.scan("lease:")
+        until = shift.clock.now() + LEASE
+        taken = Holder(holder="two", until=until)
+        await shift.store.commit([Put(held.key, taken.to_bytes())])
+        await shift.seconds(int(LEASE.total_seconds()) // 3)
+        assert slow.gate is not None
+        slow.gate.set()
+        await settled()
+        assert (slow.runs, slow.ended, workers.failing) == (1, 0, {})
+
+
+async def test_a_job_ends_before_its_lease_may_be_anothers() -> None:
+    """A store that fails for as long as a lease lasts stops the job: by then another process may have begun it."""
+    shift, slow = Shift(), Task(gate=asyncio.Event())
+    async with shift.at_work(("slow", slow.run)):
+        shift.store.get_errors = [StoreUnavailable("locked")] * 1000
+        await shift.seconds(int(LEASE.total_seconds()) - 1)
+        shift.store.get_errors = []
+        assert slow.gate is not None
+        slow.gate.set()
+        await settled()
+        assert (slow.runs, slow.ended) == (1, 0)
+
+
+async def test_a_stop_in_the_middle_of_a_renewal_leaves_the_lease() -> None:
+    """A renewal that was handed to the store lands before the lease is given up, not after."""
+    shift, slow = Shift(), Task(gate=asyncio.Event())
+    renewing, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slowly() -> None:
+        renewing.set()
+        await go_on.wait()
+
+    async with shift.at_work(("slow", slow.run)):
+        shift.store.overtaken_by = slowly
+        await shift.seconds(int(LEASE.total_seconds()) * 2 // 3)
+        await asyncio.wait_for(renewing.wait(), PATIENCE)
+        asyncio.get_running_loop().call_later(0, go_on.set)
+    assert await shift.store.scan("lease:") == []

@@ -103,6 +103,7 @@ class Everything:
             "get_session": lambda: self.reads.get_session(created.id),
             "list_sessions": lambda: self.reads.list_sessions(payment_intent="pi_1"),
             "list_charges": lambda: self.reads.list_charges(LONG_AGO),
+            "list_charge_events": lambda: self.reads.list_charge_events(LONG_AGO),
             "list_customers": lambda: self.reads.list_customers("thief@example.org"),
             "list_reviews": self.reads.list_reviews,
             "get_balance": self.reads.get_balance,

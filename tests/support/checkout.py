@@ -31,6 +31,7 @@ from orrery.checkout.webhook import Webhook
 from orrery.errors import RecordUnreadable
 from orrery.owner.outbox import Outbox, Row
 from orrery.owner.stored import parted
+from orrery.owner.tasks import Tasks
 from orrery.ports.processor import CheckoutSession
 from orrery.ports.store import Entry, Put, Store
 from tests.support.approving import DEPLOYMENT
@@ -213,7 +214,7 @@ class Shop:
     @cached_property
     def checkout(self) -> Checkout:
         """Sessions are created."""
-        return Checkout(self.store, self.clock, self.processor, self.selling, self.creation_health)
+        return Checkout(self.store, self.clock, self.processor, self.selling, self.creation_health, Tasks())
 
     @cached_property
     def creation_health(self) -> CreationHealth:

@@ -13,6 +13,7 @@ from orrery.live.metrics import metrics
 from orrery.live.quota import Limits
 from orrery.live.reads import FirstLevelCache
 from orrery.live.refresh import Refresh
+from orrery.owner.tasks import Tasks
 from orrery.ports.store import Store
 from tests.support.analytics import MemoryAnalytics
 from tests.support.clock import ManualClock
@@ -34,6 +35,7 @@ class Counting:
 
     def __post_init__(self) -> None:
         self.kept: Store = self.store or MemoryStore(self.clock)
+        self.tasks = Tasks()
         self.budget = Budget(self.kept, self.clock, self.analytics, self.limits, self.interval, source=self.source)
         self.cache = FirstLevelCache(self.kept, self.clock)
         self.refresh = Refresh(
@@ -42,10 +44,11 @@ class Counting:
             self.budget,
             self.cache,
             metrics(PATHS),
+            self.tasks,
             interval=self.interval,
             holder=self.holder,
         )
-        self.owners = OwnersReads(self.kept, self.clock, self.budget)
+        self.owners = OwnersReads(self.kept, self.clock, self.budget, self.tasks)
 
     def beside(self, holder: str = "two") -> "Counting":
         """Return another process."""

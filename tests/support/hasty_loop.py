@@ -21,6 +21,14 @@ class HastyLoop(asyncio.SelectorEventLoop):
         return super().time() + self.ahead
 
 
+class StillLoop(asyncio.SelectorEventLoop):
+    """The usual loop in which no time passes: no deadline fires, however slow the machine is."""
+
+    def time(self) -> float:
+        """Return the loop's time."""
+        return 0.0
+
+
 def run_ahead(
     work: Coroutine[Any, Any, Result], seconds: float, once: Callable[[], object] | None = None
 ) -> Result:

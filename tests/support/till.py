@@ -25,6 +25,7 @@ from orrery.checkout.verification import Verification
 from orrery.errors import ItemUnreadable, ProcessorRefused
 from orrery.owner.approvals import Approvals
 from orrery.owner.outbox import Outbox, Row
+from orrery.owner.tasks import Tasks
 from orrery.ports.processor import (
     CheckoutSession,
     Parameter,
@@ -242,7 +243,7 @@ class Rehearsal:
     def checkout(self) -> Checkout:
         """The public operation's service."""
         health = CreationHealth(self.store, self.clock)
-        return Checkout(self.store, self.clock, self._processor, self.selling, health)
+        return Checkout(self.store, self.clock, self._processor, self.selling, health, Tasks())
 
     @cached_property
     def health(self) -> ReceiptHealth:

@@ -6,6 +6,7 @@ import secrets as random
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import partial
 
 from orrery.adapters.public_counter import HttpCounter
 from orrery.adapters.sqlite import SqliteStore
@@ -37,8 +38,9 @@ from orrery.owner.guard import Holding, SecretsGuard
 from orrery.owner.health import Health
 from orrery.owner.heart import Heart
 from orrery.owner.intents import NAMESPACE
-from orrery.owner.outbox import Channel, Outbox
+from orrery.owner.outbox import CHANNELS, Channel, Outbox
 from orrery.owner.references import References, ReferringNotifier
+from orrery.owner.tasks import Tasks
 from orrery.owner.watch import EVERY as WATCH_EVERY
 from orrery.owner.watch import Watch
 from orrery.owner.workers import Job, Workers
@@ -54,16 +56,19 @@ __all__ = ["Orrery", "clock_of", "opened"]
 async def opened(settings: Settings, secrets: Secrets) -> AsyncGenerator[Orrery]:
     """Open the store and compose everything over it; raise `StoreUnavailable`."""
     clock = clock_of(settings)
-    store = await SqliteStore.open(settings.store.path, clock)
+    store, tasks = await SqliteStore.open(settings.store.path, clock), Tasks()
     try:
         key = await index_key(store)
         await rekey_imports(store, clock, key)
-        yield _composed(settings, secrets, clock, store, key)
+        yield _composed(settings, secrets, clock, store, key, tasks)
     finally:
+        await tasks.finish()
         await store.close()
 
 
-def _composed(settings: Settings, secrets: Secrets, clock: Clock, store: Store, key: bytes) -> Orrery:
+def _composed(
+    settings: Settings, secrets: Secrets, clock: Clock, store: Store, key: bytes, tasks: Tasks
+) -> Orrery:
     connection = processor_connection(settings, secrets)
     reads, writes = StripeReads(connection), StripeWrites(connection)
     approvals = _approvals(settings, secrets, clock, store, key)
@@ -76,13 +81,14 @@ def _composed(settings: Settings, secrets: Secrets, clock: Clock, store: Store, 
         approvals,
         read_event,
         settings.checkout_plan(secrets),
+        tasks,
         index_key=key,
     )
     plan = settings.fraud_plan(secrets)
     fraud = FraudDomain(store, clock, reads, writes, approvals, checkout.address_of, plan)
     approvals.allow(*checkout.operations(), *fraud.operations())
     holder = random.token_hex(8)
-    live = _live(settings, secrets, clock, store, holder)
+    live = _live(settings, secrets, clock, store, tasks, holder)
     references = References.of_store(key)
     refer_to_sessions(references.within)
     notifiers = _referring(notifiers_of(settings, secrets, clock), references)
@@ -118,7 +124,9 @@ def _referring(notifiers: Mapping[Channel, Notifier], references: References) ->
 def _add_jobs(orrery: Orrery, settings: Settings) -> None:
     workers, outbox = orrery.workers, orrery.outbox
     workers.add(Job(Health.JOB, timedelta(seconds=10), orrery.health.write))
-    workers.add(Job("deliver notifications", timedelta(seconds=1), outbox.deliver_due))
+    workers.add(
+        *(Job(f"deliver by {one}", timedelta(seconds=1), partial(outbox.deliver_due, one)) for one in CHANNELS)
+    )
     # Each process looks: at its own failing jobs, and at its secrets, which may be wiped beside one that has them.
     watch = Watch(orrery.store, orrery.clock, orrery.findings)
     workers.add(Job(Watch.JOB, WATCH_EVERY, watch.tell, everywhere=True))
@@ -150,7 +158,9 @@ def _approvals(settings: Settings, secrets: Secrets, clock: Clock, store: Store,
     )
 
 
-def _live(settings: Settings, secrets: Secrets, clock: Clock, store: Store, holder: str) -> LiveDomain:
+def _live(
+    settings: Settings, secrets: Secrets, clock: Clock, store: Store, tasks: Tasks, holder: str
+) -> LiveDomain:
     return LiveDomain(
         store,
         clock,
@@ -158,5 +168,6 @@ def _live(settings: Settings, secrets: Secrets, clock: Clock, store: Store, hold
         HttpCounter(settings.monitor_url),
         tracker_of(settings, secrets, clock),
         settings.live_plan(secrets),
+        tasks,
         holder=holder,
     )

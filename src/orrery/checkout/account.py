@@ -153,7 +153,7 @@ class AccountDesk:
         if taken := [one.id for one in there if one.name == name]:
             raise Invalid(f"There is a configuration named {name!r} already: {', '.join(taken)}.")
         if parent is not None:
-            _find(there, parent)
+            _ = _find(there, parent)
         methods = _checked_methods(wanted, {slug for one in there for slug in one.methods})
         if not methods:
             raise Invalid("Name at least one method to switch on.")

@@ -148,7 +148,7 @@ class Catalogue:
 
 def _mistake(product: Product) -> str | None:
     try:
-        checked(product)
+        _ = checked(product)
     except Invalid as error:
         return str(error)
     return None

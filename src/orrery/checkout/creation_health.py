@@ -98,8 +98,8 @@ class CreationHealth:
 
     def succeeded(self, product: str) -> None:
         """Note that a visitor got a session for a product."""
-        self._rows.pop(_ALL, None)
-        self._rows.pop(product, None)
+        for row in (_ALL, product):
+            _ = self._rows.pop(row, None)
 
     async def failed(self, product: str, error: ProcessorError) -> None:
         """Note that a visitor got none because the processor failed; a store that fails too is only logged."""

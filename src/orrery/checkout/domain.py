@@ -39,6 +39,7 @@ from orrery.edge.client_address import ClientAddresses
 from orrery.edge.ratelimit import Limit, RateLimit
 from orrery.owner.approvals import Approvals, Operation
 from orrery.owner.references import References
+from orrery.owner.tasks import Tasks
 from orrery.owner.workers import Job
 from orrery.ports.clock import Clock
 from orrery.ports.processor import EventReader, Processor, ProcessorReads, ProcessorWrites
@@ -76,6 +77,7 @@ class CheckoutDomain:
         approvals: Approvals,
         read_event: EventReader,
         plan: CheckoutPlan,
+        tasks: Tasks,
         *,
         index_key: bytes,
     ) -> None:
@@ -109,7 +111,7 @@ class CheckoutDomain:
         creation = CreationHealth(store, clock)
         self._proxies = ProxyHealth(store, clock, plan.trusted_proxies)
         self.health = self._health(processor, creation)
-        checkout = Checkout(store, clock, processor, self.selling, creation)
+        checkout = Checkout(store, clock, processor, self.selling, creation, tasks)
         self.routes = self._routes(clock, checkout, webhook, states)
 
     def _routes(self, clock: Clock, checkout: Checkout, webhook: Webhook, states: SessionStates) -> CheckoutRoutes:

@@ -191,7 +191,7 @@ class Fulfilment:
         # A late event must not bring back the buyer whom an erasure has taken out.
         erased = bool(session.email) and not record.email
         if receipt.writes:
-            await self._raw_events.keep(source.event_id, ERASED_EVENT if erased else source.event_body)
+            _ = await self._raw_events.keep(source.event_id, ERASED_EVENT if erased else source.event_body)
         return Outcome("already", record=record)
 
 

@@ -105,5 +105,5 @@ class Lookup:
 async def index_key(store: Store) -> bytes:
     """Return the store's own key for digests of e-mail addresses, made when the store is new (decision 10)."""
     while (entry := await store.get(keys.INDEX_KEY)) is None:
-        await store.commit([Put(keys.INDEX_KEY, secrets.token_bytes(32))], [Absent(keys.INDEX_KEY)])
+        _ = await store.commit([Put(keys.INDEX_KEY, secrets.token_bytes(32))], [Absent(keys.INDEX_KEY)])
     return entry.value

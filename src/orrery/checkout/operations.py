@@ -48,7 +48,7 @@ class Expiry:
         """Expire the session; raise the processor's errors."""
         # A key for each try: a 5xx is stored under its key, and the next try would be answered with it.
         key = f"orrery-{intent.id}-{secrets.token_hex(8)}"
-        await self._writes.expire_session(target, idempotency_key=key)
+        _ = await self._writes.expire_session(target, idempotency_key=key)
         return "The session is expired."
 
     async def happened(self, intent: Intent, target: str) -> bool:

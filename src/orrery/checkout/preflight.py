@@ -142,7 +142,7 @@ class Preflight:
         for proposal in await self._runs():
             if proposal.in_words(self._clock.now()) == "unknown":
                 with suppress(OrreryError):  # what can not be read now is read by the next run
-                    await self._approvals.settle(proposal.intent.id)
+                    _ = await self._approvals.settle(proposal.intent.id)
 
     async def _runs(self) -> list[Proposal]:
         found = await self._approvals.proposals()

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import cast
@@ -18,7 +18,7 @@ from orrery.owner.approvals import Approvals, Proposal, kept_reason
 from orrery.owner.steps import INTENT
 from orrery.owner.stored import read, readable, unreadable
 from orrery.ports.clock import Clock
-from orrery.ports.store import Delete, Entry, Put, Store, Unchanged, Write
+from orrery.ports.store import Check, Committed, Delete, Entry, Put, Store, Unchanged, Write
 from orrery.syntax.email_address import normal_email, without_case
 from orrery.syntax.lines import is_line
 
@@ -99,8 +99,10 @@ class Privacy:
             due = [index for index in indexed if index.key[len(keys.OFFER_ADDRESS) :] <= limit]
             for index in due:
                 session_id = index.key.rpartition(":")[2]
-                await self._store.commit([Delete(index.key), *await self._without_address(session_id)])
-            erased += len(due)
+                writes, unchanged = await self._without_address(session_id)
+                outcome = await self._store.commit([Delete(index.key), *writes], unchanged)
+                # What changed meanwhile is found again by the next run.
+                erased += isinstance(outcome, Committed)
             if len(due) < len(indexed):
                 break
         return erased
@@ -163,16 +165,19 @@ class Privacy:
             Delete(keys.access_end(digest, record.product)),
             Put(f"{JOURNAL}{keys.stamp(now)}:{record.session_id}", entry.to_bytes()),
         ]
-        await self._replace(stored, [*writes, *await self._without_address(record.session_id)])
+        blanked, unchanged = await self._without_address(record.session_id)
+        await self._replace(stored, [*writes, *blanked], unchanged)
 
-    async def _without_address(self, session_id: str) -> list[Write]:
+    async def _without_address(self, session_id: str) -> tuple[list[Write], list[Check]]:
         entry = await self._store.get(keys.offer(session_id))
         if entry is None:
-            return []
+            return [], []
+        unchanged: list[Check] = [Unchanged(entry.key, entry.version)]
         offer = readable(Offer, entry)
         if offer is None:  # it may hold the address, and counts as lost for whoever reads it
-            return [Delete(entry.key)]
-        return [Put(entry.key, offer.without_unknown_fields().change(client_address=None).to_bytes(), KEEP_OFFERS)]
+            return [Delete(entry.key)], unchanged
+        blank = offer.without_unknown_fields().change(client_address=None)
+        return [Put(entry.key, blank.to_bytes(), KEEP_OFFERS)], unchanged
 
     async def _mentions(self, prefix: str, address: str) -> AsyncIterator[Entry]:
         mentions, after = _matcher(address), None
@@ -182,8 +187,9 @@ class Privacy:
                 if any(map(mentions, _strings(_kept(entry)))):
                     yield entry
 
-    async def _replace(self, entry: Entry, writes: list[Write]) -> None:
-        await self._store.commit(writes, [Unchanged(entry.key, entry.version)])
+    async def _replace(self, entry: Entry, writes: list[Write], unchanged: Sequence[Check] = ()) -> None:
+        # What changed meanwhile is found again: the erasure looks until there is nothing.
+        _ = await self._store.commit(writes, [Unchanged(entry.key, entry.version), *unchanged])
 
 
 def sought_address(text: str) -> str:

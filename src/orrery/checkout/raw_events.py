@@ -11,6 +11,7 @@ from orrery.checkout.access import bought
 from orrery.checkout.records import UnreadableEvent
 from orrery.errors import EventIdReused, StoreUnavailable
 from orrery.owner import outbox, stored
+from orrery.owner.commits import write
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Event, EventReader, PartialEvent
 from orrery.ports.store import Absent, Check, Committed, Conflict, Delete, Entry, Put, Store, Write
@@ -98,7 +99,7 @@ class RawEvents:
     async def tell_reused(self, event_id: str) -> None:
         """Tell the owner once that an event id came with other contents."""
         log.warning("event id came with other contents", event_id=event_id)
-        await outbox.tell_once(self._store, _reused_draft(event_id), self._clock.now())
+        _ = await outbox.tell_once(self._store, _reused_draft(event_id), self._clock.now())
 
     async def body(self, event_id: str) -> bytes | None:
         """Return the body of an event; None where it is not stored, or was erased."""
@@ -117,7 +118,7 @@ class RawEvents:
 
     async def resolve(self, event_id: str) -> None:
         """Let an event ask for no more attention."""
-        await self._store.commit([Delete(keys.unreadable_event(event_id))])
+        await write(self._store, [Delete(keys.unreadable_event(event_id))])
 
     def _require_same(self, entry: Entry, body: bytes) -> None:
         if entry.value not in (body, ERASED_EVENT) and not _same(self.read(entry.value), self.read(body)):

@@ -16,6 +16,7 @@ from orrery.checkout.refunds import EVENTS_KEPT, Look, Refunds
 from orrery.checkout.session_states import SessionStates
 from orrery.errors import ItemUnreadable, ProcessorRefused, RecordUnreadable
 from orrery.owner import outbox, stored
+from orrery.owner.commits import write
 from orrery.owner.restored import Restored, last_restore
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, moment
@@ -121,10 +122,10 @@ class Reconciliation:
         now = self._clock.now()
         for name in report.unreadable:
             log.warning("a record can not be read", key=name)
-            await outbox.tell_once(self._store, _unreadable_letter(name), now)
+            _ = await outbox.tell_once(self._store, _unreadable_letter(name), now)
         for one in report.unread:
             log.warning("an object of the processor's cannot be read", kind=one.kind, fields=one.fields)
-            await outbox.tell_once(self._store, _unread_letter(one), now)
+            _ = await outbox.tell_once(self._store, _unread_letter(one), now)
 
     async def run(
         self, since: timedelta | None = None, *, dry_run: bool = False, progress: Progress | None = None
@@ -156,7 +157,7 @@ class Reconciliation:
         if start <= whole and not dry_run:
             charges_at = now if charges or last is None else last.charges_at
             seen = _reconciled(report, start, self._clock.now()).change(charges_at=charges_at)
-            await self._store.commit([Put(keys.RECONCILED, seen.to_bytes())])
+            await write(self._store, [Put(keys.RECONCILED, seen.to_bytes())])
         log.info("reconciled", examined=report.examined, granted=len(report.granted), dry_run=dry_run)
         return report
 

@@ -108,7 +108,7 @@ class Refusals:
             )
         try:
             # A conflict means that it is told already: by another process, or by this one before a restart.
-            await self._store.commit(writes, checks)
+            _ = await self._store.commit(writes, checks)
         except StoreError as error:
             log.warning("refused webhooks not told", why=str(error))
             return
@@ -123,7 +123,7 @@ class Refusals:
         drafts = [_all_clear_draft(now)]
         # A conflict means that another process has told it.
         ended = Unchanged(entry.key, entry.version)
-        await self._store.commit([Delete(entry.key), *outbox.enqueue(drafts, now)], [ended])
+        _ = await self._store.commit([Delete(entry.key), *outbox.enqueue(drafts, now)], [ended])
 
 
 def _signed_at(header: str) -> datetime | None:

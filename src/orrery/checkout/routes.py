@@ -206,7 +206,7 @@ class CheckoutRoutes:
 
     async def state(self, request: Request, session_id: Annotated[str, Path(max_length=255)]) -> AccessState:
         """Return whether the session is open, pending, granted, ended or failed; nothing personal."""
-        self._counted(request, self.read_limit)
+        _ = self._counted(request, self.read_limit)
         found = await self.session_states.of(session_id)
         return AccessState(state=found.state, expires_at=found.expires_at)
 

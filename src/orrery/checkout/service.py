@@ -18,6 +18,8 @@ from orrery.checkout.records import KEEP_OFFERS, Attempt, Offer
 from orrery.checkout.selling import Offered, Selling
 from orrery.errors import KeyReused, ProcessorError, ProcessorRefused, ProcessorUnreachable
 from orrery.owner import stored
+from orrery.owner.commits import write
+from orrery.owner.tasks import Tasks
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.store import Absent, Conflict, Put, Store, Write
@@ -58,13 +60,20 @@ class Checkout:
     """Creates hosted payment sessions."""
 
     def __init__(
-        self, store: Store, clock: Clock, processor: Processor, selling: Selling, health: CreationHealth
+        self,
+        store: Store,
+        clock: Clock,
+        processor: Processor,
+        selling: Selling,
+        health: CreationHealth,
+        tasks: Tasks,
     ) -> None:
         self._store = store
         self._clock = clock
         self._processor = processor
         self._selling = selling
         self._health = health
+        self._tasks = tasks
         self._under_way: dict[tuple[str, ProductKey], asyncio.Task[Created]] = {}
 
     async def create(self, purchase: Purchase) -> Created:
@@ -79,7 +88,7 @@ class Checkout:
         key = _scope(purchase)
         same = (key, purchase.product)
         if same not in self._under_way:
-            task = self._under_way[same] = asyncio.create_task(self._create(purchase, key))
+            task = self._under_way[same] = self._tasks.start(self._create(purchase, key))
             task.add_done_callback(lambda _: self._under_way.pop(same))
         return await asyncio.shield(self._under_way[same])
 
@@ -102,7 +111,7 @@ class Checkout:
             raise KeyReused("This Idempotency-Key was used for another product.")
         if known.session_id is None and known.parameters_digest != new.parameters_digest:
             # The product was changed between two clicks: under the old key the processor would refuse it.
-            await self._store.commit([Put(key, new.to_bytes(), KEEP_ATTEMPTS)])
+            await write(self._store, [Put(key, new.to_bytes(), KEEP_ATTEMPTS)])
             return new
         return known
 
@@ -114,7 +123,7 @@ class Checkout:
         if key:
             done = attempt.change(session_id=session.id, url=url)
             writes.append(Put(key, done.to_bytes(), KEEP_ATTEMPTS))
-        await self._store.commit(writes)
+        await write(self._store, writes)
         log.info("session created", session=session.id, product=offered.product.name)
         return Created(session.id, url)
 
@@ -160,7 +169,7 @@ class Checkout:
         fresh = _fresh_key()
         if key:
             renewed = attempt.change(processor_key=fresh)
-            await self._store.commit([Put(key, renewed.to_bytes(), KEEP_ATTEMPTS)])
+            await write(self._store, [Put(key, renewed.to_bytes(), KEEP_ATTEMPTS)])
         return fresh
 
     def _offer(self, session: CheckoutSession, offered: Offered, purchase: Purchase) -> list[Write]:

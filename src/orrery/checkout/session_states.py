@@ -100,7 +100,8 @@ class SessionStates:
             offer = stored.readable(Offer, entry)
             if entry and offer and offer.failed_at is None:
                 failed = offer.change(failed_at=self._clock.now())
-                await self._store.commit(
+                # What changed meanwhile is noted by the next reconciliation, which sees the session again.
+                _ = await self._store.commit(
                     [Put(entry.key, failed.to_bytes(), KEEP_OFFERS)], [Unchanged(entry.key, entry.version)]
                 )
         return unread
@@ -121,7 +122,8 @@ class SessionStates:
             told = outbox.enqueue([self._letters.payment_failed(session.id, bought(session))], now, held=held)
             # As long as the offer: of that alone the processor would say that the session is completed.
             failed = Put(entry.key, noted.change(failed_at=now).to_bytes(), KEEP_OFFERS)
-            await self._store.commit([failed, *told], [Unchanged(entry.key, entry.version)])
+            # What changed meanwhile is noted and told by the next reconciliation.
+            _ = await self._store.commit([failed, *told], [Unchanged(entry.key, entry.version)])
         return True
 
     async def _newest_charge_failed(self, payment_intent: str) -> bool:

@@ -38,6 +38,7 @@ from orrery.errors import (
 )
 from orrery.owner import outbox
 from orrery.owner.approvals import LONGEST_REASON, Approvals
+from orrery.owner.commits import write
 from orrery.owner.stored import readable
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Processor
@@ -170,7 +171,7 @@ class Trials:
         """Close what an earlier run may have left open; no receipt comes of it."""
         trial = left.trial
         if trial is None:
-            await self._store.commit([Delete(left.key.replace(keys.TRIAL, keys.TRIAL_LEFT, 1))])
+            await write(self._store, [Delete(left.key.replace(keys.TRIAL, keys.TRIAL_LEFT, 1))])
             return Outcome(left.name, "unreadable", note=_UNREADABLE)
         if gone := self._why_gone(trial):
             await self._keep(_after(trial, "gone", gone))
@@ -263,7 +264,7 @@ class Trials:
         kept = Put(keys.trial(trial.run_id, trial.product), trial.to_bytes(), KEEP_TRIALS)
         left = keys.trial_left(trial.run_id, trial.product)
         index = Put(left, b"", KEEP_TRIALS) if trial.leaves_something else Delete(left)
-        await self._store.commit([kept, index, *more])
+        await write(self._store, [kept, index, *more])
 
     def _told(self, trial: Trial) -> list[Write]:
         letters = [_letter(trial)] if trial.state == "completed" else []

@@ -29,6 +29,7 @@ from orrery.errors import (
     RecordUnreadable,
 )
 from orrery.owner import outbox, stored
+from orrery.owner.commits import write
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, moment
 from orrery.ports.processor import CheckoutSession, Parameters, Processor, ProcessorReads
@@ -113,7 +114,7 @@ class Verification:
         return verified
 
     async def _forget(self, product: Product) -> None:
-        await self._store.commit([Delete(keys.verifying(product.key))])
+        await write(self._store, [Delete(keys.verifying(product.key))])
 
     async def _compared(self, name: str, session_id: str, today: Parameters) -> VerificationReport:
         try:
@@ -143,13 +144,13 @@ class Verification:
         entry = await self._store.get(begun)
         key = stored.read_id(entry) if entry else f"verify-{secrets.token_hex(16)}"
         if entry is None:
-            await self._store.commit([Put(begun, key.encode(), KEEP_KEY)])
+            await write(self._store, [Put(begun, key.encode(), KEEP_KEY)])
         started = await shop.start(
             product_type=asked.product_type, vendor_slug=asked.vendor_slug, cert_code=asked.cert_code, key=key
         )
         if started.session_id:
             own = OwnSession(session_id=started.session_id, made_by="verify", made_at=self._clock.now())
-            await self._store.commit([Put(keys.own_session(started.session_id), own.to_bytes(), KEEP_TRIALS)])
+            await write(self._store, [Put(keys.own_session(started.session_id), own.to_bytes(), KEEP_TRIALS)])
         return entry is not None, started
 
     async def _to_expire(self, session_id: str) -> str:
@@ -172,7 +173,7 @@ class Verification:
         if last and last.kinds and not differing:
             letters.append(_over(now))
         writes: list[Write] = [Put(keys.DRIFT, seen.to_bytes()), *outbox.enqueue(letters, now)]
-        await self._store.commit(writes)
+        await write(self._store, writes)
         if new:
             log.warning("the checkout drifts", session=session.id, kinds=[one.name for one in new])
         return seen

@@ -132,7 +132,7 @@ def _unique(declines: Iterable[Decline]) -> list[Decline]:
     """Return each charge once, by time; of two reports of a charge always the same, whatever their order."""
     by_charge: dict[str, Decline] = {}
     for decline in sorted(declines, key=_order):
-        by_charge.setdefault(decline.charge_id, decline)
+        _ = by_charge.setdefault(decline.charge_id, decline)
     return list(by_charge.values())
 
 

@@ -103,7 +103,7 @@ def known_address(text: str | None) -> str | None:
 
 def _why_no_address(text: str) -> str:
     try:
-        ip_network(text, strict=False)
+        _ = ip_network(text, strict=False)
     except ValueError:
         return "That is not an IP address."
     return "That is a network: name one address, such as the one that the declines came from."

@@ -69,7 +69,7 @@ async def _each(intent: Intent, change: EntryChange, done: str) -> str:
     entries = body_of(intent).entries
     for number, entry in enumerate(entries, 1):
         try:
-            await change(entry, f"orrery-{intent.id}-{number}")
+            _ = await change(entry, f"orrery-{intent.id}-{number}")
         except ProcessorRefused as error:
             if number == 1:
                 raise

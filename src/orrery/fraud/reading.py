@@ -4,7 +4,6 @@ A look takes one call for each 100 charges; one for each payment among crowded d
 before, at most `LOOKUPS`; and one for each 100 open reviews, when an address is still missing.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -15,6 +14,7 @@ from orrery.errors import ItemUnreadable
 from orrery.fraud.clusters import Cluster, Decline, clusters, crowded, recognised
 from orrery.fraud.entries import known_address
 from orrery.fraud.records import FOUND, found_in
+from orrery.owner.tasks import together
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Charge, ProcessorReads, split_unreadable
 from orrery.ports.store import Store
@@ -97,7 +97,7 @@ class Reading:
         new = [one for one in wanted if one not in self._addresses][:LOOKUPS]
         for start in range(0, len(new), AT_ONCE):
             batch = new[start : start + AT_ONCE]
-            self._addresses |= zip(batch, await asyncio.gather(*map(self._address_of, batch)), strict=True)
+            self._addresses |= zip(batch, await together(*map(self._address_of, batch)), strict=True)
 
     async def _reviewed(self) -> dict[str, str]:
         """Return the addresses that open reviews tell, by charge and by payment intent."""

@@ -12,7 +12,7 @@ from orrery.fraud.words import incident, lasting, together
 from orrery.owner import outbox
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, moment
-from orrery.ports.store import Absent, Put, Store, Unchanged
+from orrery.ports.store import Absent, Conflict, Put, Store, Unchanged
 
 EVERY = timedelta(minutes=5)
 """How often the workers look (issue: every 5 minutes)."""
@@ -50,8 +50,9 @@ class FraudWatch:
         found = Found(looked_at=look.until, unasked=look.unasked, clusters=kept)
         letters = outbox.enqueue([_letter(group) for group in together(new)], look.until)
         check = Unchanged(FOUND, entry.version) if entry else Absent(FOUND)
-        await self._store.commit([Put(FOUND, found.to_bytes()), *letters], [check])
-        if new:
+        if isinstance(await self._store.commit([Put(FOUND, found.to_bytes()), *letters], [check]), Conflict):
+            log.info("another process looked at the declines meanwhile")
+        elif new:
             log.warning("fraud clusters", new=len(new), known=len(told))
 
     async def panel(self) -> Panel:

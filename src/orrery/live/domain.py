@@ -19,6 +19,7 @@ from orrery.live.reads import FirstLevelCache, PublicRead
 from orrery.live.refresh import Refresh
 from orrery.live.routes import PATH, LiveRoutes
 from orrery.live.widgets import widgets
+from orrery.owner.tasks import Tasks
 from orrery.owner.workers import Job
 from orrery.ports.analytics import Analytics
 from orrery.ports.clock import Clock
@@ -51,7 +52,7 @@ class LiveDomain:
 
     PATH = PATH
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  the wiring of a domain names each of its ports
         self,
         store: Store,
         clock: Clock,
@@ -59,6 +60,7 @@ class LiveDomain:
         counter: Counter,
         tracker: Tracker,
         plan: LivePlan,
+        tasks: Tasks,
         *,
         holder: str,
     ) -> None:
@@ -67,7 +69,7 @@ class LiveDomain:
         self._site, self._cosmos = PublicRead(cache, clock, site), PublicRead(cache, clock, cosmos)
         budget = Budget(store, clock, analytics, plan.limits, plan.interval, source=plan.source)
         counted = metrics(plan.paths)
-        self.refresh = Refresh(store, clock, budget, cache, counted, interval=plan.interval, holder=holder)
+        self.refresh = Refresh(store, clock, budget, cache, counted, tasks, interval=plan.interval, holder=holder)
         self.overview = Overview(store, clock, budget, is_used=plan.has_property)
         # Without its key nothing is counted, which the health tells.
         self.monitor = Monitor(store, clock, counter, tracker, pushes=self._can_ask)
@@ -75,7 +77,7 @@ class LiveDomain:
         self.health = LiveHealth(store, clock, analytics, plan.has_property, plan.has_key, bearer.usable)
         self.routes = LiveRoutes(
             refresh=self.refresh if self._can_ask else None,
-            owners_reads=OwnersReads(store, clock, budget) if self._can_ask else None,
+            owners_reads=OwnersReads(store, clock, budget, tasks) if self._can_ask else None,
             bearer=bearer,
             widgets=widgets(min_visible=plan.min_visible, interval=plan.poll_interval),
         )

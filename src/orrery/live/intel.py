@@ -10,6 +10,7 @@ from orrery.live.budget import Budget, tag_of
 from orrery.live.freshness import TOO_OLD_ABOVE, age
 from orrery.live.reads import snapshot_in
 from orrery.owner.single_flight import SingleFlight
+from orrery.owner.tasks import Tasks
 from orrery.ports.analytics import By, Report, Row
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
@@ -50,12 +51,12 @@ class _RefusedError(Exception):
 class OwnersReads:
     """Direct reads within the quota; callers at the same moment share one."""
 
-    def __init__(self, store: Store, clock: Clock, budget: Budget) -> None:
+    def __init__(self, store: Store, clock: Clock, budget: Budget, tasks: Tasks) -> None:
         self._store = store
         self._clock = clock
         self._budget = budget
-        self._intel = SingleFlight(self._read_intel)
-        self._guided = SingleFlight(self._read_guided)
+        self._intel = SingleFlight(tasks, self._read_intel)
+        self._guided = SingleFlight(tasks, self._read_guided)
         self._held: tuple[int, datetime] | None = None
 
     async def intel(self) -> Intel:

@@ -19,6 +19,7 @@ from orrery.live import keys
 from orrery.live.freshness import age
 from orrery.owner import outbox
 from orrery.owner.stored import replaceable
+from orrery.owner.tasks import together
 from orrery.ports.clock import Clock
 from orrery.ports.counter import Counter, Reading
 from orrery.ports.store import Absent, Check, Committed, Put, Store, Unchanged, Write
@@ -248,7 +249,7 @@ class Monitor:
         return await self._told(reason, after, version)
 
     async def _reason(self) -> Reason | None:
-        site, cosmos = await asyncio.gather(self._counter.read("site"), self._counter.read("cosmos"))
+        site, cosmos = await together(self._counter.read("site"), self._counter.read("cosmos"))
         return judge(site, cosmos, self._clock.now())
 
     async def _told(self, reason: Reason | None, seen: Seen, version: int) -> Verdict:
@@ -257,7 +258,7 @@ class Monitor:
         trouble = await conversation.catch_up()
         if conversation.seen != seen:
             # When another check has counted meanwhile this is lost: that one found the issue by its label.
-            await self._store_seen(conversation.seen, Unchanged(keys.MONITOR, version))
+            _ = await self._store_seen(conversation.seen, Unchanged(keys.MONITOR, version))
         verdict = _verdict(reason, conversation.seen, counted=True, done=conversation.done, trouble=trouble)
         log.info("live count checked", kind=reason.kind if reason else "good", done=verdict.done, trouble=trouble)
         return verdict

@@ -1,13 +1,13 @@
 """The one writer of the shared cache (spec 2, Refresh behaviour; decisions 20, 21, 24 to 26)."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import structlog
 
-from orrery.errors import AnalyticsFailed, NotConfigured, OrreryError
+from orrery.errors import AnalyticsFailed, NotConfigured, OrreryError, StoreError
 from orrery.live import keys
 from orrery.live.answers import reading
 from orrery.live.budget import DEADLINE, QUOTA, UNREACHABLE, Budget, tag_of
@@ -17,6 +17,7 @@ from orrery.live.reads import FirstLevelCache, snapshot_in
 from orrery.live.records import LastError, Outcome, Pages, read
 from orrery.owner.lease import Lease
 from orrery.owner.single_flight import SingleFlight
+from orrery.owner.tasks import Tasks, together
 from orrery.ports.clock import Clock
 from orrery.ports.store import Committed, Delete, Put, Store, Write
 from orrery.record import Record
@@ -48,13 +49,14 @@ class _Term:
 class Refresh:
     """Asks the provider at most once an interval, whoever asks for it and how often."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  the one writer names all that it stands on
         self,
         store: Store,
         clock: Clock,
         budget: Budget,
         cache: FirstLevelCache,
         metrics: Sequence[Metric],
+        tasks: Tasks,
         *,
         interval: timedelta,
         holder: str,
@@ -66,7 +68,7 @@ class Refresh:
         self._metrics = metrics
         self._interval = interval
         self._lease = Lease(store, clock, "live refresh", holder, TERM)
-        self._flight = SingleFlight(self._refresh)
+        self._flight = SingleFlight(tasks, self._refresh)
 
     async def run(self) -> Outcome:
         """Refresh, or return what this interval's refresh did; raise `StoreError` or `NotConfigured`.
@@ -87,12 +89,26 @@ class Refresh:
         while self._clock.monotonic() < patience:
             token = await self._lease.take()
             # Between the look before and the lease, another may have finished and let go.
-            if done := await self._done():
+            if token is None:
+                done = await self._done()
+            else:
+                done = await self._done_or_filled(token)
+            if done:
                 return done
-            if token is not None:
-                return await self._fill(_Term(self._window(), self._clock.now(), token))
             await self._clock.sleep(LOOK_AGAIN)
         return await self._newest("Another process is refreshing and has not finished.")
+
+    async def _done_or_filled(self, token: int) -> Outcome:
+        """Return what another has done meanwhile, or fill; let go of the lease, however that ends."""
+        try:
+            if not (done := await self._done()):
+                return await self._fill(_Term(self._window(), self._clock.now(), token))
+        except BaseException:
+            with suppress(StoreError):
+                await self._lease.release(token)
+            raise
+        await self._lease.release(token)
+        return done
 
     async def _fill(self, term: _Term) -> Outcome:
         by_name = {metric.name: metric for metric in self._metrics}
@@ -100,7 +116,7 @@ class Refresh:
         await self._budget.charge(plan.run)
         settled = await self._settle([by_name[name] for name in plan.run], term.began)
         if not_configured := next((one for one in settled.values() if isinstance(one, NotConfigured)), None):
-            await self._write(term, self._errors(settled, term.began), None)
+            _ = await self._write(term, self._errors(settled, term.began), None)
             raise not_configured
         outcome = self._outcome(settled, term) if TOTAL.name in settled else await self._put_off(term, plan)
         writes = [*self._values(settled), *self._errors(settled, term.began)]
@@ -112,7 +128,7 @@ class Refresh:
 
     async def _settle(self, asked: Sequence[Metric], at: datetime) -> Settled:
         """Ask for all at once; the failure of one is nothing to the others (spec 2, Refresh 1 and 2)."""
-        results = await asyncio.gather(*(self._ask(metric, at) for metric in asked))
+        results = await together(*(self._ask(metric, at) for metric in asked))
         return {metric.name: result for metric, result in zip(asked, results, strict=True)}
 
     async def _ask(self, metric: Metric, at: datetime) -> Record | OrreryError:

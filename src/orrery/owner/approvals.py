@@ -167,7 +167,7 @@ class Approvals:
         if progress is None or progress.state != "approved":
             return False
         try:
-            await self._checked(
+            _ = await self._checked(
                 proposal, progress.statement, progress.signature, state="approved", lifetime=STANDING
             )
         except ApprovalRefused:
@@ -215,7 +215,7 @@ class Approvals:
 
         for target in progress.open_targets():
             closing = partial(closed, target)
-            await self._steps.step(proposal.intent, "closed", closing, note=said, target=target)
+            _ = await self._steps.step(proposal.intent, "closed", closing, note=said, target=target)
 
     async def withdraw(self, intent_id: str) -> Progress:
         """Take back an intent that was not signed, or end a standing approval; raise `Invalid` otherwise."""
@@ -338,7 +338,7 @@ class Approvals:
                 raise ApprovalRefused("The approval is used for this target, or was withdrawn.")
             return progress.after(deed.target, "started", self._clock.now())
 
-        await self._steps.step(deed.intent, "started", begun, target=deed.target, word=word)
+        _ = await self._steps.step(deed.intent, "started", begun, target=deed.target, word=word)
 
     @asynccontextmanager
     async def _logging_refusals(
@@ -348,7 +348,7 @@ class Approvals:
         try:
             yield
         except ApprovalRefused as error:
-            await self.log.append("refused", intent, str(error), target=target, quiet=overtaken)
+            _ = await self.log.append("refused", intent, str(error), target=target, quiet=overtaken)
             raise
 
 

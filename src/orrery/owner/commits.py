@@ -1,10 +1,15 @@
-"""A commit whose outcome the caller has to know."""
+"""Commits: one that cannot conflict, and one whose outcome the caller has to know."""
 
 import secrets
 from collections.abc import Sequence
 
 from orrery.errors import OutcomeUnknown
 from orrery.ports.store import Check, Committed, Conflict, Store, Write
+
+
+async def write(store: Store, writes: Sequence[Write]) -> None:
+    """Commit without a check: nothing can conflict with it. Raises the store's errors."""
+    _ = await store.commit(writes)
 
 
 async def commit_once(store: Store, writes: Sequence[Write], checks: Sequence[Check]) -> Committed | Conflict:

@@ -13,7 +13,7 @@ import structlog
 from orrery.errors import Invalid, RecordUnreadable, StoreError, StoreUnavailable
 from orrery.owner import outbox
 from orrery.owner.baseline import ANNOUNCED_FOR, Alarm, Announcement, Kept, Look, compared
-from orrery.owner.commits import commit_once
+from orrery.owner.commits import commit_once, write
 from orrery.owner.fingerprints import DIRECTORY, Seen, Sight
 from orrery.owner.restored import last_restore
 from orrery.owner.secret_letters import Event, Use, described, letters
@@ -89,7 +89,7 @@ class SecretsGuard:
         announcement = Announcement(
             name=name, reason=reason.strip(), removal=removal, at=now, until=now + ANNOUNCED_FOR
         )
-        await self._store.commit([Put(ANNOUNCED + name, announcement.to_bytes(), ANNOUNCED_FOR)])
+        await write(self._store, [Put(ANNOUNCED + name, announcement.to_bytes(), ANNOUNCED_FOR)])
         return announcement
 
     async def announced(self) -> dict[str, Announcement]:

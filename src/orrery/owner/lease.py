@@ -51,7 +51,7 @@ class Lease:
 
     async def release(self, token: int) -> None:
         """Let another take the lease at once; harmless when it has moved on."""
-        await self._store.commit([Delete(self._key)], [self.fence(token)])
+        _ = await self._store.commit([Delete(self._key)], [self.fence(token)])
 
     async def give_up(self) -> None:
         """Let another take the lease at once if it is ours, as on a planned stop."""

@@ -1,7 +1,8 @@
 """Notifications that are never lost (decision 12).
 
 A message is enqueued in the same commit as what it tells about; a worker delivers it, with back-off, until it
-is accepted. A crash between sending and marking may repeat one, never lose one.
+is accepted. Each channel sends one message at a time, and marks it before it begins the next: a crash between
+sending and marking repeats one push and one e-mail at most, and loses none.
 
     waiting ──accepted──▶ delivered (kept 30 days)
        │ └───refused───▶ dead (kept until the owner looks)
@@ -17,10 +18,24 @@ from typing import Literal
 import structlog
 
 from orrery.errors import DeliveryFailed, RecordUnreadable
+from orrery.owner.commits import write
 from orrery.owner.stored import parted, read, readable, tried
+from orrery.owner.tasks import together
 from orrery.ports.clock import Clock
 from orrery.ports.notifier import Message, Notifier, Priority
-from orrery.ports.store import MINIMUM_TTL, Absent, Check, Delete, Entry, Put, Store, Unchanged, Write
+from orrery.ports.store import (
+    MINIMUM_TTL,
+    Absent,
+    Check,
+    Committed,
+    Conflict,
+    Delete,
+    Entry,
+    Put,
+    Store,
+    Unchanged,
+    Write,
+)
 from orrery.record import Record
 
 Channel = Literal["push", "email"]
@@ -34,8 +49,8 @@ MANY = 11
 KEEP_DELIVERED = timedelta(days=30)
 SEND_DEADLINE = 20.0
 """Seconds that one delivery may take."""
-BATCH = 16
-"""How many deliveries are under way at once."""
+PAGE = 16
+"""How many entries of the index are read at a time."""
 
 ROW = "outbox:"
 _DUE = "outbox-due:"
@@ -92,9 +107,9 @@ def unseen(drafts: Sequence[Draft]) -> list[Check]:
     return [Absent(_row_key(draft.id)) for draft in drafts]
 
 
-async def tell_once(store: Store, draft: Draft, now: datetime) -> None:
-    """Enqueue `draft` unless its id was enqueued before and is still kept."""
-    await store.commit(enqueue([draft], now), unseen([draft]))
+async def tell_once(store: Store, draft: Draft, now: datetime) -> bool:
+    """Enqueue `draft` unless its id was enqueued before and is still kept; return whether it is new."""
+    return isinstance(await store.commit(enqueue([draft], now), unseen([draft])), Committed)
 
 
 def removed(entry: Entry) -> list[Write]:
@@ -126,22 +141,30 @@ class Outbox:
         self._store = store
         self._clock = clock
         self._notifiers = notifiers
+        self._channels: dict[str, Channel] = {}
 
-    async def deliver_due(self) -> int:
-        """Try what is due, oldest first, and return how many were tried.
+    async def deliver_due(self, *channels: Channel) -> int:
+        """Try what is due on these channels, or on all; return how many were tried; raise the store's errors.
 
-        A channel that failed is left alone until the next call, so that a mail server that is down is asked once
-        a second and not once a message.
+        Each channel goes by itself, oldest first. One that failed is left alone until the next call, so that a
+        mail server that is down is asked once a second and not once a message.
         """
-        tried, after, down = 0, None, set[Channel]()
-        while down != set(CHANNELS) and (indexed := await self._due(after)):
-            after = indexed[-1].key
-            found = [await self._indexed(entry) for entry in indexed]
-            up = [pair for pair in found if pair and pair[1].channel not in down]
-            results = await asyncio.gather(*(self._deliver(entry, row) for entry, row in up))
-            down |= {row.channel for (_, row), well in zip(up, results, strict=True) if not well}
-            tried += len(results)
-        return tried
+        return sum(await together(*map(self._deliver_all, channels or CHANNELS)))
+
+    async def _deliver_all(self, channel: Channel) -> int:
+        count, seen = 0, set[str]()
+        async for index in self._due():
+            row_id = index.value.decode(errors="replace")
+            seen.add(row_id)
+            if self._channels.get(row_id, channel) == channel and (found := await self._indexed(index)):
+                self._channels[row_id] = found[1].channel
+                if found[1].channel == channel:
+                    count += 1
+                    if not await self._deliver(*found):
+                        return count
+        # Whoever waits in a long row is not read again for each channel, once a second.
+        self._channels = {one: kept for one, kept in self._channels.items() if one in seen}
+        return count
 
     async def rows(self, state: State | None = None) -> AsyncIterator[Row]:
         """Yield every row that can be read, or those in `state`, by id."""
@@ -192,13 +215,26 @@ class Outbox:
         """Hold back everything that waits (after a restore); return how many rows that were."""
         waiting = [row async for row in self.rows("waiting")]
         for row in waiting:
-            await self._store.commit(_replaced(row, _stored(row.change(state="held"))))
+            await write(self._store, _replaced(row, _stored(row.change(state="held"))))
         return len(waiting)
 
-    async def _due(self, after: str | None) -> list[Entry]:
-        now = _stamp(self._clock.now())
-        indexed = await self._store.scan(_DUE, after=after, limit=BATCH)
-        return [entry for entry in indexed if _due_at(entry) <= now]
+    async def _due(self) -> AsyncIterator[Entry]:
+        """Yield the index of what is due, oldest first; then of what was put off further than any wait is long.
+
+        That was noted before the clock was put back.
+        """
+        after = None
+        while indexed := await self._store.scan(_DUE, after=after, limit=PAGE):
+            after = indexed[-1].key
+            for entry in indexed:
+                if _due_at(entry) <= _stamp(self._clock.now()):
+                    yield entry
+            if _due_at(indexed[-1]) > _stamp(self._clock.now()):
+                break
+        latest = _stamp(self._clock.now() + 2 * LONGEST_RETRY)
+        for entry in await self._store.scan(_DUE, limit=PAGE, reverse=True):
+            if _due_at(entry) > latest:
+                yield entry
 
     async def _indexed(self, index: Entry) -> tuple[Entry, Row] | None:
         """Return the row that an index entry leads to; put an entry that leads to none out of the way."""
@@ -211,7 +247,8 @@ class Outbox:
         if entry and not row:
             log.error("notification can not be read", id=row_id)
             writes.append(Put(f"{_UNREADABLE}{row_id}", index.value))
-        await self._store.commit(writes, [Unchanged(index.key, index.version)])
+        if isinstance(await self._store.commit(writes, [Unchanged(index.key, index.version)]), Conflict):
+            log.info("the index of notifications changed meanwhile", id=row_id)
         return None
 
     async def _deliver(self, entry: Entry, row: Row) -> bool:
@@ -230,7 +267,8 @@ class Outbox:
             await self._failed(entry, row, f"Unexpected {type(error).__name__}.", permanent=False)
             return False
         done = row.change(state="delivered", attempts=row.attempts + 1, last_error=None)
-        await self._replace(entry, row, [Put(_row_key(row.id), _json(done), KEEP_DELIVERED)])
+        if not await self._replace(entry, row, [Put(_row_key(row.id), _json(done), KEEP_DELIVERED)]):
+            log.info("notification changed while it was sent", id=row.id, channel=row.channel)
         log.info("notification delivered", id=row.id, channel=row.channel, attempts=done.attempts)
         return True
 
@@ -247,21 +285,24 @@ class Outbox:
         writes = _stored(row.change(state=state, attempts=attempts, due_at=due, last_error=reason))
         if permanent and row.channel != "push":
             writes += enqueue([_dead_letter(row, reason)], self._clock.now())
-        await self._replace(entry, row, writes)
+        if not await self._replace(entry, row, writes):
+            log.info("notification changed while it was sent", id=row.id, channel=row.channel)
         log.warning("notification not accepted", id=row.id, channel=row.channel, attempts=attempts, state=state)
 
-    async def _replace(self, entry: Entry, row: Row, writes: list[Write]) -> None:
-        await self._store.commit(_replaced(row, writes), [Unchanged(entry.key, entry.version)])
+    async def _replace(self, entry: Entry, row: Row, writes: list[Write]) -> bool:
+        """Return whether the row was replaced: not when it has changed since it was read."""
+        outcome = await self._store.commit(_replaced(row, writes), [Unchanged(entry.key, entry.version)])
+        return isinstance(outcome, Committed)
 
     async def _change(self, row_id: str, state: State | None) -> bool:
-        entry = await self._store.get(_row_key(row_id))
-        row = read(Row, entry) if entry else None
-        if entry is None or row is None or row.state not in ("held", "dead"):
-            return False
-        now = self._clock.now()
-        changed = _stored(row.change(state=state, due_at=now)) if state else []
-        await self._replace(entry, row, changed)
-        return True
+        while True:
+            entry = await self._store.get(_row_key(row_id))
+            row = read(Row, entry) if entry else None
+            if entry is None or row is None or row.state not in ("held", "dead"):
+                return False
+            changed = _stored(row.change(state=state, due_at=self._clock.now())) if state else []
+            if await self._replace(entry, row, changed):
+                return True
 
 
 def _row(draft: Draft, now: datetime, state: State) -> Row:

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import AwareDatetime
 
 from orrery.owner import stored
+from orrery.owner.commits import write
 from orrery.owner.outbox import Outbox
 from orrery.ports.clock import Clock
 from orrery.ports.store import Delete, Put, Store, Unchanged
@@ -36,7 +37,8 @@ class Restored(Record):
         noted = stored.readable(Restored, entry)
         if entry and noted == self and (self.reconciled_since is None or since < self.reconciled_since):
             later = self.change(reconciled_since=since)
-            await store.commit([later.put()], [Unchanged(RESTORED, entry.version)])
+            # A restore meanwhile is another: what was seen before it does not count.
+            _ = await store.commit([later.put()], [Unchanged(RESTORED, entry.version)])
 
     def put(self) -> Put:
         """Return the write that keeps this."""
@@ -61,14 +63,14 @@ class Restoration:
 
     async def settle(self) -> Settled:
         """Mark the restore, hold notifications back, void approvals, and let go of old leases."""
-        await self._store.commit([Restored(at=self._clock.now()).put()])
-        await self._delete(LEASES)
+        await write(self._store, [Restored(at=self._clock.now()).put()])
+        _ = await self._delete(LEASES)
         return Settled(await self._outbox.hold_all(), await self._delete(APPROVALS))
 
     async def _delete(self, prefix: str) -> int:
         deleted = 0
         while page := await self._store.scan(prefix):
-            await self._store.commit([Delete(entry.key) for entry in page])
+            await write(self._store, [Delete(entry.key) for entry in page])
             deleted += len(page)
         return deleted
 

@@ -160,7 +160,7 @@ class Watch:
                 known[part] = replaceable(Outage, entry)
             except RecordUnreadable as error:
                 log.warning("the owner is not told of this part", part=part, why=str(error))
-                bad.pop(part, None)
+                _ = bad.pop(part, None)
         # Until its outage is over: what follows from a cause may take a while longer to work again.
         causes = everything.keys() | {part for part, one in known.items() if one and one.told_at}
         changes: list[_Change] = []

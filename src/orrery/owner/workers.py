@@ -11,6 +11,7 @@ import structlog
 
 from orrery.errors import OrreryError, StoreError
 from orrery.owner.lease import Lease
+from orrery.owner.tasks import to_its_end
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 
@@ -63,7 +64,7 @@ class Workers:
         """Run every job until cancelled. A fault in this class itself ends all of them, as an `ExceptionGroup`."""
         async with asyncio.TaskGroup() as group:
             for job in self._jobs:
-                group.create_task(self._repeat(job), name=job.name)
+                _ = group.create_task(self._repeat(job), name=job.name)
 
     async def _repeat(self, job: Job) -> None:
         lease = Lease(self._store, self._clock, job.name, self._holder, LEASE)
@@ -111,10 +112,10 @@ class Workers:
     async def _once(self, job: Job, lease: Lease) -> None:
         try:
             if job.everywhere:
-                await job.run()
-            elif await lease.take() is not None:
-                await self._renewing(job, lease)
-            self.failing.pop(job.name, None)
+                _ = await job.run()
+            elif await lease.take() is not None and not await self._renewing(job, lease):
+                log.warning("another process does the job now", job=job.name)
+            _ = self.failing.pop(job.name, None)
         except OrreryError as error:
             self.failing[job.name] = str(error)
             log.warning("job failed", job=job.name, kind=type(error).__name__, why=str(error))
@@ -130,27 +131,37 @@ class Workers:
         self.failing[job.name] = f"unexpected {type(error).__name__}"
         log.error("job crashed", job=job.name, exc_info=error)
 
-    async def _renewing(self, job: Job, lease: Lease) -> None:
-        renewal = asyncio.create_task(self._renew(lease))
+    async def _renewing(self, job: Job, lease: Lease) -> bool:
+        """Do a job while its lease is renewed; return False when the lease was lost, and the job stopped."""
+        work, renewal = asyncio.ensure_future(job.run()), asyncio.create_task(self._renew(lease))
+        both = work, renewal
         try:
-            await job.run()
+            _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            finished = work.done()
         finally:
-            renewal.cancel()
-            await asyncio.wait([renewal])
-            if not renewal.cancelled():
-                renewal.result()
+            for task in both:
+                _ = task.cancel()
+            _ = await asyncio.wait(both)
+        if finished:
+            _ = work.result()
+        elif not renewal.cancelled():
+            renewal.result()
+        return finished
 
     async def _renew(self, lease: Lease) -> None:
-        while await self._keeps(lease):
-            await self._clock.sleep(LEASE.total_seconds() / 3)
-
-    async def _keeps(self, lease: Lease) -> bool:
-        try:
-            return await lease.take() is not None
-        except StoreError as error:
-            # Half of the term is left: the next renewal still comes in time.
-            log.warning("lease not renewed", why=str(error))
-            return True
+        """Renew a lease until it is lost. A store that fails has it renewed late: by then it may be another's."""
+        kept = self._clock.monotonic()
+        while True:
+            try:
+                if await to_its_end(lease.take()) is None:
+                    return
+                kept, pause = self._clock.monotonic(), LEASE / 3
+            except StoreError as error:
+                log.warning("lease not renewed", why=str(error))
+                pause = LEASE / 15
+                if self._clock.monotonic() - kept >= LEASE.total_seconds() / 2 - pause.total_seconds():
+                    return
+            await self._clock.sleep(pause.total_seconds())
 
 
 def _is_cancelled() -> bool:

@@ -1,0 +1,80 @@
+"""Tasks have owners: none is left to end, or to fail, unseen."""
+
+import asyncio
+from collections.abc import Awaitable, Coroutine
+from typing import Any, TypeVar
+
+import structlog
+
+FINISH = 5.0
+"""Seconds that work under way may take to end before it is cancelled, when the process ends."""
+
+Result = TypeVar("Result")
+
+log = structlog.get_logger()
+
+
+async def together(*work: Awaitable[Result]) -> list[Result]:
+    """Do all of `work` at once, wait for each to its end, and return the results in order.
+
+    The first failure is raised when all have ended: none goes on behind the caller's back.
+    """
+    tasks = [asyncio.ensure_future(one) for one in work]
+    if tasks:
+        try:
+            _ = await asyncio.wait(tasks)
+        except asyncio.CancelledError:
+            for task in tasks:
+                _ = task.cancel()
+            _ = await asyncio.wait(tasks)
+            raise
+    failed = [error for task in tasks if (error := task.exception())]
+    if failed:
+        raise failed[0]
+    return [task.result() for task in tasks]
+
+
+async def to_its_end(work: Coroutine[Any, Any, Result]) -> Result:
+    """Do `work`, also when the caller is cancelled meanwhile; the caller is cancelled after that.
+
+    What was handed to the store may land although nobody waits for it. Whoever writes next must come after it.
+    """
+    task = asyncio.create_task(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        _ = await asyncio.wait([task])
+        if not task.cancelled():
+            _ = task.exception()
+        raise
+
+
+class Tasks:
+    """Owns work that goes on when whoever began it goes away: a visitor hangs up, a caller is cancelled."""
+
+    def __init__(self) -> None:
+        self._under_way: set[asyncio.Task[Any]] = set()
+
+    def start(self, work: Coroutine[Any, Any, Result]) -> "asyncio.Task[Result]":
+        """Begin `work`. Whoever waits for it should do so with `asyncio.shield`."""
+        task = asyncio.create_task(work)
+        self._under_way.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    async def finish(self) -> None:
+        """Wait for what is under way, for `FINISH` seconds; cancel what takes longer, and wait for that."""
+        if not self._under_way:
+            return
+        _, late = await asyncio.wait(self._under_way, timeout=FINISH)
+        for task in late:
+            _ = task.cancel()
+        if late:
+            log.warning("work under way was cancelled", tasks=len(late))
+            _ = await asyncio.wait(late)
+
+    def _ended(self, task: "asyncio.Task[Any]") -> None:
+        self._under_way.discard(task)
+        # When every caller was cancelled nobody else looks at the error, and the loop would complain.
+        if not task.cancelled():
+            _ = task.exception()
