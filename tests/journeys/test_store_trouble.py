@@ -1,9 +1,6 @@
 """The store is locked, full or damaged while the service runs: a clear 503, and later nothing is missing."""
 
-import sqlite3
-import subprocess
 from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 
 import httpx2
@@ -11,6 +8,7 @@ import pytest
 
 from orrery.adapters.sqlite import create
 from tests.support.deployment import Deployment, beside_a_sandbox, stop
+from tests.support.disks import fill, locked, small
 from tests.support.visiting import Visitor, expect_equal
 from tests.support.waiting import eventually
 from tests.support.webhooks import send, signed
@@ -59,15 +57,6 @@ def test_locked(shop: Deployment) -> None:
     see_made_good(visitor, session)
 
 
-@contextmanager
-def locked(store: Path) -> Generator[None]:
-    """Hold the store's write lock."""
-    with closing(sqlite3.connect(store, isolation_level=None)) as database:
-        database.execute("BEGIN IMMEDIATE")
-        yield
-        database.execute("ROLLBACK")
-
-
 def test_full(small_disk: Path, shop: Deployment) -> None:
     """While the disk is full, webhook and checkout are a 503 and readyz says so; with room again all is well."""
     shop.store = small_disk / "orrery.db"
@@ -85,29 +74,11 @@ def test_full(small_disk: Path, shop: Deployment) -> None:
     stop(service)
 
 
-def fill(filler: Path) -> None:
-    """Write to the disk until nothing more goes onto it."""
-    with filler.open("wb", buffering=0) as file:
-        try:
-            while file.write(b"\0" * 512):
-                pass
-        except OSError:
-            return
-
-
 @pytest.fixture
 def small_disk(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
     """Yield a directory on a disk of 2 MB, or skip where none may be mounted."""
-    disk = tmp_path_factory.mktemp("disk")
-    if not ran("mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)):
-        pytest.skip("a full disk needs a small one, and mounting it needs root")
-    yield disk
-    assert ran("umount", "--lazy", str(disk))
-
-
-def ran(*command: str) -> bool:
-    """Run a command, and tell whether it succeeded."""
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0  # noqa: S603  fixed commands
+    with small(tmp_path_factory.mktemp("disk")) as disk:
+        yield disk
 
 
 def test_damaged(shop: Deployment, tmp_path: Path) -> None:

@@ -196,3 +196,13 @@ async def test_the_essential_job_is_the_cause() -> None:
     clinic = Clinic(failing={"reconcile": "The disk is full.", Health.JOB: "The disk is full."})
     found = {one.part: one for one in await clinic.health.local()}
     assert (found[f"job: {Health.JOB}"].cause, found["job: reconcile"].cause) == ("", f"job: {Health.JOB}")
+
+
+async def test_a_store_that_takes_no_commit() -> None:
+    """A full disk is not seen by reading: a commit tells of it, and leaves the reason."""
+    clinic = Clinic()
+    assert (await clinic.health.written()).state == "ok"
+    clinic.store.commit_errors = [StoreUnavailable("The disk is full.")]
+    assert (await clinic.states())["store"] == "ok"
+    found = await clinic.health.written()
+    assert (found.part, found.state, found.why) == ("store", "broken", "The disk is full.")

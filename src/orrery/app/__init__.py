@@ -4,7 +4,7 @@ import asyncio
 import platform
 import secrets as random
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from functools import partial
 
@@ -15,6 +15,7 @@ from orrery.adapters.stripe.objects import read_event
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.adapters.stripe.writes import StripeWrites
+from orrery.adapters.unavailable_store import UnavailableStore
 from orrery.app.adapters import (
     analytics_of,
     clock_of,
@@ -28,6 +29,7 @@ from orrery.checkout.domain import CheckoutDomain
 from orrery.checkout.lookup import index_key
 from orrery.checkout.rekeying import rekey_imports
 from orrery.edge.auth import AdminBasic
+from orrery.errors import StoreError
 from orrery.fraud.domain import FraudDomain
 from orrery.live.domain import LiveDomain
 from orrery.logs import refer_to_sessions
@@ -49,7 +51,7 @@ from orrery.ports.notifier import Notifier
 from orrery.ports.store import Store
 from orrery.settings import Secrets, Settings, held_in, look_again, uses_of
 
-__all__ = ["Orrery", "clock_of", "opened"]
+__all__ = ["Orrery", "clock_of", "opened", "opened_for_examination"]
 
 
 @asynccontextmanager
@@ -64,6 +66,18 @@ async def opened(settings: Settings, secrets: Secrets) -> AsyncGenerator[Orrery]
     finally:
         await tasks.finish()
         await store.close()
+
+
+@asynccontextmanager
+async def opened_for_examination(settings: Settings, secrets: Secrets) -> AsyncGenerator[Orrery]:
+    """Compose as `opened` does; where the store cannot be used, over one whose every call says why."""
+    async with AsyncExitStack() as stack:
+        try:
+            orrery = await stack.enter_async_context(opened(settings, secrets))
+        except StoreError as error:
+            clock, nobodys_key = clock_of(settings), random.token_bytes(32)
+            orrery = _composed(settings, secrets, clock, UnavailableStore(error), nobodys_key, Tasks())
+        yield orrery
 
 
 def _composed(

@@ -1,25 +1,35 @@
 """`orrery doctor`: each configured part, how it is, why, and what to do (issue item 8)."""
 
+import asyncio
 from dataclasses import asdict
+from pathlib import Path
+from shutil import disk_usage
 
 import typer
 from rich.table import Table
 
-from orrery.app import Orrery
+from orrery.app import opened_for_examination
 from orrery.cli.doctor_approvals import approval_findings
-from orrery.cli.services import AsJson, Config, configured, with_services
+from orrery.cli.services import AsJson, Config, configured
 from orrery.cli.tables import show_json
 from orrery.cli.terminal import marked, new_console
-from orrery.owner.health import examined
+from orrery.owner.health import STORE, examined
 from orrery.ports.health import Finding
+from orrery.settings import Secrets, Settings
+
+MIB = 1 << 20
+
+LEAST_FREE = 8 * MIB
+"""Bytes: twice what the store's log takes before it is brought into the file (SQLite's wal_autocheckpoint)."""
 
 _SIGNS = {"ok": "[green]ok[/green]", "broken": "[red]broken[/red]", "off": "[dim]off[/dim]"}
 
 
 def command(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FBT002  a flag of the command line
     """Examine everything, asking the vendors too; exit 1 when something is broken."""
-    given = configured(config, quiet=True)[0].approvals
-    findings = with_services(config, _examine) + approval_findings(given.owner_keys, given.signing_key)
+    settings, secrets = configured(config, quiet=True)
+    given = settings.approvals
+    findings = asyncio.run(_examine(settings, secrets)) + approval_findings(given.owner_keys, given.signing_key)
     if as_json:
         show_json([asdict(finding) for finding in findings])
     else:
@@ -28,11 +38,23 @@ def command(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FB
         raise typer.Exit(1)
 
 
-async def _examine(orrery: Orrery) -> list[Finding]:
-    checks = [*orrery.checkout.health.remote(), *orrery.live.health.remote()]
-    remote = [await examined(part, check) for part, check in checks]
-    log = await orrery.approvals.finding()
-    return [*await orrery.findings(), *remote, *await orrery.health.remote(), log]
+async def _examine(settings: Settings, secrets: Secrets) -> list[Finding]:
+    async with opened_for_examination(settings, secrets) as orrery:
+        store = [await orrery.health.written(), *_disk(settings.store.path)]
+        local = [one for one in await orrery.findings() if one.part != STORE]
+        checks = [*orrery.checkout.health.remote(), *orrery.live.health.remote()]
+        checks += [("approval log", orrery.approvals.finding)]
+        asked = [await examined(part, check) for part, check in checks]
+        return [*store, *local, *asked, *await orrery.health.remote()]
+
+
+def _disk(store: Path) -> list[Finding]:
+    """Return that the store's disk is nearly full: commits to a log that has room left may succeed until then."""
+    free = disk_usage(store.parent).free
+    if free >= LEAST_FREE:
+        return []
+    why = f"Its disk is nearly full: {free / MIB:.1f} MiB are free for {store}."
+    return [Finding("disk", "broken", why, "Make room: without it nothing can be sold or kept.")]
 
 
 def _table(findings: list[Finding]) -> Table:

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from orrery.errors import OrreryError, StoreError
+from orrery.errors import OrreryError, StoreError, StoreUnavailable
 from orrery.owner.outbox import CHANNELS, Channel, Outbox
 from orrery.ports.health import Finding
 from orrery.ports.notifier import Notifier
@@ -11,6 +11,8 @@ from orrery.ports.store import MINIMUM_TTL, Put, Store
 _PROBE = "written"
 """The key that is written and read to see how the store is."""
 
+
+STORE = "store"
 
 NOTIFICATIONS, REFUSED, UNREADABLE = "notifications", "refused notifications", "unreadable notifications"
 """The parts that tell how the notifications are."""
@@ -43,8 +45,16 @@ class Health:
             await self._store.get(_PROBE)
             notifications = await self._notifications()
         except StoreError as error:
-            return [Finding("store", "broken", str(error), "Check the disk and the file's rights.")]
-        return [Finding("store", "ok"), *notifications, *self._jobs()]
+            return [_broken_store(error)]
+        return [Finding(STORE, "ok"), *notifications, *self._jobs()]
+
+    async def written(self) -> Finding:
+        """Return how the store is, as a durable commit to it shows."""
+        try:
+            await self.write()
+        except StoreError as error:
+            return _broken_store(error)
+        return Finding(STORE, "ok")
 
     async def undelivered(self) -> dict[str, int]:
         """Return how many notifications wait, are held back, and are dead."""
@@ -103,9 +113,17 @@ class Health:
         return Finding(channel, "ok")
 
 
+def _broken_store(error: StoreError) -> Finding:
+    todo = "Do that, then ask `orrery doctor` again: until then nobody can buy."
+    return Finding(STORE, "broken", str(error), todo)
+
+
 async def examined(part: str, check: Callable[[], Awaitable[Finding]]) -> Finding:
     """Return what the check finds, or that it failed."""
     try:
         return await check()
+    except StoreUnavailable:
+        why = "It cannot be told while the store cannot be used."
+        return Finding(part, "broken", why, "See the store.", cause=STORE)
     except OrreryError as error:
         return Finding(part, "broken", str(error), "Check the address, the key and the network.")

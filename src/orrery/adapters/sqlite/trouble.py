@@ -1,5 +1,6 @@
 """SQLite's errors in words that tell the owner what to do."""
 
+import errno
 from pathlib import Path
 
 import apsw
@@ -10,6 +11,10 @@ _LOCKED = "is locked by another process for too long: see who holds it, then try
 _FULL = "could not grow, because the disk is full: make room, then try again"
 _DAMAGED = "is damaged or no store at all: put a sound snapshot in its place with `orrery restore`"
 _REFUSED = "could not be opened or written: see that it exists and that this user may write it and its directory"
+_READ_ONLY = (
+    "cannot be written: "
+    "see that its disk is not mounted read-only, and that this user may write it and its directory"
+)
 _GONE = "is gone: put it back, or stop the service and bring a snapshot back with `orrery restore`"
 _DISK = "met a disk error: check the disk"
 
@@ -21,7 +26,7 @@ _SENTENCES: dict[type[Exception], str] = {
     apsw.NotADBError: _DAMAGED,
     apsw.CantOpenError: _REFUSED,
     apsw.PermissionsError: _REFUSED,
-    apsw.ReadOnlyError: _REFUSED,
+    apsw.ReadOnlyError: _READ_ONLY,
     apsw.AuthError: _REFUSED,
     apsw.IOError: _DISK,
     apsw.TooBigError: "was asked to keep a value larger than it can hold",
@@ -30,12 +35,20 @@ _SENTENCES: dict[type[Exception], str] = {
     NotADirectoryError: _REFUSED,
 }
 
+_CODES = {
+    apsw.SQLITE_IOERR_SHMSIZE: _FULL,  # the log's index cannot grow
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EROFS: _READ_ONLY,
+}
+"""What the code of an error says more exactly than its type. Those of SQLite begin beyond those of the system."""
+
 
 def unavailable(path: Path, error: Exception) -> StoreUnavailable:
     """Return the error that says nothing was stored; it names the file, and nothing of its contents."""
     if isinstance(error, StoreUnavailable):
         return error
-    what = _SENTENCES.get(type(error), "could not be used")
+    what = _CODES.get(_code(error)) or _SENTENCES.get(type(error), "could not be used")
     return StoreUnavailable(f"The store file {path.name} {what} ({_name(error)}).")
 
 
@@ -55,9 +68,14 @@ def lost(path: Path, error: Exception, commit_id: str) -> OutcomeUnknown:
     return OutcomeUnknown(sentence, commit_id)
 
 
+def _code(error: Exception) -> int:
+    if isinstance(error, OSError):
+        return error.errno or 0
+    return getattr(error, "extendedresult", 0)  # the stubs do not know this attribute of apsw.Error
+
+
 def _name(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
-    code = getattr(error, "extendedresult", 0)  # the stubs do not know this attribute of apsw.Error
     names = {**apsw.mapping_result_codes, **apsw.mapping_extended_result_codes}
-    return str(names.get(code, type(error).__name__))
+    return str(names.get(_code(error), type(error).__name__))

@@ -1,0 +1,20 @@
+"""A store that cannot be used: it stands for one that could not be opened, so that the rest is looked at."""
+
+from typing import NoReturn
+
+from orrery.errors import StoreError, StoreUnavailable
+
+
+class UnavailableStore:
+    """A `Store` that answers every call with the sentence of `why`."""
+
+    def __init__(self, why: StoreError) -> None:
+        self._why = str(why)
+
+    async def _refuse(self, *_given: object, **_named: object) -> NoReturn:
+        raise StoreUnavailable(self._why)
+
+    get = scan = commit = _refuse
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
