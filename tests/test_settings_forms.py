@@ -39,14 +39,18 @@ def test_what_looks_right(name: str, value: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("processor_api_key", f"pk_test_{MARK}", "no secret key"),
-        ("processor_api_key", MARK, "no secret key"),
-        ("processor_api_key", f"sk_test_{MARK} sk_test_{MARK}", "no secret key"),
+        ("processor_api_key", f"pk_test_{MARK}", "is a publishable key"),
+        ("processor_api_key", MARK, "is no API key of the processor"),
+        ("processor_api_key", f"sk_test_{MARK} sk_test_{MARK}", "white space inside"),
         ("processor_api_key", f"rk_live_{MARK}", "a live key, but the mode is test"),
-        ("webhook_signing_secret", f"whsec_{MARK}\n{MARK}", "A line of it is no signing secret"),
+        (
+            "webhook_signing_secret",
+            f"whsec_{MARK}\n{MARK}",
+            "A line of webhook_signing_secret is no signing secret",
+        ),
         ("admin_password_hash", f"{MARK}-password", "no SHA-256"),
         (ANALYTICS, MARK, "no JSON"),
-        (ANALYTICS, "[]", "not the key file"),
+        (ANALYTICS, '["none"]', "not the key file"),
         (ANALYTICS, json.dumps({"type": "authorized_user", "client_email": MARK}), "not the key file"),
         (ANALYTICS, json.dumps({"type": "service_account", "client_email": MARK}), "token address"),
         (

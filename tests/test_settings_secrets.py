@@ -39,10 +39,10 @@ def test_a_secret_is_one_file(machine: Machine) -> None:
     """Each secret is the content of the file with its name, without the blanks around it."""
     machine.write(SECRETS)
     machine.secret("processor_api_key", " sk_live_orrery_tests\n")
-    machine.secret("push_token", "push token of the tests")
+    machine.secret("push_token", "push-token-of-the-tests")
     secrets = load()[1]
     assert secrets.reveal("processor_api_key") == "sk_live_orrery_tests"
-    assert secrets.reveal("push_token") == "push token of the tests"
+    assert secrets.reveal("push_token") == "push-token-of-the-tests"
     assert secrets.reveal("mail_password") is None
 
 
@@ -167,7 +167,8 @@ def test_no_secret_is_printed(machine: Machine) -> None:
     """No way of printing settings or secrets shows a secret's value."""
     machine.write("")
     for name in Secrets.model_fields:
-        machine.environment.setenv(f"ORRERY_{name.upper()}", f"{MARK}-{name}")
+        begins = {"processor_api_key": "sk_live_", "webhook_signing_secret": "whsec_"}.get(name, "")
+        machine.environment.setenv(f"ORRERY_{name.upper()}", f"{begins}{MARK}-{name}")
     settings, secrets = load()
     for shown in (settings, secrets):
         for text in (repr(shown), str(shown), f"{shown}", repr(vars(shown)), shown.model_dump_json()):

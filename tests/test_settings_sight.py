@@ -32,7 +32,8 @@ def sight() -> dict[str, Seen]:
 def test_what_lies_there_is_what_is_held(machine: Machine) -> None:
     """A secret that was read at the start has the same fingerprint when it is looked at again."""
     for name in Secrets.model_fields:
-        machine.secret(name, f" {VALUE}-{name}\n")
+        begins = {KEY: "sk_test_", "webhook_signing_secret": "whsec_"}.get(name, "")
+        machine.secret(name, f" {begins}{MARK}-{name}\n")
     held = held_in(load()[1], FINGERPRINTS)
     found = sight()
     assert {name: found[name].fingerprint for name in held} == held
@@ -105,6 +106,16 @@ def test_the_managers_copies_alone(machine: Machine) -> None:
     assert (found[KEY].place, found[DIRECTORY].state) == ("credentials", "unreadable")
 
 
+@pytest.mark.parametrize("value", [f"pk_test_{MARK}", f"{VALUE}\n{VALUE}"])
+def test_what_the_next_copies_stop_at(machine: Machine, value: str) -> None:
+    """A folder whose copies would stop the next start is seen while the old copies are well."""
+    machine.set(CREDENTIALS_DIRECTORY=str(machine.secret(KEY, VALUE, "credentials")))
+    machine.secret("surprise", "of no copy")
+    assert sight()[DIRECTORY].state == "present"
+    machine.secret(KEY, value)
+    assert sight()[DIRECTORY].state == "refused"
+
+
 @pytest.mark.parametrize(("name", "value"), [("surprise", "x"), (KEY, f"sk_live_{MARK}"), ("push_token", "short")])
 def test_what_the_next_start_stops_at(machine: Machine, name: str, value: str) -> None:
     """What would stop the next start is seen while the service still runs."""
@@ -139,6 +150,6 @@ def test_what_can_be_used_is_used(machine: Machine) -> None:
 def test_all_can_be_used(machine: Machine) -> None:
     """Where nothing is wrong, the examined secrets are those of the start."""
     machine.secret(KEY, VALUE)
-    machine.set(ORRERY_PUSH_TOKEN=VALUE)
+    machine.set(ORRERY_PUSH_TOKEN=MARK)
     _, secrets, troubles = load_usable()
     assert (troubles, secrets) == ({}, load()[1])

@@ -216,3 +216,24 @@ def test_an_unknown_secret_is_not_announced(shop: Deployment) -> None:
     came = shop.orrery("secrets", "announce", "processor_key", "--reason", "a test")
     assert came.returncode == 2
     assert "There is no secret processor_key; there are processor_api_key," in came.stderr
+
+
+def test_a_key_in_the_wrong_place(shop: Deployment) -> None:
+    """What cannot be the secret is urgent while the service runs, and start, doctor and check name it alike."""
+    shop.start_service()
+    learned(shop)
+    file_of(shop, "processor_api_key").write_text(f"pk_test_{MARK}")
+    file_of(shop, "push_token").write_text(f"{MARK}-one\n{MARK}-two")
+    look_now(shop)
+    refused = pushed(shop, "The next start will be refused: the folder of secrets")
+    assert refused["priority"] == URGENT
+    assert "orrery secrets check" in refused["message"]
+    why = "processor_api_key is a publishable key (pk_…): put a secret key (sk_…) or a restricted one (rk_…) there"
+    code, found, _ = checked(shop)
+    assert (code, found["processor_api_key"]["state"], found["push_token"]["state"]) == (1, "broken", "broken")
+    assert why in found["processor_api_key"]["found"]
+    assert "push_token has more than one line" in found["push_token"]["found"]
+    for command in ("serve", "doctor"):
+        came = shop.orrery(command)
+        assert (came.returncode, came.stdout) == (2, "")
+        assert why in " ".join(came.stderr.split())

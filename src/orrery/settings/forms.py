@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import cast
 from urllib.parse import urlsplit
 
-from orrery.settings.secrets import Mode, Secrets, refuse_wrong_keys
-from orrery.settings.section import SettingsError
+from orrery.settings.secrets import Secrets
+from orrery.settings.unusable import PROCESSOR_KEY, Mode, why_unusable
 
-_PROCESSOR_KEY = re.compile(r"(?P<kind>sk|rk)_(?P<mode>live|test)_[A-Za-z0-9_]+")
 _KINDS = {"sk": "unrestricted, though a restricted one (rk_) is advised", "rk": "restricted"}
-_SIGNING_SECRET = re.compile(r"whsec_\S+")
 _HASH = re.compile(r"[0-9a-fA-F]{64}")
 _HINTS = {
     "push_token": (re.compile(r"tk_[A-Za-z0-9]+"), "ntfy's own tokens begin with tk_; this one does not"),
@@ -33,11 +31,13 @@ class Form:
 
 def form_of(name: str, secrets: Secrets, mode: Mode) -> Form:
     """Return how a secret that is present looks."""
+    if why := why_unusable(name, secrets.reveal(name) or "", mode):
+        return Form(why)
     match name:
         case "processor_api_key":
-            return _processor_key(secrets, mode)
+            return _processor_key(secrets.normalized(name))
         case "webhook_signing_secret":
-            return _signing_secrets(secrets.parts(name))
+            return Form(note="several, for a rotation" if len(secrets.parts(name)) > 1 else "")
         case "admin_password_hash":
             return _password_hash(secrets.normalized(name))
         case "analytics_service_account_key":
@@ -46,21 +46,9 @@ def form_of(name: str, secrets: Secrets, mode: Mode) -> Form:
             return _hint(name, secrets.normalized(name))
 
 
-def _processor_key(secrets: Secrets, mode: Mode) -> Form:
-    found = _PROCESSOR_KEY.fullmatch(secrets.normalized("processor_api_key"))
-    if found is None:
-        return Form("It is no secret key (sk_…) and no restricted one (rk_…).")
-    try:
-        refuse_wrong_keys(mode, secrets)
-    except SettingsError as error:
-        return Form(str(error))
-    return Form(note=f"a {found['mode']} key, {_KINDS[found['kind']]}")
-
-
-def _signing_secrets(lines: list[str]) -> Form:
-    if not all(map(_SIGNING_SECRET.fullmatch, lines)):
-        return Form("A line of it is no signing secret (whsec_…).")
-    return Form(note="several, for a rotation" if len(lines) > 1 else "")
+def _processor_key(key: str) -> Form:
+    found = PROCESSOR_KEY.fullmatch(key)
+    return Form(note=f"a {found['mode']} key, {_KINDS[found['kind']]}" if found else "")
 
 
 def _password_hash(text: str) -> Form:

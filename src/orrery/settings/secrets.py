@@ -3,21 +3,17 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BeforeValidator, SecretStr
 
 from orrery.settings.section import PREFIX, Section, SettingsError
-
-SHORTEST_SECRET = 8
-"""Characters: a shorter one is guessed, and can not be hidden in a log without hiding innocent words."""
+from orrery.settings.unusable import Mode, why_unusable
 
 CREDENTIALS_VARIABLE = "CREDENTIALS_DIRECTORY"
 """The variable by which a service manager names the folder of secrets."""
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/=]{20,}")
-
-Mode = Literal["live", "test", "sandbox"]
 
 
 def _none_when_blank(value: object) -> object:
@@ -77,8 +73,7 @@ def _key_parts(text: str) -> list[str]:
 def read_secrets(directory: Path | None, environment: Mapping[str, str], mode: Mode) -> Secrets:
     """Return the secrets of this machine, all usable; raise `SettingsError` naming the one that is not."""
     secrets = _secrets(directory, environment)
-    _refuse_short_secrets(secrets)
-    refuse_wrong_keys(mode, secrets)
+    _refuse_unusable(mode, secrets)
     return secrets
 
 
@@ -112,8 +107,7 @@ def _usable(name: str, directory: Path | None, environment: Mapping[str, str], m
         found = {name: _read_secret(file)}
     _refuse_garbled(found)
     one = Secrets(**found)  # pyright: ignore[reportArgumentType] text becomes SecretStr here
-    _refuse_short_secrets(one)
-    refuse_wrong_keys(mode, one)
+    _refuse_unusable(mode, one)
     return found
 
 
@@ -155,16 +149,8 @@ def _refuse_garbled(found: Mapping[str, str]) -> None:
             raise SettingsError(f"The secret {name} is not valid UTF-8.") from None
 
 
-def _refuse_short_secrets(secrets: Secrets) -> None:
+def _refuse_unusable(mode: Mode, secrets: Secrets) -> None:
     for name in Secrets.model_fields:
-        if any(len(part) < SHORTEST_SECRET for part in secrets.parts(name)):
-            raise SettingsError(f"The secret {name} is shorter than {SHORTEST_SECRET} characters.")
-
-
-def refuse_wrong_keys(mode: Mode, secrets: Secrets) -> None:
-    """Raise `SettingsError` for a test key in live mode and for a live key in another one (decision 41)."""
-    key = secrets.reveal("processor_api_key") or ""
-    if mode == "live" and key.startswith(("sk_test_", "rk_test_")):
-        raise SettingsError("processor_api_key is a test key, but the mode is live.")
-    if mode != "live" and key.startswith(("sk_live_", "rk_live_")):
-        raise SettingsError(f"processor_api_key is a live key, but the mode is {mode}.")
+        text = secrets.reveal(name)
+        if text and (why := why_unusable(name, text, mode)):
+            raise SettingsError(why)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orrery.owner.fingerprints import DIRECTORY, Fingerprinting, Place, Seen
-from orrery.settings.secrets import CREDENTIALS_VARIABLE, Mode, Secrets, read_secrets
+from orrery.settings.secrets import CREDENTIALS_VARIABLE, Mode, Secrets, examine_secrets, read_secrets
 from orrery.settings.section import PREFIX, SettingsError
 
 _THERE = "there"
@@ -105,4 +105,9 @@ def _is_refused(directory: Path | None, environment: Mapping[str, str], mode: Mo
         read_secrets(directory, environment, mode)
     except SettingsError:
         return True
-    return False
+    if CREDENTIALS_VARIABLE not in environment:
+        return False
+    # The copies stay as they are: what the next start will get lies in the folder, beside what is not copied.
+    next_start = {name: value for name, value in environment.items() if name != CREDENTIALS_VARIABLE}
+    _, troubles = examine_secrets(directory, next_start, mode)
+    return any(name in troubles for name in Secrets.model_fields)
