@@ -22,6 +22,10 @@ _CERTIFICATES: dict[int, str] = {
 }
 
 
+WAITING_IS_IN_VAIN = "Waiting does not end it: until then nothing is sent there."
+"""What to do is in the sentence itself; what is said beside it must not blame network, key or address."""
+
+
 def unreachable(who: str, error: BaseException) -> str:
     """Return in a sentence why `who` cannot be reached, and where TLS is the reason what to do about it."""
     return tls_trouble(who, error) or f"{who} can not be reached ({type(error).__name__})."
@@ -41,6 +45,11 @@ def tls_trouble(who: str, error: BaseException) -> str:
         reason = getattr(found[0], "reason", None) or type(found[0]).__name__
         return f"{who} does not speak TLS as expected ({reason}): check the address and the port in the settings."
     return ""
+
+
+def advice(error: BaseException, otherwise: str) -> str:
+    """Return what to say beside the sentence of an error: `otherwise`, unless TLS is the reason."""
+    return WAITING_IS_IN_VAIN if _tls_errors(error) else otherwise
 
 
 def _tls_errors(error: BaseException) -> list[ssl.SSLError]:

@@ -83,6 +83,22 @@ async def test_it_ends_when_the_proxy_is_trusted() -> None:
     assert (await house.finding("192.0.2.0/24", "fd00::/8")).state == "broken"
 
 
+async def test_a_proxy_that_is_trusted_and_sends_no_addresses() -> None:
+    """Trusting a proxy is not enough when it names nobody: the refusals after that are told, and they alone."""
+    house = House()
+    house.health.forwards(EDGE)
+    for _ in range(3):
+        house.health.refused(EDGE)
+    await house.health.write()
+    trusting = house.another(EDGE)
+    for _ in range(MANY_REFUSED):
+        trusting.refused(EDGE)
+    await trusting.write()
+    found = await house.finding(EDGE)
+    assert found.why == "The rate limit refused 10 requests from 10.0.0.5, an address of a private network."
+    assert "let it send X-Forwarded-For" in found.todo
+
+
 async def test_it_ends_a_day_after_the_proxy_is_gone() -> None:
     """A proxy that is seen no more counts for 24 hours; one that is seen counts on."""
     house = House()

@@ -14,6 +14,7 @@ from orrery.adapters.clock import SystemClock
 from orrery.adapters.ga4 import GoogleAnalytics
 from orrery.adapters.github import GitHubTracker
 from orrery.adapters.heartbeat import HttpHeartbeat
+from orrery.adapters.memory import MemoryStore
 from orrery.adapters.ntfy import NtfyNotifier
 from orrery.adapters.public_counter import HttpCounter
 from orrery.adapters.public_shop import HttpShop
@@ -21,9 +22,14 @@ from orrery.adapters.smtp import Relay, SmtpNotifier
 from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.adapters.stripe.writes import StripeWrites
-from orrery.errors import AnalyticsFailed, DeliveryFailed, OrreryError
+from orrery.checkout.creation_health import IN_A_ROW, CreationHealth
+from orrery.errors import AnalyticsFailed, DeliveryFailed, ProcessorError
+from orrery.owner.health import examined
+from orrery.ports.health import Finding
 from orrery.ports.notifier import Message
+from orrery.tls import WAITING_IS_IN_VAIN, advice
 from tests.support.certificates import make_certificate, serving_tls
+from tests.support.clock import ManualClock
 from tests.support.marked import analytics_key
 
 AUTHORITY = "'s certificate comes from an unknown authority: check whether a proxy or firewall on the way"
@@ -69,15 +75,16 @@ CALLS: dict[str, tuple[str, Callable[[str], Awaitable[object]]]] = {
 
 @pytest.mark.parametrize("call", CALLS)
 def test_an_unknown_authority(url: str, call: str) -> None:
-    """Each client names whose certificate it is, what is wrong with it and what to look at."""
+    """Each client names whose certificate it is, what is wrong and what to look at; the network is not blamed."""
     who, ask = CALLS[call]
 
-    async def asked() -> None:
+    async def asked() -> Finding:
         await ask(url)
+        return Finding(call, "ok")
 
-    with pytest.raises(OrreryError) as refused:
-        asyncio.run(asked())
-    assert str(refused.value).startswith(who + AUTHORITY)
+    found = asyncio.run(examined(call, asked))
+    assert found.why.startswith(who + AUTHORITY)
+    assert found.todo == WAITING_IS_IN_VAIN
 
 
 STARTTLS = (b"220 here\r\n", b"250-here\r\n250 STARTTLS\r\n", b"220 go on\r\n")
@@ -93,6 +100,25 @@ def test_a_mail_server(
         with pytest.raises(DeliveryFailed) as refused:
             asyncio.run(notifier.check())
     assert str(refused.value).startswith("The mail server" + AUTHORITY)
+    assert advice(refused.value, "Check the network.") == WAITING_IS_IN_VAIN
+
+
+def test_visitors_who_cannot_buy(url: str) -> None:
+    """Payments that cannot be started for a certificate are told with it, and the network is not blamed."""
+
+    async def told() -> Finding:
+        clock = ManualClock()
+        health = CreationHealth(MemoryStore(clock), clock)
+        with pytest.raises(ProcessorError) as refused:
+            await StripeProcessor(stripe(url)).get_account()
+        for _ in range(IN_A_ROW):
+            await health.failed("northwind/cert-1", refused.value)
+        (found,) = await health.local()
+        return found
+
+    found = asyncio.run(told())
+    assert "The processor" + AUTHORITY in found.why
+    assert found.todo == WAITING_IS_IN_VAIN
 
 
 def test_the_analytics_provider(url: str) -> None:

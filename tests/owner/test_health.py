@@ -195,7 +195,13 @@ async def test_the_essential_job_is_the_cause() -> None:
     """While nothing can be written, that is what is told, and not each job that fails by it."""
     clinic = Clinic(failing={"reconcile": "The disk is full.", Health.JOB: "The disk is full."})
     found = {one.part: one for one in await clinic.health.local()}
-    assert (found[f"job: {Health.JOB}"].cause, found["job: reconcile"].cause) == ("", f"job: {Health.JOB}")
+    assert (found["store"].state, found["store"].why, found["store"].essential) == (
+        "broken",
+        "The disk is full.",
+        True,
+    )
+    assert (found["store"].cause, found["job: reconcile"].cause) == ("", "store")
+    assert f"job: {Health.JOB}" not in found
 
 
 async def test_a_store_that_takes_no_commit() -> None:

@@ -25,6 +25,7 @@ from orrery.ports.health import Finding
 from orrery.ports.store import Absent, Conflict, Put, Store, Unchanged
 from orrery.record import Record
 from orrery.syntax.lines import one_line
+from orrery.tls import advice
 
 IN_A_ROW = 5
 """Failures in a row that are an outage (docs/decisions/0031)."""
@@ -195,7 +196,8 @@ def _reason(error: ProcessorError) -> tuple[str, str]:
         return why, "Correct in the settings what it names, then type `orrery checkout preflight`."
     status = error.status if isinstance(error, ProcessorUnreachable) else None
     if status is None:
-        return why, "Check this machine's network and name resolution, then the processor's status page."
+        network = "Check this machine's network and name resolution, then the processor's status page."
+        return why, advice(error, network)
     if status == HTTPStatus.OK:
         todo = "Check checkout.processor_url, checkout.api_version and any proxy on the way; type `orrery doctor`."
         return why, todo

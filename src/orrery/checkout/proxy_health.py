@@ -97,9 +97,13 @@ class ProxyHealth:
             seen = readable(ProxySighting, await self._store.get(keys.PROXY))
         except StoreError:
             return []
-        if seen is None or (seen.forwards and any(seen.address in network for network in self._trusted)):
+        if seen is None or self._is_over(seen):
             return [Finding(PART, "ok", essential=False, settled=True)]
         return [Finding(PART, "broken", _why(seen), _todo(seen), essential=False, settled=True)]
+
+    def _is_over(self, seen: ProxySighting) -> bool:
+        """Return whether the sighting is of a proxy that was not trusted then, and is now."""
+        return seen.forwards and any(seen.address in network for network in self._trusted)
 
     def _suspect(self) -> str | None:
         often = (one for one, count in self._refused.items() if count >= MANY_REFUSED)
@@ -107,7 +111,7 @@ class ProxyHealth:
 
     def _sighting(self, known: ProxySighting | None, address: IPvAnyAddress, refused: int) -> ProxySighting:
         now, forwards = self._clock.now(), self._forwards is not None
-        if known is not None and known.address == address:
+        if known is not None and known.address == address and not self._is_over(known):
             forwards = forwards or known.forwards
             return known.change(forwards=forwards, refused=known.refused + refused, seen_at=now)
         log.warning("untrusted proxy", address=str(address), forwards=forwards, refused=refused)

@@ -15,6 +15,7 @@ from orrery.owner.fingerprints import DIRECTORY, Seen
 from orrery.owner.secret_letters import Use, described
 from orrery.settings import Secrets, Settings, look_again
 from orrery.settings.forms import form_of
+from orrery.tls import advice
 
 WEBHOOK = "/guided/api/webhook"
 RESTART = "Restart the service."
@@ -159,7 +160,8 @@ class Examination:
         except ProcessorRefused as error:
             return Remark(str(error), "Put a key there that the processor accepts; see its rights in the how-to.")
         except OrreryError as error:
-            return Remark(f"not tried at the processor: {error}", "Try again when the processor can be reached.")
+            todo = advice(error, "Try again when the processor can be reached.")
+            return Remark(f"not tried at the processor: {error}", todo)
         return Remark(f"the processor accepts it ({account.id})")
 
     async def _webhook(self, *, running: bool) -> AsyncIterator[Remark]:

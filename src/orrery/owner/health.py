@@ -7,6 +7,7 @@ from orrery.owner.outbox import CHANNELS, Channel, Outbox
 from orrery.ports.health import Finding
 from orrery.ports.notifier import Notifier
 from orrery.ports.store import MINIMUM_TTL, Put, Store
+from orrery.tls import advice
 
 _PROBE = "written"
 """The key that is written and read to see how the store is."""
@@ -25,7 +26,7 @@ class Health:
     """Looks at what several domains need."""
 
     JOB = "write to the store"
-    """The job of `write`: while it fails, nothing that matters can be done."""
+    """The job of `write`: while it fails, the store is broken, and nothing that matters can be done."""
 
     def __init__(
         self, store: Store, outbox: Outbox, failing: Mapping[str, str], notifiers: Mapping[Channel, Notifier]
@@ -45,15 +46,17 @@ class Health:
             await self._store.get(_PROBE)
             notifications = await self._notifications()
         except StoreError as error:
-            return [_broken_store(error)]
-        return [Finding(STORE, "ok"), *notifications, *self._jobs()]
+            return [_broken_store(str(error))]
+        written = self._failing.get(self.JOB)
+        store = Finding(STORE, "ok") if written is None else _broken_store(written)
+        return [store, *notifications, *self._jobs()]
 
     async def written(self) -> Finding:
         """Return how the store is, as a durable commit to it shows."""
         try:
             await self.write()
         except StoreError as error:
-            return _broken_store(error)
+            return _broken_store(str(error))
         return Finding(STORE, "ok")
 
     async def undelivered(self) -> dict[str, int]:
@@ -89,16 +92,17 @@ class Health:
         return Finding(NOTIFICATIONS, "ok", f"{await self._outbox.count('waiting')} waiting")
 
     def _jobs(self) -> list[Finding]:
-        """Return a finding for each failing job; those that fail in the same words follow from the first."""
+        """Return a finding for each other failing job; those that fail in the same words follow from the first."""
         todo = "It is tried again by itself; see the log if it lasts."
-        names = sorted(self._failing, key=lambda name: name != self.JOB)
-        first: dict[str, str] = {}
+        first = {self._failing[self.JOB]: STORE} if self.JOB in self._failing else {}
         found: list[Finding] = []
-        for name in names:
-            part, why = f"job: {name}", self._failing[name]
+        for name, why in self._failing.items():
+            if name == self.JOB:
+                continue
+            part = f"job: {name}"
             cause = first.setdefault(why, part)
             cause = "" if cause == part else cause
-            found.append(Finding(part, "broken", why, todo, essential=name == self.JOB, cause=cause))
+            found.append(Finding(part, "broken", why, todo, essential=False, cause=cause))
         return found
 
     async def _reach(self, channel: Channel) -> Finding:
@@ -109,13 +113,14 @@ class Health:
         try:
             await notifier.check()
         except OrreryError as error:
-            return Finding(channel, "broken", str(error), "Check the address, the secret and the network.")
+            todo = advice(error, "Check the address, the secret and the network.")
+            return Finding(channel, "broken", str(error), todo)
         return Finding(channel, "ok")
 
 
-def _broken_store(error: StoreError) -> Finding:
+def _broken_store(why: str) -> Finding:
     todo = "Do that, then ask `orrery doctor` again: until then nobody can buy."
-    return Finding(STORE, "broken", str(error), todo)
+    return Finding(STORE, "broken", why, todo)
 
 
 async def examined(part: str, check: Callable[[], Awaitable[Finding]]) -> Finding:
@@ -126,4 +131,4 @@ async def examined(part: str, check: Callable[[], Awaitable[Finding]]) -> Findin
         why = "It cannot be told while the store cannot be used."
         return Finding(part, "broken", why, "See the store.", cause=STORE)
     except OrreryError as error:
-        return Finding(part, "broken", str(error), "Check the address, the key and the network.")
+        return Finding(part, "broken", str(error), advice(error, "Check the address, the key and the network."))
