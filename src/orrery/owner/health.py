@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from orrery.errors import OrreryError, StoreError, StoreUnavailable
+from orrery.owner.commits import write
 from orrery.owner.outbox import CHANNELS, Channel, Outbox
 from orrery.ports.health import Finding
 from orrery.ports.notifier import Notifier
@@ -38,12 +39,12 @@ class Health:
 
     async def write(self) -> None:
         """Write something: a full disk or a locked file is not seen by reading."""
-        await self._store.commit([Put(_PROBE, b"", MINIMUM_TTL)])
+        await write(self._store, [Put(_PROBE, b"", MINIMUM_TTL)])
 
     async def local(self) -> list[Finding]:
         """Return what can be told without asking anybody outside."""
         try:
-            await self._store.get(_PROBE)
+            _ = await self._store.get(_PROBE)
             notifications = await self._notifications()
         except StoreError as error:
             return [_broken_store(str(error))]
