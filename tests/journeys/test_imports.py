@@ -33,6 +33,12 @@ def test_the_same_lines_again(shop: Deployment, tmp_path: Path) -> None:
     assert imported(shop, tmp_path / "new.csv", line)[1].strip() == "0 imported, 1 were there already."
 
 
+def test_two_spellings_of_one_line(shop: Deployment, tmp_path: Path) -> None:
+    """Where one file spells an address in two ways that count as one line, the lines after it are imported, too."""
+    lines = [OPEN.replace("ann.", name) for name in ("ève.", "ÈVE.", "zoe.")]
+    assert imported(shop, tmp_path / "two.csv", *lines) == (0, "2 imported, 1 were there already.\n")
+
+
 def test_an_unknown_field_is_not_repeated(shop: Deployment) -> None:
     """A field that the service does not know is refused without its name, which may hold anything."""
     body = {"productType": "cert", "certCode": "cert-1", "vendorSlug": "northwind", "ann@example.test": "x"}

@@ -133,10 +133,13 @@ def import_records(
 
     async def write(orrery: Orrery) -> tuple[int, int]:
         _refuse_unknown(gifts, orrery, retired=retired)
-        new = await _new(gifts, orrery)
-        for gift in new:
-            await orrery.checkout.desk.grant(gift, reason)
-        return len(new), len(gifts) - len(new)
+        desk, imported = orrery.checkout.desk, 0
+        for gift in await _new(gifts, orrery):
+            # A line above may have been the same one in another spelling.
+            if not await desk.was_imported(gift):
+                await desk.grant(gift, reason)
+                imported += 1
+        return imported, len(gifts) - imported
 
     new, known = with_services(config, write)
     note(f"{new} imported, {known} were there already.")
