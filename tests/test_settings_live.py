@@ -44,3 +44,24 @@ def test_a_source_names_nobody() -> None:
     """What is stored with the budget tells neither the property nor the account."""
     assert len(source()) == 16
     assert int(source(), 16) >= 0
+
+
+WHOLE = KEY | {"type": "service_account", "token_uri": "https://tokens.example.test"}
+
+
+@pytest.mark.parametrize(
+    ("key", "usable"),
+    [
+        (json.dumps(WHOLE), True),
+        (json.dumps(WHOLE)[:-1], False),
+        ("[" * 100_000, False),
+        (json.dumps(WHOLE | {"type": "user"}), False),
+        (json.dumps(WHOLE | {"token_uri": "https://[tokens"}), False),
+        (json.dumps(KEY), False),
+    ],
+)
+def test_what_is_no_key_file_is_no_key(key: str, usable: bool) -> None:  # noqa: FBT001  pytest passes parameters by position
+    """With a file that is no service account's key nobody is asked: one part says so, and no job fails besides."""
+    settings = Settings.model_validate({"live": {"property_id": "123456789"}})
+    plan = settings.live_plan(Secrets.model_validate({"analytics_service_account_key": key}))
+    assert plan.has_key is usable

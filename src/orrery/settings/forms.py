@@ -60,23 +60,38 @@ def _hint(name: str, text: str) -> Form:
     return Form() if form is None or form.fullmatch(text) else Form(note=note)
 
 
+def is_service_account(text: str) -> bool:
+    """Return whether a text is the key file of a service account, as far as its JSON tells."""
+    return not isinstance(_key_file(text), Form)
+
+
 def _service_account(text: str) -> Form:
+    given = _key_file(text)
+    if isinstance(given, Form):
+        return given
+    return Form() if _loads(given.get("private_key")) else Form("The private key in it can not be read.")
+
+
+def _key_file(text: str) -> dict[str, object] | Form:
     try:
         read: object = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return Form("It is no JSON: put the key file there as it was downloaded.")
     given = cast("dict[str, object]", read) if isinstance(read, dict) else {}
     if given.get("type") != "service_account" or not isinstance(given.get("client_email"), str):
         return Form("It is not the key file of a service account.")
     if not _is_safe(given.get("token_uri")):
         return Form("Its token address is not https://.")
-    return Form() if _loads(given.get("private_key")) else Form("The private key in it can not be read.")
+    return given
 
 
 def _is_safe(address: object) -> bool:
     if not isinstance(address, str):
         return False
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError:  # brackets that hold no address
+        return False
     return parts.scheme == "https" or parts.hostname in _THIS_MACHINE
 
 

@@ -21,6 +21,7 @@ from orrery.fraud.domain import FraudPlan
 from orrery.live.domain import LivePlan
 from orrery.live.quota import Limits
 from orrery.owner.public_keys import public_key
+from orrery.settings.forms import is_service_account
 from orrery.settings.secrets import Mode, Secrets
 from orrery.settings.section import PREFIX, Section
 
@@ -345,7 +346,7 @@ class Settings(BaseSettings):
         live, key = self.live, secrets.reveal("analytics_service_account_key")
         return LivePlan(
             has_property=live.property_id is not None,
-            has_key=key is not None,
+            has_key=key is not None and is_service_account(key),
             refreshes_itself=live.refresh,
             interval=timedelta(seconds=live.refresh_interval),
             poll_interval=live.poll_interval,
