@@ -63,13 +63,14 @@ async def test_a_wrong_secret_is_one_push() -> None:
 
 
 async def test_the_next_good_signature_ends_it() -> None:
-    """Then there is one all-clear, and no more of it with each further event."""
+    """Then there is one all-clear, of low priority, and no more of it with each further event."""
     shop = Shop()
     await refuse(shop, times=SEVERAL)
     shop.clock.advance(HOUR)
     for _ in range(3):
         await accept(shop)
-    assert await titles(shop) == ["Webhooks are accepted again", "Webhooks are refused"]
+    told = [(row.title, row.priority) for row in await pushes(shop)]
+    assert told == [("Webhooks are accepted again", "low"), ("Webhooks are refused", "high")]
     assert await shop.refusals.open() is None
 
 

@@ -61,7 +61,7 @@ async def test_the_dead_are_shown() -> None:
     await clinic.enqueue("a")
     await clinic.outbox.deliver_due()
     (finding,) = [one for one in await clinic.health.local() if one.part == "refused notifications"]
-    assert (finding.state, finding.essential, finding.why) == ("broken", False, "1 were refused for good.")
+    assert (finding.state, finding.essential, finding.why) == ("broken", False, "Refused permanently: 1.")
     assert "orrery notifications" in finding.todo
 
 
@@ -70,7 +70,7 @@ async def test_the_held_are_shown() -> None:
     clinic = Clinic()
     await clinic.enqueue("a", held=True)
     assert (await clinic.states())["notifications"] == "ok"
-    assert await clinic.why("notifications") == "1 are held back since a restore."
+    assert await clinic.why("notifications") == "Held back since a restore: 1."
 
 
 async def test_undelivered_in_figures() -> None:

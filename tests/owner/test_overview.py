@@ -86,7 +86,7 @@ async def test_dead_notifications() -> None:
     await desk.enqueue("one")
     await desk.outbox.deliver_due()
     panel = await desk.overview.notifications()
-    assert (panel.tone, panel.headline) == ("attention", "1 were refused for good.")
+    assert (panel.tone, panel.headline) == ("attention", "Refused permanently: 1.")
     assert panel.rows[0] == ("one", "email", "2026-03-01T12:00:00Z", "550 one is not wanted.")
     assert "ann@" not in str(panel)
     assert (await desk.overview.parts()).tone == "good"
@@ -107,4 +107,4 @@ async def test_held_notifications() -> None:
     await desk.enqueue("one")
     await desk.outbox.hold_all()
     panel = await desk.overview.notifications()
-    assert (panel.tone, panel.headline) == ("attention", "1 are held back since a restore.")
+    assert (panel.tone, panel.headline) == ("attention", "Held back since a restore: 1.")

@@ -168,5 +168,6 @@ def _all_clear_draft(now: datetime) -> outbox.Draft:
         channel="push",
         title="Webhooks are accepted again",
         body="The last one carried a good signature. What was refused before is delivered again, or reconciled.",
+        priority="low",
         tags=("white_check_mark",),
     )

@@ -75,7 +75,7 @@ class Health:
             # A refused e-mail has a push of its own (decision 12); a refused push has none.
             told = all(row.channel != "push" for row in refused)
             todo = "Look with `orrery notifications list`, then release or drop them."
-            why = f"{len(refused)} were refused for good."
+            why = f"Refused permanently: {len(refused)}."
             found.append(Finding(REFUSED, "broken", why, todo, essential=False, told=told))
         if unreadable := await self._outbox.count("unreadable"):
             todo = "A newer version wrote them, or the file is damaged: run the newer one, or restore a backup."
@@ -89,7 +89,7 @@ class Health:
             return Finding(NOTIFICATIONS, "broken", why, todo, essential=False)
         if held := await self._outbox.count("held"):
             todo = "Look with `orrery notifications list`, then release or drop them."
-            return Finding(NOTIFICATIONS, "ok", f"{held} are held back since a restore.", todo)
+            return Finding(NOTIFICATIONS, "ok", f"Held back since a restore: {held}.", todo)
         return Finding(NOTIFICATIONS, "ok", f"{await self._outbox.count('waiting')} waiting")
 
     def _jobs(self) -> list[Finding]:

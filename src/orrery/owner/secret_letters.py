@@ -128,7 +128,7 @@ def _called(name: str) -> str:
 def _sentence(event: Event, uses: Mapping[str, Use]) -> str:
     match event.kind:
         case "rotated" | "back":
-            return "Restart the service, so that it uses it." if event.needs_restart else "Nothing is to be done."
+            return "Restart the service, so that it uses it." if event.needs_restart else "There is nothing to do."
         case "removed" | "appeared":
             return "Restart the service, so that it knows." if event.needs_restart else "The service knows."
         case "refused":
