@@ -34,7 +34,7 @@ def test_the_same_lines_again(shop: Deployment, tmp_path: Path) -> None:
 
 
 def test_two_spellings_of_one_line(shop: Deployment, tmp_path: Path) -> None:
-    """Where one file spells an address in two ways that count as one line, the lines after it are imported, too."""
+    """Where one file spells an address in two ways that count as one line, the lines after it are imported."""
     lines = [OPEN.replace("ann.", name) for name in ("ève.", "ÈVE.", "zoe.")]
     assert imported(shop, tmp_path / "two.csv", *lines) == (0, "2 imported, 1 were there already.\n")
 

@@ -343,7 +343,7 @@ async def test_the_second_death_is_told_too() -> None:
 
 
 async def test_a_fault_that_lasts_is_told_once() -> None:
-    """What is seen each day is told once, however long it lasts; what is seen again after a pause is told again."""
+    """What is seen each day is told once, however long; what is seen again after a pause is told again."""
     desk = Desk()
     for _ in range(100):
         await outbox.tell_once(desk.store, PUSH, desk.clock.now())
