@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from anyio.lowlevel import checkpoint
@@ -164,6 +165,15 @@ async def test_a_ttl_below_a_minute_is_refused(seconds: float) -> None:
     """A time to live of less than 60 s is `Invalid` and says the rule (spec 2, Limits)."""
     with pytest.raises(Invalid, match="at least 60 s"):
         Put("a", b"", timedelta(seconds=seconds))
+
+
+def test_a_refused_ttl_is_told_as_it_was() -> None:
+    """A time just below the limit is not rounded up to it, and what is no time is refused as any wrong value."""
+    with pytest.raises(Invalid, match=r"of 59\.999999 s: it must be at least 60 s"):
+        Put("a", b"", timedelta(seconds=59.999999))
+    wrong: Any = 60
+    with pytest.raises(Invalid, match="it must be a timedelta, and no int"):
+        Put("a", b"", wrong)
 
 
 async def test_an_entry_lives_to_the_second(store: Store, clock: ManualClock) -> None:

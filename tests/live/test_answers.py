@@ -87,7 +87,8 @@ def test_empty(compose: Any) -> None:  # noqa: ANN401  either composer
 
 def test_trouble_is_hardly_kept() -> None:
     """An answer without a count may be put right at any moment, so no cache keeps it for more than 5 s."""
-    for answer in (cosmos(Snapshot(), START), cosmos(Snapshot(), START, reachable=False)):
+    too_old = cosmos(snapshot(12, 1801), START), site(snapshot(12, 1801, 1801), START)
+    for answer in (cosmos(Snapshot(), START), cosmos(Snapshot(), START, reachable=False), *too_old):
         assert answer.cache_control == b"public, max-age=0, s-maxage=5"
 
 

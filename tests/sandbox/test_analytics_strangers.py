@@ -130,11 +130,19 @@ def test_a_figure_without_end(tmp_path: Path) -> None:
     assert failure(tmp_path, {"kind": KIND, "rows": [row("9" * 10_000)]}).cause == "not-a-report"
 
 
+def test_a_figure_that_no_reader_can_hold(tmp_path: Path) -> None:
+    """A figure beyond what JSON's readers hold exactly is no figure; the one just below it is."""
+    assert asked(tmp_path, {"kind": KIND, "rows": [row(str(2**53 - 1))]}).total == 2**53 - 1
+    assert failure(tmp_path, {"kind": KIND, "rows": [row(str(2**53))]}).cause == "not-a-report"
+
+
 @pytest.mark.parametrize(
     ("quota", "read"),
     [
         (None, None),
         ("much", None),
+        ({"tokensPerDay": {"remaining": -1}}, None),
+        ({"tokensPerHour": {"consumed": 2**63}}, None),
         ({"tokensPerDay": "much"}, None),
         ({}, Quotas()),
         ({"tokensPerDay": {"remaining": 5}}, Quotas(day=Bucket(0, 5))),

@@ -21,7 +21,7 @@ import httpx2
 from pydantic import BaseModel, Field, ValidationError
 
 from orrery.errors import AnalyticsFailed, Cause, NotConfigured
-from orrery.ports.analytics import Bucket, By, Quotas, Report, Row
+from orrery.ports.analytics import MOST_USERS, Bucket, By, Quotas, Report, Row
 from orrery.ports.clock import Clock
 from orrery.syntax.lines import one_line
 from orrery.tls import unreachable
@@ -165,8 +165,8 @@ class _Body(BaseModel, strict=True):
 
 
 class _Status(BaseModel):
-    consumed: int = 0
-    remaining: int = 0
+    consumed: int = Field(0, ge=0, le=MOST_USERS)
+    remaining: int = Field(0, ge=0, le=MOST_USERS)
 
 
 class _Quotas(BaseModel):
@@ -192,7 +192,10 @@ def _row(row: _Row, dimensions: int) -> Row:
     figure = row.metrics[0].value
     if len(row.dimensions) != dimensions or not (figure.isascii() and figure.isdecimal()):
         raise ValueError(dimensions)
-    return Row(row.dimensions[0].value if dimensions else "", int(figure))
+    users = int(figure)
+    if users > MOST_USERS:
+        raise ValueError("no number of people is that high")
+    return Row(row.dimensions[0].value if dimensions else "", users)
 
 
 def _quotas(told: object) -> Quotas | None:

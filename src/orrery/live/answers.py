@@ -120,7 +120,7 @@ def _cache_control(total: Reading, pages_age: timedelta | None) -> str:
     A browser asks each time and is told "not modified". While the origin fails, the last good answer is served
     until it is too old and no longer.
     """
-    if total.error in {NO_DATA, NOT_BOUND}:
+    if total.error:
         return f"public, max-age=0, s-maxage={KEEP_TROUBLE}"
     limits = [limit for limit in (until_next(total.age), _left(pages_age)) if limit is not None]
     left = floor(min(limits).total_seconds()) if limits else KEEP_AT_MOST

@@ -6,9 +6,10 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, AwareDatetime, Field, ValidationError
 
+from orrery.ports.analytics import MOST_USERS
 from orrery.record import Record
 
-Count = Annotated[int, Field(strict=True, ge=0, le=2**53 - 1)]
+Count = Annotated[int, Field(strict=True, ge=0, le=MOST_USERS)]
 """A number of people: whole, and one that every reader of JSON can hold."""
 
 

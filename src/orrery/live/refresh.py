@@ -133,10 +133,15 @@ class Refresh:
 
     async def _ask(self, metric: Metric, at: datetime) -> Record | OrreryError:
         try:
-            return metric.value(await self._budget.ask(metric.name, metric.by, metric.limit), at)
+            report = await self._budget.ask(metric.name, metric.by, metric.limit)
         except (AnalyticsFailed, NotConfigured) as error:
             log.warning("live query failed", query=metric.name, why=str(error))
             return error
+        try:
+            return metric.value(report, at)
+        except ValueError as error:
+            log.warning("live query cannot be stored", query=metric.name, kind=type(error).__name__)
+            return AnalyticsFailed("The analytics provider's answer is not a report.", cause="not-a-report")
 
     def _values(self, settled: Settled) -> list[Write]:
         found = ((metric, settled.get(metric.name)) for metric in self._metrics)

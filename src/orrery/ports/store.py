@@ -50,10 +50,18 @@ class Put:
     def __post_init__(self) -> None:
         if not 0 < len(encode_key(self.key)) <= MAXIMUM_KEY_BYTES:
             raise Invalid(f"A store key has 1 to {MAXIMUM_KEY_BYTES} bytes.")
-        if self.ttl is not None and self.ttl < MINIMUM_TTL:
-            raise Invalid(f"Invalid TTL of {self.ttl.total_seconds():g} s: it must be at least 60 s.")
-        if self.ttl is not None and self.ttl > MAXIMUM_TTL:
-            raise Invalid("Invalid TTL: it must be at most 100 years; a put without a TTL is kept for ever.")
+        if self.ttl is not None:
+            _refuse_ttl(self.ttl)
+
+
+def _refuse_ttl(ttl: object) -> None:
+    if not isinstance(ttl, timedelta):
+        raise Invalid(f"Invalid TTL: it must be a timedelta, and no {type(ttl).__name__}.")
+    if ttl < MINIMUM_TTL:
+        seconds = f"{ttl.total_seconds():.6f}".rstrip("0").rstrip(".")
+        raise Invalid(f"Invalid TTL of {seconds} s: it must be at least 60 s.")
+    if ttl > MAXIMUM_TTL:
+        raise Invalid("Invalid TTL: it must be at most 100 years; a put without a TTL is kept for ever.")
 
 
 @dataclass(frozen=True, slots=True)
