@@ -158,3 +158,42 @@ class Recording(MemoryStore):
         """Note the keys, and pass on."""
         self.commits.append({write.key for write in writes})
         return await super().commit(writes, checks, commit_id=commit_id)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "opens"),
+    [
+        ("bgbgb", True),
+        ("bgbg", False),
+        ("bggbggb", False),
+        ("bggggb", False),
+        ("bgggggbgb", False),
+        ("gggggbgbggbggb", False),
+        ("ggbggbgb", True),
+    ],
+)
+async def test_a_counter_that_is_bad_now_and_then(pattern: str, *, opens: bool) -> None:
+    """Three bad checks of six open the issue although none followed another; the push says how often."""
+    post = Post()
+    await post.checks(pattern)
+    assert bool(post.tracker.open_issues) is opens
+    if opens:
+        assert (await post.push()).body.startswith("3 of the last 6 checks were bad.")
+
+
+async def test_the_six_checks_begin_anew_at_each_close() -> None:
+    """What was bad before the issue was closed does not open the next one."""
+    post = Post()
+    await post.checks("bgbgbgg")
+    assert post.tracker.open_issues == []
+    await post.checks("bgb")
+    assert post.tracker.open_issues == []
+    await post.checks("gb")
+    assert len(post.tracker.open_issues) == 1
+
+
+async def test_two_in_a_row_are_told_as_before() -> None:
+    """A push of two bad checks in a row gives the reason alone."""
+    post = Post()
+    await post.checks("bb")
+    assert "of the last" not in (await post.push()).body

@@ -35,6 +35,9 @@ EVERY = timedelta(minutes=15)
 IN_A_ROW = 2
 """So many checks in a row open the issue or close it (decision 29)."""
 
+LOOKED_BACK, MOST_BAD = 6, 3
+"""So many bad checks of the last six open the issue, too: a counter that fails now and then (decision 55)."""
+
 OLD_ABOVE = timedelta(minutes=10)
 """A count older than this is bad (decision 29)."""
 
@@ -88,6 +91,8 @@ class Seen(Record):
     issue: str | None = None
     url: str = ""
     told: str = ""
+    recently_bad: tuple[bool, ...] = ()
+    """Of each of the last `LOOKED_BACK` checks since the issue was last closed, whether it was bad."""
 
     def known_issue(self) -> Issue | None:
         """Return the issue that was opened or found."""
@@ -154,19 +159,23 @@ def step(seen: Seen, reason: Reason | None, now: datetime) -> Seen:
 
 
 def _after_bad(seen: Seen, reason: Reason, now: datetime) -> Seen:
-    bad = seen.bad + 1
-    after = seen.change(checked_at=now, bad=bad, good=0, kind=reason.kind, reason=reason.text)
-    if seen.degraded_since is None and bad >= IN_A_ROW:
+    bad, recent = seen.bad + 1, _recent(seen, is_bad=True)
+    after = seen.change(checked_at=now, bad=bad, good=0, kind=reason.kind, reason=reason.text, recently_bad=recent)
+    if seen.degraded_since is None and (bad >= IN_A_ROW or sum(recent) >= MOST_BAD):
         return after.change(degraded_since=now, tracker="opening")
     return after
 
 
 def _after_good(seen: Seen, now: datetime) -> Seen:
     good = seen.good + 1
-    after = seen.change(checked_at=now, bad=0, good=good)
+    after = seen.change(checked_at=now, bad=0, good=good, recently_bad=_recent(seen, is_bad=False))
     if good >= IN_A_ROW and (seen.degraded_since or seen.tracker == "unknown"):
-        return after.change(degraded_since=None, tracker="closing")
+        return after.change(degraded_since=None, tracker="closing", recently_bad=())
     return after
+
+
+def _recent(seen: Seen, *, is_bad: bool) -> tuple[bool, ...]:
+    return (*seen.recently_bad, is_bad)[-LOOKED_BACK:]
 
 
 def due(seen: Seen) -> Deed | None:
@@ -185,7 +194,9 @@ def due(seen: Seen) -> Deed | None:
 def news(before: Seen, after: Seen, now: datetime) -> list[outbox.Draft]:
     """Return what the owner is told of: the counter became degraded, or is well again."""
     if before.degraded_since is None and after.degraded_since is not None:
-        return [_push("degraded", after.degraded_since, TITLE, after.reason)]
+        often = f"{sum(after.recently_bad)} of the last {LOOKED_BACK} checks were bad. Last: "
+        text = f"{often if after.bad < IN_A_ROW else ''}{after.reason}"
+        return [_push("degraded", after.degraded_since, TITLE, text)]
     if before.degraded_since is not None and after.degraded_since is None:
         minutes = (now - before.degraded_since) // timedelta(minutes=1)
         text = f"It was degraded for {minutes} minutes. Last: {before.reason}"
