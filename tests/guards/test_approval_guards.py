@@ -81,7 +81,7 @@ MUTATIONS = [
     Mutation(
         "a refusal is not logged",
         "owner/approvals.py",
-        '            await self.log.append("refused", intent, str(error), target=target, quiet=overtaken)\n',
+        '            _ = await self.log.append("refused", intent, str(error), target=target, quiet=overtaken)\n',
         "",
     ),
     Mutation("nobody is told of a refusal", "owner/approvals.py", "quiet=overtaken", "quiet=True"),

@@ -18,8 +18,8 @@ from tests.support.program import Program
 from tests.support.sandbox import SESSIONS
 from tests.support.ssh_keys import make_key, public_half
 
-LIVE_KEY = f"rk_{MARK}_key"
-"""A key that is no test key, which the sandbox accepts when it is told to."""
+LIVE_KEY = f"rk_live_{MARK}_key"
+"""A live key, which the sandbox accepts when it is told to."""
 
 _TO_SIGN = re.compile(r"orrery approvals sign (in-[0-9a-f]{12})")
 
@@ -29,7 +29,7 @@ def owned_shop(folder: Path, *products: Product, mode: str = "live") -> Deployme
     key = make_key(folder / "owner")
     public, private = json.dumps(public_half(key)), json.dumps(str(key))
     approvals = f"[approvals]\nowner_keys = [{public}]\nsigning_key = {private}"
-    secrets = dict(SECRETS) | {"processor_api_key": LIVE_KEY}
+    secrets = dict(SECRETS) | ({"processor_api_key": LIVE_KEY} if mode == "live" else {})
     return Deployment(folder, list(products), more=approvals, mode=mode, plain=0, secrets=secrets)
 
 
