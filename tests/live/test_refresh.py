@@ -13,8 +13,8 @@ from orrery.errors import Cause, NotConfigured, StoreUnavailable
 from orrery.live import keys
 from orrery.live.quota import Limits
 from orrery.live.records import Outcome
-from orrery.ports.analytics import MOST_USERS
 from orrery.ports.store import Put
+from orrery.syntax.numbers import LARGEST
 from tests.support.analytics import MemoryAnalytics, failure
 from tests.support.clock import START, ManualClock
 from tests.support.counting import Counting
@@ -378,7 +378,7 @@ async def test_without_a_key_nothing_is_spent(one: Counting) -> None:
     assert (await two.refresh.run()).ok
 
 
-@pytest.mark.parametrize("figure", [MOST_USERS + 1, -1])
+@pytest.mark.parametrize("figure", [LARGEST + 1, -1])
 async def test_a_figure_that_is_no_count_costs_its_own_query_only(one: Counting, figure: int) -> None:
     """A page figure that nobody can store is a failed query: the total is counted, and the failure is told."""
     one.analytics.pages = {"Home": figure}
@@ -391,7 +391,7 @@ async def test_a_figure_that_is_no_count_costs_its_own_query_only(one: Counting,
 
 async def test_a_total_that_is_no_count_is_a_failure(one: Counting) -> None:
     """A total that nobody can store is the failure that the answer names, and no lease is left behind."""
-    one.analytics.visitors = MOST_USERS + 1
+    one.analytics.visitors = LARGEST + 1
     outcome = await one.refresh.run()
     assert (outcome.ok, outcome.error) == (False, "provider-unreachable")
     assert await one.kept.scan("lease:") == []

@@ -21,9 +21,10 @@ import httpx2
 from pydantic import BaseModel, Field, ValidationError
 
 from orrery.errors import AnalyticsFailed, Cause, NotConfigured
-from orrery.ports.analytics import MOST_USERS, Bucket, By, Quotas, Report, Row
+from orrery.ports.analytics import Bucket, By, Quotas, Report, Row
 from orrery.ports.clock import Clock
 from orrery.syntax.lines import one_line
+from orrery.syntax.numbers import LARGEST
 from orrery.tls import unreachable
 
 if TYPE_CHECKING:
@@ -165,8 +166,8 @@ class _Body(BaseModel, strict=True):
 
 
 class _Status(BaseModel):
-    consumed: int = Field(0, ge=0, le=MOST_USERS)
-    remaining: int = Field(0, ge=0, le=MOST_USERS)
+    consumed: int = Field(0, ge=0, le=LARGEST)
+    remaining: int = Field(0, ge=0, le=LARGEST)
 
 
 class _Quotas(BaseModel):
@@ -193,7 +194,7 @@ def _row(row: _Row, dimensions: int) -> Row:
     if len(row.dimensions) != dimensions or not (figure.isascii() and figure.isdecimal()):
         raise ValueError(dimensions)
     users = int(figure)
-    if users > MOST_USERS:
+    if users > LARGEST:
         raise ValueError("no number of people is that high")
     return Row(row.dimensions[0].value if dimensions else "", users)
 

@@ -6,10 +6,10 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, AwareDatetime, Field, ValidationError
 
-from orrery.ports.analytics import MOST_USERS
 from orrery.record import Record
+from orrery.syntax.numbers import LARGEST
 
-Count = Annotated[int, Field(strict=True, ge=0, le=MOST_USERS)]
+Count = Annotated[int, Field(strict=True, ge=0, le=LARGEST)]
 """A number of people: whole, and one that every reader of JSON can hold."""
 
 

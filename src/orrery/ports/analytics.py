@@ -33,10 +33,6 @@ class Row:
     users: int
 
 
-MOST_USERS = 2**53 - 1
-"""The highest figure that a report may hold: what every reader of JSON can hold. A higher one is no count."""
-
-
 @dataclass(frozen=True, slots=True)
 class Report:
     """What the provider counted. No rows is a true zero (decision 21).
