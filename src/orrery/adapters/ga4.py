@@ -191,12 +191,10 @@ def _read(content: bytes, dimensions: int) -> tuple[list[Row], Quotas | None]:
 
 def _row(row: _Row, dimensions: int) -> Row:
     figure = row.metrics[0].value
-    if len(row.dimensions) != dimensions or not (figure.isascii() and figure.isdecimal()):
+    is_count = figure.isascii() and figure.isdecimal() and int(figure) <= LARGEST
+    if len(row.dimensions) != dimensions or not is_count:
         raise ValueError(dimensions)
-    users = int(figure)
-    if users > LARGEST:
-        raise ValueError("no number of people is that high")
-    return Row(row.dimensions[0].value if dimensions else "", users)
+    return Row(row.dimensions[0].value if dimensions else "", int(figure))
 
 
 def _quotas(told: object) -> Quotas | None:
@@ -220,9 +218,8 @@ class _Envelope(BaseModel):
 
 
 def _failure(answer: _Answer) -> AnalyticsFailed:
-    message = _message(answer)
-    said = f": {message}" if message and answer.status != HTTPStatus.UNAUTHORIZED else "."
-    what = f"The analytics provider answered {answer.status}{said}"
+    message, what = _message(answer), f"The analytics provider answered {answer.status}"
+    what += f": {message}" if message and answer.status != HTTPStatus.UNAUTHORIZED else "."
     return AnalyticsFailed(what, cause=_cause(answer.status, message), status=answer.status)
 
 
