@@ -206,9 +206,6 @@ def _quotas(told: object) -> Quotas | None:
     return Quotas(**{name: Bucket(one.consumed, one.remaining) for name, one in found if one})
 
 
-# What went wrong
-
-
 class _Error(BaseModel):
     message: str = ""
 
