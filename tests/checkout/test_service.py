@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from anyio.lowlevel import checkpoint
@@ -146,11 +147,26 @@ async def test_what_the_processor_fails_is_an_outage(error: ProcessorError) -> N
     assert await shop.told() == []
 
 
-@pytest.mark.parametrize("url", [None, "", "/relative", "javascript:alert(1)", "https://"])
-async def test_an_address_that_is_none_is_an_outage(url: str | None) -> None:
-    """A session without a web address to send the visitor to is the processor's failure, and none is stored."""
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"url": url} for url in (None, "", "/relative", "javascript:alert(1)", "https://", "https://[")),
+        {"url": "http://pay.example/1"},
+        {"livemode": True},
+        {"id": "cs_live_1"},
+        {"id": "pi_1"},
+        {"id": "cs_1/../2"},
+        {"mode": "subscription"},
+        {"mode": None},
+        {"status": "complete"},
+        {"status": "expired"},
+    ],
+    ids=str,
+)
+async def test_a_session_that_nobody_may_be_sent_to_is_an_outage(wrong: dict[str, Any]) -> None:
+    """A session of another mode, kind or state, or without a safe address, reaches no visitor; none is stored."""
     shop = Shop()
-    shop.processor.url = url
+    shop.processor.answers_with = wrong
     for _ in range(5):
         with pytest.raises(ProcessorUnreachable):
             await create(shop)

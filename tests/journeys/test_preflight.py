@@ -146,3 +146,10 @@ def test_nothing_to_try(tmp_path: Path) -> None:
     assert run_orrery("init", str(tmp_path)).returncode == 0
     said = run_orrery("checkout", "preflight", "--pending", "--config", str(tmp_path / "orrery.toml"))
     assert (said.returncode, said.stderr) == (0, "No product is configured: nothing is sold.\n")
+
+
+def test_live_mode_is_played_with_a_live_key(owner: Owner) -> None:
+    """Beside a live key the sandbox makes sessions of live mode, as the vendor does; the service takes them."""
+    newest = owner.shop.sandbox.sessions()[0]
+    assert newest["livemode"]
+    assert newest["id"].startswith("cs_live_")

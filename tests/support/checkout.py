@@ -170,7 +170,7 @@ class Shop:
     @cached_property
     def processor(self) -> ScriptedProcessor:
         """The processor."""
-        return ScriptedProcessor(self.clock)
+        return ScriptedProcessor(self.clock, answers_with={"livemode": self.livemode})
 
     @cached_property
     def letters(self) -> Letters:

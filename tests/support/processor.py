@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from orrery.errors import ItemUnreadable, OrreryError, ProcessorRefused
 from orrery.ports.processor import (
@@ -64,6 +65,8 @@ class ScriptedProcessor:
         default_factory=list["WebhookEndpoint | ItemUnreadable"]
     )
     url: str | None = "https://pay.example/1"
+    answers_with: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Other fields of the sessions that are created."""
 
     async def create_session(
         self, parameters: Parameters, *, idempotency_key: str, deadline: float, api_version: str | None = None
@@ -143,7 +146,7 @@ class ScriptedProcessor:
     def _new(self, parameters: Parameters) -> CheckoutSession:
         metadata = parameters["metadata"]
         assert isinstance(metadata, dict)
-        return CheckoutSession(
+        made = CheckoutSession(
             id=f"cs_{len(self.created) + 1}",
             status="open",
             payment_status="unpaid",
@@ -153,7 +156,9 @@ class ScriptedProcessor:
             amount_total=4900,
             currency="usd",
             metadata={name: str(value) for name, value in metadata.items()},
+            mode="payment",
         )
+        return replace(made, **self.answers_with)
 
 
 @dataclass(frozen=True, slots=True)

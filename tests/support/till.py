@@ -61,6 +61,7 @@ class Till:
     after: dict[str, list[Exception]] = field(default_factory=dict[str, list[Exception]])
     active_price: Price | None = None
     expiries: list[str] = field(default_factory=list[str])
+    livemode: bool = False
     unreadable: list[ItemUnreadable] = field(default_factory=list[ItemUnreadable])
 
     async def create_session(
@@ -137,13 +138,14 @@ class Till:
             status="open",
             payment_status="unpaid",
             created=self.clock.now(),
-            livemode=False,
+            livemode=self.livemode,
             url="https://pay.example/1",
             amount_total=4900,
             currency="usd",
             metadata={name: str(value) for name, value in metadata.items()},
             price_ids=(str(_at(parameters, "line_items", 0, "price")),),
             quantities=(1,),
+            mode="payment",
             payment_method_types=tuple(map(str, methods)),
             three_d_secure=str(_at(parameters, "payment_method_options", "card", "request_three_d_secure")),
             submit_message=str(_at(parameters, "custom_text", "submit", "message")),
@@ -195,7 +197,7 @@ class Rehearsal:
     @cached_property
     def till(self) -> Till:
         """The processor."""
-        till = self.account or Till(self.clock)
+        till = self.account or Till(self.clock, livemode=self.livemode)
         till.fuse = self.fuse
         return till
 

@@ -6,14 +6,13 @@ import json
 import secrets
 from dataclasses import dataclass
 from datetime import timedelta
-from http import HTTPStatus
-from urllib.parse import urlsplit
 
 import structlog
 
 from orrery.checkout import keys
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.creation_health import CreationHealth
+from orrery.checkout.new_session import payment_page
 from orrery.checkout.records import KEEP_OFFERS, Attempt, Offer
 from orrery.checkout.selling import Offered, Selling
 from orrery.errors import KeyReused, ProcessorError, ProcessorRefused, ProcessorUnreachable
@@ -131,7 +130,7 @@ class Checkout:
         """Return a session and its address, having noted whether the processor gave one."""
         try:
             session = await self._ask(offered, attempt, key)
-            url = _payment_page(session)
+            url = payment_page(session, livemode=self._selling.livemode)
         except ProcessorError as error:
             await self._health.failed(offered.product.name, error)
             raise
@@ -187,15 +186,6 @@ class Checkout:
         )
         address = keys.offer_address(now, session.id)
         return [Put(keys.offer(session.id), offer.to_bytes(), KEEP_OFFERS), Put(address, session.id.encode())]
-
-
-def _payment_page(session: CheckoutSession) -> str:
-    """Return where the visitor pays; raise `ProcessorUnreachable` when the session says nothing of the kind."""
-    parts = urlsplit(session.url or "")
-    if session.url is None or parts.scheme not in {"https", "http"} or not parts.hostname:
-        what = "The processor's answer cannot be read: it is not as documented (a session without a web address)."
-        raise ProcessorUnreachable(what, same_key=True, status=HTTPStatus.OK)
-    return session.url
 
 
 def _scope(purchase: Purchase) -> str:

@@ -63,7 +63,8 @@ class Sandbox:
         self.config = config
         self.state = State(config.state_path)
         self.faults = Faults()
-        self.world = World(self.state, clock, self.faults, config.base_url.rstrip("/"))
+        livemode = any("_live_" in key for key in config.api_keys)
+        self.world = World(self.state, clock, self.faults, config.base_url.rstrip("/"), livemode)
         open_account(self.world, config.prices)
         configure_endpoints(self.world, config.webhook_endpoints)
         self.courier = Courier(self.world)

@@ -163,6 +163,7 @@ class Session(Identified):
     custom_text: Loose[_CustomText] = None
     success_url: Loose[str] = None
     cancel_url: Loose[str] = None
+    mode: Loose[str] = None
 
     def ours(self) -> CheckoutSession:
         """Return the session in our words."""
@@ -188,6 +189,7 @@ class Session(Identified):
             quantities=self._quantities(),
             success_url=self.success_url,
             cancel_url=self.cancel_url,
+            mode=self.mode,
         )
 
     def _price_ids(self) -> tuple[str, ...] | None:

@@ -44,6 +44,7 @@ class CheckoutSession:
     quantities: tuple[int, ...] | None = None
     success_url: str | None = None
     cancel_url: str | None = None
+    mode: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,8 @@ def _line_item(quantity: int, price: Document) -> Document:
 
 
 def _new_session(call: Call, prices: list[Document]) -> Document:
-    params, now, key = call.params, call.world.now(), new_id("cs_test_", _SESSION_SUFFIX)
+    mode = "live" if call.world.livemode else "test"
+    params, now, key = call.params, call.world.now(), new_id(f"cs_{mode}_", _SESSION_SUFFIX)
     total = total_of(params, prices)
     return _EMPTY_SESSION | {
         "id": key,
@@ -96,6 +97,7 @@ def _new_session(call: Call, prices: list[Document]) -> Document:
         "customer_creation": params.get("customer_creation", "if_required"),
         "customer_email": params.get("customer_email"),
         "expires_at": params.get("expires_at", now + MAX_LIFETIME),
+        "livemode": call.world.livemode,
         "locale": params.get("locale"),
         "metadata": params.get("metadata", {}),
         "payment_method_configuration_details": _configuration(call),

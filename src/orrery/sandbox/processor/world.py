@@ -25,7 +25,7 @@ def new_id(prefix: str, length: int = _SUFFIX_LENGTH) -> str:
 
 @dataclass
 class World:
-    """The processor's world.
+    """The processor's world, in live mode when its key is a live one.
 
     `deliveries_of` makes the documents that follow an event to its webhook endpoints; `on_change` is called when
     there is something new to wait for.
@@ -35,6 +35,7 @@ class World:
     clock: Clock
     faults: Faults
     base_url: str
+    livemode: bool = False
     deliveries_of: Callable[[Document], list[Document]] = lambda _: []
     on_change: Callable[[], None] = lambda: None
     _deadlines: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
@@ -58,8 +59,11 @@ class World:
     def record(self, changed: Sequence[Document], *events: tuple[str, Document]) -> None:
         """Store changed documents and their events (type, subject) in one go, then announce the events."""
         announced: list[Document] = []
+        for one in changed:
+            if "livemode" in one:
+                one["livemode"] = self.livemode
         for kind, subject in events:
-            event = _event(kind, subject, self.now())
+            event = _event(kind, subject, self.now()) | {"livemode": self.livemode}
             announced += [event, *self.deliveries_of(event)]
         self.state.save(*changed, *announced)
         self.on_change()
