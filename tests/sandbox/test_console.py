@@ -1,7 +1,10 @@
 """The console: a page for people, and the levers under it."""
 
+from pathlib import Path
+
 import pytest
 
+from orrery.sandbox.state import State
 from tests.sandbox.conftest import PRICE, Running, until
 
 HTML = {"Accept": "text/html,*/*"}
@@ -83,3 +86,14 @@ def test_prices_switched_off(box: Running) -> None:
 def test_no_such_session(box: Running) -> None:
     """Settling what does not exist is a 404."""
     assert box.web.post("/_settle/cs_test_none").status_code == 404
+
+
+def test_only_its_owner_reads_what_the_sandbox_keeps(tmp_path: Path) -> None:
+    """The file holds what buyers entered: nobody else may read it, also one that an earlier release made."""
+    file = tmp_path / "sandbox.db"
+    file.touch(mode=0o644)
+    state = State(file)
+    state.save({"object": "customer", "id": "cus_1"})
+    assert {one.name: f"{one.stat().st_mode & 0o777:o}" for one in tmp_path.iterdir()} == {
+        one.name: "600" for one in tmp_path.iterdir()
+    }

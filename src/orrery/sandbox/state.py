@@ -35,6 +35,8 @@ class State:
     def __init__(self, path: Path | None) -> None:
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch(mode=0o600)
+            path.chmod(0o600)  # an earlier release left it readable to all: it holds what buyers entered
         self._database = sqlite3.connect(path or ":memory:", check_same_thread=False, isolation_level=None)
         self._database.execute("PRAGMA journal_mode=WAL")
         self._database.execute("PRAGMA synchronous=NORMAL")
