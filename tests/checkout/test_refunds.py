@@ -161,6 +161,17 @@ async def test_access_is_revoked_only_by_setting() -> None:
     assert (entry.action, entry.reason) == ("revoke", "refunded in full: ch_1")
 
 
+async def test_what_ends_earlier_with_a_refund_is_counted() -> None:
+    """A year that was bought on top of the refunded one ends earlier, and the push says so."""
+    shop = await sold(revoke_on_refund=True)
+    await shop.offered("cs_2")
+    await shop.receive("evt_2", session_json("cs_2"))
+    until = (await shop.access("cs_2")).expires_at
+    assert await later(shop, DAY, charge(amount_refunded=4900)) == ["taken-back-cs_1"]
+    assert "ends earlier now: 1." in await body(shop, "taken-back-cs_1")
+    assert (await shop.access("cs_2")).expires_at < until
+
+
 async def test_a_revocation_by_hand_comes_first() -> None:
     """Access that the owner has revoked before refunding is left alone, and there is nothing to tell."""
     shop = await sold(revoke_on_refund=True)

@@ -104,18 +104,17 @@ class Desk:
 
     async def revoke(self, session_id: str, reason: str) -> list[AccessRecord]:
         """Take access back from now on; return the records of the same buyer that therefore end earlier."""
-        writes, checks, shortened = await self._revocation(session_id, reason)
+        writes, checks, shortened = await self.revocation(session_id, reason)
         await self._commit(writes, checks)
         return shortened
 
-    async def revocation(self, session_id: str, reason: str) -> tuple[list[Write], list[Check]]:
-        """Return what takes access back from now on, as part of a commit; raise `Invalid` when it is revoked."""
-        writes, checks, _ = await self._revocation(session_id, reason)
-        return writes, checks
-
-    async def _revocation(
+    async def revocation(
         self, session_id: str, reason: str
     ) -> tuple[list[Write], list[Check], list[AccessRecord]]:
+        """Return what takes access back from now on, as part of a commit, and the records that end earlier then.
+
+        Raises `Invalid` when it is revoked already.
+        """
         record, unchanged = await self._read(session_id)
         if record.revoked_at:
             raise Invalid("This access is revoked already.")

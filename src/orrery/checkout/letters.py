@@ -61,19 +61,22 @@ class Letters:
             priority="low",
         )
 
-    def refunded(self, taken: TakenBack, session_id: str, *, revoked: bool) -> Draft:
-        """Return the push that a payment was refunded in full while its access runs, or ran until now."""
-        then = (
-            "Its access is revoked, as `checkout.revoke_on_refund` asks."
-            if revoked
-            else "Its access runs on: revoke it with `orrery access revoke`, if you mean it."
-        )
+    def refunded(self, taken: TakenBack, session_id: str, shorter: int | None) -> Draft:
+        """Return the push that a payment was refunded in full while its access runs, or ran until now.
+
+        `shorter` is None where the access runs on; where it was revoked, how many other records of the buyer
+        therefore end earlier.
+        """
+        then = "Its access runs on: revoke it with `orrery access revoke`, if you mean it."
+        if shorter is not None:
+            then = "Its access is revoked, as `checkout.revoke_on_refund` asks."
+            then += f" Other access of the buyer that ends earlier now: {shorter}." if shorter else ""
         return Draft(
             id=f"taken-back-{session_id}",
             channel="push",
-            title="Refunded, access revoked" if revoked else "Access without payment",
+            title="Access without payment" if shorter is None else "Refunded, access revoked",
             body=f"Session {session_id}: charge {taken.charge_id} was refunded in full{_of(taken)}. {then}",
-            priority="default" if revoked else "high",
+            priority="high" if shorter is None else "default",
             tags=("leftwards_arrow_with_hook",),
         )
 

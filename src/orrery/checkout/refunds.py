@@ -32,8 +32,8 @@ KEEP_FOREIGN = timedelta(days=40)
 BEFORE_THE_SALE = timedelta(days=2)
 """A charge is made within a day of its session, and its access is granted after that."""
 
-Revoke = Callable[[str, str], Awaitable[tuple[list[Write], list[Check]]]]
-"""Returns what takes the running access of a session back, for a reason."""
+Revoke = Callable[[str, str], Awaitable[tuple[list[Write], list[Check], list[AccessRecord]]]]
+"""Returns what takes the running access of a session back, for a reason, and which records end earlier then."""
 
 log = structlog.get_logger()
 
@@ -170,11 +170,12 @@ class Refunds:
         if after.session_id:
             record = await self._lookup.record(after.session_id)
             runs = record is not None and record.runs_at(self._clock.now())
-            revokes = runs and self._revoke is not None and after.refunded and not before.refunded
-            if self._revoke and revokes:
-                taking, unmoved = await self._revoke(after.session_id, f"refunded in full: {after.charge_id}")
-                writes, checks = [*writes, *taking], [*checks, *unmoved]
-            drafts = self._told(before, after, after.session_id, runs=runs, revoked=revokes)
+            shorter: int | None = None
+            if self._revoke and runs and after.refunded and not before.refunded:
+                reason = f"refunded in full: {after.charge_id}"
+                taking, unmoved, shortened = await self._revoke(after.session_id, reason)
+                writes, checks, shorter = [*writes, *taking], [*checks, *unmoved], len(shortened)
+            drafts = self._told(before, after, after.session_id, runs=runs, shorter=shorter)
         for _ in range(2):
             told = outbox.enqueue(drafts, self._clock.now(), held=held)
             outcome = await self._store.commit([*writes, *told], [*checks, *outbox.unseen(drafts)])
@@ -186,7 +187,7 @@ class Refunds:
         log.info("a refund or dispute changed meanwhile", charge=after.charge_id)
 
     def _told(
-        self, before: TakenBack, after: TakenBack, session_id: str, *, runs: bool, revoked: bool
+        self, before: TakenBack, after: TakenBack, session_id: str, *, runs: bool, shorter: int | None
     ) -> list[outbox.Draft]:
         drafts: list[outbox.Draft] = []
         if after.decided and not before.decided:
@@ -194,7 +195,7 @@ class Refunds:
         elif after.dispute and not (before.dispute and before.dispute_id in (None, after.dispute_id)):
             drafts.append(self._letters.disputed(after, session_id))
         if runs and after.refunded and not before.refunded:
-            drafts.append(self._letters.refunded(after, session_id, revoked=revoked))
+            drafts.append(self._letters.refunded(after, session_id, shorter))
         return drafts
 
     async def _list(self, known: dict[str, TakenBack], report: TakenBackReport) -> None:
