@@ -140,6 +140,7 @@ async def test_a_receipt_of_a_rehearsal() -> None:
     assert (await live.selling.standing(PRODUCT)).state == "never"
     with pytest.raises(NotPreflighted):
         await buy(live)
+    live.till.livemode = True
     await live.preflighted()
     assert await buy(live)
 
