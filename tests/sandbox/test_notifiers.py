@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -16,6 +16,7 @@ from orrery.errors import DeliveryFailed
 from orrery.ports.notifier import Message, Notifier, Priority
 from tests.sandbox.conftest import PUSH_TOKEN, Running
 from tests.support.clock import ManualClock
+from tests.support.ports import nobody_listening
 from tests.support.serving import serving
 
 JSON = {"Accept": "application/json"}
@@ -58,10 +59,11 @@ def answering(status: int) -> Generator[str]:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
-def unused() -> int:
-    """Return a port where nobody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
+@pytest.fixture
+def unused() -> Iterator[int]:
+    """A port where nobody listens."""
+    with nobody_listening() as port:
+        yield port
 
 
 def test_a_push(box: Running) -> None:
@@ -117,18 +119,18 @@ def test_a_token_that_can_not_be_sent(box: Running, token: str) -> None:
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:{port}", "http://", "nonsense", "http://[::1", "http://x y"])
-def test_a_push_service_that_is_not_there(url: str) -> None:
+def test_a_push_service_that_is_not_there(url: str, unused: int) -> None:
     """An address where nobody is, or that is none, is tried again."""
-    assert not failure(NtfyNotifier(url.format(port=unused()), "sales")).permanent
+    assert not failure(NtfyNotifier(url.format(port=unused), "sales")).permanent
 
 
-def test_checking_the_push_service(box: Running) -> None:
+def test_checking_the_push_service(box: Running, unused: int) -> None:
     """A check asks for health and sends nothing."""
     before = len(box.web.get("/push", headers=JSON).json())
     asyncio.run(push(box).check())
     assert len(box.web.get("/push", headers=JSON).json()) == before
     with pytest.raises(DeliveryFailed):
-        asyncio.run(NtfyNotifier(f"http://127.0.0.1:{unused()}", "sales").check())
+        asyncio.run(NtfyNotifier(f"http://127.0.0.1:{unused}", "sales").check())
 
 
 def test_a_mail(box: Running) -> None:
@@ -149,9 +151,9 @@ def test_a_refused_mail(box: Running, fault: str, permanent: bool) -> None:  # n
     assert failure(mail(box), LETTER).permanent is permanent
 
 
-def test_a_mail_server_that_is_not_there() -> None:
+def test_a_mail_server_that_is_not_there(unused: int) -> None:
     """A server that is not there is tried again."""
-    relay = Relay("127.0.0.1", unused(), "shop@example.org", "none")
+    relay = Relay("127.0.0.1", unused, "shop@example.org", "none")
     assert not failure(SmtpNotifier(relay, ManualClock()), LETTER).permanent
 
 
@@ -232,8 +234,8 @@ def test_a_heartbeat_that_is_refused(status: int) -> None:
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:{port}/marked-value", "nonsense", "http://[::1"])
-def test_a_heartbeat_that_nobody_hears(url: str) -> None:
+def test_a_heartbeat_that_nobody_hears(url: str, unused: int) -> None:
     """An address where nobody is, or that is none, is a failure that does not repeat it."""
     with stamina.set_testing(True, attempts=3, cap=True), pytest.raises(DeliveryFailed) as failed:
-        asyncio.run(HttpHeartbeat(url.format(port=unused())).beat())
+        asyncio.run(HttpHeartbeat(url.format(port=unused)).beat())
     assert "marked-value" not in str(failed.value)

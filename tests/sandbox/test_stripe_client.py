@@ -21,6 +21,7 @@ from tests.sandbox.conftest import KEY, OLD_PRICE, PRICE, READER_KEY, Running
 from tests.sandbox.held import expect_met
 from tests.support.hasty_loop import run_ahead
 from tests.support.items import gathered
+from tests.support.ports import nobody_listening
 from tests.support.serving import serving
 from tests.support.waiting import PATIENCE, eventually
 
@@ -232,10 +233,9 @@ def test_hanging_calls_do_not_stop_others(box: Running) -> None:
 
 def test_nobody_is_there() -> None:
     """An address where nobody listens is unreachable, and the repeat carries the same key."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    of = StripeProcessor(Connection(KEY, base_url=f"http://127.0.0.1:{port}"))
-    assert unreachable(of, "stripe-nobody") == (True, None)
+    with nobody_listening() as port:
+        of = StripeProcessor(Connection(KEY, base_url=f"http://127.0.0.1:{port}"))
+        assert unreachable(of, "stripe-nobody") == (True, None)
 
 
 @contextmanager

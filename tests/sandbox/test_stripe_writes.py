@@ -15,6 +15,7 @@ from orrery.errors import NotConfigured, ProcessorError, ProcessorRefused, Proce
 from orrery.ports.processor import BRANDING
 from tests.sandbox.conftest import KEY, READER_KEY, Running
 from tests.support.items import gathered
+from tests.support.ports import nobody_listening
 from tests.support.serving import serving
 
 NAME = "business_profile.name"
@@ -176,9 +177,7 @@ def test_answers_that_are_not_the_contracts(answer: Response, expected: type[Pro
 
 def test_nobody_is_there() -> None:
     """An address where nobody listens is unreachable."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    with pytest.raises(ProcessorUnreachable):
+    with nobody_listening() as port, pytest.raises(ProcessorUnreachable):
         asyncio.run(StripeWrites(Connection(KEY, base_url=f"http://127.0.0.1:{port}")).update_account({NAME: "X"}))
 
 

@@ -58,11 +58,8 @@ def test_one_hides_no_other(box: Running, kind: str, field: str, listing: Listin
     fill(box)
     before, _ = asyncio.run(found(box, listing))
     whole = next(one for one in box.sandbox.state.newest_first(kind) if one["id"] == before[-1].id)
-    box.sandbox.state.save(whole | {field: {"brand": "new"}})
-    try:
+    with box.damaged(whole | {field: {"brand": "new"}}):
         items, unread = asyncio.run(found(box, listing))
-    finally:
-        box.sandbox.state.save(whole)
     assert [(one.kind, one.item_id, one.fields) for one in unread] == [(kind, whole["id"], (field,))]
     assert [one.id for one in items] == [one.id for one in before[:-1]]
 
@@ -74,11 +71,8 @@ def test_a_page_ends_with_one(box: Running) -> None:
         box.post("/v1/radar/value_list_items", {"value": name, "value_list": LIST})
     entries = list(box.sandbox.state.newest_first("radar.value_list_item"))
     last_of_page = entries[99]
-    box.sandbox.state.save(last_of_page | {"created": None})
-    try:
+    with box.damaged(last_of_page | {"created": None}):
         items, unread = asyncio.run(found(box, lambda _, reads: reads.list_entries(LIST)))
-    finally:
-        box.sandbox.state.save(last_of_page)
     assert [one.item_id for one in unread] == [last_of_page["id"]]
     assert [one.id for one in items] == [one["id"] for one in entries if one is not last_of_page]
 
@@ -88,13 +82,11 @@ def test_one_session_by_its_id(box: Running) -> None:
     session = box.session()["id"]
     whole = box.sandbox.state.get("checkout.session", session)
     assert whole is not None
-    box.sandbox.state.save(whole | {"payment_status": "halfway"})
     reads = StripeReads(Connection(KEY, base_url=box.url))
-    with pytest.raises(ItemUnreadable) as error:
+    with box.damaged(whole | {"payment_status": "halfway"}), pytest.raises(ItemUnreadable) as error:
         asyncio.run(reads.get_session(session))
     assert (error.value.kind, error.value.item_id) == ("checkout.session", session)
     assert session not in str(error.value)
-    box.sandbox.state.save(whole)
     box.fault("html_200")
     with pytest.raises(ProcessorUnreachable) as away:
         asyncio.run(reads.get_session(session))
@@ -110,12 +102,9 @@ def test_what_decides_nothing(box: Running) -> None:
     assert sold is not None
     charge = next(one for one in state.newest_first("charge") if one["payment_intent"] == sold["payment_intent"])
     described = ("custom_fields", "payment_method_types", "payment_method_options", "custom_text", "success_url")
-    state.save(sold | dict.fromkeys(described, 7), charge | {"failure_code": 7})
-    try:
+    with box.damaged(sold | dict.fromkeys(described, 7), charge | {"failure_code": 7}):
         sessions, unread = asyncio.run(found(box, lambda sales, _: sales.list_completed_sessions(LONG_AGO)))
         charges, odd = asyncio.run(found(box, lambda _, reads: reads.list_charges(LONG_AGO)))
-    finally:
-        state.save(sold, charge)
     assert (unread, odd) == ([], [])
     assert session in {one.id for one in sessions}
     assert charge["id"] in {one.id for one in charges}
@@ -128,10 +117,7 @@ def test_a_refund_hides_no_dispute(box: Running) -> None:
     for deed in ("refund", "dispute"):
         assert box.web.post(f"/_charges/{charge['id']}/{deed}", json={"amount": "1"}).status_code == 200
     refund = next(one for one in box.sandbox.state.newest_first("event") if one["type"] == "charge.refunded")
-    box.sandbox.state.save(refund | {"data": {"object": refund["data"]["object"] | {"amount_refunded": "much"}}})
-    try:
+    with box.damaged(refund | {"data": {"object": refund["data"]["object"] | {"amount_refunded": "much"}}}):
         events, unread = asyncio.run(found(box, lambda _, reads: reads.list_charge_events(LONG_AGO)))
-    finally:
-        box.sandbox.state.save(refund)
     assert [(one.kind, one.item_id) for one in unread] == [("event", refund["id"])]
     assert charge["id"] in {one.subject.charge for one in events if isinstance(one.subject, Dispute)}

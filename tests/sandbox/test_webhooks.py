@@ -9,6 +9,7 @@ import stripe
 
 from orrery.sandbox.state import Document
 from tests.sandbox.conftest import SECRET, Running, receiving, running, until
+from tests.support.ports import nobody_listening
 
 COMPLETED = "checkout.session.completed"
 HOUR = 3600
@@ -185,12 +186,12 @@ def test_a_slow_endpoint_holds_up_nobody(box: Running) -> None:
 
 def test_an_endpoint_that_is_not_there(box: Running) -> None:
     """An endpoint that nobody listens at is tried again when it is back."""
-    with receiving() as other:
-        url = other.url
-    made = box.post("/v1/webhook_endpoints", {"url": url, "enabled_events[0]": COMPLETED}).json()
-    sell(box)
-    until(lambda: [one for one in box.deliveries("pending") if one["attempts"]])
-    assert box.deliveries("pending")[0]["attempts"][0]["outcome"] == "ConnectError"
+    with nobody_listening() as port:
+        url = f"http://127.0.0.1:{port}/hook"
+        made = box.post("/v1/webhook_endpoints", {"url": url, "enabled_events[0]": COMPLETED}).json()
+        sell(box)
+        until(lambda: [one for one in box.deliveries("pending") if one["attempts"]])
+        assert box.deliveries("pending")[0]["attempts"][0]["outcome"] == "ConnectError"
     box.web.delete(
         f"/v1/webhook_endpoints/{made['id']}", headers={"Authorization": "Bearer sk_test_orrery_sandbox"}
     )
