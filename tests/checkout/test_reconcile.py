@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from orrery.checkout.keys import RECONCILED
-from orrery.checkout.reconcile import WINDOW, Finding
+from orrery.checkout.reconcile import WINDOW
+from orrery.checkout.refunds import Finding
 from orrery.errors import ProcessorUnreachable
 from orrery.owner.restored import Restored
 from orrery.ports.processor import Charge, CheckoutSession

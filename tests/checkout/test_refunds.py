@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from orrery.checkout.reconcile import Finding
 from orrery.checkout.records import TakenBack
+from orrery.checkout.refunds import Finding
 from orrery.errors import ItemUnreadable, RecordUnreadable
 from orrery.owner.restored import Restored
 from orrery.ports.processor import Charge, ChargeEvent, Dispute
@@ -36,7 +36,7 @@ def charge(**other: Any) -> Charge:  # noqa: ANN401  any field of a charge
 def dispute(status: str = "needs_response", dispute_id: str = "du_1", **other: Any) -> Dispute:  # noqa: ANN401  any field
     """Return a dispute of that charge, to be answered within nine days of the sale."""
     fields: dict[str, Any] = {"payment_intent": "pi_cs_1", "respond_by": START + 9 * DAY} | other
-    return Dispute(dispute_id, "ch_1", amount=4900, currency="usd", reason="fraudulent", status=status, **fields)
+    return Dispute(dispute_id, "ch_1", amount=4900, currency="usd", status=status, **fields)
 
 
 async def sold(*, revoke_on_refund: bool = False) -> Shop:

@@ -23,6 +23,7 @@ from pydantic import BaseModel, Field, ValidationError
 from orrery.errors import AnalyticsFailed, Cause, NotConfigured
 from orrery.ports.analytics import Bucket, By, Quotas, Report, Row
 from orrery.ports.clock import Clock
+from orrery.syntax.base_url import THIS_MACHINE
 from orrery.syntax.lines import one_line
 from orrery.syntax.numbers import LARGEST
 from orrery.tls import unreachable
@@ -55,8 +56,6 @@ LONGEST_MESSAGE = 200
 """Characters of the vendor's own words that an error repeats."""
 
 Result = TypeVar("Result")
-
-_THIS_MACHINE = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 class GoogleAnalytics:
@@ -336,7 +335,7 @@ def _https_or_here(address: str) -> bool:
         parts = urlsplit(address)
     except ValueError:
         return False
-    here = parts.hostname in _THIS_MACHINE
+    here = parts.hostname in THIS_MACHINE
     return bool(parts.hostname) and (parts.scheme == "https" or (parts.scheme == "http" and here))
 
 

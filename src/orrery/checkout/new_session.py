@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 
 from orrery.errors import ProcessorUnreachable
 from orrery.ports.processor import CheckoutSession
+from orrery.syntax.base_url import THIS_MACHINE
 
 _ID = re.compile(r"cs_[A-Za-z0-9_]{1,250}")
 _OTHER_MODE = {True: "cs_test_", False: "cs_live_"}
-_THIS_MACHINE = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 def payment_page(session: CheckoutSession, *, livemode: bool) -> str:
@@ -43,4 +43,4 @@ def _is_page(url: str) -> bool:
         return False
     if parts.scheme == "https":
         return bool(parts.hostname)
-    return parts.scheme == "http" and parts.hostname in _THIS_MACHINE
+    return parts.scheme == "http" and parts.hostname in THIS_MACHINE

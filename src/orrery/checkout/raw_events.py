@@ -99,7 +99,7 @@ class RawEvents:
     async def tell_reused(self, event_id: str) -> None:
         """Tell the owner once that an event id came with other contents."""
         log.warning("event id came with other contents", event_id=event_id)
-        _ = await outbox.tell_once(self._store, _reused_draft(event_id), self._clock.now())
+        await outbox.tell_once(self._store, _reused_draft(event_id), self._clock.now())
 
     async def body(self, event_id: str) -> bytes | None:
         """Return the body of an event; None where it is not stored, or was erased."""

@@ -12,7 +12,7 @@ from orrery.checkout.access import bought
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.fulfilment import Fulfilment, Outcome, Source, outcome_of
 from orrery.checkout.records import AccessRecord, Doubt, Offer, Pending, Reconciled
-from orrery.checkout.refunds import EVENTS_KEPT, Look, Refunds
+from orrery.checkout.refunds import EVENTS_KEPT, Finding, Look, Refunds
 from orrery.checkout.session_states import SessionStates
 from orrery.errors import ItemUnreadable, ProcessorRefused, RecordUnreadable
 from orrery.owner import outbox, stored
@@ -41,14 +41,6 @@ _LONGEST_SESSION = timedelta(days=2)
 Progress = Callable[[int], None]
 
 log = structlog.get_logger()
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One session that does not add up, without personal data."""
-
-    session_id: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +114,10 @@ class Reconciliation:
         now = self._clock.now()
         for name in report.unreadable:
             log.warning("a record can not be read", key=name)
-            _ = await outbox.tell_once(self._store, _unreadable_letter(name), now)
+            await outbox.tell_once(self._store, _unreadable_letter(name), now)
         for one in report.unread:
             log.warning("an object of the processor's cannot be read", kind=one.kind, fields=one.fields)
-            _ = await outbox.tell_once(self._store, _unread_letter(one), now)
+            await outbox.tell_once(self._store, _unread_letter(one), now)
 
     async def run(
         self, since: timedelta | None = None, *, dry_run: bool = False, progress: Progress | None = None
@@ -256,8 +248,8 @@ class Reconciliation:
 
     async def _taken_back(self, look: Look, report: Report) -> None:
         found = await self._refunds.look(look)
-        report.access_without_payment += [Finding(one.session_id, one.reason) for one in found.without_payment]
-        report.partly_refunded += [Finding(one.session_id, one.reason) for one in found.partly_refunded]
+        report.access_without_payment += found.without_payment
+        report.partly_refunded += found.partly_refunded
         for error in found.unreadable:
             report.leave_out(error)
 

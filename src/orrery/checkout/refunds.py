@@ -39,8 +39,8 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
-    """One payment whose access runs although money went back, or part of it; `reason` in a few words."""
+class Finding:
+    """One session that does not add up, without personal data; `reason` in a few words."""
 
     session_id: str
     reason: str
@@ -50,8 +50,8 @@ class Notice:
 class TakenBackReport:
     """What is known of refunds and disputes of sessions whose access runs, and what could not be read."""
 
-    without_payment: list[Notice] = field(default_factory=list[Notice])
-    partly_refunded: list[Notice] = field(default_factory=list[Notice])
+    without_payment: list[Finding] = field(default_factory=list[Finding])
+    partly_refunded: list[Finding] = field(default_factory=list[Finding])
     unreadable: list[RecordUnreadable | ItemUnreadable] = field(
         default_factory=list["RecordUnreadable | ItemUnreadable"]
     )
@@ -155,13 +155,13 @@ class Refunds:
     async def _session_of(self, payment_intent: str) -> str | None:
         """Return our session that made a payment, or None when it is none of ours."""
         try:
-            sessions = [one async for one in self._reads.list_sessions(payment_intent=payment_intent)]
+            found = [one async for one in self._reads.list_sessions(payment_intent=payment_intent)]
         except ProcessorRefused:
             return None
-        for session in sessions:
-            if isinstance(session, ItemUnreadable):
-                raise session
-        return next((one.id for one in sessions if not isinstance(one, ItemUnreadable) and bought(one)), None)
+        sessions, unread = split_unreadable(found)
+        if unread:
+            raise unread[0]
+        return next((one.id for one in sessions if bought(one)), None)
 
     async def _note(self, before: TakenBack, after: TakenBack, unchanged: Check, *, held: bool) -> None:
         keep = None if after.session_id else KEEP_FOREIGN
@@ -240,12 +240,12 @@ def _after(before: TakenBack, event: ChargeEvent) -> TakenBack:
 def _list_one(session_id: str, taken: TakenBack, report: TakenBackReport) -> None:
     if taken.contested:
         lost = "the dispute of charge {} was lost" if taken.decided else "charge {} is disputed"
-        report.without_payment.append(Notice(session_id, lost.format(taken.charge_id) + _deadline(taken)))
+        report.without_payment.append(Finding(session_id, lost.format(taken.charge_id) + _deadline(taken)))
     elif taken.refunded:
-        report.without_payment.append(Notice(session_id, f"charge {taken.charge_id} was refunded"))
+        report.without_payment.append(Finding(session_id, f"charge {taken.charge_id} was refunded"))
     elif taken.amount_refunded and taken.amount is not None:
         part, whole = (money(one, taken.currency) for one in (taken.amount_refunded, taken.amount))
-        report.partly_refunded.append(Notice(session_id, f"{part} of {whole} of charge {taken.charge_id}"))
+        report.partly_refunded.append(Finding(session_id, f"{part} of {whole} of charge {taken.charge_id}"))
 
 
 def _deadline(taken: TakenBack) -> str:

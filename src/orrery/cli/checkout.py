@@ -8,7 +8,8 @@ import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from orrery.app import Orrery
-from orrery.checkout.reconcile import Finding, Report
+from orrery.checkout.reconcile import Report
+from orrery.checkout.refunds import Finding
 from orrery.cli.checkout_events import events
 from orrery.cli.checkout_preflight import preflight
 from orrery.cli.checkout_verify import verify

@@ -89,11 +89,9 @@ class Refresh:
         while self._clock.monotonic() < patience:
             token = await self._lease.take()
             # Between the look before and the lease, another may have finished and let go.
-            if token is None:
-                done = await self._done()
-            else:
-                done = await self._done_or_filled(token)
-            if done:
+            if token is not None:
+                return await self._done_or_filled(token)
+            if done := await self._done():
                 return done
             await self._clock.sleep(LOOK_AGAIN)
         return await self._newest("Another process is refreshing and has not finished.")

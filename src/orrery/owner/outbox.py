@@ -107,19 +107,18 @@ def unseen(drafts: Sequence[Draft]) -> list[Check]:
     return [Absent(_row_key(draft.id)) for draft in drafts]
 
 
-async def tell_once(store: Store, draft: Draft, now: datetime) -> bool:
-    """Enqueue `draft` unless its id was enqueued before and is still kept; return whether it is new.
+async def tell_once(store: Store, draft: Draft, now: datetime) -> None:
+    """Enqueue `draft` unless its id was enqueued before and is still kept.
 
     What was delivered is kept on while this is called again and again: a fault that lasts is told once.
     """
     entry = await store.get(_row_key(draft.id))
+    # A conflict means that another does the same at this moment.
     if entry is None:
-        return isinstance(await store.commit(enqueue([draft], now), unseen([draft])), Committed)
-    if entry.expires_at and entry.expires_at - now < KEEP_DELIVERED / 2:
+        _ = await store.commit(enqueue([draft], now), unseen([draft]))
+    elif entry.expires_at and entry.expires_at - now < KEEP_DELIVERED / 2:
         kept_on = Put(entry.key, entry.value, KEEP_DELIVERED)
-        # Another that keeps it on at the same time does the same.
         _ = await store.commit([kept_on], [Unchanged(entry.key, entry.version)])
-    return False
 
 
 def removed(entry: Entry) -> list[Write]:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from orrery.settings.secrets import Secrets
 from orrery.settings.unusable import PROCESSOR_KEY, Mode, why_unusable
+from orrery.syntax.base_url import THIS_MACHINE
 
 _KINDS = {"sk": "unrestricted, though a restricted one (rk_) is advised", "rk": "restricted"}
 _HASH = re.compile(r"[0-9a-fA-F]{64}")
@@ -18,7 +19,6 @@ _HINTS = {
         "it has not the form of GitHub's tokens",
     ),
 }
-_THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def _is_safe(address: object) -> bool:
         parts = urlsplit(address)
     except ValueError:  # brackets that hold no address
         return False
-    return parts.scheme == "https" or parts.hostname in _THIS_MACHINE
+    return parts.scheme == "https" or parts.hostname in THIS_MACHINE
 
 
 def _loads(pem: object) -> bool:

@@ -24,13 +24,12 @@ from orrery.owner.public_keys import public_key
 from orrery.settings.forms import is_service_account
 from orrery.settings.secrets import Mode, Secrets
 from orrery.settings.section import PREFIX, Section
-
-_THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
+from orrery.syntax.base_url import THIS_MACHINE
 
 
 def _https_or_here(address: str) -> str:
     parts = urlsplit(address)
-    if not parts.hostname or (parts.scheme, parts.hostname in _THIS_MACHINE) not in _ENCRYPTED_OR_HERE:
+    if not parts.hostname or (parts.scheme, parts.hostname in THIS_MACHINE) not in _ENCRYPTED_OR_HERE:
         raise ValueError("the address must begin with https:// (http:// only for this machine)")
     return address
 
@@ -71,8 +70,8 @@ class Server(Section):
     @field_validator("private_host")
     @classmethod
     def _is_this_machine(cls, host: str) -> str:
-        if host not in _THIS_MACHINE:
-            raise ValueError(f"the private listener is for this machine only: {', '.join(_THIS_MACHINE)}")
+        if host not in THIS_MACHINE:
+            raise ValueError(f"the private listener is for this machine only: {', '.join(THIS_MACHINE)}")
         return host
 
     @model_validator(mode="after")
@@ -180,7 +179,7 @@ class Mail(Section):
 
     @model_validator(mode="after")
     def _in_clear_only_here(self) -> Self:
-        if self.security == "none" and self.host not in (None, *_THIS_MACHINE):
+        if self.security == "none" and self.host not in (None, *THIS_MACHINE):
             raise ValueError("security may be none only for a mail server on this machine")
         return self
 

@@ -8,6 +8,9 @@ from orrery.errors import Invalid
 LONGEST = 300
 """Characters."""
 
+THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
+"""The host names that lead to no other machine, where plain http:// may be used."""
+
 _LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _SEGMENT = r"/(?!\.{1,2}(/|$))[a-z0-9._~-]+"
 _ADDRESS = re.compile(

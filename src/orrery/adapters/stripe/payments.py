@@ -100,7 +100,6 @@ class _DisputeObject(Identified):
     payment_intent: Reference | None = None
     amount: int
     currency: str
-    reason: Loose[str] = None
     status: str
     evidence_details: Loose[_Evidence] = None
 
@@ -112,7 +111,6 @@ class _DisputeObject(Identified):
             payment_intent=id_of(self.payment_intent),
             amount=self.amount,
             currency=self.currency,
-            reason=self.reason or "",
             status=self.status,
             respond_by=moment(due_by) if due_by else None,
         )

@@ -116,7 +116,6 @@ class Dispute:
     payment_intent: str | None
     amount: int
     currency: str
-    reason: str
     status: str
     respond_by: datetime | None = None
 
