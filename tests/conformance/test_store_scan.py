@@ -1,5 +1,6 @@
 """How every adapter of the store port scans: by prefix, in byte order, both ways, in pages."""
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -80,3 +81,22 @@ async def test_a_page_of_none_is_empty(store: Store, limit: int) -> None:
     """A limit of zero or less returns nothing, not everything."""
     await put(store, "a")
     assert await keys_of(store, limit=limit) == []
+
+
+async def test_reads_give_way(store: Store) -> None:
+    """Others go on while a caller reads and reads: no read is a stretch in which no deadline can fire."""
+    await put(store, "a")
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    beside = asyncio.ensure_future(other())
+    for number in range(1, 21):
+        await store.get("a")
+        await store.scan("")
+        assert turns >= number
+    beside.cancel()

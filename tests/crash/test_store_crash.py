@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from anyio import Path as AsyncPath
+from anyio.lowlevel import checkpoint
 
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore, create
@@ -177,6 +178,21 @@ async def test_a_locked_file_is_told_after_the_timeout(path: Path, workers: Work
     assert holder.rest() == ["released"]
     assert isinstance(await store.commit([Put("b", b"")], [Absent("b")]), Committed)
     await store.close()
+
+
+async def test_a_read_that_waits_holds_up_nothing_else(path: Path, workers: Workers) -> None:
+    """While another program holds the log's index, a read waits for it, and the event loop goes on."""
+    async with Opened(path) as store:
+        await store.commit([Put("a", b"")])
+        holder = workers.start("lock_index", path)
+        holder.await_ready()
+        waiting = asyncio.ensure_future(store.get("a"))
+        for _ in range(100):
+            await checkpoint()
+        assert not waiting.done()
+        holder.go()
+        assert holder.rest() == ["released"]
+        assert await waiting is not None
 
 
 async def test_a_file_held_by_another_alone_cannot_be_opened(path: Path, workers: Workers) -> None:

@@ -4,6 +4,7 @@ It says `ready`, waits for a line, does what MODE names, and prints what it know
 """
 
 import asyncio
+import fcntl
 import os
 import resource
 import sqlite3
@@ -104,6 +105,17 @@ async def lock(path: Path, argument: str) -> None:
     say("released")
 
 
+async def lock_index(path: Path, _: str) -> None:
+    """Hold every lock of the log's index, as a program does that was stopped in its recovery, until told.
+
+    The locks are eight bytes behind the index's header (SQLite's documentation, "WAL-mode File Format", 2.3.1).
+    """
+    with path.with_name(f"{path.name}-shm").open("r+b") as index:
+        fcntl.lockf(index, fcntl.LOCK_EX, 8, 120)
+        await_go()
+    say("released")
+
+
 async def peek(path: Path, _: str) -> None:
     """Read the file as another program might, and keep it open."""
     with closing(sqlite3.connect(path)) as database:
@@ -135,6 +147,7 @@ MODES = {
     "without_handles": without_handles,
     "put_back": put_back,
     "lock": lock,
+    "lock_index": lock_index,
     "peek": peek,
 }
 

@@ -1,5 +1,6 @@
 """A store in the process's own memory: for tests and demonstrations, gone when the process ends."""
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import islice, takewhile
@@ -34,14 +35,14 @@ class MemoryStore:
 
     async def get(self, key: str) -> Entry | None:
         """Return the live entry under `key`."""
-        self._refuse_when_closed()
+        await self._give_way()
         return self._live(encode_key(key))
 
     async def scan(
         self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
     ) -> list[Entry]:
         """Return a page of the live entries under `prefix`."""
-        self._refuse_when_closed()
+        await self._give_way()
         start, beyond = encode_key(prefix), None if after is None else encode_key(after)
         keys = sorted((key for key in self._entries if key.startswith(start)), reverse=reverse)
         if beyond is not None:
@@ -64,6 +65,11 @@ class MemoryStore:
     async def close(self) -> None:
         """Refuse whatever comes after."""
         self._closed = True
+
+    async def _give_way(self) -> None:
+        """Let others go first, as every store does that has a disk to ask."""
+        self._refuse_when_closed()
+        await asyncio.sleep(0)
 
     def _apply(self, writes: Sequence[Write], commit_id: str | None) -> Committed:
         self._version += 1

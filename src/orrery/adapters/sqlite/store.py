@@ -1,4 +1,4 @@
-"""`Store` over one SQLite file: reads on the event loop's thread, commits through the writer's."""
+"""`Store` over one SQLite file: reads and commits in a thread each, off the event loop."""
 
 import asyncio
 import itertools
@@ -6,22 +6,19 @@ from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from datetime import timedelta
 from pathlib import Path
-from typing import Self, cast
+from typing import Self
 from uuid import uuid4
 
 import apsw
 
-from orrery.adapters.sqlite.database import Database, set_busy_timeout
 from orrery.adapters.sqlite.file import BUSY_TIMEOUT, StoreFile
+from orrery.adapters.sqlite.reader import Reader, Row, Rows
 from orrery.adapters.sqlite.transaction import Request, microseconds, moment
 from orrery.adapters.sqlite.trouble import unavailable
 from orrery.adapters.sqlite.writer import Writer
 from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Check, Committed, Conflict, Entry, Write, encode_key, refuse_invalid
-
-_READ_TIMEOUT = timedelta(milliseconds=100)
-"""How long a read may hold up the event loop while another program has the whole file to itself."""
 
 _BEYOND = b"\xff"
 """Orders after every UTF-8 text: no encoded character begins with this byte."""
@@ -32,22 +29,16 @@ _GET = f"{_COLUMNS} WHERE key = ? AND {_ALIVE}"
 _SCAN = f"{_COLUMNS} WHERE key >= ? AND key < ? AND {_ALIVE} ORDER BY key LIMIT ?"
 _SCAN_REVERSE = f"{_COLUMNS} WHERE key >= ? AND key < ? AND {_ALIVE} ORDER BY key DESC LIMIT ?"
 
-_Row = tuple[bytes, bytes, int, int | None]
-
 
 class SqliteStore:
-    """A `Store` in one file, for any number of processes of one machine; get one from `open`.
-
-    Reads run where they are called: they take microseconds, which a hop to a thread would multiply.
-    """
+    """A `Store` in one file, for any number of processes of one machine; get one from `open`."""
 
     def __init__(
         self, file: StoreFile, clock: Clock, loop: asyncio.AbstractEventLoop, busy_timeout: timedelta
     ) -> None:
         self._file = file
         self._clock = clock
-        self._reader: Database | None = file.connect(busy_timeout)
-        set_busy_timeout(self._reader, _READ_TIMEOUT)
+        self._reader = Reader(file, loop, busy_timeout)
         self._writer = Writer(file, clock, loop, busy_timeout)
         self._closed = False
         opened = uuid4().hex
@@ -57,7 +48,7 @@ class SqliteStore:
     async def open(cls, path: Path, clock: Clock, *, busy_timeout: timedelta = BUSY_TIMEOUT) -> Self:
         """Open the store at `path`, which `create` has made.
 
-        `busy_timeout` is how long a commit waits for another process's transaction.
+        `busy_timeout` is how long a read or a commit waits for another process's transaction.
         Raises `StoreMissing` without one, `StoreUnavailable` when the file cannot be used or is not ours.
         """
         return await asyncio.to_thread(cls._open, path, clock, busy_timeout, asyncio.get_running_loop())
@@ -75,7 +66,7 @@ class SqliteStore:
 
     async def get(self, key: str) -> Entry | None:
         """Return the live entry under `key`."""
-        rows = self._read(_GET, (encode_key(key), self._now()))
+        rows = await self._read(_GET, (encode_key(key), self._now()))
         return _entry(rows[0]) if rows else None
 
     async def scan(
@@ -88,7 +79,7 @@ class SqliteStore:
             high = min(high, encode_key(after))
         elif after is not None:
             low = max(low, encode_key(after) + b"\0")
-        rows = self._read(_SCAN_REVERSE if reverse else _SCAN, (low, high, self._now(), max(limit, 0)))
+        rows = await self._read(_SCAN_REVERSE if reverse else _SCAN, (low, high, self._now(), max(limit, 0)))
         return [_entry(row) for row in rows]
 
     async def commit(
@@ -105,25 +96,16 @@ class SqliteStore:
         """Do what was handed in and let go of the file; what comes after is refused."""
         if not self._closed:
             self._closed = True
-            await asyncio.to_thread(self._writer.finish)
-            self._drop()
+            await asyncio.to_thread(self._finish)
             self._file.close()
 
-    def _read(self, query: str, parameters: tuple[bytes | int, ...]) -> list[_Row]:
-        self._refuse_when_closed()
-        try:
-            if self._reader is None:
-                self._reader = self._file.connect(_READ_TIMEOUT)
-            rows = self._reader.execute(query, parameters).fetchall()
-            return cast("list[_Row]", rows)  # the columns of _COLUMNS, which the STRICT schema vouches for
-        except (apsw.Error, OSError) as error:
-            self._drop()
-            raise unavailable(self._file.path, error) from error
+    def _finish(self) -> None:
+        self._writer.finish()
+        self._reader.finish()
 
-    def _drop(self) -> None:
-        if self._reader is not None:
-            self._reader.close()
-            self._reader = None
+    async def _read(self, query: str, parameters: tuple[bytes | int, ...]) -> Rows:
+        self._refuse_when_closed()
+        return await self._reader.submit((query, parameters))
 
     def _now(self) -> int:
         return microseconds(self._clock.now())
@@ -133,6 +115,6 @@ class SqliteStore:
             raise StoreUnavailable("The store is closed.")
 
 
-def _entry(row: _Row) -> Entry:
+def _entry(row: Row) -> Entry:
     key, value, version, expires_at = row
     return Entry(key.decode(), value, version, None if expires_at is None else moment(expires_at))

@@ -21,6 +21,7 @@ _DISK = "met a disk error: check the disk"
 _SENTENCES: dict[type[Exception], str] = {
     apsw.BusyError: _LOCKED,
     apsw.LockedError: _LOCKED,
+    apsw.ProtocolError: _LOCKED,  # the locks of the log's index
     apsw.FullError: _FULL,
     apsw.CorruptError: _DAMAGED,
     apsw.NotADBError: _DAMAGED,

@@ -3,13 +3,11 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
-from queue import SimpleQueue
-from threading import Thread
 
 import apsw
 
+from orrery.adapters.sqlite.batches import BatchThread
 from orrery.adapters.sqlite.database import Database
 from orrery.adapters.sqlite.file import StoreFile
 from orrery.adapters.sqlite.transaction import Request, apply, sweep
@@ -33,12 +31,6 @@ class _CommitLost(Exception):
         self.cause = cause
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
-    request: Request
-    answer: asyncio.Future[Answer]
-
-
 class Writer:
     """Group commit over one connection, which is replaced after any error."""
 
@@ -48,41 +40,18 @@ class Writer:
         self._file = file
         self._busy_timeout = busy_timeout
         self._clock = clock
-        self._loop = loop
         self._database: Database | None = None
-        self._queue: SimpleQueue[_Job | None] = SimpleQueue()
-        # A daemon, so that a process that forgot to close can end: only what was answered counts as stored.
-        self._thread = Thread(target=self._run, name="store-writer", daemon=True)
-        self._thread.start()
+        self._thread: BatchThread[Request, Answer] = BatchThread(
+            "store-writer", self._settle, self._drop, loop, _LARGEST_GROUP
+        )
 
     def submit(self, request: Request) -> asyncio.Future[Answer]:
         """Queue `request`; the answer comes once it is durable or refused."""
-        job = _Job(request, self._loop.create_future())
-        self._queue.put(job)
-        return job.answer
+        return self._thread.submit(request)
 
     def finish(self) -> None:
         """Do what was queued, then end (blocks; nothing may be submitted after it)."""
-        self._queue.put(None)
-        self._thread.join()
-
-    def _run(self) -> None:
-        for first in iter(self._queue.get, None):
-            jobs = [first, *self._waiting(_LARGEST_GROUP - 1)]
-            outcomes = self._settle([job.request for job in jobs])
-            with suppress(RuntimeError):  # the loop is closed: nobody is left to tell
-                self._loop.call_soon_threadsafe(_deliver, jobs, outcomes)
-        self._drop()
-
-    def _waiting(self, limit: int) -> list[_Job]:
-        jobs: list[_Job] = []
-        while len(jobs) < limit and not self._queue.empty():
-            job = self._queue.get()
-            if job is None:
-                self._queue.put(None)  # the end, for _run to see; nothing comes after it
-                break
-            jobs.append(job)
-        return jobs
+        self._thread.finish()
 
     def _settle(self, requests: Sequence[Request]) -> Sequence[Outcome]:
         """Return an outcome for every request; commits that fail together are tried again one by one."""
@@ -138,13 +107,3 @@ def _commit(database: Database) -> None:
         raise  # both are told before the record that completes the commit is written
     except apsw.Error as error:
         raise _CommitLost(error) from error
-
-
-def _deliver(jobs: Sequence[_Job], outcomes: Sequence[Outcome]) -> None:
-    for job, outcome in zip(jobs, outcomes, strict=True):
-        if job.answer.done():  # the caller was cancelled; what is stored stays stored
-            continue
-        if isinstance(outcome, Exception):
-            job.answer.set_exception(outcome)
-        else:
-            job.answer.set_result(outcome)

@@ -1,0 +1,81 @@
+"""A thread that takes whatever waits for it in one batch, and answers on the event loop."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from queue import SimpleQueue
+from threading import Thread
+from typing import Generic, TypeVar
+
+Request = TypeVar("Request")
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class _Job(Generic[Request, Answer]):
+    request: Request
+    answer: asyncio.Future[Answer]
+
+
+class BatchThread(Generic[Request, Answer]):
+    """Calls `settle` with up to `largest` requests at a time; it returns one answer or error for each, in order.
+
+    `drop` is called in the same thread at the end.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        settle: Callable[[Sequence[Request]], Sequence[Answer | Exception]],
+        drop: Callable[[], None],
+        loop: asyncio.AbstractEventLoop,
+        largest: int,
+    ) -> None:
+        self._settle = settle
+        self._drop = drop
+        self._loop = loop
+        self._largest = largest
+        self._queue: SimpleQueue[_Job[Request, Answer] | None] = SimpleQueue()
+        # A daemon, so that a process that forgot to close can end: only what was answered counts as stored.
+        self._thread = Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def submit(self, request: Request) -> asyncio.Future[Answer]:
+        """Queue `request` from the loop's thread."""
+        job: _Job[Request, Answer] = _Job(request, self._loop.create_future())
+        self._queue.put(job)
+        return job.answer
+
+    def finish(self) -> None:
+        """Do what was queued, then end (blocks; nothing may be submitted after it)."""
+        self._queue.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        for first in iter(self._queue.get, None):
+            jobs = [first, *self._waiting(self._largest - 1)]
+            outcomes = self._settle([job.request for job in jobs])
+            with suppress(RuntimeError):  # the loop is closed: nobody is left to tell
+                self._loop.call_soon_threadsafe(_deliver, jobs, outcomes)
+        self._drop()
+
+    def _waiting(self, limit: int) -> list[_Job[Request, Answer]]:
+        jobs: list[_Job[Request, Answer]] = []
+        while len(jobs) < limit and not self._queue.empty():
+            job = self._queue.get()
+            if job is None:
+                self._queue.put(None)  # the end, for _run to see; nothing comes after it
+                break
+            jobs.append(job)
+        return jobs
+
+
+def _deliver(jobs: Sequence[_Job[Request, Answer]], outcomes: Sequence[Answer | Exception]) -> None:
+    for job, outcome in zip(jobs, outcomes, strict=True):
+        if job.answer.done():  # the caller was cancelled; what is stored stays stored
+            continue
+        if isinstance(outcome, Exception):
+            job.answer.set_exception(outcome)
+        else:
+            job.answer.set_result(outcome)

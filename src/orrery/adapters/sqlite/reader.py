@@ -1,0 +1,71 @@
+"""The one thread that reads, so that a read that waits for the disk or a lock holds up nothing but reads."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import cast
+
+import apsw
+
+from orrery.adapters.sqlite.batches import BatchThread
+from orrery.adapters.sqlite.database import Database
+from orrery.adapters.sqlite.file import StoreFile
+from orrery.adapters.sqlite.trouble import unavailable
+
+_LARGEST_BATCH = 64
+"""So many reads share one way back to the event loop at most."""
+
+_BLOCKED = (apsw.BusyError, apsw.LockedError, apsw.ProtocolError)
+
+Query = tuple[str, tuple[bytes | int, ...]]
+Row = tuple[bytes, bytes, int, int | None]
+"""Key, value, version, expiry in microseconds since 1970."""
+
+Rows = list[Row]
+
+
+class Reader:
+    """Reads over one connection, which is replaced after any error."""
+
+    def __init__(self, file: StoreFile, loop: asyncio.AbstractEventLoop, busy_timeout: timedelta) -> None:
+        self._file = file
+        self._busy_timeout = busy_timeout
+        self._database: Database | None = file.connect(busy_timeout)
+        self._thread: BatchThread[Query, Rows] = BatchThread(
+            "store-reader", self._settle, self._drop, loop, _LARGEST_BATCH
+        )
+
+    def submit(self, query: Query) -> asyncio.Future[Rows]:
+        """Queue `query`, which selects the columns of a `Row`; raises `StoreUnavailable` when awaited."""
+        return self._thread.submit(query)
+
+    def finish(self) -> None:
+        """Answer what was queued, then end (blocks; nothing may be submitted after it)."""
+        self._thread.finish()
+
+    def _settle(self, queries: Sequence[Query]) -> list[Rows | Exception]:
+        outcomes: list[Rows | Exception] = []
+        for number, query in enumerate(queries):
+            try:
+                outcomes.append(self._rows(query))
+            except Exception as error:  # noqa: BLE001  every caller is told, and the thread serves the next
+                self._drop()
+                # What waits behind a lock is refused with it: each would wait as long, one after the other.
+                refused = queries[number:] if isinstance(error, _BLOCKED) else [query]
+                outcomes += [unavailable(self._file.path, error) for _ in refused]
+                if isinstance(error, _BLOCKED):
+                    break
+        return outcomes
+
+    def _rows(self, query: Query) -> Rows:
+        if self._database is None:
+            self._database = self._file.connect(self._busy_timeout)
+        # The columns are those of a Row, which the STRICT schema vouches for.
+        return cast("Rows", self._database.execute(*query).fetchall())
+
+    def _drop(self) -> None:
+        database, self._database = self._database, None
+        if database is not None:
+            with suppress(apsw.Error):  # it failed before; the next connection tells
+                database.close()
