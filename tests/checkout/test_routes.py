@@ -16,9 +16,9 @@ from orrery.edge.client_address import ClientAddresses
 from orrery.edge.http import public_app
 from orrery.edge.metrics import Metrics
 from orrery.edge.ratelimit import Limit, RateLimit
-from orrery.ports.health import Finding
 from tests.support.checkout import BUYER, OTHER, PRODUCT, Shop, event_body, session_json, signed
 from tests.support.requests import client_of
+from tests.support.rounds import found
 
 pytestmark = pytest.mark.anyio
 
@@ -47,9 +47,6 @@ class Service:
     def app(self) -> ASGIApp:
         """The app, with limits that are soon reached."""
 
-        async def well() -> list[Finding]:
-            return []
-
         routes = CheckoutRoutes(
             checkout=self.shop.checkout,
             webhook=self.shop.webhook,
@@ -61,7 +58,7 @@ class Service:
             read_limit=RateLimit(self.shop.clock, Limit(READS, 60)),
             service_token=TOKEN.encode(),
         )
-        return public_app([routes.router()], routes.direct(), well, Metrics())
+        return public_app([routes.router()], routes.direct(), found(), Metrics())
 
     async def ask(
         self,

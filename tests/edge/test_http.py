@@ -1,7 +1,6 @@
 """The two apps: what the public may ask, and what only the machine itself may see (decision 42)."""
 
 import re
-from collections.abc import Awaitable, Callable
 
 import pytest
 from fastapi import APIRouter, FastAPI, Header
@@ -14,6 +13,7 @@ from orrery.ports.health import Finding
 from tests.support.clock import ManualClock
 from tests.support.panels import owner_page
 from tests.support.requests import client_of
+from tests.support.rounds import found
 
 pytestmark = pytest.mark.anyio
 
@@ -50,15 +50,6 @@ def router() -> APIRouter:
     return made
 
 
-def finding(*parts: Finding) -> Callable[[], Awaitable[list[Finding]]]:
-    """Return what finds these parts."""
-
-    async def find() -> list[Finding]:
-        return list(parts)
-
-    return find
-
-
 async def undelivered() -> dict[str, int]:
     """Return what is not delivered."""
     return {"waiting": 3, "held": 0, "dead": 1}
@@ -67,8 +58,8 @@ async def undelivered() -> dict[str, int]:
 def apps(*parts: Finding, metrics: Metrics | None = None) -> tuple[FastAPI, FastAPI]:
     """Return both apps over parts in that state."""
     metrics = metrics or Metrics()
-    public = public_app([router()], [], finding(*parts), metrics)
-    return public, private_app(public, finding(*parts), metrics, undelivered, owner_page(ManualClock()))
+    public = public_app([router()], [], found(*parts), metrics)
+    return public, private_app(public, found(*parts), metrics, undelivered, owner_page(ManualClock()))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +107,7 @@ async def test_fingerprints_of_what_is_in_memory() -> None:
     shown = {"keyed_by": "0123456789ab", "secrets": {"push_token": None}}
     public = apps(WELL)[0]
     page = owner_page(ManualClock())
-    private = private_app(public, finding(WELL), Metrics(), undelivered, page, lambda: shown)
+    private = private_app(public, found(WELL), Metrics(), undelivered, page, lambda: shown)
     async with client_of(private) as client:
         answer = await client.get("/secrets")
     assert (answer.json(), answer.headers["cache-control"]) == (shown, "no-store")
@@ -200,7 +191,7 @@ async def test_a_bug_is_told_in_our_form() -> None:
 
 async def test_the_site_stands_behind_the_operations() -> None:
     """A site answers what no operation does, and never under the operations' own paths."""
-    app = public_app([router()], [], finding(WELL), Metrics(), PlainTextResponse("site"))
+    app = public_app([router()], [], found(WELL), Metrics(), PlainTextResponse("site"))
     async with client_of(app) as client:
         assert (await client.get("/")).text == "site"
         assert (await client.get("/healthz")).json() == {"alive": True}
@@ -228,7 +219,7 @@ async def test_a_store_that_is_gone() -> None:
         raise StoreUnavailable("disk sda1")
 
     public, _ = apps(WELL)
-    private = private_app(public, finding(WELL), Metrics(), gone, owner_page(ManualClock()))
+    private = private_app(public, found(WELL), Metrics(), gone, owner_page(ManualClock()))
     async with client_of(private) as client:
         answer = await client.get("/metrics")
     assert (answer.status_code, answer.json()["error"]) == (503, "store-unavailable")

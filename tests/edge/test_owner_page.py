@@ -17,11 +17,11 @@ from orrery.edge.http import private_app, public_app
 from orrery.edge.metrics import Metrics
 from orrery.edge.owner_page import MOST_ROWS, OwnerPage, PanelSource, by_urgency, overall
 from orrery.errors import StoreUnavailable
-from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, Tone
 from tests.support.clock import ManualClock
 from tests.support.panels import HASH, LONG, PASSWORD, TROUBLE, WELL, failing, owner_page, source
 from tests.support.requests import client_of
+from tests.support.rounds import found
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.anyio
@@ -134,18 +134,15 @@ async def test_nothing_is_kept_and_nothing_is_loaded(password: str | None) -> No
 async def test_the_public_listener_has_no_such_page() -> None:
     """The public app answers 404 for the page, with the right password, too; the private one answers."""
 
-    async def readiness() -> list[Finding]:
-        return []
-
     async def undelivered() -> dict[str, int]:
         return {}
 
-    public = public_app([], [], readiness, Metrics())
-    private = private_app(public, readiness, Metrics(), undelivered, owner_page(ManualClock()))
+    public = public_app([], [], found(), Metrics())
+    private = private_app(public, found(), Metrics(), undelivered, owner_page(ManualClock()))
     for app, status in ((public, 404), (private, 200)):
         async with client_of(app) as client:
-            found = await client.get("/owner", auth=httpx2.BasicAuth("owner", PASSWORD))
-            assert found.status_code == status
+            answer = await client.get("/owner", auth=httpx2.BasicAuth("owner", PASSWORD))
+            assert answer.status_code == status
             assert (await client.post("/owner")).status_code in {404, 405}
     assert "/owner" not in public.openapi()["paths"]
 

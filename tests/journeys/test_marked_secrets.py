@@ -201,6 +201,7 @@ def test_refused_key(tmp_path: Path) -> None:
         assert "WXYZ" in refusal_of_the_sandbox(shop, f"sk_test_{MARK}_{tail}")
         answer = Visitor(shop).check_out(uuid4().hex)
         assert answer.status_code == 502
+        shop.readiness()
         ready = shop.client.get(f"{shop.private}/readyz").text
         everything = [answer.text, ready, shop.printed(), shop.orrery("doctor").stdout]
         assert_unmarked("".join(everything))

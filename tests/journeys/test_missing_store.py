@@ -9,8 +9,7 @@ import pytest
 from orrery.settings import CONFIG_VARIABLE
 from tests.support.deployment import Deployment, beside_a_sandbox, stop
 from tests.support.program import run_orrery
-from tests.support.visiting import Visitor, expect_equal
-from tests.support.waiting import eventually
+from tests.support.visiting import Visitor
 
 GRANT = ("access", "grant", "ann@example.org", "--vendor", "northwind", "--cert", "cert-1", "--reason", "a try")
 COMMANDS = (("access", "list"), GRANT, ("serve",), ("backup", "copy.db"))
@@ -96,7 +95,7 @@ def test_the_store_goes_away_while_the_service_runs(shop: Deployment, tmp_path: 
     shop.store.unlink()
     lost = visitor.check_out()
     assert (lost.status_code, lost.json()["error"]) == (503, "store-unavailable")
-    eventually(lambda: expect_equal(shop.client.get(f"{shop.private}/readyz").status_code, 503))
+    assert shop.readiness() == [503, 503]
     see_refused(shop.orrery("access", "list"), "orrery.db is gone, but orrery.db-wal is there")
     see_refused(shop.orrery("restore", str(snapshot)), "in use")
     service.end()

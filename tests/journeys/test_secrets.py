@@ -64,6 +64,7 @@ def checked(shop: Deployment, *words: str) -> tuple[int, dict[str, Any], str]:
 
 def parts(shop: Deployment) -> dict[str, Any]:
     """Return the parts that the private listener shows as broken."""
+    shop.readiness()
     found = shop.client.get(f"{shop.private}/readyz").json()["parts"]
     return {one["part"]: one for one in found if one["state"] == "broken"}
 
@@ -94,7 +95,7 @@ def test_secrets_are_lost_while_the_service_runs(shop: Deployment) -> None:
         assert pushed(shop, f"Secret {title}")["priority"] == URGENT
     assert pushed(shop, "Rotation seen: tracker_token")["priority"] != URGENT
     assert {"secret processor_api_key", "secret push_token"} <= set(parts(shop))
-    assert shop.client.get(f"{shop.public}/readyz").status_code == 200
+    assert shop.readiness() == [200, 200]
     told = len(shop.sandbox.pushes_about("ecret"))
     file_of(shop, "push_token").rmdir()
     shop.configure()

@@ -12,7 +12,7 @@ from orrery.owner.watch import EVERY
 from tests.support.deployment import Deployment, beside_a_sandbox
 from tests.support.marked import assert_unmarked
 from tests.support.sandbox import SESSIONS
-from tests.support.visiting import Visitor, expect_equal
+from tests.support.visiting import Visitor
 from tests.support.waiting import eventually
 
 PART = "session creation"
@@ -49,11 +49,6 @@ def pushed(shop: Deployment, begun: int, over: int = 0) -> list[dict[str, Any]]:
     return pushes
 
 
-def statuses(shop: Deployment) -> list[int]:
-    """Return what both listeners say about being ready."""
-    return [shop.client.get(f"{base}/readyz").status_code for base in (shop.public, shop.private)]
-
-
 def examined(shop: Deployment) -> dict[str, Any]:
     """Return what `orrery doctor`, another process, says of this part."""
     found = json.loads(shop.orrery("doctor", "--json").stdout)
@@ -66,9 +61,9 @@ def test_sessions_fail(shop: Deployment, fault: str) -> None:
     shop.start_service()
     shop.sandbox.fault(fault, count=None, path=SESSIONS)
     fail(shop, 4)
-    assert statuses(shop) == [200, 200]
+    assert shop.readiness() == [200, 200]
     fail(shop, 3)
-    assert statuses(shop) == [503, 503]
+    assert shop.readiness() == [503, 503]
     (push,) = pushed(shop, begun=1)
     assert (push["title"], push["priority"]) == (f"Broken: {PART}", URGENT)
     assert examined(shop)["state"] == "broken"
@@ -76,9 +71,9 @@ def test_sessions_fail(shop: Deployment, fault: str) -> None:
 
     shop.sandbox.clear_faults()
     assert Visitor(shop).check_out().status_code == 200
-    assert statuses(shop) == [503, 503]
+    assert shop.readiness() == [503, 503]
     shop.sandbox.advance(OVER_AFTER.total_seconds())
-    assert statuses(shop) == [200, 200]
+    assert shop.readiness() == [200, 200]
     _, over = pushed(shop, begun=1, over=1)
     assert (over["title"], over["priority"]) == (f"Works again: {PART}", LOW)
     assert examined(shop)["state"] == "ok"
@@ -92,7 +87,7 @@ def test_a_restart_and_a_second_outage(shop: Deployment) -> None:
     pushed(shop, begun=1)
     service.kill()
     shop.start_service()
-    eventually(lambda: expect_equal(statuses(shop), [503, 503]))
+    assert shop.readiness() == [503, 503]
     fail(shop, 5)
     pushed(shop, begun=1)
     shop.sandbox.advance(OVER_AFTER.total_seconds())

@@ -105,6 +105,7 @@ def test_damaged(shop: Deployment, tmp_path: Path) -> None:
 
 def see_damaged(shop: Deployment) -> None:
     """See readyz say what is the matter."""
+    shop.readiness()
     ready = shop.client.get(f"{shop.private}/readyz")
     assert ready.status_code == 503
     assert "damaged" in ready.text

@@ -52,6 +52,7 @@ def told(shop: Deployment, title: str) -> dict[str, Any]:
 
 def part(shop: Deployment) -> dict[str, Any]:
     """Return how the private listener finds the client addresses."""
+    shop.readiness()
     ready = shop.client.get(f"{shop.private}/readyz")
     assert ready.status_code == 200
     return next(one for one in ready.json()["parts"] if one["part"] == PART)

@@ -27,6 +27,7 @@ from orrery.ports.store import Put
 from tests.support.analytics import MemoryAnalytics, failure
 from tests.support.clock import ManualClock
 from tests.support.requests import client_of
+from tests.support.rounds import found
 from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
@@ -84,12 +85,8 @@ def service_of(deployment: LivePlan) -> Service:
     live = LiveDomain(
         store, clock, analytics, HttpCounter("https://counter.invalid"), tracker, deployment, Tasks(), holder="one"
     )
-    app = public_app([live.routes.router()], [], _nothing, Metrics())
+    app = public_app([live.routes.router()], [], found(), Metrics())
     return Service(FastReads(app, live.PATH, live.fast(), lambda _method, _status: None), analytics, store, clock)
-
-
-async def _nothing() -> list[Any]:
-    return []
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import StoreUnavailable
 from orrery.owner.outbox import Outbox, Row
-from orrery.owner.watch import EVERY, OUTAGE, OVER_AFTER, Watch
+from orrery.owner.watch import OUTAGE, OVER_AFTER, Watch
 from orrery.ports.health import Finding
 from orrery.ports.store import Put, Store
 from tests.support.clock import ManualClock
@@ -25,7 +25,8 @@ pytestmark = pytest.mark.anyio
 SECRET = Finding("webhook secret", "broken", "It is missing.", "Put it into its file.")
 JOB = Finding("job: reconcile", "broken", "The processor answered 500.", essential=False)
 BROKEN, WORKS = "Broken: webhook secret", "Works again: webhook secret"
-HOLD = OVER_AFTER // EVERY
+MINUTE = timedelta(minutes=1)
+HOLD = OVER_AFTER // MINUTE
 
 
 class Desk:
@@ -51,7 +52,7 @@ class Desk:
         self.findings = list(findings)
         for _ in range(count):
             await self.watch.tell()
-            self.clock.advance(EVERY.total_seconds())
+            self.clock.advance(MINUTE.total_seconds())
 
     async def rows(self) -> list[Row]:
         """Return what the owner was told, in order."""

@@ -5,6 +5,7 @@ import signal
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -14,6 +15,7 @@ import httpx2
 from orrery.adapters.sqlite import create
 from orrery.cli.sandbox import KEY_FILE, PROPERTY_ID
 from orrery.owner.references import References
+from orrery.owner.watch import EVERY
 from tests.support.marked import SECRETS, analytics_key, assert_unmarked
 from tests.support.ports import free_ports, is_taken
 from tests.support.program import Program, run_orrery
@@ -261,6 +263,20 @@ class Deployment:
     def await_answer(self, program: Program, base_url: str) -> None:
         """Wait until a service takes requests."""
         self._wait(program, f"{base_url}/healthz")
+
+    def readiness(self) -> list[int]:
+        """Let the service look at its parts anew; return what both listeners say then about being ready."""
+        for _ in range(2):  # the first round to end may have begun before what the test did last
+            before = self._looked_at()
+            self.sandbox.advance(EVERY.total_seconds())
+            eventually(partial(self._expect_later, before))
+        return [self.client.get(f"{base}/readyz").status_code for base in (self.public, self.private)]
+
+    def _expect_later(self, before: str) -> None:
+        assert self._looked_at() != before
+
+    def _looked_at(self) -> str:
+        return self.client.get(f"{self.private}/readyz").json()["at"]
 
     def await_reconciled(self) -> None:
         """Wait for the first reconciliation, which a fault for a visitor's session would strike instead."""

@@ -76,6 +76,7 @@ class Owner:
 
     def parts(self) -> dict[str, dict[str, Any]]:
         """Return the findings of readyz, by their parts."""
+        self.shop.readiness()
         found = self.shop.client.get(f"{self.shop.private}/readyz").json()
         return {one["part"]: one for one in found["parts"]}
 

@@ -25,6 +25,7 @@ from orrery.app.adapters import (
     tracker_of,
 )
 from orrery.app.deployment import Orrery
+from orrery.app.parts import Parts
 from orrery.checkout.domain import CheckoutDomain
 from orrery.checkout.lookup import index_key
 from orrery.checkout.rekeying import rekey_imports
@@ -41,6 +42,7 @@ from orrery.owner.health import Health
 from orrery.owner.heart import Heart
 from orrery.owner.intents import NAMESPACE
 from orrery.owner.outbox import CHANNELS, Channel, Outbox
+from orrery.owner.readiness import Readiness
 from orrery.owner.references import References, ReferringNotifier
 from orrery.owner.tasks import Tasks
 from orrery.owner.watch import EVERY as WATCH_EVERY
@@ -98,8 +100,7 @@ def _composed(
         tasks,
         index_key=key,
     )
-    plan = settings.fraud_plan(secrets)
-    fraud = FraudDomain(store, clock, reads, writes, approvals, checkout.address_of, plan)
+    fraud = FraudDomain(store, clock, reads, writes, approvals, checkout.address_of, settings.fraud_plan(secrets))
     approvals.allow(*checkout.operations(), *fraud.operations())
     holder = random.token_hex(8)
     live = _live(settings, secrets, clock, store, tasks, holder)
@@ -111,6 +112,7 @@ def _composed(
     health = Health(store, outbox, workers.failing, notifiers)
     gate = AdminBasic(secrets.reveal("admin_password_hash"), clock)
     guard = _guard(settings, secrets, clock, store, key)
+    parts = Parts(health, checkout, live, guard, references)
     orrery = Orrery(
         clock=clock,
         store=store,
@@ -122,7 +124,8 @@ def _composed(
         fraud=fraud,
         reads=reads,
         workers=workers,
-        health=health,
+        parts=parts,
+        readiness=Readiness(parts.all, clock),
         guard=guard,
         gate=gate,
         mode=settings.mode,
@@ -137,12 +140,11 @@ def _referring(notifiers: Mapping[Channel, Notifier], references: References) ->
 
 def _add_jobs(orrery: Orrery, settings: Settings) -> None:
     workers, outbox = orrery.workers, orrery.outbox
-    workers.add(Job(Health.JOB, timedelta(seconds=10), orrery.health.write))
     workers.add(
         *(Job(f"deliver by {one}", timedelta(seconds=1), partial(outbox.deliver_due, one)) for one in CHANNELS)
     )
     # Each process looks: at its own failing jobs, and at its secrets, which may be wiped beside one that has them.
-    watch = Watch(orrery.store, orrery.clock, orrery.findings)
+    watch = Watch(orrery.store, orrery.clock, orrery.readiness.look)
     workers.add(Job(Watch.JOB, WATCH_EVERY, watch.tell, everywhere=True))
     workers.add(Job(SecretsGuard.JOB, EVERY, orrery.guard.look, everywhere=True))
     workers.add(*orrery.checkout.jobs(), *orrery.live.jobs(), *orrery.fraud.jobs())

@@ -1,10 +1,10 @@
 """One deployment, as the commands and the server use it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from starlette.types import ASGIApp
 
+from orrery.app.parts import Parts
 from orrery.checkout.domain import CheckoutDomain
 from orrery.edge.auth import AdminBasic
 from orrery.edge.fast import FastReads
@@ -15,13 +15,12 @@ from orrery.fraud.domain import FraudDomain
 from orrery.live.domain import LiveDomain
 from orrery.owner.approvals import Approvals
 from orrery.owner.guard import SecretsGuard
-from orrery.owner.health import Health
 from orrery.owner.outbox import Outbox
 from orrery.owner.overview import Overview
+from orrery.owner.readiness import Readiness
 from orrery.owner.references import References
 from orrery.owner.workers import Workers
 from orrery.ports.clock import Clock
-from orrery.ports.health import Finding
 from orrery.ports.processor import ProcessorReads
 from orrery.ports.store import Store
 
@@ -40,25 +39,15 @@ class Orrery:
     fraud: FraudDomain
     reads: ProcessorReads
     workers: Workers
-    health: Health
+    parts: Parts
+    readiness: Readiness
     guard: SecretsGuard
     gate: AdminBasic
     mode: str
 
-    async def findings(self) -> Sequence[Finding]:
-        """Return how every part is, without asking anybody outside."""
-        receipts, secrets = await self.checkout.receipts.local(), await self.guard.findings()
-        return [*await self.parts(), *receipts, *secrets]
-
-    async def parts(self) -> Sequence[Finding]:
-        """Return the same without receipts and secrets, which have panels of their own on the owner's page."""
-        found = [*await self.health.local(), *await self.checkout.health.local(), *self.live.health.local()]
-        # A job's error may name a record, and with it a session.
-        return [replace(one, why=self.references.within(one.why)) for one in found]
-
     def panels(self) -> list[PanelSource]:
         """Return what the owner's page shows; a part joins by a line here."""
-        overview = Overview(self.outbox, self.parts)
+        overview = Overview(self.outbox, self.parts.without_panels)
         return [
             PanelSource("Sales", self.checkout.sales.panel),
             PanelSource("Payments and access", self.checkout.reconciliation.panel),
@@ -78,8 +67,11 @@ class Orrery:
         says, refused = "Webhooks that were refused, by reason.", self.checkout.refusals.counts
         metrics.watch("orrery_webhook_refused", says, "reason", refused)
         checkout, live = self.checkout.routes, self.live.routes
-        public = public_app([checkout.router(), live.router()], checkout.direct(), self.findings, metrics, site)
+        public = public_app(
+            [checkout.router(), live.router()], checkout.direct(), self.readiness.last, metrics, site
+        )
         page = OwnerPage(self.gate, self.clock, self.panels(), mode=self.mode, within=self.references.within)
-        private = private_app(public, self.findings, metrics, self.health.undelivered, page, self.guard.held)
+        undelivered, held = self.parts.health.undelivered, self.guard.held
+        private = private_app(public, self.readiness.last, metrics, undelivered, page, held)
         count = metrics.counter_of(LiveDomain.PATH)
         return FastReads(public, LiveDomain.PATH, self.live.fast(), count), private

@@ -40,12 +40,13 @@ def command(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FB
 
 async def _examine(settings: Settings, secrets: Secrets) -> list[Finding]:
     async with opened_for_examination(settings, secrets) as orrery:
-        store = [await orrery.health.written(), *_disk(settings.store.path)]
-        local = [one for one in await orrery.findings() if one.part != STORE]
+        findings = await orrery.parts.all()
+        store = [*(one for one in findings if one.part == STORE), *_disk(settings.store.path)]
+        local = [one for one in findings if one.part != STORE]
         checks = [*orrery.checkout.health.remote(), *orrery.live.health.remote()]
         checks += [("approval log", orrery.approvals.finding)]
         asked = [await examined(part, check) for part, check in checks]
-        return [*store, *local, *asked, *await orrery.health.remote()]
+        return [*store, *local, *asked, *await orrery.parts.health.remote()]
 
 
 def _disk(store: Path) -> list[Finding]:

@@ -18,9 +18,9 @@ from orrery.edge.headers import SecurityHeaders
 from orrery.edge.metrics import Measured, Metrics
 from orrery.edge.owner_page import OwnerPage
 from orrery.errors import OrreryError
-from orrery.ports.health import Finding
+from orrery.ports.health import Finding, Round
 
-Readiness = Callable[[], Awaitable[Sequence[Finding]]]
+Readiness = Callable[[], Round]
 
 
 def public_app(
@@ -46,7 +46,7 @@ def public_app(
     )
     async def readyz() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
         """Say whether every configured part is well; which one is not is told on the private listener."""
-        ready = _is_ready(await readiness())
+        ready = _is_ready(readiness().findings)
         return JSONResponse({"ready": ready}, 200 if ready else 503)
 
     _describe_bearer(app)
@@ -88,9 +88,10 @@ def private_app(
     @app.get("/readyz")
     async def readyz() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
         """Say which part is well, which is not, why, and what to do."""
-        parts = await readiness()
-        body = {"ready": _is_ready(parts), "parts": [asdict(part) for part in parts]}
-        return JSONResponse(body, 200 if _is_ready(parts) else 503)
+        last = readiness()
+        ready = _is_ready(last.findings)
+        body = {"ready": ready, "at": last.at.isoformat(), "parts": [asdict(part) for part in last.findings]}
+        return JSONResponse(body, 200 if ready else 503)
 
     @app.get("/secrets")
     async def fingerprints() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it

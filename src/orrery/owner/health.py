@@ -26,9 +26,6 @@ MOST_COUNTED = 1000
 class Health:
     """Looks at what several domains need."""
 
-    JOB = "write to the store"
-    """The job of `write`: while it fails, the store is broken, and nothing that matters can be done."""
-
     def __init__(
         self, store: Store, outbox: Outbox, failing: Mapping[str, str], notifiers: Mapping[Channel, Notifier]
     ) -> None:
@@ -36,10 +33,15 @@ class Health:
         self._outbox = outbox
         self._failing = failing
         self._notifiers = notifiers
+        self._unwritable = ""
 
     async def write(self) -> None:
-        """Write something: a full disk or a locked file is not seen by reading."""
-        await write(self._store, [Put(_PROBE, b"", MINIMUM_TTL)])
+        """Write something, for `local` to tell: a full disk or a locked file is not seen by reading."""
+        try:
+            await write(self._store, [Put(_PROBE, b"", MINIMUM_TTL)])
+            self._unwritable = ""
+        except StoreError as error:
+            self._unwritable = str(error)
 
     async def local(self) -> list[Finding]:
         """Return what can be told without asking anybody outside."""
@@ -48,17 +50,8 @@ class Health:
             notifications = await self._notifications()
         except StoreError as error:
             return [_broken_store(str(error))]
-        written = self._failing.get(self.JOB)
-        store = Finding(STORE, "ok") if written is None else _broken_store(written)
+        store = _broken_store(self._unwritable) if self._unwritable else Finding(STORE, "ok")
         return [store, *notifications, *self._jobs()]
-
-    async def written(self) -> Finding:
-        """Return how the store is, as a durable commit to it shows."""
-        try:
-            await self.write()
-        except StoreError as error:
-            return _broken_store(str(error))
-        return Finding(STORE, "ok")
 
     async def undelivered(self) -> dict[str, int]:
         """Return how many notifications wait, are held back, and are dead."""
@@ -95,11 +88,9 @@ class Health:
     def _jobs(self) -> list[Finding]:
         """Return a finding for each other failing job; those that fail in the same words follow from the first."""
         todo = "It is tried again by itself; see the log if it lasts."
-        first = {self._failing[self.JOB]: STORE} if self.JOB in self._failing else {}
+        first = {self._unwritable: STORE} if self._unwritable else {}
         found: list[Finding] = []
         for name, why in self._failing.items():
-            if name == self.JOB:
-                continue
             part = f"job: {name}"
             cause = first.setdefault(why, part)
             cause = "" if cause == part else cause

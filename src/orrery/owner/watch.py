@@ -26,8 +26,8 @@ from orrery.ports.notifier import Priority
 from orrery.ports.store import Absent, Check, Conflict, Delete, Entry, Put, Store, Unchanged, Write
 from orrery.record import Record
 
-EVERY = timedelta(minutes=1)
-"""How often the findings are looked at."""
+EVERY = timedelta(seconds=10)
+"""How often the findings are looked at (decision 52)."""
 
 TOLD_AFTER = timedelta(seconds=30)
 """How long after its first sight an outage is told, if it is still or again there: at the next look."""

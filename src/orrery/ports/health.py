@@ -1,6 +1,8 @@
 """What is well and what is not: for `readyz` and `doctor`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 State = Literal["ok", "broken", "off"]
@@ -24,6 +26,14 @@ class Finding:
     told: bool = False
     cause: str = ""
     settled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What a look at every part found, and when it ended."""
+
+    at: datetime
+    findings: Sequence[Finding]
 
 
 def secret_part(name: str) -> str:

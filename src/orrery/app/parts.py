@@ -1,0 +1,37 @@
+"""How every part of a deployment is, without asking anybody outside."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from orrery.checkout.domain import CheckoutDomain
+from orrery.live.domain import LiveDomain
+from orrery.owner.guard import SecretsGuard
+from orrery.owner.health import Health
+from orrery.owner.references import References
+from orrery.ports.health import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts that can be looked at."""
+
+    health: Health
+    checkout: CheckoutDomain
+    live: LiveDomain
+    guard: SecretsGuard
+    references: References
+
+    async def all(self) -> Sequence[Finding]:
+        """Return how every part is; writes to the store to see whether it can."""
+        await self.health.write()
+        receipts, secrets = await self.checkout.receipts.local(), await self.guard.findings()
+        return [*await self.without_panels(), *receipts, *secrets]
+
+    async def without_panels(self) -> Sequence[Finding]:
+        """Return the same without receipts and secrets, which have panels of their own on the owner's page.
+
+        What it tells of writing to the store is as old as the last `all`.
+        """
+        found = [*await self.health.local(), *await self.checkout.health.local(), *self.live.health.local()]
+        # A job's error may name a record, and with it a session.
+        return [replace(one, why=self.references.within(one.why)) for one in found]

@@ -1,0 +1,54 @@
+"""The health round: how every part is, looked at every ten seconds and kept, so that asking costs nothing.
+
+Decision 52.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+
+from orrery.errors import OrreryError
+from orrery.ports.clock import Clock
+from orrery.ports.health import Finding, Round
+
+PART = "health round"
+"""The part that is broken when the others could not be looked at."""
+
+LONGEST = timedelta(seconds=10)
+"""After so long a round is given up: a store that is locked answers every question late."""
+
+_TODO = "What is told of the other parts is older. See the log if it lasts."
+
+
+class Readiness:
+    """Keeps what the last round found: a broken `PART` until the first has ended."""
+
+    def __init__(self, findings: Callable[[], Awaitable[Sequence[Finding]]], clock: Clock) -> None:
+        self._findings = findings
+        self._clock = clock
+        self._last = Round(clock.now(), _with_failure([], "The first one has not ended."))
+
+    def last(self) -> Round:
+        """Return what the last round found."""
+        return self._last
+
+    async def look(self) -> Sequence[Finding]:
+        """Look at every part, and return what was found; of a round that fails the last findings stay."""
+        found = self._last.findings
+        try:
+            async with asyncio.timeout(LONGEST.total_seconds()):
+                found = await self._findings()
+        except TimeoutError:
+            found = _with_failure(found, f"It did not end within {LONGEST.seconds} s.")
+        except OrreryError as error:
+            found = _with_failure(found, str(error))
+        except Exception as error:
+            found = _with_failure(found, f"unexpected {type(error).__name__}")
+            raise
+        finally:
+            self._last = Round(self._clock.now(), found)
+        return found
+
+
+def _with_failure(found: Sequence[Finding], why: str) -> Sequence[Finding]:
+    return [*(one for one in found if one.part != PART), Finding(PART, "broken", why, _TODO)]
