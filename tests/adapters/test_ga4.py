@@ -22,7 +22,12 @@ KEY = {
 def analytics(key: str | None, property_id: str | None = "1") -> GoogleAnalytics:
     """Return the adapter for a provider that nobody can reach."""
     return GoogleAnalytics(
-        key, property_id, base_url="https://example.test", planet_dimension="streamName", clock=ManualClock()
+        key,
+        property_id,
+        base_url="https://example.test",
+        planet_dimension="streamName",
+        window_minutes=30,
+        clock=ManualClock(),
     )
 
 

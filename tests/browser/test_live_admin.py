@@ -77,7 +77,7 @@ def test_nothing_is_asked_before_the_password(owner: Owner, admin: Locator) -> N
 def test_password_opens_count_and_planets(owner: Owner, admin: Locator) -> None:
     """The right password shows the total, its age, and a table of planets with their figures."""
     owner.open_signed_in()
-    expect(admin).to_contain_text("12 people here right now")
+    expect(admin).to_contain_text("12 people in the last 30 minutes")
     expect(admin).to_contain_text("Counted 20 seconds ago")
     rows = admin.get_by_role("table").get_by_role("row")
     expect(rows).to_have_text(["PlanetPeople", "Demo Planet9", "Outer Planet3"])
@@ -101,7 +101,7 @@ def test_wrong_password_says_so(owner: Owner, admin: Locator, watch: Watch) -> N
     expect(admin.get_by_role("status")).to_have_text("That is not the admin password.")
     expect(admin.get_by_label("Admin password")).to_be_focused()
     owner.sign_in()
-    expect(admin).to_contain_text("12 people here")
+    expect(admin).to_contain_text("12 people in the last")
     watch.forgive("401")
 
 
@@ -153,7 +153,7 @@ def test_refresh_shows_what_came_of_it(owner: Owner, admin: Locator) -> None:
     owner.give_intel(totalUnique=14)
     admin.get_by_role("button", name="Refresh now").click()
     expect(admin.get_by_role("status")).to_have_text("Refreshed: 14 people, 6 pages.")
-    expect(admin).to_contain_text("14 people here right now")
+    expect(admin).to_contain_text("14 people in the last 30 minutes")
     assert [request.method for request in owner.asked] == ["GET", "POST", "GET"]
     assert queries(owner.asked) == [INTEL, "refresh=realtime", INTEL]
 
@@ -172,7 +172,7 @@ def test_refused_refresh_leaves_what_is_shown(owner: Owner, admin: Locator) -> N
     owner.refresh = {"ok": False, "error": "quota-exhausted", "message": "Quota."}
     admin.get_by_role("button", name="Refresh now").click()
     expect(admin.get_by_role("status")).to_contain_text("The analytics quota is used up.")
-    expect(admin).to_contain_text("12 people here right now")
+    expect(admin).to_contain_text("12 people in the last 30 minutes")
     expect(admin.get_by_role("table").get_by_role("row")).to_have_count(3)
 
 
@@ -208,7 +208,7 @@ def test_known_total_is_shown_though_the_planets_failed(owner: Owner, admin: Loc
     owner.open_locked()
     owner.give_intel(byPlanet=None, error="quota-exhausted")
     owner.sign_in()
-    expect(admin).to_contain_text("12 people here right now")
+    expect(admin).to_contain_text("12 people in the last 30 minutes")
     expect(admin.get_by_role("status")).to_contain_text("quota")
 
 
@@ -229,10 +229,10 @@ def test_unreachable_service_says_so(owner: Owner, admin: Locator, watch: Watch)
     owner.fails()
     owner.pass_time(5 * MINUTE + 5)
     expect(admin.get_by_role("status")).to_have_text("The service cannot be reached just now.")
-    expect(admin).to_contain_text("12 people here right now")
+    expect(admin).to_contain_text("12 people in the last 30 minutes")
     owner.give_intel(totalUnique=15)
     owner.pass_time(5 * MINUTE + 5)
-    expect(admin).to_contain_text("15 people here right now")
+    expect(admin).to_contain_text("15 people in the last 30 minutes")
     watch.forgive("ERR_INTERNET_DISCONNECTED")
 
 

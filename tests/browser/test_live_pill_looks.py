@@ -86,7 +86,7 @@ def test_removed_pill_stops(network: Network, pill: Locator) -> None:
     assert len(network.asked) == 1
     network.counts(9)
     network.page.evaluate("document.body.append(window.kept)")
-    expect(pill).to_have_text("9 live now")
+    expect(pill).to_have_text("9 live")
 
 
 def test_announcements_are_polite_and_rare(network: Network, pill: Locator) -> None:
@@ -100,7 +100,7 @@ def test_announcements_are_polite_and_rare(network: Network, pill: Locator) -> N
         network.counts(count)
         network.pass_time(45)
     announced = network.page.evaluate("window.announced")
-    assert announced[0] == "20 live now"
+    assert announced[0] == "20 live"
     assert 3 <= len(announced) <= 9
 
 
@@ -179,4 +179,4 @@ def test_script_may_be_loaded_twice(network: Network, page: Page, pill: Locator)
     page.evaluate("import('/live/pill.js?again')")
     network.counts(13)
     network.pass_time(45)
-    expect(pill).to_have_text("13 live now")
+    expect(pill).to_have_text("13 live")

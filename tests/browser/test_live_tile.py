@@ -51,7 +51,7 @@ def why(tile: Locator) -> Locator:
 def test_tile_shows_count_age_and_pages(network: Network, tile: Locator) -> None:
     """The site read's count, age and pages are shown, and nothing is wrong."""
     show(network)
-    expect(tile).to_contain_text("12 people here right now")
+    expect(tile).to_contain_text("12 people in the last 30 minutes")
     expect(tile.get_by_role("time")).to_have_text("Counted 20 seconds ago")
     rows = tile.get_by_role("table", name="Top pages").get_by_role("row")
     expect(rows).to_have_text(["PagePeople", "Cloud Navigator7", "Practice4", "Front page1"])
@@ -69,7 +69,7 @@ def test_age_goes_on(network: Network, tile: Locator) -> None:
     expect(tile.get_by_role("time")).to_have_text("Counted 2 minutes ago")
 
 
-@pytest.mark.parametrize(("count", "words"), [(0, "0 nobody is here"), (1, "1 person here"), (2, "2 people here")])
+@pytest.mark.parametrize(("count", "words"), [(0, "0 nobody in"), (1, "1 person in"), (2, "2 people in")])
 def test_count_has_its_word(network: Network, tile: Locator, count: int, words: str) -> None:
     """Nobody, one person, two people."""
     show(network, count)
@@ -94,6 +94,49 @@ def test_path_that_leads_elsewhere_is_no_link(network: Network, tile: Locator, p
     expect(tile.get_by_role("link")).to_have_count(0)
 
 
+ELSEWHERE = "https://planet.example"
+
+
+@pytest.mark.parametrize(
+    ("attributes", "links"),
+    [
+        ("", ["/shop/northwind/cloud-navigator", "/"]),
+        ('site="https://planet.example"', [f"{ELSEWHERE}/shop/northwind/cloud-navigator", f"{ELSEWHERE}/"]),
+        ('site="nonsense"', []),
+        ('src="http://127.0.0.1:8099/api/stats?realtime=1"', []),
+        (
+            'src="http://127.0.0.1:8099/api/stats?realtime=1" site="https://planet.example/"',
+            [f"{ELSEWHERE}/shop/northwind/cloud-navigator", f"{ELSEWHERE}/"],
+        ),
+    ],
+)
+def test_links_lead_to_the_site_that_is_counted(
+    network: Network, tile: Locator, attributes: str, links: list[str]
+) -> None:
+    """On a foreign site no link leads to that site's own pages: `site` names the one that is counted."""
+    say(network)
+    network.policy += "; connect-src 'self' http://127.0.0.1:8099"
+    network.open(f"<live-tile {attributes}></live-tile>")
+    expect(tile.get_by_role("row")).to_have_count(4)
+    found = [one.get_attribute("href") for one in tile.get_by_role("link").all()]
+    assert found == links
+
+
+def test_older_pages_tell_their_own_age(network: Network, tile: Locator) -> None:
+    """Pages that were counted before the total say when, and their age goes on."""
+    before = network.made(20 + 11 * MINUTE)["generated_at"]
+    show(network, pages_generated_at=before, pages_age_s=20 + 11 * MINUTE)
+    expect(tile.get_by_role("table", name="Top pages, counted 11 minutes ago")).to_be_visible()
+    expect(tile.get_by_role("time")).to_have_text("Counted 20 seconds ago")
+
+
+def test_nobody_is_on_no_page(network: Network, tile: Locator) -> None:
+    """A zero never stands over a table of people."""
+    show(network, 0)
+    expect(tile).to_contain_text("0 nobody in the last 30 minutes")
+    expect(tile.get_by_role("table")).to_have_count(0)
+
+
 def test_titles_are_text(network: Network, tile: Locator, page: Page) -> None:
     """A title with markup in it is shown letter by letter."""
     title = "<img src=x onerror=\"document.title='broken'\">"
@@ -108,12 +151,13 @@ def test_rows_that_are_none_are_left_out(network: Network, tile: Locator) -> Non
     odd: list[object] = [None, 3, "x", {}, {"page": 1, "users": 1}, {"page": "Half", "users": 0.5}]
     show(network, pages=[*odd, *({"page": f"Page {n}", "path": None, "users": n} for n in range(20, 0, -1))])
     expect(tile.get_by_role("rowheader")).to_have_text([f"Page {n}" for n in range(20, 10, -1)])
+    expect(tile).to_contain_text("More pages are not shown.")
 
 
 def test_count_without_pages_says_so(network: Network, tile: Locator) -> None:
     """A count whose pages are missing is shown, and the tile says that they are not known."""
     show(network, pages=None)
-    expect(tile).to_contain_text("12 people here right now")
+    expect(tile).to_contain_text("12 people in the last 30 minutes")
     expect(tile).to_contain_text("Which pages they are on is not known.")
 
 
@@ -152,7 +196,7 @@ def test_unreachable_counter_says_since_when(network: Network, tile: Locator, wa
     network.pass_time(3 * MINUTE)
     expect(why(tile)).to_contain_text("The counter cannot be reached since ")
     expect(why(tile)).to_contain_text("This is the last count that came.")
-    expect(tile).to_contain_text("12 people here right now")
+    expect(tile).to_contain_text("12 people in the last 30 minutes")
     first = why(tile).text_content()
     network.pass_time(3 * MINUTE)
     expect(why(tile)).to_have_text(str(first))
@@ -186,7 +230,7 @@ def test_good_answer_takes_the_reason_away(network: Network, tile: Locator) -> N
     expect(why(tile)).not_to_be_empty()
     say(network, 3)
     network.pass_time(46)
-    expect(tile).to_contain_text("3 people here")
+    expect(tile).to_contain_text("3 people in the last")
     expect(why(tile)).to_be_empty()
 
 
@@ -211,7 +255,7 @@ def test_link_with_the_focus_keeps_it(network: Network, tile: Locator, page: Pag
     say(network, 30, pages=[{"page": "New", "path": "/new", "users": 30}])
     network.pass_time(46)
     expect(tile.get_by_role("link").first).to_be_focused()
-    expect(tile).to_contain_text("30 people here")
+    expect(tile).to_contain_text("30 people in the last")
     tile.get_by_role("link").first.blur()
     network.pass_time(1)
     expect(tile.get_by_role("link")).to_have_text(["New"])

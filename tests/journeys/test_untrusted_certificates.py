@@ -56,7 +56,9 @@ def stripe(url: str) -> Connection:
 def analytics(url: str, token_url: str) -> GoogleAnalytics:
     """Return an analytics provider whose token endpoint is at `token_url`."""
     key = analytics_key(1).replace("http://127.0.0.1:1", token_url)
-    return GoogleAnalytics(key, "123", base_url=url, planet_dimension="streamName", clock=SystemClock())
+    return GoogleAnalytics(
+        key, "123", base_url=url, planet_dimension="streamName", window_minutes=30, clock=SystemClock()
+    )
 
 
 CALLS: dict[str, tuple[str, Callable[[str], Awaitable[object]]]] = {

@@ -47,7 +47,29 @@ def test_the_site_read() -> None:
         "generated_at": "2026-03-01T11:59:25.300000Z",
         "age_s": 34,
         "stale": False,
+        "window_minutes": 30,
+        "pages_generated_at": "2026-03-01T11:59:25.300000Z",
+        "pages_age_s": 34,
     }
+
+
+def test_older_pages_tell_their_own_age() -> None:
+    """Pages that were counted before the total say when (decision 43)."""
+    told = said(site(snapshot(12, 20, 1200), START))
+    assert (told["age_s"], told["pages_age_s"], told["pages_generated_at"]) == (20, 1200, "2026-03-01T11:40:00Z")
+
+
+def test_nobody_is_on_no_page() -> None:
+    """A zero never stands over pages with people on them: the pages, which may be older, give way."""
+    told = said(site(snapshot(0, 20, 1200), START))
+    assert (told["active"], told["pages"], "pages_age_s" in told, "error" in told) == (0, [], False, False)
+
+
+def test_the_time_that_was_counted_over() -> None:
+    """An answer tells over how many minutes its count was taken, whatever the settings are by now."""
+    counted = Snapshot(Active(active=3, generated_at=START, window_minutes=5))
+    assert [said(compose(counted, START))["window_minutes"] for compose in (site, cosmos)] == [5, 5]
+    assert said(cosmos(Snapshot(), START))["window_minutes"] is None
 
 
 def test_the_cosmos_read() -> None:
@@ -58,6 +80,7 @@ def test_the_cosmos_read() -> None:
         "generated_at": "2026-03-01T11:56:40Z",
         "age_s": 200,
         "stale": True,
+        "window_minutes": 30,
     }
 
 

@@ -30,6 +30,7 @@ PLAN = LivePlan(
     interval=timedelta(seconds=60),
     poll_interval=45,
     min_visible=1,
+    window_minutes=30,
     source="a property",
     limits=Limits(),
     paths={},

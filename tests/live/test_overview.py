@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from structlog.testing import capture_logs
 
 from orrery.adapters.memory import MemoryStore
 from orrery.live import keys
@@ -37,9 +38,9 @@ async def panel(age: timedelta | None, *, is_used: bool = True, error: str = "",
 @pytest.mark.parametrize(
     ("age", "tone", "headline"),
     [
-        (timedelta(seconds=20), "good", "12 visitors, counted 20 s ago"),
-        (timedelta(seconds=179), "good", "12 visitors, counted 3 minutes ago"),
-        (timedelta(minutes=10), "attention", "12 visitors, counted 10 minutes ago (stale)"),
+        (timedelta(seconds=20), "good", "12 visitors in the last 30 minutes, counted 20 s ago"),
+        (timedelta(seconds=179), "good", "12 visitors in the last 30 minutes, counted 3 minutes ago"),
+        (timedelta(minutes=10), "attention", "12 visitors in the last 30 minutes, counted 10 minutes ago (stale)"),
         (timedelta(minutes=31), "bad", "Visitors see no count: data-too-stale"),
         (None, "bad", "Visitors see no count: no-data"),
     ],
@@ -50,9 +51,21 @@ async def test_the_count_and_its_age(age: timedelta | None, tone: str, headline:
     assert (found.tone, found.headline) == (tone, headline)
 
 
+async def test_a_count_that_cannot_be_read() -> None:
+    """What stands in the count's place is named with its key, in the log as well."""
+    clock = ManualClock()
+    store = MemoryStore(clock)
+    await store.commit([Put(keys.ACTIVE, b'{"v": 2}')])
+    budget = Budget(store, clock, MemoryAnalytics(), Limits(), MINUTE, source="x")
+    with capture_logs() as log:
+        found = await Overview(store, clock, budget, is_used=True).panel()
+    assert found.todo.startswith(f"Cannot be read, and is not shown: {keys.ACTIVE}.")
+    assert [(one["event"], one["key"]) for one in log] == [("a record cannot be read", keys.ACTIVE)]
+
+
 async def test_one_visitor() -> None:
     """One visitor is no visitors."""
-    assert (await panel(MINUTE, count=1)).headline.startswith("1 visitor, ")
+    assert (await panel(MINUTE, count=1)).headline.startswith("1 visitor in ")
 
 
 async def test_why_it_fails() -> None:

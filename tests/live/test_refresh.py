@@ -35,7 +35,7 @@ async def test_a_refresh_fills_the_cache(one: Counting) -> None:
     outcome = await one.refresh.run()
     assert (outcome.ok, outcome.active, outcome.pages_count) == (True, 12, 2)
     assert outcome.generated_at == START
-    assert await one.stored() == {"v": 1, "active": 12, "generated_at": NOW}
+    assert await one.stored() == {"v": 1, "active": 12, "generated_at": NOW, "window_minutes": 30}
     assert await one.stored(keys.PAGES) == {
         "v": 1,
         "pages": [{"page": "Home", "path": None, "users": 9}, {"page": "Shop", "path": "/shop", "users": 7}],

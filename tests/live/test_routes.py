@@ -70,6 +70,7 @@ def plan() -> LivePlan:
         interval=timedelta(seconds=60),
         poll_interval=45,
         min_visible=1,
+        window_minutes=30,
         source="a property",
         limits=Limits(),
         paths={},
@@ -141,6 +142,7 @@ async def test_an_unknown_query(service: Service, query: str) -> None:
     """Any other query is refused by 400 and its tag."""
     answer = await service.ask(f"/api/stats{query}")
     assert (answer.status_code, answer.json()["error"]) == (400, "unknown-query")
+    assert answer.headers["access-control-allow-origin"] == "*"
 
 
 @pytest.mark.parametrize("query", ["", "?refresh=", "?refresh=pages", "?refresh=realtime&x=1", "?realtime=1"])
@@ -268,6 +270,7 @@ async def test_the_intel_read(service: Service) -> None:
         "generated_at": "2026-03-01T12:00:00Z",
         "age_s": 0,
         "stale": False,
+        "window_minutes": 30,
         "byPlanet": [{"planet": "Northwind", "users": 8}, {"planet": "Tideline", "users": 4}],
     }
     assert answer.headers["cache-control"] == "private, no-store"
@@ -294,7 +297,7 @@ async def test_intel_while_the_provider_refuses(service: Service) -> None:
 async def test_the_guided_read_is_kept_for_five_minutes(service: Service) -> None:
     """For 5 minutes the process answers from its memory; then the provider is asked again."""
     first = (await service.ask(GUIDED, **BEARER)).json()
-    assert first == {"active": 12, "generated_at": "2026-03-01T12:00:00Z", "age_s": 0}
+    assert first == {"active": 12, "generated_at": "2026-03-01T12:00:00Z", "age_s": 0, "window_minutes": 30}
     service.analytics.visitors = 5
     service.clock.advance(299)
     assert (await service.ask(GUIDED, **BEARER)).json() == {**first, "age_s": 299}

@@ -72,6 +72,7 @@ class Provider:
             property_id,
             base_url=url or self.url,
             planet_dimension=PLANET,
+            window_minutes=30,
             clock=self.clock,
         )
 

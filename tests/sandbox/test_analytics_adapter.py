@@ -118,7 +118,12 @@ def test_the_vendors_words_are_told(provider: Provider) -> None:
 def test_a_dimension_that_does_not_exist(provider: Provider) -> None:
     """A planet dimension that realtime reports do not have is refused."""
     adapter = GoogleAnalytics(
-        provider.key, "123456789", base_url=provider.url, planet_dimension="hostName", clock=provider.clock
+        provider.key,
+        "123456789",
+        base_url=provider.url,
+        planet_dimension="hostName",
+        window_minutes=30,
+        clock=provider.clock,
     )
     failed = failure(adapter, "planet")
     assert (failed.cause, failed.status) == ("refused", 400)

@@ -58,7 +58,9 @@ def stranger(folder: Path, report: Answer, token: Answer = a_token) -> Generator
     key = json.dumps(json.loads(any_key()) | {"token_uri": f"{url}/token"})
     clock = MovableClock(folder / "clock")
     with serving(Starlette(routes=routes), listener):
-        yield GoogleAnalytics(key, "1", base_url=url, planet_dimension="streamName", clock=clock)
+        yield GoogleAnalytics(
+            key, "1", base_url=url, planet_dimension="streamName", window_minutes=30, clock=clock
+        )
 
 
 def asked(

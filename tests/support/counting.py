@@ -43,12 +43,12 @@ class Counting:
             self.clock,
             self.budget,
             self.cache,
-            metrics(PATHS),
+            metrics(PATHS, 30),
             self.tasks,
             interval=self.interval,
             holder=self.holder,
         )
-        self.owners = OwnersReads(self.kept, self.clock, self.budget, self.tasks)
+        self.owners = OwnersReads(self.kept, self.clock, self.budget, self.tasks, 30)
 
     def beside(self, holder: str = "two") -> "Counting":
         """Return another process."""

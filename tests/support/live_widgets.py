@@ -52,6 +52,7 @@ class Network:
     markup: str = ""
     answer: Callable[[Route], None] = field(default=lambda route: route.abort())
     now: datetime = START
+    policy: str = STRICT
     asked: list[Request] = field(default_factory=list[Request])
     held: list[Route] = field(default_factory=list[Route])
 
@@ -73,6 +74,7 @@ class Network:
     def says(self, body: object, status: int = 200, date: datetime | None = None) -> None:
         """From now on answer with this body."""
         dated = {"Date": format_datetime(date, usegmt=True)} if date else {}
+        dated["Access-Control-Allow-Origin"] = "*"
         text = body if isinstance(body, str) else json.dumps(body)
 
         def give(route: Route) -> None:
@@ -136,7 +138,7 @@ class Network:
             route.fulfill(path=SCRIPTS / path.removeprefix("/live/"), content_type="text/javascript")
         elif path == "/":
             route.fulfill(
-                body=self._document(), content_type="text/html", headers={"Content-Security-Policy": STRICT}
+                body=self._document(), content_type="text/html", headers={"Content-Security-Policy": self.policy}
             )
         else:
             route.fulfill(body="", content_type="text/plain")

@@ -61,6 +61,7 @@ Result = TypeVar("Result")
 class GoogleAnalytics:
     """The analytics port over one property. Without key or property every call raises `NotConfigured`.
 
+    Users are counted over the last `window_minutes`.
     `key_json` is the text of a service account's key file, `planet_dimension` the realtime dimension that tells
     the sites of the family apart (decision 23). What is signed for a token is dated by `clock`.
     """
@@ -72,17 +73,19 @@ class GoogleAnalytics:
         *,
         base_url: str,
         planet_dimension: str,
+        window_minutes: int,
         clock: Clock,
     ) -> None:
         self._property_id = property_id
         self._url = f"{base_url.rstrip('/')}/v1beta/properties/{property_id}:runRealtimeReport"
         self._dimensions: dict[By, str] = {"page": "unifiedScreenName", "planet": planet_dimension}
+        self._minutes = window_minutes
         self._tokens = _Tokens(key_json, clock)
 
     async def active_users(self, by: By | None = None, *, limit: int | None = None, deadline: float) -> Report:
         """Ask for one report: one request, and after a 401 one more with a new token."""
         dimensions = [self._dimensions[by]] if by else []
-        answer = await self._within(deadline, partial(self._ask, _question(dimensions, limit)))
+        answer = await self._within(deadline, partial(self._ask, _question(dimensions, limit, self._minutes)))
         if answer.status != HTTPStatus.OK:
             raise _failure(answer)
         rows, quotas = _read(answer.body, len(dimensions))
@@ -138,8 +141,12 @@ class _Answer:
 # The question and its answer
 
 
-def _question(dimensions: list[str], limit: int | None) -> dict[str, object]:
-    question: dict[str, object] = {"metrics": [{"name": "activeUsers"}], "returnPropertyQuota": True}
+def _question(dimensions: list[str], limit: int | None, window_minutes: int) -> dict[str, object]:
+    question: dict[str, object] = {
+        "metrics": [{"name": "activeUsers"}],
+        "minuteRanges": [{"startMinutesAgo": window_minutes - 1, "endMinutesAgo": 0}],
+        "returnPropertyQuota": True,
+    }
     if dimensions:
         question["dimensions"] = [{"name": name} for name in dimensions]
         question["orderBys"] = [{"metric": {"metricName": "activeUsers"}, "desc": True}]

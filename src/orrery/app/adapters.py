@@ -36,6 +36,7 @@ def analytics_of(settings: Settings, secrets: Secrets, clock: Clock) -> Analytic
         live.property_id,
         base_url=live.provider_url,
         planet_dimension=live.planet_dimension,
+        window_minutes=live.window_minutes,
         clock=clock,
     )
 

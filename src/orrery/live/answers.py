@@ -37,9 +37,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The count as it stands at one moment. `age` is None when there is no count that can be believed."""
+    """The count as it stands at one moment. `age` is None when there is no count that can be believed.
+
+    `window_minutes` is the time over which visitors were counted; None without a count.
+    """
 
     count: int
+    window_minutes: int | None
     generated_at: datetime | None
     age: timedelta | None
     state: Freshness
@@ -57,10 +61,12 @@ def reading(snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> Rea
     found = age(active.generated_at, now) if active else None
     state = freshness(found)
     if active is None or state == "empty":
-        return Reading(0, None, None, "empty", NO_DATA if reachable else NOT_BOUND)
+        return Reading(0, None, None, None, "empty", NO_DATA if reachable else NOT_BOUND)
     if state == "too-old":
-        return Reading(0, active.generated_at, found, state, TOO_OLD if reachable else NOT_BOUND)
-    return Reading(active.active, active.generated_at, found, state, None)
+        return Reading(
+            0, active.window_minutes, active.generated_at, found, state, TOO_OLD if reachable else NOT_BOUND
+        )
+    return Reading(active.active, active.window_minutes, active.generated_at, found, state, None)
 
 
 def site(snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> Answer:
@@ -68,7 +74,10 @@ def site(snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> Answer
     total = reading(snapshot, now, reachable=reachable)
     pages, pages_age = _shown_pages(snapshot.pages, total, now)
     listed = [page.model_dump() for page in pages.pages] if pages else []
-    fields = {"active": total.count, "pages": listed, **_common(total)}
+    fields: dict[str, object] = {"active": total.count, "pages": listed, **_common(total)}
+    if pages and pages_age is not None:
+        fields["pages_generated_at"] = stamp(pages.generated_at)
+        fields["pages_age_s"] = floor(pages_age.total_seconds())
     return _answer(fields, total, pages.generated_at if pages else None, pages_age)
 
 
@@ -81,9 +90,12 @@ def cosmos(snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> Answ
 def _shown_pages(
     pages: Pages | None, total: Reading, now: datetime
 ) -> tuple[Pages, timedelta] | tuple[None, None]:
-    """Return the pages and their age, unless they or the total are too old to be shown."""
+    """Return the pages and their age, unless they or the total are too old to be shown, or the total is zero.
+
+    Pages may be older than the total: people on them beside a count of nobody would contradict it (decision 43).
+    """
     found = age(pages.generated_at, now) if pages else None
-    if pages is None or found is None or found > TOO_OLD_ABOVE or total.error:
+    if pages is None or found is None or found > TOO_OLD_ABOVE or not total.count:
         return None, None
     return pages, found
 
@@ -93,6 +105,7 @@ def _common(total: Reading) -> dict[str, object]:
         "generated_at": stamp(total.generated_at) if total.generated_at else None,
         "age_s": floor(total.age.total_seconds()) if total.age is not None else None,
         "stale": total.stale,
+        "window_minutes": total.window_minutes,
     }
     return fields | ({"error": total.error} if total.error else {})
 

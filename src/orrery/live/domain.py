@@ -42,6 +42,7 @@ class LivePlan:
     interval: timedelta
     poll_interval: int
     min_visible: int
+    window_minutes: int
     source: str
     limits: Limits
     paths: Mapping[str, str]
@@ -69,7 +70,7 @@ class LiveDomain:
         cache = FirstLevelCache(store, clock)
         self._site, self._cosmos = PublicRead(cache, clock, site), PublicRead(cache, clock, cosmos)
         budget = Budget(store, clock, analytics, plan.limits, plan.interval, source=plan.source)
-        counted = metrics(plan.paths)
+        counted = metrics(plan.paths, plan.window_minutes)
         self.refresh = Refresh(store, clock, budget, cache, counted, tasks, interval=plan.interval, holder=holder)
         self.overview = Overview(store, clock, budget, is_used=plan.has_property)
         # Without its key nothing is counted, which the health tells.
@@ -78,7 +79,7 @@ class LiveDomain:
         self.health = LiveHealth(store, clock, analytics, plan.has_property, plan.has_key, bearer.usable)
         self.routes = LiveRoutes(
             refresh=self.refresh if self._can_ask else None,
-            owners_reads=OwnersReads(store, clock, budget, tasks) if self._can_ask else None,
+            owners_reads=OwnersReads(store, clock, budget, tasks, plan.window_minutes) if self._can_ask else None,
             bearer=bearer,
             widgets=widgets(min_visible=plan.min_visible, interval=plan.poll_interval),
         )

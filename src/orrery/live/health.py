@@ -52,7 +52,7 @@ class LiveHealth:
             why = f"{found.count} visitors, {found.age.total_seconds():.0f} s ago ({found.state})"
             return Finding("live count", "ok", why, essential=False)
         entry = await self.store.get(keys.LAST_ERROR)
-        last = read(LastError, entry.value if entry else None)
+        last = read(LastError, entry)
         why = f"{found.error}: {last.message if last else 'no refresh has succeeded.'}"
         todo = "Is the service running, with live.refresh on or another scheduler?"
         return Finding("live count", "broken", why, todo, essential=False)

@@ -34,6 +34,7 @@ class Intel:
 class Guided:
     """The guided product's count, as old as `generated_at`; `error` says why it is not newer."""
 
+    window_minutes: int
     active: int
     generated_at: datetime
     age: timedelta
@@ -51,10 +52,12 @@ class _RefusedError(Exception):
 class OwnersReads:
     """Direct reads within the quota; callers at the same moment share one."""
 
-    def __init__(self, store: Store, clock: Clock, budget: Budget, tasks: Tasks) -> None:
+    def __init__(self, store: Store, clock: Clock, budget: Budget, tasks: Tasks, window_minutes: int) -> None:
+        """`window_minutes`: over how many the provider counts."""
         self._store = store
         self._clock = clock
         self._budget = budget
+        self._minutes = window_minutes
         self._intel = SingleFlight(tasks, self._read_intel)
         self._guided = SingleFlight(tasks, self._read_guided)
         self._held: tuple[int, datetime] | None = None
@@ -84,20 +87,20 @@ class OwnersReads:
             report = await self._ask("intel total")
         except _RefusedError as refused:
             return cached, refused.tag
-        return Reading(report.total, now, timedelta(0), "fresh", None), None
+        return Reading(report.total, self._minutes, now, timedelta(0), "fresh", None), None
 
     async def _read_guided(self) -> Guided | str:
         now = self._clock.now()
         found = self._held_age(now)
         if self._held and found is not None and found < KEEP_GUIDED:
-            return Guided(*self._held, found, None)
+            return Guided(self._minutes, *self._held, found, None)
         try:
             self._held = (await self._ask("guided")).total, now
         except _RefusedError as refused:
             if self._held and found is not None and found <= TOO_OLD_ABOVE:
-                return Guided(*self._held, found, refused.tag)
+                return Guided(self._minutes, *self._held, found, refused.tag)
             return refused.tag
-        return Guided(*self._held, timedelta(0), None)
+        return Guided(self._minutes, *self._held, timedelta(0), None)
 
     def _held_age(self, now: datetime) -> timedelta | None:
         return age(self._held[1], now) if self._held else None

@@ -31,12 +31,17 @@ class Metric:
     limit: int | None = None
 
 
-def _active(report: Report, at: datetime) -> Active:
-    return Active(active=report.total, generated_at=at)
+TOTAL = "total"
+"""The name of what is always first: nothing else may cost it its quota (decision 24)."""
 
 
-TOTAL = Metric("total", keys.ACTIVE, _active)
-"""Always first: nothing else may cost it its quota (decision 24)."""
+def total(window_minutes: int) -> Metric:
+    """Return the total over so many minutes."""
+
+    def value(report: Report, at: datetime) -> Active:
+        return Active(active=report.total, generated_at=at, window_minutes=window_minutes)
+
+    return Metric(TOTAL, keys.ACTIVE, value)
 
 
 def pages(paths: Mapping[str, str]) -> Metric:
@@ -52,6 +57,6 @@ def pages(paths: Mapping[str, str]) -> Metric:
     return Metric("pages", keys.PAGES, value, by="page", limit=PAGES_AT_MOST)
 
 
-def metrics(paths: Mapping[str, str]) -> Sequence[Metric]:
+def metrics(paths: Mapping[str, str], window_minutes: int) -> Sequence[Metric]:
     """Return everything that a refresh counts, the total first."""
-    return [TOTAL, pages(paths)]
+    return [total(window_minutes), pages(paths)]

@@ -28,10 +28,14 @@ class Overview:
         """Return how the counter is."""
         if not self._is_used:
             return Panel(_TITLE, "No analytics property is configured")
-        found = reading(await snapshot_in(self._store), self._clock.now())
+        snapshot = await snapshot_in(self._store)
+        found = reading(snapshot, self._clock.now())
         entry = await self._store.get(keys.LAST_ERROR)
-        last = read(LastError, entry.value if entry else None)
+        last = read(LastError, entry)
         trouble = f"Last error at {moment(last.attempted_at)}: {last.message}" if last else ""
+        if snapshot.unreadable:
+            unreadable = f"Cannot be read, and is not shown: {', '.join(snapshot.unreadable)}."
+            trouble = f"{unreadable} {trouble}".strip()
         hour, day = await self._budget.left()
         rows = (("this hour", f"{hour:,}"), ("today", f"{day:,}"))
         columns = ("Quota", "Tokens left")
@@ -46,4 +50,9 @@ class Overview:
 def _counted(found: Reading) -> str:
     seconds = found.age.total_seconds() if found.age else 0.0
     ago = f"{seconds:.0f} s" if seconds < _IN_MINUTES else f"{seconds / 60:.0f} minutes"
-    return f"{found.count:,} {'visitor' if found.count == 1 else 'visitors'}, counted {ago} ago"
+    who = "visitor" if found.count == 1 else "visitors"
+    return f"{found.count:,} {who} in the last {_minutes(found.window_minutes)}, counted {ago} ago"
+
+
+def _minutes(window: int | None) -> str:
+    return "minute" if window == 1 else f"{window} minutes"

@@ -81,8 +81,10 @@ class FirstLevelCache:
 
 async def snapshot_in(store: Store) -> Snapshot:
     """Return what the store holds now; raise `StoreError`."""
-    active, pages = await store.get(keys.ACTIVE), await store.get(keys.PAGES)
-    return Snapshot(read(Active, active.value if active else None), read(Pages, pages.value if pages else None))
+    entries = {key: await store.get(key) for key in (keys.ACTIVE, keys.PAGES)}
+    active, pages = read(Active, entries[keys.ACTIVE]), read(Pages, entries[keys.PAGES])
+    found = {keys.ACTIVE: active, keys.PAGES: pages}
+    return Snapshot(active, pages, tuple(key for key, entry in entries.items() if entry and not found[key]))
 
 
 class PublicRead:

@@ -4,10 +4,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Literal, TypeVar
 
+import structlog
 from pydantic import AfterValidator, AwareDatetime, Field, ValidationError
 
+from orrery.ports.store import Entry
 from orrery.record import Record
 from orrery.syntax.numbers import LARGEST
+
+log = structlog.get_logger()
+
+LONGEST_WINDOW = 30
+"""Minutes: the longest time that the provider counts live visitors over (decision 43)."""
+
+Minutes = Annotated[int, Field(strict=True, ge=1, le=LONGEST_WINDOW)]
+"""Over how many minutes visitors were counted."""
 
 Count = Annotated[int, Field(strict=True, ge=0, le=LARGEST)]
 """A number of people: whole, and one that every reader of JSON can hold."""
@@ -25,11 +35,12 @@ Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 
 
 class Active(Record):
-    """How many visitors there were at `generated_at`."""
+    """How many visitors there were in the last `window_minutes` at `generated_at`."""
 
     v: Literal[1] = 1
     active: Count
     generated_at: Moment
+    window_minutes: Minutes = LONGEST_WINDOW
 
 
 class PageCount(Record):
@@ -73,22 +84,24 @@ class Outcome(Record):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What the shared cache holds; None for what is missing or can not be read."""
+    """What the shared cache holds; None for what is missing, or `unreadable` by its key."""
 
     active: Active | None = None
     pages: Pages | None = None
+    unreadable: tuple[str, ...] = ()
 
 
 Kind = TypeVar("Kind", bound=Record)
 
 
-def read(kind: type[Kind], value: bytes | None) -> Kind | None:
-    """Return a stored value, or None when there is none or somebody else's is in its place."""
-    if value is None:
+def read(kind: type[Kind], entry: Entry | None) -> Kind | None:
+    """Return what is stored, or None when there is nothing, or, as the log says, something that cannot be read."""
+    if entry is None:
         return None
     try:
-        return kind.from_bytes(value)
+        return kind.from_bytes(entry.value)
     except ValidationError:
+        log.warning("a record cannot be read", key=entry.key)
         return None
 
 

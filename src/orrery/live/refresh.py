@@ -116,7 +116,7 @@ class Refresh:
         if not_configured := next((one for one in settled.values() if isinstance(one, NotConfigured)), None):
             _ = await self._write(term, self._errors(settled, term.began), None)
             raise not_configured
-        outcome = self._outcome(settled, term) if TOTAL.name in settled else await self._put_off(term, plan)
+        outcome = self._outcome(settled, term) if TOTAL in settled else await self._put_off(term, plan)
         writes = [*self._values(settled), *self._errors(settled, term.began)]
         if await self._write(term, writes, outcome):
             return outcome
@@ -160,7 +160,7 @@ class Refresh:
         return [Put(keys.LAST_ERROR, found.to_bytes(), keys.LAST_ERROR_TTL)]
 
     def _outcome(self, settled: Settled, term: _Term) -> Outcome:
-        total, pages = settled[TOTAL.name], settled.get("pages")
+        total, pages = settled[TOTAL], settled.get("pages")
         if isinstance(total, AnalyticsFailed):
             return Outcome(window=term.window, ok=False, error=tag_of(total.cause), message=str(total))
         return Outcome(
@@ -173,7 +173,7 @@ class Refresh:
 
     async def _put_off(self, term: _Term, plan: Plan) -> Outcome:
         """Return what a refresh says that may not ask for the total now, to save the quota or to back off."""
-        reason = plan.skipped[TOTAL.name]
+        reason = plan.skipped[TOTAL]
         message = "The quota or an earlier refusal does not allow a query now; it is tried again."
         if reason == "pacing":
             return (await self._newest(message, QUOTA)).change(window=term.window)
@@ -197,7 +197,7 @@ class Refresh:
     async def _done(self) -> Outcome | None:
         """Return what this interval's refresh did, if there was one."""
         entry = await self._store.get(keys.OUTCOME)
-        outcome = read(Outcome, entry.value if entry else None)
+        outcome = read(Outcome, entry)
         # Another's clock may be a little ahead of ours.
         return outcome if outcome and outcome.window - self._window() in {0, 1} else None
 

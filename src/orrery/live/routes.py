@@ -51,6 +51,9 @@ class SiteRead(BaseModel):
     generated_at: datetime | None
     age_s: int | None
     stale: bool
+    window_minutes: int | None
+    pages_generated_at: datetime | None = None
+    pages_age_s: int | None = None
     error: Literal["no-data", "data-too-stale", "kv-not-bound"] | None = None
 
 
@@ -62,6 +65,7 @@ class CosmosRead(BaseModel):
     generated_at: datetime | None
     age_s: int | None
     stale: bool
+    window_minutes: int | None
     error: Literal["no-data", "data-too-stale", "kv-not-bound"] | None = None
 
 
@@ -80,6 +84,7 @@ class IntelRead(BaseModel):
     generated_at: datetime | None
     age_s: int | None
     stale: bool
+    window_minutes: int | None
     byPlanet: list[PlanetUsers] | None  # noqa: N815  the spec's name
     error: str | None = None
 
@@ -101,6 +106,7 @@ class GuidedRead(BaseModel):
     active: int
     generated_at: datetime
     age_s: int
+    window_minutes: int
     error: str | None = None
 
 
@@ -238,7 +244,8 @@ _FILL = _BEARER | {"parameters": [_query("refresh", ["realtime"], "What is refre
 
 
 def _unknown_query() -> Problem:
-    return Problem(400, "unknown-query", "There is no such query; see the reference of operations.")
+    # Any site may read what is wrong with its question.
+    return Problem(400, "unknown-query", "There is no such query; see the reference of operations.", _PUBLIC)
 
 
 def _unauthorized() -> Response:
@@ -267,6 +274,7 @@ def _intel(found: Intel) -> dict[str, object]:
         "generated_at": stamp(total.generated_at) if total.generated_at else None,
         "age_s": _whole(total.age),
         "stale": total.stale,
+        "window_minutes": total.window_minutes,
         "byPlanet": planets,
     }
     error = found.error or total.error
@@ -278,6 +286,7 @@ def _guided(found: Guided) -> Response:
         "active": found.active,
         "generated_at": stamp(found.generated_at),
         "age_s": _whole(found.age),
+        "window_minutes": found.window_minutes,
     }
     return JSONResponse(fields | ({"error": found.error} if found.error else {}), headers=_PRIVATE)
 

@@ -206,6 +206,7 @@ class LiveSettings(Section):
     refresh_interval: int = Field(60, ge=1, le=60)
     poll_interval: int = Field(45, ge=5, le=3600)
     min_visible: int = Field(1, ge=1)
+    window_minutes: int = Field(30, ge=1, le=30)
     planet_dimension: str = Field("streamName", pattern=r"^[A-Za-z0-9_:]{1,100}$")
     tokens_per_hour: int = Field(1750, ge=1)
     tokens_per_day: int = Field(25_000, ge=1)
@@ -350,6 +351,7 @@ class Settings(BaseSettings):
             interval=timedelta(seconds=live.refresh_interval),
             poll_interval=live.poll_interval,
             min_visible=live.min_visible,
+            window_minutes=live.window_minutes,
             source=live.source(key),
             limits=Limits(live.tokens_per_hour, live.tokens_per_day),
             paths={page.title: page.path for page in live.pages},

@@ -1,5 +1,5 @@
 // <live-admin>: the count by planet, for the owner, who gives the admin password. It is kept in memory only.
-import { now, whole } from "./pill.js";
+import { lately, now, whole } from "./pill.js";
 import { ago, chart, CLOCK, dress, figure, make, people, STYLE, write } from "./tile.js";
 
 const SECOND = 1000;
@@ -75,6 +75,7 @@ class LiveAdmin extends HTMLElement {
   #password = "";
   #asked = 0;
   #count = NaN;
+  #minutes = 30;
   #born = NaN;
   #charted = NaN;
   #busy = false;
@@ -99,7 +100,7 @@ class LiveAdmin extends HTMLElement {
 
   constructor() {
     super();
-    const header = make("header", {}, make("h2", { id: "title" }, "Live now, by planet"), this.#age);
+    const header = make("header", {}, make("h2", { id: "title" }, "Live, by planet"), this.#age);
     const section = make("section", {}, header, this.#form, this.#said, this.#panel);
     section.setAttribute("aria-labelledby", "title");
     dress(this, ADMIN_STYLE, section);
@@ -183,6 +184,7 @@ class LiveAdmin extends HTMLElement {
   /** Keep what is known; what an answer does not know leaves the last good values alone. */
   #take(answer) {
     const count = whole(answer.totalUnique);
+    this.#minutes = whole(answer.window_minutes) || this.#minutes;
     const age = typeof answer.age_s === "number" ? answer.age_s * SECOND : NaN;
     if (age >= 0 && age <= TOO_OLD && count >= 0) [this.#count, this.#born] = [count, now() - age];
     const rows = readPlanets(answer);
@@ -192,8 +194,8 @@ class LiveAdmin extends HTMLElement {
 
   #showPlanets(rows) {
     this.#charted = now();
-    const caption = `People by planet at ${CLOCK.format(new Date())}`;
-    const none = make("p", { className: "soft" }, "Nobody is on any planet right now.");
+    const caption = `People by planet${lately(this.#minutes)}, at ${CLOCK.format(new Date())}`;
+    const none = make("p", { className: "soft" }, `Nobody was on any planet${lately(this.#minutes)}.`);
     this.#chart.replaceChildren(rows.length ? chart(caption, "Planet", rows) : none);
   }
 
@@ -201,7 +203,7 @@ class LiveAdmin extends HTMLElement {
     const age = now() - this.#born;
     const known = age <= TOO_OLD ? this.#count : NaN;
     write(this.#number, figure(known));
-    write(this.#people, people(known));
+    write(this.#people, people(known, this.#minutes));
     write(this.#age, this.#panel.hidden || isNaN(age) ? "" : `Counted ${ago(age / SECOND)}`);
     if (now() - this.#charted > TOO_OLD) this.#chart.replaceChildren();
   }

@@ -1,8 +1,7 @@
-// <live-pill>: how many people are here now
+// <live-pill>: how many people were here in the last minutes
 const MIN_VISIBLE = 1;
 const INTERVAL = 45;
 
-const MINUTE = 6e4;
 const CSS = `
 :host([hidden]) { display: none !important }
 div {
@@ -22,6 +21,8 @@ export const now = () => performance.now() + (ahead = Math.max(ahead, Date.now()
 
 export const whole = (value) => (typeof value != "object" && /^\d{1,15}$/.test(value) ? +value : NaN);
 
+export const lately = (minutes) => " in the last " + (minutes > 1 ? minutes + " minutes" : "minute");
+
 const pollers = {};
 export const pollerOf = (src) => (pollers[src] ??= Object.assign(new Poller(), { src }));
 
@@ -31,7 +32,12 @@ class Poller {
   asked = 0;
 
   get known() {
-    return now() - this.born < 30 * MINUTE ? this.count : NaN;
+    // Half an hour.
+    return now() - this.born < 18e5 ? this.count : NaN;
+  }
+
+  get minutes() {
+    return whole(this.body?.window_minutes) || 30;
   }
 
   beat(pause = Math.min(...Array.from(this.readers, (reader) => +reader.getAttribute("interval") || INTERVAL))) {
@@ -109,13 +115,15 @@ class LivePill extends HTMLElement {
   }
 
   show() {
-    const count = this.poller.known;
+    const { known: count, minutes, body } = this.poller;
     const number = count.toLocaleString();
-    const label = ` ${this.getAttribute("label") ?? "live now"}`;
-    const shown = count >= 1 && count >= (this.getAttribute("min-visible") ?? MIN_VISIBLE);
+    const label = " " + (this.getAttribute("label") ?? (minutes > 5 ? "live" : "live now"));
+    const least = whole(this.getAttribute("min-visible"));
+    const shown = count >= Math.max(1, least >= 0 ? least : MIN_VISIBLE);
+    this.pill.title = this.pill.ariaLabel = number + lately(minutes) + (body?.scope ? " on all sites" : "");
     if (shown && this.pill.textContent != number + label) {
       // Read out at most once a minute.
-      const quiet = now() - this.told < MINUTE;
+      const quiet = now() - this.told < 6e4;
       this.pill.ariaLive = quiet ? "off" : "polite";
       if (!quiet) this.told = now();
       this.number.textContent = number;

@@ -1,5 +1,5 @@
-// <live-tile>: how many people are here now and on which pages, or in words why that is not known.
-import { now, pollerOf, whole } from "./pill.js";
+// <live-tile>: how many people were here in the last minutes and on which pages, or in words why that is not known.
+import { lately, now, pollerOf, whole } from "./pill.js";
 
 const STALE = 180;
 const ROWS = 10;
@@ -94,9 +94,9 @@ export function ago(seconds) {
 export const figure = (count) => (isNaN(count) ? "–" : NUMBERS.format(count));
 
 /** The count in words beside its figure. */
-export function people(count) {
+export function people(count, minutes) {
   if (isNaN(count)) return "not known";
-  return count === 0 ? "nobody is here right now" : count === 1 ? "person here right now" : "people here right now";
+  return `${count === 0 ? "nobody" : count === 1 ? "person" : "people"}${lately(minutes)}`;
 }
 
 /** A table of names and people, whose figures have bars beside them. */
@@ -113,24 +113,24 @@ export function chart(caption, kind, rows) {
   return make("table", {}, make("caption", {}, caption), make("thead", {}, head), make("tbody", {}, ...lines));
 }
 
-/** The path when it is one of this site, else nothing. */
-function own(path) {
-  if (typeof path !== "string" || !path.startsWith("/")) return null;
-  const url = URL.canParse(path, location.origin) && new URL(path, location.origin);
-  return url && url.origin === location.origin ? url.pathname + url.search + url.hash : null;
+/** The address of a path of that site; nothing when the path leads elsewhere or no site is known. */
+function pageOf(path, site) {
+  if (typeof path !== "string" || !path.startsWith("/") || !URL.canParse(path, site)) return null;
+  const url = new URL(path, site);
+  if (url.origin !== new URL(site).origin) return null;
+  return url.origin === location.origin ? url.pathname + url.search + url.hash : url.href;
 }
 
-function readPages(body) {
+function readPages(body, site) {
   const pages = Array.isArray(body?.pages) ? body.pages : [];
   return pages
-    .map((row) => ({ name: row?.page, path: own(row?.path), users: whole(row?.users) }))
+    .map((row) => ({ name: row?.page, path: pageOf(row?.path, site), users: whole(row?.users) }))
     .filter(({ name, users }) => typeof name === "string" && users >= 0)
-    .map((row) => ({ ...row, name: row.name.trim() || "(no title)" }))
-    .slice(0, ROWS);
+    .map((row) => ({ ...row, name: row.name.trim() || "(no title)" }));
 }
 
 class LiveTile extends HTMLElement {
-  static observedAttributes = ["src"];
+  static observedAttributes = ["src", "site"];
 
   #age = make("time", { className: "soft" });
   #count = make("b");
@@ -143,7 +143,7 @@ class LiveTile extends HTMLElement {
 
   constructor() {
     super();
-    const header = make("header", {}, make("h2", { id: "title" }, "Live now"), this.#age);
+    const header = make("header", {}, make("h2", { id: "title" }, "Live"), this.#age);
     const count = make("p", { className: "count" }, this.#count, " ", this.#people);
     const section = make("section", {}, header, count, this.#why, this.#pages);
     section.setAttribute("aria-labelledby", "title");
@@ -168,14 +168,27 @@ class LiveTile extends HTMLElement {
 
   /** Show what is known now; the poller calls this every second. */
   show() {
-    const { known, body, trouble } = this.poller;
+    const { known, body, trouble, minutes } = this.poller;
     this.#failing = trouble === "unreachable" ? (this.#failing ?? new Date()) : null;
     write(this.#count, figure(known));
-    write(this.#people, body || trouble ? people(known) : "asking…");
+    write(this.#people, body || trouble ? people(known, minutes) : "asking…");
     write(this.#age, this.#ageInWords());
     if (body) this.#age.dateTime = body.generated_at;
     write(this.#why, this.#reason());
-    this.#showPages(known >= 0 ? readPages(body) : [], known);
+    this.#showPages(known > 0 ? readPages(body, this.#site) : [], known);
+  }
+
+  /** The site whose pages are listed: the one that is named, else this one if it serves the count itself. */
+  get #site() {
+    const { origin } = new URL(this.poller.src, document.baseURI);
+    return this.getAttribute("site") ?? (origin === location.origin ? origin : undefined);
+  }
+
+  /** When the pages were counted, if that was not when the total was. */
+  #pagesAge() {
+    const { body } = this.poller;
+    const older = Date.parse(body.generated_at) - Date.parse(body.pages_generated_at);
+    return older ? `, counted ${ago(this.#seconds() + older / 1000)}` : "";
   }
 
   #seconds() {
@@ -200,11 +213,15 @@ class LiveTile extends HTMLElement {
 
   /** Draw the pages anew when they changed, but never under a reader who is about to follow a link. */
   #showPages(rows, known) {
-    const drawing = JSON.stringify([rows, known > 0]);
+    const caption = rows.length ? `Top pages${this.#pagesAge()}` : "";
+    const drawing = JSON.stringify([rows, known > 0, caption]);
     if (drawing === this.#drawn || this.#root.activeElement) return;
     this.#drawn = drawing;
-    const none = known > 0 ? [make("p", { className: "soft" }, "Which pages they are on is not known.")] : [];
-    this.#pages.replaceChildren(...(rows.length ? [chart("Top pages", "Page", rows)] : none));
+    const note = (text) => make("p", { className: "soft" }, text);
+    const shown = rows.length ? [chart(caption, "Page", rows.slice(0, ROWS))] : [];
+    if (rows.length > ROWS) shown.push(note("More pages are not shown."));
+    if (known > 0 && !rows.length) shown.push(note("Which pages they are on is not known."));
+    this.#pages.replaceChildren(...shown);
   }
 }
 
