@@ -6,6 +6,7 @@ OrreryError
 │   ├── KeyReused            an idempotency key came with another body
 │   ├── EventIdReused        the id of a stored event came with other contents
 │   ├── ApprovalRefused      an approval is used, expired, foreign, altered or wrongly signed
+│   │   └── Overtaken        another process was first
 │   └── StoreMissing         there is no store at the configured path, and none is made by looking for it
 ├── StoreError
 │   ├── StoreUnavailable     locked, full, corrupt or gone; nothing of this call was stored
@@ -63,6 +64,10 @@ class EventIdReused(Invalid):
 
 class ApprovalRefused(Invalid):
     """An approval does not count: used, expired, foreign, altered or wrongly signed; the refusal is in the log."""
+
+
+class Overtaken(ApprovalRefused):
+    """An approval that counted a moment ago does not any more: another process was first."""
 
 
 class StoreMissing(Invalid):

@@ -167,6 +167,7 @@ def test_log_rows_of_what_is_gone() -> None:
         (Verified(3, "3:0", None, (), "No tool.", (), (), None), None, "were not checked: No tool."),
         (Verified(3, "3:0", None, (), "", (HOSTILE,), (), None), None, r"Not as the log says: a\x1b[2J"),
         (Verified(3, "3:0", None, (), "", (), ("in-1",), None), None, "gone or not to be read: in-1."),
+        (replace(HELD, repeated=(4,)), None, "after the end: entry 4. A signature counts once."),
         (replace(HELD, erased=("in-1", "in-2")), None, "Erased, with only the log left of them: in-1, in-2."),
         (replace(HELD, remembered=True), Head(2, "0"), "is in it; 1 entries follow."),
         (replace(HELD, remembered=False), Head(9, "0"), "entries are lost or exchanged"),

@@ -9,18 +9,31 @@ from tests.support.mutations import Mutation, Runs, see_pass, see_red, started
 
 GUARDS = {
     "adapters/ssh_keygen.py": ["tests/adapters/test_ssh_keygen.py"],
-    "owner/approval_log.py": ["tests/owner/test_audit.py", "tests/owner/test_approvals.py"],
+    "owner/approval_log.py": [
+        "tests/owner/test_audit.py",
+        "tests/owner/test_approvals.py",
+        "tests/owner/test_approvals_put_back.py",
+    ],
     "owner/approvals.py": [
         "tests/owner/test_approvals.py",
         "tests/owner/test_approvals_use.py",
         "tests/owner/test_approvals_proposing.py",
+        "tests/owner/test_approvals_put_back.py",
     ],
-    "owner/audit.py": ["tests/owner/test_audit.py", "tests/checkout/test_privacy_intents.py"],
+    "owner/audit.py": [
+        "tests/owner/test_audit.py",
+        "tests/owner/test_approvals_put_back.py",
+        "tests/checkout/test_privacy_intents.py",
+    ],
     "owner/chain.py": ["tests/owner/test_chain.py"],
     "owner/execution.py": ["tests/owner/test_approvals_lost.py", "tests/owner/test_approvals.py"],
     "owner/intents.py": ["tests/adapters/test_ssh_keygen.py", "tests/owner/test_intents.py"],
     "owner/public_keys.py": ["tests/owner/test_public_keys.py"],
-    "owner/steps.py": ["tests/owner/test_approvals.py", "tests/checkout/test_privacy_intents.py"],
+    "owner/steps.py": [
+        "tests/owner/test_approvals.py",
+        "tests/owner/test_approvals_put_back.py",
+        "tests/checkout/test_privacy_intents.py",
+    ],
 }
 """Which tests guard which file."""
 
@@ -81,10 +94,10 @@ MUTATIONS = [
     Mutation(
         "a refusal is not logged",
         "owner/approvals.py",
-        '            _ = await self.log.append("refused", intent, str(error), target=target, quiet=overtaken)\n',
+        '            _ = await self.log.append("refused", intent, str(error), target=target, quiet=quiet)\n',
         "",
     ),
-    Mutation("nobody is told of a refusal", "owner/approvals.py", "quiet=overtaken", "quiet=True"),
+    Mutation("nobody is told of a refusal", "owner/approvals.py", "quiet=quiet", "quiet=True"),
     Mutation(
         "an intent may hold a secret",
         "owner/approvals.py",
@@ -144,7 +157,31 @@ MUTATIONS = [
         "return found.damaged is None",
         "return True",
     ),
-    Mutation("an erased intent is begun", "owner/steps.py", "if is_erased and kind in _BEGINNINGS:", "if False:"),
+    Mutation("an erased intent is begun", "owner/steps.py", "if is_erased and kind in BEGINNINGS:", "if False:"),
+    Mutation(
+        "a record that was set back counts",
+        "owner/steps.py",
+        "why = why_not_begun(await self._log.states(), intent_id, target)",
+        'why = ""',
+    ),
+    Mutation(
+        "what is damaged lets something begin",
+        "owner/approval_log.py",
+        "        if broken_at(entries, head) is not None:\n",
+        "        if False:\n",
+    ),
+    Mutation(
+        "a standing approval that was set back stands",
+        "owner/approvals.py",
+        'return (await self.log.states()).get((intent_id, "")) == "approved"',
+        "return True",
+    ),
+    Mutation(
+        "a signature that counted twice holds",
+        "owner/audit.py",
+        "repeated=tuple(begun_again(entries))",
+        "repeated=()",
+    ),
     Mutation(
         "what nobody can read is erased",
         "owner/steps.py",

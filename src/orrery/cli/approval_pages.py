@@ -104,17 +104,7 @@ def verdict(verified: Verified, remembered: Head | None) -> Iterator[str]:
             f"The log does not hold from entry {verified.broken_at} on: "
             "an entry there is missing, altered, or not where it belongs."
         )
-    if verified.unchecked:
-        yield f"The signatures were not checked: {verified.unchecked}"
-    if verified.unproven:
-        yield (
-            f"Without the owner's signature: {_numbers(verified.unproven)}. "
-            "What an earlier key has signed shows with --old-key."
-        )
-    if verified.altered:
-        yield f"Not as the log says: {', '.join(map(visible, verified.altered))}."
-    if verified.missing:
-        yield f"In the log, but gone or not to be read: {', '.join(map(visible, verified.missing))}."
+    yield from _wrong(verified)
     if verified.erased:
         yield f"Erased, with only the log left of them: {', '.join(map(visible, verified.erased))}."
     if remembered and verified.remembered:
@@ -124,6 +114,22 @@ def verdict(verified: Verified, remembered: Head | None) -> Iterator[str]:
             "The head that you remember is not in this log: entries are lost or exchanged. After a restore, what "
             "was done since the backup is not in it: compare with the processor's own pages."
         )
+
+
+def _wrong(verified: Verified) -> Iterator[str]:
+    if verified.unchecked:
+        yield f"The signatures were not checked: {verified.unchecked}"
+    if verified.unproven:
+        yield (
+            f"Without the owner's signature: {_numbers(verified.unproven)}. "
+            "What an earlier key has signed shows with --old-key."
+        )
+    if verified.repeated:
+        yield f"Begun a second time, or after the end: {_numbers(verified.repeated)}. A signature counts once."
+    if verified.altered:
+        yield f"Not as the log says: {', '.join(map(visible, verified.altered))}."
+    if verified.missing:
+        yield f"In the log, but gone or not to be read: {', '.join(map(visible, verified.missing))}."
 
 
 def _outcome(progress: Progress, *, goes_on: bool = False) -> Iterator[str]:

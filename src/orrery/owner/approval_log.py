@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from orrery.errors import StoreUnavailable
 from orrery.owner import outbox
-from orrery.owner.chain import Kind, LogEntry, Word, broken_at, following, impersonal
+from orrery.owner.chain import Kind, LogEntry, Logged, Word, broken_at, following, impersonal, last_states
 from orrery.owner.commits import commit_once
 from orrery.owner.intents import Intent
 from orrery.owner.stored import readable
@@ -93,11 +93,22 @@ class ApprovalLog:
 
     async def broken_at(self) -> int | None:
         """Return the first number at which an entry is missing, altered, or not where it belongs."""
+        return broken_at(*await self._whole())
+
+    async def states(self) -> Logged:
+        """Return what the log says last of each intent and target; raise `StoreUnavailable` if it is damaged."""
+        entries, head = await self._whole()
+        if broken_at(entries, head) is not None:
+            raise StoreUnavailable(_DAMAGED)
+        return last_states(entry for entry in entries if entry)
+
+    async def _whole(self) -> tuple[list[LogEntry | None], LogEntry | None]:
+        """Return all entries, and what the store holds for the last of them."""
         for _ in range(_ROUNDS):
             head = await self.head()
             entries = [entry async for entry in self.entries()]
             if head == await self.head():
-                return broken_at(entries, head)
+                return entries, head
         raise StoreUnavailable("The log is being written to all the time; try again.")
 
     async def _head(self) -> tuple[Entry, LogEntry] | None:

@@ -15,7 +15,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from orrery.errors import ApprovalRefused, Invalid, StoreUnavailable
+from orrery.errors import ApprovalRefused, Invalid, Overtaken, StoreUnavailable
 from orrery.owner import outbox
 from orrery.owner.approval_log import ApprovalLog
 from orrery.owner.audit import Head, Verified, audit
@@ -133,7 +133,7 @@ class Approvals:
         async with self._logging_refusals(proposal.intent):
             deed = Deed(self._operation(proposal.intent), proposal.intent)
             word = await self._checked(proposal, _text(statement), _text(signature))
-        async with self._logging_refusals(proposal.intent, overtaken=True):
+        async with self._logging_refusals(proposal.intent):
             progress = await self._begin(proposal, "approved" if deed.operation.covers else "started", word)
         if progress.state == "started":
             progress, _ = await self._execution.carry_out(deed)
@@ -153,7 +153,7 @@ class Approvals:
             settled = (await self._execution.settle(deed, proposal.progress)).uses[target]
             if settled.state == "done":
                 return settled.note
-        async with self._logging_refusals(proposal.intent, target, overtaken=True):
+        async with self._logging_refusals(proposal.intent, target):
             await self._begin_use(deed, word)
         progress, error = await self._execution.carry_out(deed)
         if error:
@@ -172,7 +172,7 @@ class Approvals:
             )
         except ApprovalRefused:
             return False
-        return True
+        return (await self.log.states()).get((intent_id, "")) == "approved"
 
     async def settle(self, intent_id: str) -> Progress:
         """Read what became of what has no outcome; raise `Invalid` when it is known, or may still be under way.
@@ -323,7 +323,7 @@ class Approvals:
 
         def begun(progress: Progress) -> Progress:
             if progress != proposal.progress:
-                raise ApprovalRefused("The approval is used: another process was first.")
+                raise Overtaken("The approval is used: another process was first.")
             now = self._clock.now()
             return progress.change(state=state, statement=word.statement, signature=word.signature, changed_at=now)
 
@@ -335,20 +335,19 @@ class Approvals:
         def begun(progress: Progress) -> Progress:
             use = progress.deed(deed.target)
             if progress.state != "approved" or is_open(use) or (use and use.state == "done"):
-                raise ApprovalRefused("The approval is used for this target, or was withdrawn.")
+                raise Overtaken("The approval is used for this target, or was withdrawn.")
             return progress.after(deed.target, "started", self._clock.now())
 
         _ = await self._steps.step(deed.intent, "started", begun, target=deed.target, word=word)
 
     @asynccontextmanager
-    async def _logging_refusals(
-        self, intent: Intent, target: str = "", *, overtaken: bool = False
-    ) -> AsyncGenerator[None]:
-        """Log a refusal; when the owner's good word was only `overtaken` by another process, nobody is alarmed."""
+    async def _logging_refusals(self, intent: Intent, target: str = "") -> AsyncGenerator[None]:
+        """Log a refusal; when the owner's good word was only overtaken by another process, nobody is alarmed."""
         try:
             yield
         except ApprovalRefused as error:
-            _ = await self.log.append("refused", intent, str(error), target=target, quiet=overtaken)
+            quiet = isinstance(error, Overtaken)
+            _ = await self.log.append("refused", intent, str(error), target=target, quiet=quiet)
             raise
 
 

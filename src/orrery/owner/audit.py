@@ -7,14 +7,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from orrery.errors import ApprovalRefused, Invalid, NotConfigured
-from orrery.owner.chain import SHORT, Kind, LogEntry, Word, broken_at, last_states
+from orrery.owner.chain import BEGINNINGS, SHORT, LogEntry, Word, begun_again, broken_at, last_states
 from orrery.owner.intents import read_statement
 from orrery.owner.progress import AHEAD, LIFETIME, STANDING
 from orrery.owner.steps import Proposal
 from orrery.ports.signatures import Signatures
-
-_WITH_WORD: tuple[Kind, ...] = ("approved", "started")
-"""The kinds of entries that tell of the owner's word."""
 
 _HEAD = re.compile(rf"(?P<number>[1-9][0-9]{{0,11}}):(?P<hash>[0-9a-f]{{{SHORT}}})")
 
@@ -56,11 +53,13 @@ class Verified:
     """Whether the head that the owner remembers is in the chain; None when none was given."""
     erased: tuple[str, ...] = ()
     """The intents that were erased as they had been proposed, and of which the log says so."""
+    repeated: tuple[int, ...] = ()
+    """The entries that begin what, by the entries before them, could not begin any more."""
 
     @property
     def holds(self) -> bool:
         """Return whether nothing is wrong."""
-        wrong = (self.broken_at, self.unproven, self.unchecked, self.altered, self.missing)
+        wrong = (self.broken_at, self.unproven, self.unchecked, self.altered, self.missing, self.repeated)
         return not any(wrong) and self.remembered is not False
 
 
@@ -90,6 +89,7 @@ async def audit(
         altered=tuple(sorted({*_altered(entries, intents, proposed), *(told & intents.keys()), *(erased - told)})),
         missing=tuple(sorted({entry.intent_id for entry in entries} - intents.keys() - erased)),
         erased=tuple(sorted(erased & told)),
+        repeated=tuple(begun_again(entries)),
         remembered=_is_in(entries, broken, remembered) if remembered else None,
     )
 
@@ -111,7 +111,7 @@ def erased_as_proposed(entries: Sequence[LogEntry]) -> set[str]:
         # Of an altered intent the digest at its erasure is not the one that was proposed.
         if entry.kind == "erased" and proposed.get(entry.intent_id) == entry.digest:
             told.add(entry.intent_id)
-        elif entry.kind in _WITH_WORD:
+        elif entry.kind in BEGINNINGS:
             told.discard(entry.intent_id)
     return told
 
@@ -120,7 +120,7 @@ def _altered(
     entries: Sequence[LogEntry], intents: Mapping[str, Proposal], proposed: Mapping[str, str]
 ) -> list[str]:
     """Return the intents that differ from the log: in what is to be done, or in how far they have come."""
-    words = {entry.intent_id: entry.word for entry in entries if entry.kind in _WITH_WORD}
+    words = {entry.intent_id: entry.word for entry in entries if entry.kind in BEGINNINGS}
     said: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for (intent_id, target), state in last_states(entries).items():
         said[intent_id][target] = state
@@ -148,7 +148,7 @@ def _holds_word(found: Proposal, word: Word) -> bool:
 
 async def _unproven(entries: Sequence[LogEntry], signatures: Signatures) -> tuple[tuple[int, ...], str]:
     """Return which entries that tell of the owner's word do not hold it, and why that could not be checked."""
-    claims = [entry for entry in entries if entry.kind in _WITH_WORD]
+    claims = [entry for entry in entries if entry.kind in BEGINNINGS]
     found: list[int] = []
     signers: dict[Word, str] = {}  # a standing approval is in the log once for each of its targets
     for entry in claims:

@@ -5,7 +5,7 @@ of the owner's word holds the signature, which nobody else can make.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -36,6 +36,9 @@ Kind = Literal[
 ]
 """What an entry tells. `unknown`: the processor's answer was lost; then what reading has shown since, or that the
 owner leaves it at that. `erased`: what the intent said is gone, and changes nothing of what became of it."""
+
+Logged = Mapping[tuple[str, str], str]
+"""What the log says last of each intent and target; the target is empty for the intent itself."""
 
 HIDDEN = "[hidden]"
 _PERSONAL = re.compile(
@@ -128,11 +131,38 @@ def _beyond(last: LogEntry | None, head: LogEntry | None) -> int | None:
 
 def last_states(entries: Iterable[LogEntry]) -> dict[tuple[str, str], str]:
     """Return what the log says last of each intent, and of each target of a standing approval."""
-    found = ((entry.intent_id, entry.target, entry.kind) for entry in entries if entry.kind not in _BESIDE)
-    return {(intent, target): _STATES.get(kind, kind) for intent, target, kind in found}
+    logged: dict[tuple[str, str], str] = {}
+    for entry in entries:
+        _follow(logged, entry)
+    return logged
 
 
-_BESIDE: tuple[Kind, ...] = ("refused", "erased")
+def _follow(logged: dict[tuple[str, str], str], entry: LogEntry) -> None:
+    if entry.kind != "refused":
+        logged[entry.intent_id, entry.target] = _STATES.get(entry.kind, entry.kind)
+
+
+def why_not_begun(logged: Logged, intent_id: str, target: str) -> str:
+    """Return why, by the log, nothing may begin; empty where it may: a signature begins once."""
+    intent, use = logged.get((intent_id, "")), logged.get((intent_id, target))
+    if intent != ("approved" if target else "proposed"):
+        return f"the log says that the intent is {intent or 'not proposed'}"
+    return f"the log says that the target is {use}" if target and use in _USED else ""
+
+
+def begun_again(entries: Iterable[LogEntry]) -> Iterator[int]:
+    """Yield the number of each entry that begins what, by the entries before it, could not begin any more."""
+    logged: dict[tuple[str, str], str] = {}
+    for entry in entries:
+        if entry.kind in BEGINNINGS and why_not_begun(logged, entry.intent_id, entry.target):
+            yield entry.number
+        _follow(logged, entry)
+
+
+BEGINNINGS: tuple[Kind, ...] = ("approved", "started")
+"""The kinds of entries that tell of the owner's word."""
+
+_USED = ("started", "unknown", "done")
 _STATES = {"happened": "done", "did not happen": "failed"}
 
 

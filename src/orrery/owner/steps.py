@@ -1,12 +1,12 @@
 """How intents and how far they have come are kept: each step is one commit with its entry in the log."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from orrery.errors import ApprovalRefused, Invalid, NotFound, RecordUnreadable, StoreUnavailable
+from orrery.errors import ApprovalRefused, Invalid, NotFound, Overtaken, RecordUnreadable, StoreUnavailable
 from orrery.owner.approval_log import NO_WORD, ApprovalLog
-from orrery.owner.chain import Kind, Word, last_states
+from orrery.owner.chain import BEGINNINGS, Kind, Logged, Word, last_states, why_not_begun
 from orrery.owner.intents import Erased, Intent
 from orrery.owner.progress import Progress, in_words, is_over
 from orrery.owner.stored import readable, tried, unreadable
@@ -15,12 +15,8 @@ from orrery.ports.store import Absent, Entry, Put, Store, Unchanged, Write
 INTENT = "intent:"
 STATE = "approval:"
 
-Logged = Mapping[tuple[str, str], str]
-"""What the log says last of each intent and target."""
-
 _ROUNDS = 20
 _VOID = {"": "void", "proposed": "void", "approved": "void", "started": "unknown"}
-_BEGINNINGS: tuple[Kind, ...] = ("approved", "started")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +144,13 @@ class Steps:
             entry, progress = known
             # Asked after the progress was read: an erasure writes that too, so that a later one breaks the fence.
             is_erased = await self._is_erased(intent.id)
-            if is_erased and kind in _BEGINNINGS:
-                raise ApprovalRefused("The intent was erased meanwhile.")
+            if is_erased and kind in BEGINNINGS:
+                raise Overtaken("The intent was erased meanwhile.")
             changed = change(progress)
             if changed is None:
                 return progress
+            if kind in BEGINNINGS and (why := await self._why_not_begun(entry, intent.id, target)):
+                raise ApprovalRefused(f"The approval is used: {why}. Its record in the store was set back.")
             if is_erased:
                 changed = changed.without_notes()
             fence = [Unchanged(entry.key, entry.version)]
@@ -160,6 +158,15 @@ class Steps:
             if await self._log.append(kind, intent, note, target=target, word=word, writes=written, checks=fence):
                 return changed
         raise StoreUnavailable("The store is too busy to note how far the intent has come.")
+
+    async def _why_not_begun(self, entry: Entry, intent_id: str, target: str) -> str:
+        """Return why the log lets nothing begin, unless `entry`, and with it the log, was changed meanwhile.
+
+        The record in `entry` can be put back as it was, the log can not: `verify` would tell.
+        """
+        why = why_not_begun(await self._log.states(), intent_id, target)
+        now = await self._store.get(entry.key) if why else entry
+        return why if now and now.version == entry.version else ""
 
     async def close_void(self, proposal: Proposal, reason: str) -> None:
         """Note that nobody can find out what became of an intent under way before a restore; raise `Invalid`."""
