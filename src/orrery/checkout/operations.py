@@ -57,6 +57,16 @@ class Expiry:
         return (await self._processor.get_session(target)).status == "expired"
 
     async def covers(self, intent: Intent, target: str) -> bool:
-        """Return whether the session was recorded under this run."""
-        recorded = readable(OwnSession, await self._store.get(keys.own_session(target)))
-        return recorded is not None and recorded.made_by == "preflight" and recorded.run_id == intent.target
+        """Return whether the session is this run's own."""
+        return await self.is_own(intent.target, target)
+
+    async def is_own(self, run_id: str, session_id: str) -> bool:
+        """Return whether the session was recorded under a preflight's run, and offered to no visitor.
+
+        The record alone proves nothing: whoever can write the store can make one up. Whoever takes the offer away
+        as well has spoilt the visitor's sale without any approval.
+        """
+        if await self._store.get(keys.offer(session_id)):
+            return False
+        recorded = readable(OwnSession, await self._store.get(keys.own_session(session_id)))
+        return recorded is not None and recorded.made_by == "preflight" and recorded.run_id == run_id

@@ -75,6 +75,10 @@ _UNREADABLE = (
     "What an earlier run did about it can not be read; a session that it left expires by itself in a day."
 )
 
+_NOT_ITS_OWN = (
+    "Its record was altered: it names a session that is not the run's. Nothing was expired; run it again."
+)
+
 log = structlog.get_logger()
 
 
@@ -193,9 +197,16 @@ class Trials:
         return ""
 
     async def _with_session(self, trial: Trial) -> tuple[Trial, Outcome | None]:
-        """Return the trial with its session, or with the outcome that there is none."""
-        if trial.state == "open":
+        """Return the trial with its session, or with the outcome that there is none of its own."""
+        if trial.state != "open":
+            return await self._with_new_session(trial)
+        if await self._expiry.is_own(trial.run_id, trial.session_id or ""):
             return trial, None
+        trial = _after(trial, "gone", _NOT_ITS_OWN)
+        await self._keep(trial)
+        return trial, Outcome(_name(trial), "unreadable", note=_NOT_ITS_OWN)
+
+    async def _with_new_session(self, trial: Trial) -> tuple[Trial, Outcome | None]:
         trial = trial.change(asked_at=self._clock.now())
         await self._keep(trial)
         try:
@@ -216,7 +227,8 @@ class Trials:
             try:
                 return trial, await self._processor.create_session(
                     parameters_of(trial),
-                    idempotency_key=trial.idempotency_key,
+                    # Reckoned, not read: under a key that was put into the record another's session may lie.
+                    idempotency_key=trial_key(trial.run_id, trial.product, trial.attempt),
                     deadline=DEADLINE,
                     api_version=trial.api_version,
                 )
