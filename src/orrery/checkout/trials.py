@@ -76,7 +76,7 @@ _UNREADABLE = (
 )
 
 _NOT_ITS_OWN = (
-    "Its record was altered: it names a session that is not the run's. Nothing was expired; run it again."
+    "Its record was altered: its session is not the run's own. Nothing was expired; run it again."
 )
 
 log = structlog.get_logger()
