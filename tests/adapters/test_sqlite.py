@@ -142,6 +142,33 @@ async def test_what_was_erased_is_not_in_the_file(path: Path) -> None:
     assert b"erase-me" not in content
 
 
+async def test_what_was_scrubbed_is_in_no_file_while_the_store_is_used(path: Path) -> None:
+    """After a delete and a scrub no byte of the value is left in file and log, though another has them open."""
+    secret = b"erase-me-" * 1000
+    async with Opened(path) as store, Opened(path) as service:
+        await service.commit([Put("a", secret), Put("b", b"kept")])
+        await store.commit([Delete("a")])
+        log = AsyncPath(f"{path}-wal")
+        assert b"erase-me" in await log.read_bytes()
+        assert await store.scrub()
+        assert b"erase-me" not in await log.read_bytes() + await AsyncPath(path).read_bytes()
+        assert isinstance(await service.commit([Put("c", b"later")]), Committed)
+        assert [entry.key for entry in await service.scan("")] == ["b", "c"]
+
+
+async def test_what_another_still_reads_is_not_scrubbed(path: Path) -> None:
+    """A reader in the middle of its reading keeps the log, which is told, and disturbs nothing."""
+    await made(path)
+    store = await SqliteStore.open(path, SystemClock(), busy_timeout=timedelta(milliseconds=10))
+    await store.commit([Put("a", b"1")])
+    with closing(connect(path, BUSY_TIMEOUT)) as reader:
+        reader.execute("BEGIN; SELECT count(*) FROM entries").fetchall()
+        await store.commit([Delete("a")])
+        assert not await store.scrub()
+    assert await store.scrub()
+    await store.close()
+
+
 FOREIGN = [
     pytest.param(b"", "not an Orrery store", id="empty"),
     pytest.param(b"hello, I am a diary\n" * 500, "damaged or no store at all", id="text"),

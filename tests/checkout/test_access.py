@@ -170,6 +170,7 @@ def test_the_record_says_what_was_sold() -> None:
         "granted_by": "reconcile",
         "marketing_consent": True,
         "revoked_at": None,
+        "former_emails": (),
     }
 
 

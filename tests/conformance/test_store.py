@@ -306,11 +306,21 @@ async def test_a_cancelled_caller_disturbs_nobody(store: Store) -> None:
     assert set(await keys_of(store)) >= {f"{n:02}" for n in range(1, 20, 2)}
 
 
+async def test_a_scrub_changes_no_entry(store: Store) -> None:
+    """What is there stays as it is, with its version; what comes after is stored as ever."""
+    await store.commit([Put("a", b"1"), Put("b", b"2")])
+    await store.commit([Delete("b")])
+    before = await store.scan("")
+    assert await store.scrub()
+    assert await store.scan("") == before
+    assert isinstance(await store.commit([Put("b", b"3")], [Absent("b")]), Committed)
+
+
 async def test_a_closed_store_refuses(store: Store) -> None:
     """After `close`, which may be called twice, every method raises `StoreUnavailable`."""
     await store.close()
     await store.close()
-    for attempt in (store.get("a"), store.scan(""), store.commit([Put("a", b"")])):
+    for attempt in (store.get("a"), store.scan(""), store.commit([Put("a", b"")]), store.scrub()):
         with pytest.raises(StoreUnavailable, match="closed"):
             await attempt
 

@@ -70,6 +70,10 @@ class FusedStore:
         self.fuse.burn()
         return outcome
 
+    async def scrub(self) -> bool:
+        """Pass on."""
+        return await self.inside.scrub()
+
     async def close(self) -> None:
         """Pass on."""
         await self.inside.close()

@@ -61,6 +61,10 @@ class LossyStore:
             raise OutcomeUnknown("The answer was lost.", commit_id or "")
         return outcome
 
+    async def scrub(self) -> bool:
+        """Pass on."""
+        return await self._store.scrub()
+
     async def close(self) -> None:
         """Pass on."""
         await self._store.close()

@@ -53,6 +53,10 @@ class UnreliableStore:
             raise self.commit_errors.pop(0)
         return await self.inside.commit(writes, checks, commit_id=commit_id)
 
+    async def scrub(self) -> bool:
+        """Pass on."""
+        return await self.inside.scrub()
+
     async def close(self) -> None:
         """Pass on."""
         await self.inside.close()

@@ -62,6 +62,11 @@ class MemoryStore:
         failed = dict.fromkeys(check.key for check in checks if not self._holds(check))
         return Conflict(tuple(failed)) if failed else self._apply(writes, commit_id)
 
+    async def scrub(self) -> bool:
+        """Nothing lingers."""
+        self._refuse_when_closed()
+        return True
+
     async def close(self) -> None:
         """Refuse whatever comes after."""
         self._closed = True

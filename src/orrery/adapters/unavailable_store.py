@@ -14,7 +14,7 @@ class UnavailableStore:
     async def _refuse(self, *_given: object, **_named: object) -> NoReturn:
         raise StoreUnavailable(self._why)
 
-    get = scan = commit = _refuse
+    get = scan = commit = scrub = _refuse
 
     async def close(self) -> None:
         """There is nothing to let go of."""

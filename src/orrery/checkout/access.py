@@ -10,7 +10,7 @@ from orrery.checkout.records import AccessRecord, GrantedBy, Offer
 from orrery.ports.processor import CheckoutSession
 from orrery.syntax.email_address import normal_email
 
-Action = Literal["grant", "wait", "refuse", "foreign"]
+Action = Literal["grant", "wait", "refuse", "foreign", "erased"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,6 +136,8 @@ class Desk:
         changed = record.change(email=checked_email(email))
         if changed.email == record.email:
             raise Invalid("The record has this address already.")
+        former = dict.fromkeys([*record.former_emails, *([record.email] if record.email else [])])
+        changed = changed.change(former_emails=tuple(one for one in former if one != changed.email))
         records = [write for write in stored_access(changed, self._index_key) if not _is_end(write)]
         old_end, old_checks = await self._end_without(record)
         new_end, new_checks = await self._end_with(changed)

@@ -90,6 +90,8 @@ class Fulfilment:
         # The commit's own checks tell whether another was first: an earlier event, a reconciliation, or a second
         # purchase of the same buyer. Only then is it worth looking who.
         receipt = self._raw_events.receipt(source.event_id, source.event_body)
+        if verdict.action == "erased":
+            return await self._already(session, source, receipt) or await self._erased(source)
         for _ in range(_ROUNDS):
             if verdict.action == "grant" and product:
                 outcome = await self._grant(session, product, source, verdict, receipt)
@@ -104,6 +106,8 @@ class Fulfilment:
 
     async def judge(self, session: CheckoutSession, offer: Offer | None = None) -> Verdict:
         """Return what `settle` would do, and write nothing; raise `RecordUnreadable`."""
+        if await self._store.get(keys.erased(session.id, self._index_key)):
+            return Verdict("erased")
         entry = await self._store.get(keys.offer(session.id))
         known = stored.tried(Offer, entry) if entry else offer
         if not isinstance(known, RecordUnreadable):
@@ -194,6 +198,11 @@ class Fulfilment:
             _ = await self._raw_events.keep(source.event_id, ERASED_EVENT if erased else source.event_body)
         return Outcome("already", record=record)
 
+    async def _erased(self, source: Source) -> Outcome:
+        """Note that the event came, and nothing of what it says: a restore has lost the record of its session."""
+        _ = await self._raw_events.keep(source.event_id, ERASED_EVENT)
+        return Outcome("already")
+
 
 def outcome_of(verdict: Verdict) -> Outcome:
     """Return the outcome that a verdict leads to."""
@@ -202,6 +211,7 @@ def outcome_of(verdict: Verdict) -> Outcome:
         "wait": "waiting",
         "refuse": "refused",
         "foreign": "foreign",
+        "erased": "already",
     }
     return Outcome(results[verdict.action], verdict.reason)
 

@@ -9,6 +9,7 @@ from orrery.syntax.email_address import normal_email, without_case
 
 ACCESS = "access:"
 ACCESS_BY_TIME = "access-by-time:"
+ERASED = "erased-session:"
 EVENT = "event:"
 IMPORTED = "imported:"
 INDEX_KEY = "index-key"
@@ -51,6 +52,11 @@ def access_end(email_digest: str, product: ProductKey) -> str:
 def attempt(scope_digest: str) -> str:
     """Return the key of a visitor's idempotency record."""
     return f"attempt:{scope_digest}"
+
+
+def erased(session_id: str, index_key: bytes) -> str:
+    """Return the key that tells that the buyer of a session was erased, without naming the session."""
+    return f"{ERASED}{hmac.new(index_key, f'erased {session_id}'.encode(), hashlib.sha256).hexdigest()}"
 
 
 def event(event_id: str) -> str:

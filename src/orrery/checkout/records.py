@@ -45,7 +45,8 @@ class AccessRecord(Record):
     """One year of access, and the proof of its sale (decision 10).
 
     `amount_total` is in the currency's smallest unit, None for what was not sold here. `email` has its ASCII
-    letters in lower case and is empty after an erasure. `revoked_at` is set when the owner took the access back.
+    letters in lower case and is empty after an erasure; `former_emails` are those that the owner has changed: an
+    erasure reaches them, too. `revoked_at` is set when the owner took the access back.
     """
 
     v: Literal[1] = 1
@@ -64,6 +65,7 @@ class AccessRecord(Record):
     granted_by: GrantedBy
     marketing_consent: bool | None
     revoked_at: AwareDatetime | None = None
+    former_emails: tuple[str, ...] = ()
 
     @property
     def product(self) -> ProductKey:
@@ -73,6 +75,13 @@ class AccessRecord(Record):
     def runs_at(self, now: datetime) -> bool:
         """Return whether access is open at `now`."""
         return self.revoked_at is None and now < self.expires_at
+
+
+class ErasedSession(Record):
+    """That the buyer of a session was erased: it opens nothing again (decision 51). It is kept for ever."""
+
+    v: Literal[1] = 1
+    erased_at: AwareDatetime
 
 
 class Pending(Record):

@@ -75,9 +75,7 @@ _UNREADABLE = (
     "What an earlier run did about it can not be read; a session that it left expires by itself in a day."
 )
 
-_NOT_ITS_OWN = (
-    "Its record was altered: its session is not the run's own. Nothing was expired; run it again."
-)
+_NOT_ITS_OWN = "Its record was altered: its session is not the run's own. Nothing was expired; run it again."
 
 log = structlog.get_logger()
 

@@ -9,11 +9,12 @@ from typing import Annotated
 
 import typer
 
-from orrery.adapters.sqlite import SqliteStore, restore
+from orrery.adapters.sqlite import SqliteStore, copies_beside, restore
 from orrery.app import clock_of, opened
+from orrery.checkout.privacy import erased_before
 from orrery.cli.services import Config, configured
 from orrery.cli.tables import left_out, note
-from orrery.errors import OrreryError, RecordUnreadable
+from orrery.errors import OrreryError, RecordUnreadable, StoreError, StoreMissing
 from orrery.owner.outbox import Outbox
 from orrery.owner.restored import Restoration, Settled
 from orrery.ports.clock import Clock
@@ -30,9 +31,23 @@ def command(
         # Settled before it takes the store's place: cut short, a restore must not leave a store that tells twice.
         restore(file, copy, clock)
         done = asyncio.run(_settled(copy, clock))
+        erased = asyncio.run(_erased_again(settings, secrets, copy))
         restore(copy, store, clock)
     note(f"Restored. {done.held} notifications are held back, {done.voided} approvals are void.")
+    _told(store, erased)
     asyncio.run(_reconciled(settings, secrets))
+
+
+def _told(store: Path, erased: tuple[int, list[RecordUnreadable]] | None) -> None:
+    if erased is None:
+        note("The store before can not be read: erase again what was erased since the snapshot.")
+    else:
+        again, unreadable = erased
+        left_out(unreadable)
+        if again:
+            note(f"Erased again, as in the store before: {again}.")
+    for copy in copies_beside(store):
+        note(f"{copy.name} holds what was there before: delete it when you are sure.")
 
 
 @contextmanager
@@ -52,6 +67,27 @@ async def _settled(copy: Path, clock: Clock) -> Settled:
         return await Restoration(store, clock, Outbox(store, clock, {})).settle()
     finally:
         await store.close()
+
+
+async def _erased_again(
+    settings: Settings, secrets: Secrets, copy: Path
+) -> tuple[int, list[RecordUnreadable]] | None:
+    """Erase in the copy what was erased in the store before; None where that can not be read."""
+    try:
+        before = await SqliteStore.open(settings.store.path, clock_of(settings))
+    except (StoreError, StoreMissing):
+        return None
+    try:
+        done = await erased_before(before)
+    except StoreError:
+        return None
+    finally:
+        await before.close()
+    if not done:
+        return 0, []
+    at_copy = settings.model_copy(update={"store": settings.store.model_copy(update={"path": copy})})
+    async with opened(at_copy, secrets) as orrery:
+        return await orrery.checkout.privacy.erase_again(done)
 
 
 async def _reconciled(settings: Settings, secrets: Secrets) -> None:

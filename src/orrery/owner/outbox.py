@@ -121,6 +121,12 @@ async def tell_once(store: Store, draft: Draft, now: datetime) -> None:
         _ = await store.commit([kept_on], [Unchanged(entry.key, entry.version)])
 
 
+def is_email(entry: Entry) -> bool:
+    """Return whether an entry is an e-mail; one that can not be read counts as none."""
+    row = readable(Row, entry)
+    return row is not None and row.channel == "email"
+
+
 def removed(entry: Entry) -> list[Write]:
     """Return the writes that remove a stored notification with its index, whatever became of it.
 

@@ -142,6 +142,13 @@ class Store(Protocol):
         """
         ...
 
+    async def scrub(self) -> bool:
+        """Have nothing that was deleted or overwritten linger in the storage.
+
+        Returns False while somebody else still reads it. Raises `StoreUnavailable`.
+        """
+        ...
+
     async def close(self) -> None:
         """Finish what was handed in and let go of the storage."""
         ...

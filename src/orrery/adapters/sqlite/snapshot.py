@@ -66,6 +66,12 @@ def restore(snapshot: Path, target: Path, clock: Clock) -> None:
         _publish(new, target)
 
 
+def copies_beside(path: Path) -> list[Path]:
+    """Return what restores, and runs that were killed, have left beside a store: it may hold what was erased."""
+    names = (f"{path.name}.before-restore", f".{path.name}.")
+    return sorted(one for one in path.parent.iterdir() if one.name.startswith(names))
+
+
 @contextmanager
 def _scratch(target: Path) -> Generator[Path, None, None]:
     """Yield a name to build a file under, on the disk of `target`; what a killed run left there goes first."""

@@ -39,6 +39,7 @@ class SqliteStore:
         self._file = file
         self._clock = clock
         self._reader = Reader(file, loop, busy_timeout)
+        self._busy_timeout = busy_timeout
         self._writer = Writer(file, clock, loop, busy_timeout)
         self._closed = False
         opened = uuid4().hex
@@ -92,6 +93,11 @@ class SqliteStore:
         request = Request(tuple(writes), tuple(checks), name, named=commit_id is not None)
         return await self._writer.submit(request)
 
+    async def scrub(self) -> bool:
+        """Fold the log into the file, where what was deleted is overwritten, and empty it."""
+        self._refuse_when_closed()
+        return await asyncio.to_thread(self._fold_log)
+
     async def close(self) -> None:
         """Do what was handed in and let go of the file; what comes after is refused."""
         if not self._closed:
@@ -106,6 +112,13 @@ class SqliteStore:
     async def _read(self, query: str, parameters: tuple[bytes | int, ...]) -> Rows:
         self._refuse_when_closed()
         return await self._reader.submit((query, parameters))
+
+    def _fold_log(self) -> bool:
+        try:
+            with closing(self._file.connect(self._busy_timeout)) as database:
+                return database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0][0] == 0
+        except (apsw.Error, OSError) as error:
+            raise unavailable(self._file.path, error) from error
 
     def _now(self) -> int:
         return microseconds(self._clock.now())

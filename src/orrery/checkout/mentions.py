@@ -1,0 +1,79 @@
+"""Whether what is stored names a person, however it is written. Pure."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from orrery.syntax.email_address import without_case
+
+_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+_ACCENTS = "\u0300-\u036f"
+"""What the lower case of one letter may end with: the dot of U+0130. It belongs to the letter before."""
+
+
+@dataclass(frozen=True)
+class Sought:
+    """What is looked for: the addresses of a person, in any spelling, and the sessions that are this person's."""
+
+    addresses: frozenset[str]
+    sessions: frozenset[str] = frozenset()
+
+    def __or__(self, other: "Sought") -> "Sought":
+        return Sought(self.addresses | other.addresses, self.sessions | other.sessions)
+
+    def is_address(self, text: str) -> bool:
+        """Return whether a text is one of the addresses."""
+        return _folded(text) in {_folded(one) for one in self.addresses}
+
+    def addressed_in(self, value: bytes) -> bool:
+        """Return whether stored bytes name one of the addresses."""
+        return any(self._addresses.search(_folded(text)) for text in texts(value))
+
+    def named_in(self, value: bytes) -> bool:
+        """Return whether stored bytes name one of the addresses or of the sessions."""
+        session = self._sessions
+        return self.addressed_in(value) or bool(session and any(session.search(text) for text in texts(value)))
+
+    @cached_property
+    def _addresses(self) -> re.Pattern[str]:
+        # As a whole word, so that erasing ann@example.org spares joann@example.org and o'ann@example.org.
+        before, after = rf"(?<![\w{_ACCENTS}.!#$%&'*+^`{{|}}~-])", rf"(?![\w{_ACCENTS}-]|\.\w)"
+        return re.compile(f"{before}(?:{_any_of(map(_folded, self.addresses))}){after}")
+
+    @cached_property
+    def _sessions(self) -> re.Pattern[str] | None:
+        return re.compile(rf"(?<!\w)(?:{_any_of(self.sessions)})(?!\w)") if self.sessions else None
+
+
+def texts(value: bytes) -> Iterator[str]:
+    """Yield what stored bytes say: as they stand, and without JSON's escapes.
+
+    They are not parsed: of what is cut nothing could be read, and of a name that stands twice only the last.
+    """
+    encoding = json.detect_encoding(value)
+    readings = [value.decode(encoding, errors="replace")]
+    if "\N{REPLACEMENT CHARACTER}" in readings[0]:
+        readings.append(value.decode("latin-1"))
+    for text in readings:
+        yield text
+        if "\\" in text:
+            plain = _ESCAPED.sub(_unescaped, text)
+            # Escapes come in pairs for what lies beyond U+FFFF.
+            yield plain.encode("utf-16", "surrogatepass").decode("utf-16", errors="replace")
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    return chr(int(escape[1], 16)) if escape[1] else _SHORT.get(escape[2], escape[2])
+
+
+def _folded(text: str) -> str:
+    # The lower case of a capital sigma depends on the letters around it.
+    return without_case(text).replace("\N{GREEK SMALL LETTER FINAL SIGMA}", "\N{GREEK SMALL LETTER SIGMA}")
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return "|".join(map(re.escape, sorted(words)))
