@@ -208,6 +208,21 @@ def test_found_by_verify(desk: Desk, tmp_path: Path) -> None:
     desk.does("verify")
 
 
+def test_an_old_record_put_back(desk: Desk, tmp_path: Path) -> None:
+    """A used signature counts no second time within its ten minutes, whatever the store says of the intent."""
+    intent_id, address = desk.proposed()
+    key, word = f"approval:{intent_id}", desk.word(tmp_path, intent_id)
+    before = desk.shop.records.scan(key)[key]
+    desk.does("sign", intent_id, *word)
+    after = desk.shop.records.scan(key)[key]
+    desk.shop.records.write(key, before)
+    desk.refuses(intent_id, word, "the log says that the intent is done")
+    assert desk.blocked().count(address) == 1
+    assert f"Not as the log says: {intent_id}." in desk.does("verify", code=1).stdout
+    desk.shop.records.write(key, after)
+    desk.does("verify")
+
+
 BAD_INPUT = [
     ["sign", "in-000000000000"],
     ["sign", "in-000000000000", "--statement", "x"],
