@@ -12,7 +12,7 @@ GUARDS = {
     "checkout/account.py": ["tests/checkout/test_account.py"],
     "checkout/access.py": ["tests/checkout/test_access.py"],
     "checkout/webhook.py": ["tests/checkout/test_webhook.py"],
-    "checkout/fulfilment.py": ["tests/checkout/test_webhook.py"],
+    "checkout/fulfilment.py": ["tests/checkout/test_webhook.py", "tests/checkout/test_erasure_reach.py"],
     "checkout/raw_events.py": ["tests/checkout/test_event_ids.py"],
     "checkout/refusals.py": ["tests/checkout/test_refusals.py"],
     "checkout/operations.py": ["tests/checkout/test_preflight.py", "tests/checkout/test_preflight_forged.py"],
@@ -168,11 +168,9 @@ MUTATIONS = [
         " and recorded.run_id == run_id\n",
         "\n",
     ),
+    Mutation("an erased session is granted again", "checkout/fulfilment.py", 'return Verdict("erased")', "pass"),
     Mutation(
-        "an approval covers what was offered to a visitor",
-        "checkout/operations.py",
-        "        if await self._store.get(keys.offer(session_id)):\n",
-        "        if False:\n",
+        "an approval covers a visitor's", "checkout/operations.py", "keys.offer(session_id)", 'keys.offer("")'
     ),
     Mutation(
         "a preflight asks under the key in its record",
