@@ -36,7 +36,13 @@ def load() -> Failures:
         yield from failures(f"load, round {number}", outcome)
 
 
-PARTS: dict[str, Callable[[], Failures]] = {"kills": kills, "load": load}
+def strangers() -> Failures:
+    """Let two thousand strangers hold connections while buyers buy, and print the highest memory."""
+    say("Buyers among 800 bodies that drip, 1,200 silent connections and 400 readers that do not read:\n")
+    yield from failures("strangers", run("./run", "test", "tests/journeys/test_strangers.py", SOAK="1"))
+
+
+PARTS: dict[str, Callable[[], Failures]] = {"kills": kills, "load": load, "strangers": strangers}
 
 
 def failures(where: str, outcome: Outcome | None) -> Failures:

@@ -1,6 +1,8 @@
 """The checkout's public operations over HTTP (spec 1, Endpoints; decisions 3, 11, 14, 47)."""
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import cached_property
 from typing import Any
 
@@ -122,6 +124,32 @@ async def test_reading_and_buying_have_budgets_of_their_own() -> None:
     assert [(await service.read("cs_unknown")).status_code for _ in range(READS + 1)] == [404] * READS + [429]
     service.shop.clock.advance(60)
     assert (await service.start()).status_code == 200
+
+
+@pytest.mark.parametrize("signature", [None, "", "t=1", "v1=00", f"t=1,v0={'0' * 64}", f"v1={'0' * 64}"])
+async def test_a_webhook_without_a_signature_is_refused_unread(signature: str | None) -> None:
+    """What its header alone refuses is answered before a byte of its body was asked for, and counted."""
+    service, read = Service(), list[bytes]()
+
+    async def body() -> AsyncIterator[bytes]:
+        read.append(b"x")
+        yield b"x"
+
+    headers = {} if signature is None else {"Stripe-Signature": signature}
+    async with client_of(service.app) as client:
+        answer = await client.post(f"{PREFIX}/webhook", content=body(), headers=headers)
+    assert (answer.status_code, answer.json()["error"], read) == (400, "invalid-request", [])
+    assert service.shop.webhook.refusals.counts == {"no signature": 1}
+
+
+@pytest.mark.parametrize("late", [0, 301, -301])
+async def test_a_webhook_whose_header_may_be_right_is_read(late: int) -> None:
+    """A header that a body could be signed by is not judged alone, whatever time it says."""
+    service = Service()
+    body = event_body("evt_1", session_json(metadata={}))
+    signed_at = service.shop.clock.now() - timedelta(seconds=late)
+    await service.shop.webhook.require_signature(signed(body, signed_at))
+    await service.shop.webhook.require_signature(f"v0=1, v1={'0' * 64} ,t=1")
 
 
 async def test_no_answer_is_stored_on_the_way() -> None:

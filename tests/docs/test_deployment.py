@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from orrery.edge.crowd import MOST_CONNECTIONS, most_connections
 from orrery.settings import Secrets
 from tests.docs.documents import ROOT
 from tests.support.waiting import PATIENCE
@@ -41,6 +42,13 @@ def test_the_unit_leaves_the_service_little(tmp_path: Path) -> None:
     unit.write_text(UNIT.read_text())
     result = analyze("security", "--offline=yes", f"--threshold={EXPOSURE}", "--no-pager", unit)
     assert result.returncode == 0, result.stdout
+
+
+def test_the_unit_leaves_descriptors_for_all_connections() -> None:
+    """Under the unit's limit the service takes as many connections as it can, and dumps no memory to a file."""
+    limits = dict(re.findall(r"^Limit(\w+)=(\d+)$", UNIT.read_text(), re.MULTILINE))
+    assert most_connections(int(limits["NOFILE"])) == MOST_CONNECTIONS
+    assert limits["CORE"] == "0"
 
 
 def test_the_unit_hands_over_secrets_that_exist() -> None:

@@ -7,7 +7,7 @@ from functools import partial
 import httpx2
 import pytest
 
-from orrery.edge.listeners import HEADER_BYTES, MESSAGE_BYTES
+from orrery.edge.listeners import HEADER_BYTES, MESSAGE_BYTES, MOST_HEADERS
 from tests.support.deployment import Deployment
 from tests.support.waiting import PATIENCE, eventually
 
@@ -119,6 +119,29 @@ def is_alive(client: socket.socket) -> bool:
         assert more, seen
         seen += more
     return seen.startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [b"A: b\r\n" * (MOST_HEADERS + 1), b"X-Long: " + b"a" * HEADER_BYTES + b"\r\n"],
+    ids=["many headers", "a long one"],
+)
+def test_a_head_in_one_piece(client: socket.socket, head: bytes) -> None:
+    """A head that is too much is refused also when it comes whole, before anybody waits for its body."""
+    client.sendall(START.replace(b"GET", b"POST") + b"Content-Length: 100\r\n" + head + b"\r\n")
+    assert answered(client)[0] == 431
+
+
+def test_trailers_are_forgotten(client: socket.socket) -> None:
+    """However many headers come behind a body, the request is served, and they count as none of its own."""
+    chunked = START.replace(b"GET", b"POST") + b"Transfer-Encoding: chunked\r\n\r\n0\r\n"
+    client.sendall(chunked + b"A: b\r\n" * (10 * MOST_HEADERS) + b"\r\n" + START + b"\r\n")
+    seen = b""
+    while seen.count(b"HTTP/1.1 ") < 2:
+        more = client.recv(65536)
+        assert more, seen
+        seen += more
+    assert seen.endswith(b'{"alive":true}')
 
 
 def test_a_body_before_the_head_does_not_count(client: socket.socket) -> None:

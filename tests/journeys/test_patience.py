@@ -2,12 +2,13 @@
 
 import socket
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
-from orrery.edge.listeners import HEADER_BYTES, MESSAGE_BYTES
+from orrery.edge.listeners import HEADER_BYTES, MESSAGE_BYTES, MOST_AHEAD
 from tests.support.deployment import Deployment
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, eventually
 
 ALIVE = b"GET /healthz HTTP/1.1\r\nHost: shop.example\r\n"
 UNSUPPORTED = b"POST /guided/api/checkout HTTP/1.1\r\nHost: shop.example\r\n"
@@ -80,6 +81,38 @@ def test_nobody_talks_without_end(shop: Deployment, start: bytes, more: bytes, l
     with connect(shop) as client:
         assert sent_before_the_end(client, start, more, most) < most
     assert shop.client.get(f"{shop.public}/healthz").status_code == 200
+
+
+def test_nobody_sends_far_ahead(shop: Deployment) -> None:
+    """Thousands of requests sent ahead of their answers end the connection: each takes a lot of memory."""
+    with connect(shop) as client:
+        client.sendall((ALIVE + b"\r\n") * 2000)
+        seen = b""
+        try:
+            while more := client.recv(65536):
+                seen += more
+        except ConnectionResetError:
+            pass
+    assert seen.count(b"HTTP/1.1 200") <= MOST_AHEAD + 1
+
+
+def test_nobody_keeps_an_answer_unread(shop: Deployment) -> None:
+    """A client that asks again and again and reads nothing is let go, and its answers with it."""
+    asking = b"GET /live/tile.js HTTP/1.1\r\nHost: shop.example\r\n\r\n" * 4
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.settimeout(PATIENCE)
+        client.connect(("127.0.0.1", shop.ports[0]))
+        eventually(partial(expect_let_go, client, asking))
+
+
+def expect_let_go(client: socket.socket, asking: bytes) -> None:
+    """Ask once more; fail, for now, while the other side takes it."""
+    try:
+        client.sendall(asking)
+    except (BrokenPipeError, ConnectionResetError):
+        return
+    raise AssertionError("it is still taken")
 
 
 def test_a_connection_is_used_again_and_again(shop: Deployment) -> None:

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 import httpx2
 from pydantic import BaseModel, Field, ValidationError
 
+from orrery.bounded import BOUNDED, bound
 from orrery.errors import AnalyticsFailed, Cause, NotConfigured
 from orrery.ports.analytics import Bucket, By, Quotas, Report, Row
 from orrery.ports.clock import Clock
@@ -115,10 +116,9 @@ class GoogleAnalytics:
 
     async def _post(self, question: dict[str, object], token: str) -> _Answer:
         headers = {"Authorization": f"Bearer {token}"}
-        async with (
-            httpx2.AsyncClient(timeout=None, verify=self._tls) as client,  # the deadline bounds the whole
-            client.stream("POST", self._url, json=question, headers=headers) as response,
-        ):
+        # The deadline bounds the whole.
+        client = httpx2.AsyncClient(event_hooks=BOUNDED, timeout=None, verify=self._tls)
+        async with client, client.stream("POST", self._url, json=question, headers=headers) as response:
             body = bytearray()
             async for part in response.aiter_bytes():
                 body += part
@@ -369,6 +369,7 @@ def _mint(key: _Key, now: datetime) -> str:
     with requests.Session() as session:
         # Without an `auth` of ours, an entry of the user's .netrc would be sent along.
         session.auth = lambda prepared: prepared
+        bound(session)
         try:
             return _minted(key, now, partial(Request(session), timeout=SILENCE))
         except RefreshError as error:

@@ -12,6 +12,7 @@ import httpx2
 import structlog
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from orrery.bounded import BOUNDED
 from orrery.errors import NotConfigured, TrackerFailed
 from orrery.ports.tracker import Issue
 from orrery.syntax.lines import is_header_text
@@ -114,7 +115,10 @@ class GitHubTracker:
     ) -> httpx2.Response:
         url, headers = self._address(path), self._headers()
         try:
-            async with asyncio.timeout(SECONDS), httpx2.AsyncClient(timeout=SECONDS, headers=headers) as client:
+            async with (
+                asyncio.timeout(SECONDS),
+                httpx2.AsyncClient(event_hooks=BOUNDED, timeout=SECONDS, headers=headers) as client,
+            ):
                 answer = await client.request(method, url, json=json, params=query)
         except (TimeoutError, httpx2.TimeoutException):
             raise TrackerFailed(f"GitHub did not answer within {SECONDS:g} s.") from None

@@ -6,6 +6,7 @@ A lost packet must not raise a false alarm: it is tried three times within the m
 import httpx2
 import stamina
 
+from orrery.bounded import BOUNDED
 from orrery.errors import DeliveryFailed
 from orrery.tls import unreachable
 
@@ -30,5 +31,5 @@ class HttpHeartbeat:
 
     @stamina.retry(on=httpx2.TransportError, attempts=3, timeout=2 * SECONDS)
     async def _fetch(self) -> httpx2.Response:
-        async with httpx2.AsyncClient(timeout=SECONDS) as client:
+        async with httpx2.AsyncClient(event_hooks=BOUNDED, timeout=SECONDS) as client:
             return await client.get(self._url)

@@ -5,6 +5,7 @@ from http import HTTPStatus
 
 import httpx2
 
+from orrery.bounded import BOUNDED
 from orrery.errors import DeliveryFailed
 from orrery.ports.notifier import Message
 from orrery.tls import unreachable
@@ -54,7 +55,7 @@ class NtfyNotifier:
 
     async def _ask(self, method: str, url: str, body: Mapping[str, object] | None = None) -> None:
         try:
-            async with httpx2.AsyncClient(timeout=SECONDS, headers=self._headers) as client:
+            async with httpx2.AsyncClient(event_hooks=BOUNDED, timeout=SECONDS, headers=self._headers) as client:
                 answer = await client.request(method, url, json=body)
         except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeEncodeError) as error:
             raise DeliveryFailed(unreachable("The push service", error), permanent=False) from None

@@ -8,6 +8,7 @@ import httpx2
 import structlog
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
+from orrery.bounded import BOUNDED
 from orrery.ports.counter import Reading, Scope
 from orrery.tls import unreachable
 
@@ -61,7 +62,7 @@ class HttpCounter:
 
     def _client(self) -> httpx2.AsyncClient:
         # A proxy of the environment is not on the way to this machine.
-        return httpx2.AsyncClient(timeout=SECONDS, trust_env=self._url.startswith("https:"))
+        return httpx2.AsyncClient(event_hooks=BOUNDED, timeout=SECONDS, trust_env=self._url.startswith("https:"))
 
     async def _fetch(self, realtime: str) -> bytes | None:
         try:

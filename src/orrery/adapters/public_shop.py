@@ -7,6 +7,7 @@ from typing import Annotated
 import httpx2
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from orrery.bounded import BOUNDED
 from orrery.ports.shop import Started
 from orrery.tls import unreachable
 
@@ -54,7 +55,7 @@ class HttpShop:
     async def _post(self, body: dict[str, str], key: str) -> tuple[int, bytes]:
         headers = {"Idempotency-Key": key, "Accept-Encoding": "identity"}
         # A proxy of the environment is not on the way to this machine.
-        client = httpx2.AsyncClient(timeout=SECONDS, trust_env=self._url.startswith("https:"))
+        client = httpx2.AsyncClient(event_hooks=BOUNDED, timeout=SECONDS, trust_env=self._url.startswith("https:"))
         async with client, client.stream("POST", self._url, json=body, headers=headers) as answer:
             found = b""
             async for piece in answer.aiter_raw():

@@ -6,6 +6,8 @@ from typing import Annotated
 import httpx2
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from orrery.bounded import BOUNDED
+
 SECONDS = 5.0
 """How long one question may take."""
 
@@ -60,7 +62,10 @@ class RunningService:
     ) -> httpx2.Response | None:
         try:
             # A proxy of the environment is not on the way to this machine.
-            async with asyncio.timeout(SECONDS), httpx2.AsyncClient(timeout=SECONDS, trust_env=False) as client:
+            async with (
+                asyncio.timeout(SECONDS),
+                httpx2.AsyncClient(event_hooks=BOUNDED, timeout=SECONDS, trust_env=False) as client,
+            ):
                 return await client.request(method, url, content=body, headers=headers)
         except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError):
             return None

@@ -195,6 +195,7 @@ class CheckoutRoutes:
         """Check and store one event."""
         signatures = request.headers.getlist("stripe-signature")
         signature = signatures[0] if len(signatures) == 1 else ""
+        await self.webhook.require_signature(signature)
         try:
             body = await read_body(request, WEBHOOK_BODY)
         except Problem as problem:

@@ -3,6 +3,7 @@
 Change rule 5: before another event type is added to the switch, this module and `fulfilment` are read whole.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -18,6 +19,10 @@ from orrery.ports.processor import Event, PartialEvent
 Result = Literal[
     "granted", "already", "waiting", "refused", "foreign", "ignored", "duplicate", "unreadable", "conflict"
 ]
+
+
+_CAN_BE_SIGNED = re.compile(r"(?=.*t=[0-9]).*v1=[0-9a-f]{64}", re.DOTALL)
+"""What a header holds under which the check accepts anything at all."""
 
 
 class Webhook:
@@ -36,6 +41,17 @@ class Webhook:
         self._raw_events = raw_events
         self._secrets = secrets
         self.refusals = refusals
+
+    async def require_signature(self, signature: str) -> None:
+        """Refuse by its header alone, before its body is read, what cannot be signed; raises as `receive` does.
+
+        An old time is not refused here: over the body it tells whether this machine's clock is wrong.
+        """
+        if not self._secrets:
+            raise NotConfigured("The webhook has no signing secret.")
+        if not _CAN_BE_SIGNED.match(signature):
+            await self.refusals.refused(b"", signature)
+            raise Invalid("The webhook carries no signature.")
 
     async def receive(self, body: bytes, signature: str) -> Result:
         """Check and store one event, and grant what it completes; a duplicate changes nothing.

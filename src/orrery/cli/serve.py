@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import resource
 import signal
 import socket
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from starlette.types import ASGIApp
 from orrery.app import opened
 from orrery.cli.services import Config, configured
 from orrery.cli.supervision import run_together
+from orrery.edge.crowd import Crowd, most_connections
 from orrery.edge.listeners import ImpatientProtocol, Listeners, bind
 from orrery.errors import OrreryError
 from orrery.settings import Secrets, Settings
@@ -66,15 +68,21 @@ async def serve(
 
 
 def _uvicorn(app: ASGIApp) -> uvicorn.Config:
+    descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    crowd = Crowd(most_connections(descriptors))
     return uvicorn.Config(
         app,
-        http=ImpatientProtocol,
+        log_level="error",  # below that it says of each stranger that they speak no HTTP
+        http=partial(ImpatientProtocol, crowd),  # pyright: ignore[reportArgumentType]  called with uvicorn's own words
+        ws="none",
         lifespan="off",
         log_config=None,
         access_log=False,
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=GRACE,
+        callback_notify=crowd.look,
+        timeout_notify=0,  # each second
     )
 
 

@@ -3,19 +3,31 @@
 import asyncio
 import re
 import socket
+from collections import deque
 from dataclasses import dataclass
+from typing import Any
 
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
+from orrery.edge.crowd import SMALL, Connection, Crowd
 from orrery.edge.problems import Problem
 
 HEADER_SECONDS = 10.0
 """How long a client may take from connecting to the end of its headers, or send what is no request."""
 
 HEADER_BYTES = 64 * 1024
-"""How long a request's headers may be, unless they come in one piece; the parser would keep whatever comes."""
+"""How long a request's address and headers may be; the parser would keep whatever comes."""
+
+KERNEL_BYTES = 64 * 1024
+"""Bytes that the kernel keeps for a connection, each way; by itself it would keep megabytes."""
+
+MOST_HEADERS = 100
+"""How many headers a request may have: an empty one takes a hundred bytes of memory."""
+
+MOST_AHEAD = 16
+"""How many requests a client may send ahead of the answer to its first."""
 
 MESSAGE_BYTES = 8 * 1024 * 1024
 """How long a whole request may be, with its chunks and trailers: far beyond the largest body that is read."""
@@ -30,6 +42,9 @@ _TOO_LARGE = Problem(431, "headers-too-large", "The request's headers are too la
 _AUTHORIZATION = re.compile(rb"^authorization:", re.IGNORECASE | re.MULTILINE)
 _LINE_START = 32
 """Bytes of a header's line that are enough to know its name by."""
+
+_FORGOTTEN: deque[tuple[bytes, bytes]] = deque(maxlen=0)
+"""Where trailers go: the parser tells of them as of headers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +68,8 @@ def bind(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    for buffer in (socket.SO_SNDBUF, socket.SO_RCVBUF):  # each connection inherits them
+        listener.setsockopt(socket.SOL_SOCKET, buffer, KERNEL_BYTES)
     try:
         listener.bind((host, port))
     except OSError:
@@ -62,27 +79,45 @@ def bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-class ImpatientProtocol(HttpToolsProtocol):
+class _TooMuchError(Exception):
+    """Stops the parser at a request that is refused."""
+
+
+class ImpatientProtocol(HttpToolsProtocol, Connection):
     """uvicorn's protocol, closing a connection that sends half a request and then nothing, or headers without end.
 
     Headers that are too large get an answer first. The edge cache in front has the same limits; this holds where
-    there is none.
+    there is none. What all connections share is the crowd's.
     """
 
     _patience: asyncio.TimerHandle | None = None
     _in_headers = False
+    _refused = False
+    _running: RequestResponseCycle | None = None
     _received = 0
+    _piece = 0
     _lines = b""
+
+    def __init__(self, crowd: Crowd, *given: Any, **named: Any) -> None:  # noqa: ANN401  they are uvicorn's
+        super().__init__(*given, **named)
+        self._crowd = crowd
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] narrowed upstream too
         """Start waiting for the first request's headers."""
         super().connection_made(transport)
+        transport.set_write_buffer_limits(SMALL)
         self._wait()
+        self._crowd.enter(self)
 
     def data_received(self, data: bytes) -> None:
         """Take what the client sends, within limits."""
-        self._received += len(data)
+        self._piece = len(data)
+        self._received += self._piece
         super().data_received(data)
+        if self._refused:
+            return
+        if self._in_headers or (self.cycle and not self.cycle.response_complete):
+            self._crowd.holds(self, self._piece)
         if self._patience is None and (self._in_headers or self._is_idle()):
             # Half a request; or neither a request nor an answer is under way: an empty line, or the rest of a body
             # that nobody reads. A request whose headers come in one piece, as most do, costs no timer.
@@ -94,6 +129,10 @@ class ImpatientProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """Begin to count a request's headers."""
+        if len(self.pipeline) >= MOST_AHEAD:
+            self._refused = True
+            self.transport.abort()
+            raise _TooMuchError
         super().on_message_begin()
         self._in_headers, self._received, self._lines = True, 0, b""
         self._be_patient()
@@ -102,12 +141,53 @@ class ImpatientProtocol(HttpToolsProtocol):
         """Stop waiting: the headers are here."""
         self._in_headers = False
         self._be_patient()
+        # Only in a large piece can they have become too long unseen.
+        if len(self.headers) > MOST_HEADERS or (self._piece > HEADER_BYTES and self._told() > HEADER_BYTES):
+            self._refuse_head()
+            raise _TooMuchError
         super().on_headers_complete()
+        self.headers = _FORGOTTEN  # pyright: ignore[reportAttributeAccessIssue]  all that is done with it is to append
+
+    def on_message_complete(self) -> None:
+        """Note that the answer is awaited now."""
+        super().on_message_complete()
+        if not self.cycle.response_complete:
+            self._crowd.our_turn(self)
+
+    def on_response_complete(self) -> None:
+        """Note that the client has its answer, unless it has sent another request ahead."""
+        if not self.pipeline:
+            self._crowd.answered(self)
+            self._crowd.clients_turn(self)
+        super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting: nobody is there."""
         self._be_patient()
+        self._crowd.leave(self)
+        if self._running:
+            self._running.disconnected = True
         super().connection_lost(exc)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGIApp) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]  the same type by another name
+        """Remember whose turn it is: uvicorn tells only the latest request that the client has left."""
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)  # pyright: ignore[reportArgumentType]  as above
+
+    def forget(self) -> None:
+        """Drop what came and nobody has taken yet: before the next turn of the loop others would add to it."""
+        self.pipeline.clear()
+        if self.cycle:
+            self.cycle.body.clear()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no request, unless it is answered already."""
+        if not self._refused:
+            super().send_400_response(msg)
+
+    def _told(self) -> int:
+        """Return how long the address and the headers are that the parser has told of."""
+        return len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
 
     def _limit_head(self, data: bytes) -> None:
         """Refuse a head that goes on after this piece, once it is too large.
@@ -115,14 +195,14 @@ class ImpatientProtocol(HttpToolsProtocol):
         The parser tells of a header when the next one begins, so how the last two lines begin is kept here.
         """
         if not self._lines:
-            told = sum(len(name) + len(value) for name, value in self.headers)
-            self._received = len(self.url) + told + len(data) - (data.rfind(b"\n") + 1)
+            self._received = self._told() + len(data) - (data.rfind(b"\n") + 1)
         lines = (self._lines + data).rsplit(b"\n", 2)[-2:]
         self._lines = b"\n".join(line[:_LINE_START] for line in lines)
         if self._received > HEADER_BYTES and not self.transport.is_closing():
             self._refuse_head()
 
     def _refuse_head(self) -> None:
+        self._refused = True
         if self.cycle and not self.cycle.response_complete:
             self.transport.abort()  # the client would take this answer for the one that is under way
             return
@@ -132,7 +212,7 @@ class ImpatientProtocol(HttpToolsProtocol):
         self._write(_UNAUTHORIZED if authorizes else _TOO_LARGE)
         self._be_patient()
         self.connections.discard(self)
-        self.transport.set_protocol(_Refused(self.transport, self.loop))
+        self.transport.set_protocol(_Refused(self, self._crowd))
 
     def _write(self, answer: Response) -> None:
         headers = [*self.server_state.default_headers, *answer.raw_headers, (b"connection", b"close")]
@@ -157,18 +237,21 @@ class ImpatientProtocol(HttpToolsProtocol):
 class _Refused(asyncio.Protocol):
     """Lets a client that has its answer send on for a while: closed at once, it might never come to read it."""
 
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
-        self._transport = transport
+    def __init__(self, refused: ImpatientProtocol, crowd: Crowd) -> None:
+        self._refused = refused
+        self._crowd = crowd
         self._left = MESSAGE_BYTES
-        self._end = loop.call_later(HEADER_SECONDS, transport.abort)
+        self._end = refused.loop.call_later(HEADER_SECONDS, refused.transport.abort)
+        crowd.answered(refused)
 
     def data_received(self, data: bytes) -> None:
         """Forget what the client sends."""
         self._left -= len(data)
         if self._left < 0:
-            self._transport.abort()
+            self._refused.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting: nobody is there."""
         del exc
         self._end.cancel()
+        self._crowd.leave(self._refused)

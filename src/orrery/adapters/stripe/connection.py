@@ -21,6 +21,7 @@ from pydantic import BaseModel, ValidationError
 from orrery.adapters.stripe.objects import Identified, Item, Page
 from orrery.adapters.stripe.objects import unreadable as misread
 from orrery.adapters.stripe.threads import Threads
+from orrery.bounded import BOUNDED, bound
 from orrery.errors import ItemUnreadable, NotConfigured, ProcessorRefused, ProcessorUnreachable
 from orrery.syntax.lines import one_line
 from orrery.tls import tls_trouble, unreachable
@@ -103,7 +104,9 @@ class Connection:
             async with (
                 asyncio.timeout(READ_DEADLINE),
                 # No proxy, netrc or redirect: the key goes nowhere else.
-                httpx2.AsyncClient(timeout=SILENCE, trust_env=False, follow_redirects=False) as client,
+                httpx2.AsyncClient(
+                    event_hooks=BOUNDED, timeout=SILENCE, trust_env=False, follow_redirects=False
+                ) as client,
             ):
                 answer = await client.patch(f"{self._base_url}{path}", data=dict(form), headers=headers)
         except (TimeoutError, httpx2.TimeoutException):
@@ -157,10 +160,9 @@ def created_since(moment: datetime | None) -> dict[str, Any]:
 
 def _session() -> requests.Session:
     import requests  # noqa: PLC0415  see `_client`
-    from requests.adapters import HTTPAdapter  # noqa: PLC0415  see `_client`
 
     session = requests.Session()
-    session.mount("https://", HTTPAdapter(pool_maxsize=THREADS))
+    bound(session, THREADS)
     # Without an `auth` of ours, an entry of the user's .netrc would take the place of the key.
     session.auth = _as_it_is
     return session
@@ -190,11 +192,14 @@ def _late(deadline: float) -> ProcessorUnreachable:
 
 
 def _raise_ours(error: stripe.StripeError) -> NoReturn:
+    import requests  # noqa: PLC0415  see `_client`
     import stripe  # noqa: PLC0415  see `_client`
 
     status: int | None = error.http_status
     if trouble := tls_trouble(_WHO, error):
         raise ProcessorUnreachable(trouble, same_key=True) from None
+    if isinstance(error.__context__, requests.exceptions.ContentDecodingError):
+        raise _odd("too long, or badly packed") from None
     if isinstance(error, stripe.AuthenticationError):
         raise _wrong_key() from None
     # `APIError` below 500 stands for an answer that is not the processor's: its message is the whole body.
