@@ -130,6 +130,15 @@ def test_a_password_of_several_words(machine: Machine) -> None:
     assert load()[1].reveal("mail_password") == "abcd efgh ijkl mnop"
 
 
+def test_several_service_tokens(machine: Machine) -> None:
+    """During a rotation there is one token a line; each holds, and each is hidden in logs."""
+    machine.write(SECRETS)
+    machine.secret("access_service_token", "\nold-token-of-tests \n\n  new-token-of-tests\n")
+    settings, secrets = load()
+    assert settings.checkout_plan(secrets).service_tokens == [b"old-token-of-tests", b"new-token-of-tests"]
+    assert {"old-token-of-tests", "new-token-of-tests"} <= {*secrets.values()}
+
+
 def test_several_signing_secrets(machine: Machine) -> None:
     """During a rotation there is one signing secret a line; each is checked with, and each is hidden in logs."""
     machine.write(SECRETS)

@@ -76,12 +76,22 @@ def test_what_is_no_signing_secret(machine: Machine, value: str, sentence: str) 
     see_refused(machine, "webhook_signing_secret", value, sentence)
 
 
+@pytest.mark.parametrize("name", [name for name in TOKENS if name != "access_service_token"])
+@pytest.mark.parametrize("value", [f"{LETTERS}\n{LETTERS}", f"{LETTERS}\n-"])
+def test_what_has_more_than_one_line(machine: Machine, name: str, value: str) -> None:
+    """A token that we send is one; of those that we take, several may hold."""
+    see_refused(machine, name, value, "more than one line")
+
+
+def test_each_service_token_is_one(machine: Machine) -> None:
+    """Each line is held to what one token is held to."""
+    see_refused(machine, "access_service_token", f"{LETTERS}\n{LIVE_KEY}", "is an API key of the processor")
+
+
 @pytest.mark.parametrize("name", TOKENS)
 @pytest.mark.parametrize(
     ("value", "sentence"),
     [
-        (f"{LETTERS}\n{LETTERS}", "more than one line"),
-        (f"{LETTERS}\n-", "more than one line"),
         (f"{LETTERS}  -", "white space inside"),
         (f"{LETTERS}\u00a0{LETTERS}", "white space inside"),
         (f'"{LETTERS}"', "stands in quotes"),

@@ -14,6 +14,7 @@ from orrery.checkout.catalogue import Product
 from orrery.checkout.desk import Gift
 from orrery.checkout.proxy_health import ProxyHealth
 from orrery.checkout.routes import PREFIX, WEBHOOK_BODY, CheckoutRoutes
+from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
 from orrery.edge.http import public_app
 from orrery.edge.metrics import Metrics
@@ -58,7 +59,7 @@ class Service:
             proxies=self.proxies,
             limit=RateLimit(self.shop.clock, Limit(STARTS, 60)),
             read_limit=RateLimit(self.shop.clock, Limit(READS, 60)),
-            service_token=TOKEN.encode(),
+            bearer=ServiceBearer([TOKEN.encode()], self.shop.clock),
         )
         return public_app([routes.router()], routes.direct(), found(), Metrics())
 

@@ -1,23 +1,39 @@
 """Bearer and basic credentials (spec 2, Authentication; decision 11)."""
 
+import asyncio
 import base64
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orrery.edge.auth import basic_password, bearer, require_bearer
+from orrery.edge.auth import FIRST_DELAY, LONGEST_DELAY, MOST_GUESSES, ServiceBearer, basic_password, bearer
 from orrery.edge.problems import Problem
+from tests.support.clock import ManualClock, settled
 from tests.support.requests import request
+from tests.support.waiting import PATIENCE
 
 TOKEN = b"the-token-of-the-tests"
 
 
-def status(authorization: str | bytes | None, expected: bytes | None = TOKEN) -> int:
-    """Return 200 or the status of the refusal."""
+def require(authorization: str | bytes | None, *tokens: bytes) -> None:
+    """Ask with that header; raise the refusal as soon as it comes."""
     headers = [] if authorization is None else [("authorization", authorization)]
+
+    async def ask() -> None:
+        clock = ManualClock()
+        task = asyncio.create_task(ServiceBearer(tokens, clock).require(request(*headers)))
+        await settled()
+        clock.advance(FIRST_DELAY)
+        await task
+
+    asyncio.run(ask())
+
+
+def status(authorization: str | bytes | None, *tokens: bytes) -> int:
+    """Return 200 or the status of the refusal."""
     try:
-        require_bearer(request(*headers), expected)
+        require(authorization, *(tokens or [TOKEN]))
     except Problem as problem:
         return problem.status
     return 200
@@ -59,16 +75,42 @@ def test_any_other_credentials(authorization: str | bytes | None) -> None:
 def test_how_to_be_let_in() -> None:
     """A refusal names the scheme and repeats nothing that was sent."""
     with pytest.raises(Problem) as refused:
-        require_bearer(request(("authorization", "Bearer marked-value")), TOKEN)
+        require("Bearer marked-value", TOKEN)
     assert refused.value.headers == {"WWW-Authenticate": "Bearer"}
     assert "marked-value" not in str(refused.value)
 
 
-@pytest.mark.parametrize("expected", [None, b""])
 @pytest.mark.parametrize("authorization", [None, "Bearer ", "Bearer x", "Bearer"])
-def test_no_token_is_configured(expected: bytes | None, authorization: str | None) -> None:
+def test_no_token_is_configured(authorization: str | None) -> None:
     """Without a token nobody is let in, not even with an empty one: the part is not configured."""
-    assert status(authorization, expected) == 503
+    with pytest.raises(Problem) as refused:
+        require(authorization)
+    assert refused.value.status == 503
+    assert status(authorization, b"") == 503
+
+
+def test_each_token_of_a_rotation_holds() -> None:
+    """While a token is changed, the old one and the new one open, and nothing that is made of both."""
+    old, new = b"the-old-token", b"the-new-token"
+    assert [status(b"Bearer " + token, old, new) for token in (old, new, old + new, TOKEN)] == [200, 200, 401, 401]
+
+
+def test_wrong_tokens_are_slowed_down() -> None:
+    """Of wrong tokens side by side so many are judged in a minute; the right one is let in meanwhile, at once."""
+
+    async def guess() -> None:
+        clock = ManualClock()
+        service = ServiceBearer([TOKEN], clock)
+        wrong = request(("authorization", "Bearer wrong"))
+        tasks = [asyncio.create_task(service.require(wrong)) for _ in range(3 * MOST_GUESSES)]
+        await settled()
+        await asyncio.wait_for(service.require(request(("authorization", b"Bearer " + TOKEN))), PATIENCE)
+        clock.advance(LONGEST_DELAY)
+        errors = await asyncio.gather(*tasks, return_exceptions=True)
+        statuses = [error.status for error in errors if isinstance(error, Problem)]
+        assert statuses == [401] * MOST_GUESSES + [429] * 2 * MOST_GUESSES
+
+    asyncio.run(guess())
 
 
 @given(st.binary(max_size=60))

@@ -110,7 +110,7 @@ def _composed(
     outbox = Outbox(store, clock, notifiers)
     workers = Workers(store, clock, holder)
     health = Health(store, outbox, workers.failing, notifiers)
-    gate = AdminBasic(secrets.reveal("admin_password_hash"), clock)
+    gate = AdminBasic(secrets.reveal("admin_password_hash"), live.wrong_passwords)
     guard = _guard(settings, secrets, clock, store, key)
     parts = Parts(health, checkout, live, guard, references)
     orrery = Orrery(

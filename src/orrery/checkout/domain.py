@@ -35,6 +35,7 @@ from orrery.checkout.trials import Trials
 from orrery.checkout.verification import EVERY as DRIFT_EVERY
 from orrery.checkout.verification import Verification
 from orrery.checkout.webhook import Webhook
+from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
 from orrery.edge.ratelimit import Limit, RateLimit
 from orrery.owner.approvals import Approvals, Operation
@@ -57,7 +58,7 @@ class CheckoutPlan:
     api_version: str
     has_api_key: bool
     signing_secrets: Sequence[bytes] = field(repr=False)
-    service_token: bytes | None = field(repr=False)
+    service_tokens: Sequence[bytes] = field(repr=False)
     limits: tuple[Limit, ...]
     read_limit: Limit
     trusted_proxies: Sequence[str]
@@ -125,7 +126,7 @@ class CheckoutDomain:
             proxies=self._proxies,
             limit=RateLimit(clock, *plan.limits),
             read_limit=RateLimit(clock, plan.read_limit),
-            service_token=plan.service_token,
+            bearer=ServiceBearer(plan.service_tokens, clock),
         )
 
     def _refunds(self, store: Store, clock: Clock, reads: ProcessorReads) -> Refunds:
@@ -144,7 +145,7 @@ class CheckoutDomain:
             has_addresses=plan.terms is not None,
             has_api_key=plan.has_api_key,
             has_signing_secret=bool(plan.signing_secrets),
-            has_service_token=plan.service_token is not None,
+            has_service_token=bool(plan.service_tokens),
         )
 
     def operations(self) -> list[Operation]:

@@ -1,6 +1,6 @@
 """The public operations of checkout over HTTP (spec 1, Endpoints; decisions 2, 3, 7, 11, 14)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, TypeVar
@@ -15,7 +15,7 @@ from orrery.checkout.proxy_health import ProxyHealth
 from orrery.checkout.service import Checkout, Purchase
 from orrery.checkout.session_states import SessionStates, State
 from orrery.checkout.webhook import Webhook
-from orrery.edge.auth import require_bearer
+from orrery.edge.auth import ServiceBearer
 from orrery.edge.body import read_body, read_object
 from orrery.edge.client_address import ClientAddresses, is_private, rate_scope
 from orrery.edge.direct import DirectRoute
@@ -116,7 +116,7 @@ class CheckoutRoutes:
     proxies: ProxyHealth
     limit: RateLimit
     read_limit: RateLimit
-    service_token: bytes | None = field(repr=False)
+    bearer: ServiceBearer
 
     def router(self) -> APIRouter:
         """Return the routes, documented."""
@@ -144,7 +144,7 @@ class CheckoutRoutes:
             self.check,
             methods=["POST"],
             response_model=CheckAnswer,
-            responses=_problems(400, 401, 408, 413, 415, 422, 503),
+            responses=_problems(400, 401, 408, 413, 415, 422, 429, 503),
             openapi_extra=_json_body(CheckRequest) | {"security": [{"serviceBearer": []}]},
             summary="Ask whether access is open (practice sites)",
         )
@@ -213,7 +213,7 @@ class CheckoutRoutes:
 
     async def check(self, request: Request) -> CheckAnswer:
         """Return whether a buyer has access to a product now."""
-        require_bearer(request, self.service_token)
+        await self.bearer.require(request)
         asked = _validated(CheckRequest, await read_object(request, CHECKOUT_BODY))
         product = asked.certCode, asked.vendorSlug
         try:

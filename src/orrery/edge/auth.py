@@ -5,10 +5,12 @@ import binascii
 import hashlib
 import hmac
 import re
+from collections.abc import Sequence
 
 from starlette.requests import Request
 
 from orrery.edge.problems import Problem
+from orrery.edge.ratelimit import Limit, RateLimit
 from orrery.errors import Invalid
 from orrery.ports.clock import Clock
 from orrery.syntax.lines import is_header_text
@@ -21,8 +23,8 @@ FIRST_DELAY, LONGEST_DELAY = 0.25, 4.0
 FORGOTTEN_AFTER = 60.0
 """Seconds without a wrong admin password after which the next one is the first again."""
 
-MOST_WAITING = 64
-"""How many wrong ones wait at once, so that they fill no memory; those beyond are refused without waiting."""
+MOST_GUESSES = 30
+"""How many wrong ones are judged in any minute, whoever sends them; those beyond are told to come later."""
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 
@@ -35,12 +37,47 @@ def bearer(request: Request) -> bytes | None:
     return token.strip().encode("latin-1", "replace")
 
 
-def require_bearer(request: Request, expected: bytes | None) -> None:
-    """Raise 503 when no token is configured and 401 unless the request carries `expected`."""
-    if not expected:
-        raise Problem(503, "not-configured", "This part has no token configured.")
-    given = bearer(request)
-    if given is None or not hmac.compare_digest(given, expected):
+class WrongOnes:
+    """Slows down wrong passwords or tokens, the more of them the more, and judges only so many a minute."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._limit = RateLimit(clock, Limit(MOST_GUESSES, 60))
+        self._count = 0
+        self._last = 0.0
+
+    async def slow_down(self) -> None:
+        """Return after a while; raise 429 at once for one too many in a minute, so that none fills the memory."""
+        if wait := self._limit.wait("all"):
+            headers = {"Retry-After": str(wait)}
+            raise Problem(429, "too-many-requests", f"Too many were wrong: try again in {wait} s.", headers)
+        await self._clock.sleep(self._delay())
+
+    def _delay(self) -> float:
+        now = self._clock.monotonic()
+        self._count = self._count + 1 if now - self._last < FORGOTTEN_AFTER else 1
+        self._last = now
+        return min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(self._count - 1, 10))
+
+
+class ServiceBearer:
+    """The practice site's token, of which several hold during a rotation. Wrong ones are slowed down."""
+
+    def __init__(self, tokens: Sequence[bytes], clock: Clock) -> None:
+        self._tokens = [token for token in tokens if token]
+        self._wrong = WrongOnes(clock)
+
+    async def require(self, request: Request) -> None:
+        """Raise 503 when no token is configured, and 401 or 429 unless the request carries one of them."""
+        if not self._tokens:
+            raise Problem(503, "not-configured", "This part has no token configured.")
+        given = bearer(request)
+        # Each is compared, so that the time taken does not tell which one matched.
+        matches = [given is not None and hmac.compare_digest(given, token) for token in self._tokens]
+        if any(matches):
+            return
+        if given:
+            await self._wrong.slow_down()
         raise Problem(401, "unauthorized", "A valid bearer token is needed.", {"WWW-Authenticate": "Bearer"})
 
 
@@ -58,16 +95,14 @@ def basic_password(request: Request) -> bytes | None:
 class AdminPassword:
     """The owner's password, whose SHA-256 is configured (spec 2, Authentication 2).
 
-    Wrong ones are slowed down, the more of them the more; a right one never waits. That spares the logs, and makes
-    one guesser slow; against many at once only the length of the password helps.
+    Wrong ones are slowed down; a right one never waits, whoever guesses meanwhile. So whoever is not admitted at once
+    knows enough: against many guesses side by side only the length of the password helps.
     """
 
-    def __init__(self, password_hash: str | None, clock: Clock) -> None:
+    def __init__(self, password_hash: str | None, wrong: WrongOnes) -> None:
+        """`wrong` is shared by all doors that the password opens."""
         self._hash = (password_hash or "").strip().lower()
-        self._clock = clock
-        self._wrong = 0
-        self._last_wrong = 0.0
-        self._waiting = 0
+        self._wrong = wrong
 
     @property
     def usable(self) -> bool:
@@ -75,29 +110,13 @@ class AdminPassword:
         return _HASH.fullmatch(self._hash) is not None
 
     async def matches(self, given: bytes | None) -> bool:
-        """Return whether this is the password; when it is another, only after a while."""
+        """Return whether this is the password; when it is another, only after a while, or raise 429."""
         if not given or not self.usable:
             return False
         admitted = hmac.compare_digest(hashed(given).encode(), self._hash.encode()) and given.isascii()
         if not admitted:
-            await self._slow_down()
+            await self._wrong.slow_down()
         return admitted
-
-    async def _slow_down(self) -> None:
-        seconds = self._delay()
-        if self._waiting >= MOST_WAITING:
-            return
-        self._waiting += 1
-        try:
-            await self._clock.sleep(seconds)
-        finally:
-            self._waiting -= 1
-
-    def _delay(self) -> float:
-        now = self._clock.monotonic()
-        self._wrong = self._wrong + 1 if now - self._last_wrong < FORGOTTEN_AFTER else 1
-        self._last_wrong = now
-        return min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(self._wrong - 1, 10))
 
 
 class AdminBearer(AdminPassword):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from orrery.edge.auth import AdminBearer
+from orrery.edge.auth import AdminBearer, WrongOnes
 from orrery.edge.fast import Source
 from orrery.live import monitor
 from orrery.live.answers import cosmos, site
@@ -67,6 +67,7 @@ class LiveDomain:
         holder: str,
     ) -> None:
         self._plan = plan
+        self.wrong_passwords = WrongOnes(clock)
         cache = FirstLevelCache(store, clock)
         self._site, self._cosmos = PublicRead(cache, clock, site), PublicRead(cache, clock, cosmos)
         budget = Budget(store, clock, analytics, plan.limits, plan.interval, source=plan.source)
@@ -75,7 +76,7 @@ class LiveDomain:
         self.overview = Overview(store, clock, budget, is_used=plan.has_property)
         # Without its key nothing is counted, which the health tells.
         self.monitor = Monitor(store, clock, counter, tracker, pushes=self._can_ask)
-        bearer = AdminBearer(plan.password_hash, clock)
+        bearer = AdminBearer(plan.password_hash, self.wrong_passwords)
         self.health = LiveHealth(store, clock, analytics, plan.has_property, plan.has_key, bearer.usable)
         self.routes = LiveRoutes(
             refresh=self.refresh if self._can_ask else None,

@@ -117,6 +117,13 @@ class Refused(BaseModel):
     error: str
 
 
+_REFUSED: dict[int | str, dict[str, Any]] = {
+    401: {"model": Refused},
+    429: {"description": "Too many wrong passwords in a minute"},
+    503: {"model": Refused},
+}
+
+
 @dataclass(frozen=True, slots=True)
 class LiveRoutes:
     """What the routes need. `refresh` and `owners_reads` are None while the provider's key is missing."""
@@ -134,7 +141,7 @@ class LiveRoutes:
             self.read,
             methods=["GET"],
             response_model=SiteRead | CosmosRead | IntelRead,
-            responses={401: {"model": Refused}, 503: {"model": Refused}} | _REFUSED_QUERY,
+            responses=_REFUSED | _REFUSED_QUERY,
             openapi_extra=_READ,
             summary="Read the live visitor count; intel=1 is the owner's",
         )
@@ -143,7 +150,7 @@ class LiveRoutes:
             self.fill,
             methods=["POST"],
             response_model=Refreshed,
-            responses={401: {"model": Refused}, 503: {"model": Refused}} | _REFUSED_QUERY,
+            responses=_REFUSED | _REFUSED_QUERY,
             openapi_extra=_FILL,
             summary="Refresh the shared cache from the analytics provider",
         )
@@ -152,7 +159,7 @@ class LiveRoutes:
             self.guided,
             methods=["GET"],
             response_model=GuidedRead | Refused,
-            responses={401: {"model": Refused}, 503: {"model": Refused}},
+            responses=_REFUSED,
             openapi_extra=_BEARER,
             summary="Read the guided product's count (at most 5 minutes old)",
         )

@@ -36,7 +36,7 @@ def form_of(name: str, secrets: Secrets, mode: Mode) -> Form:
     match name:
         case "processor_api_key":
             return _processor_key(secrets.normalized(name))
-        case "webhook_signing_secret":
+        case "webhook_signing_secret" | "access_service_token":
             return Form(note="several, for a rotation" if len(secrets.parts(name)) > 1 else "")
         case "admin_password_hash":
             return _password_hash(secrets.normalized(name))

@@ -308,7 +308,7 @@ class Settings(BaseSettings):
     def checkout_plan(self, secrets: Secrets) -> CheckoutPlan:
         """Return what this deployment says about its checkout."""
         checkout = self.checkout
-        catalogue, token = checkout.catalogue(), secrets.reveal("access_service_token")
+        catalogue = checkout.catalogue()
         return CheckoutPlan(
             catalogue=catalogue,
             terms=checkout.terms(),
@@ -317,7 +317,7 @@ class Settings(BaseSettings):
             api_version=checkout.api_version,
             has_api_key=secrets.reveal("processor_api_key") is not None,
             signing_secrets=[part.encode() for part in secrets.parts("webhook_signing_secret")],
-            service_token=token.encode() if token else None,
+            service_tokens=[part.encode() for part in secrets.parts("access_service_token")],
             limits=(Limit(checkout.sessions_per_minute, 60), Limit(checkout.sessions_per_hour, 3600)),
             read_limit=Limit(checkout.access_reads_per_minute, 60),
             revoke_on_refund=checkout.revoke_on_refund,

@@ -13,6 +13,9 @@ from orrery.settings.unusable import Mode, why_unusable
 CREDENTIALS_VARIABLE = "CREDENTIALS_DIRECTORY"
 """The variable by which a service manager names the folder of secrets."""
 
+_SEVERAL = ("webhook_signing_secret", "access_service_token")
+"""What has one value a line, of which each holds."""
+
 _BASE64 = re.compile(r"[A-Za-z0-9+/=]{20,}")
 
 
@@ -30,6 +33,7 @@ class Secrets(Section):
     webhook_signing_secret: Secret = None
     """One secret a line: several during a rotation (decision 7)."""
     access_service_token: Secret = None
+    """One token a line: several during a rotation."""
     push_token: Secret = None
     mail_password: Secret = None
     admin_password_hash: Secret = None
@@ -57,7 +61,7 @@ class Secrets(Section):
     @staticmethod
     def normal_form(name: str, text: str) -> str:
         """Return a secret's text without the white space that does not count."""
-        return "\n".join(text.split()) if name == "webhook_signing_secret" else text.strip()
+        return "\n".join(text.split()) if name in _SEVERAL else text.strip()
 
     def values(self) -> list[str]:
         """Return every value there is, for the log's redaction."""

@@ -35,6 +35,10 @@ def why_unusable(name: str, text: str, mode: Mode) -> str:
             return _why_short(name, text)  # what else is wrong with the file stops the counter alone
         case "webhook_signing_secret":
             return next((why for part in text.split() if (why := _why_no_signing_secret(part))), "")
+        case "access_service_token":
+            tokens = [line for line in map(str.strip, text.splitlines()) if line]
+            found = (_why_no_single_value(name, one) or _why_misplaced(name, one) for one in tokens)
+            return next((why for why in found if why), "")
         case "processor_api_key":
             return _why_no_single_value(name, text) or _why_no_processor_key(text, mode)
         case _:
