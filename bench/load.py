@@ -143,7 +143,7 @@ class _OpenLoop:
 
     def __init__(self, port: int, address: str) -> None:
         self._port = port
-        self._request = f"GET {address} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
+        self._request = f"GET {address} HTTP/1.1\r\nHost: shop.example\r\n\r\n".encode()
         self._free: deque[_Connection] = deque()
         self._waiting: deque[float] = deque()
         self._answers: list[float] = []

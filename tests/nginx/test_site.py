@@ -1,10 +1,10 @@
 """The site of `deploy/edge/` as an owner puts it in place: Debian's nginx takes it, and it gives nothing away."""
 
+import socket
 import ssl
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 
 import httpx2
@@ -14,12 +14,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from tests.support.edge import SITE_READ, Edge
-from tests.support.nginx import SITE, Ports, adapted, command, replaced, running, write
+from tests.support.edge import HOST, SITE_READ, Edge
+from tests.support.nginx import NAME, SITE, Ports, adapted, command, replaced, running, write
 from tests.support.origin import Origin
 from tests.support.waiting import PATIENCE, eventually
-
-NAME = "shop.example"
 
 
 @pytest.fixture
@@ -42,10 +40,19 @@ def visitor(tmp_path: Path, main: Path, ports: Ports) -> Iterator[httpx2.Client]
     with (
         running(main, ports.site),
         httpx2.Client(
-            base_url=f"https://127.0.0.1:{ports.site}", trust_env=False, timeout=PATIENCE, verify=trusted
+            base_url=f"https://127.0.0.1:{ports.site}",
+            headers=HOST,
+            trust_env=False,
+            timeout=PATIENCE,
+            verify=trusted,
+            event_hooks={"request": [_named]},
         ) as client,
     ):
         yield client
+
+
+def _named(request: httpx2.Request) -> None:
+    request.extensions["sni_hostname"] = NAME
 
 
 @pytest.fixture
@@ -84,11 +91,66 @@ def test_a_read_with_tls(visitor: httpx2.Client) -> None:
 
 
 def test_without_tls_to_tls(visitor: httpx2.Client, ports: Ports) -> None:
-    """A visitor without TLS is sent to the site's own name, whatever name the request has."""
+    """A visitor without TLS is sent to the site with TLS."""
     address = f"http://127.0.0.1:{ports.redirect}/practice?a=1"
-    answer = httpx2.get(address, headers={"Host": "evil.example"}, trust_env=False, timeout=PATIENCE)
+    answer = httpx2.get(address, headers=HOST, trust_env=False, timeout=PATIENCE)
     assert (answer.status_code, answer.headers["location"]) == (301, f"https://{NAME}/practice?a=1")
     assert visitor.get(SITE_READ).is_success
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "shop.example.evil.example", "www.shop.example"])
+def test_another_name_gets_nothing(visitor: httpx2.Client, ports: Ports, origin: Origin, host: str) -> None:
+    """Who asks for another name is cut off, without TLS and with it, and the origin hears nothing."""
+    for client, address in (
+        (httpx2.Client(trust_env=False), f"http://127.0.0.1:{ports.redirect}/"),
+        (visitor, "/"),
+    ):
+        with pytest.raises(httpx2.RemoteProtocolError):
+            client.get(address, headers={"Host": host})
+    with pytest.raises(ssl.SSLError), socket.create_connection(("127.0.0.1", ports.site), PATIENCE) as connection:
+        _trusting().wrap_socket(connection, server_hostname=host)
+    assert origin.asked == []
+
+
+def _trusting() -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+@pytest.mark.parametrize("address", [SITE_READ, "/readyz", "/guided/api/access/cs_test_1", "/" + "a" * 9000])
+def test_browsers_are_told_to_come_with_tls(visitor: httpx2.Client, address: str) -> None:
+    """Each answer says it, once: what is kept, what is passed on, and what the edge refuses by itself."""
+    answer = visitor.get(address)
+    assert answer.headers.get_list("strict-transport-security") == ["max-age=31536000"]
+
+
+RATES = {"sessions": "5r/s", "checks": "50r/s"}
+
+
+def asked_by(edge: Edge, addresses: Iterable[str], path: str) -> list[int]:
+    """Return the statuses of one request from each address, by the word of a proxy in front."""
+    return [edge.read(path, **{"X-Real-IP": address}).status_code for address in addresses]
+
+
+@pytest.mark.parametrize(
+    ("path", "burst"), [("/guided/api/access/cs_test_1", 60), ("/guided/api/access/check", 200)]
+)
+def test_one_network_asks_so_often_for_access(
+    edge_with: Callable[[Mapping[str, str]], Edge], path: str, burst: int
+) -> None:
+    """Thousands of addresses of one IPv6 /64 are one client, another /64 and each IPv4 address another."""
+    slow = {
+        f"zone=orrery_{zone}:1m rate={rate}": f"zone=orrery_{zone}:1m rate=1r/m" for zone, rate in RATES.items()
+    }
+    buffers = "    large_client_header_buffers"
+    edge = edge_with(slow | {buffers: f"    set_real_ip_from 127.0.0.1;\n{buffers}"})
+    statuses = asked_by(edge, (f"2001:db8:0:1:{number:x}::1" for number in range(burst + 20)), path)
+    assert statuses[:burst] == [200] * burst
+    assert 429 in statuses
+    others = ["2001:db8:0:2::1", "203.0.113.7", "203.0.113.8"]
+    assert asked_by(edge, others, path) == [200] * len(others)
 
 
 def test_the_address_of_the_visitor(edge: Edge, origin: Origin) -> None:
@@ -162,7 +224,7 @@ def _expect_lines(edge: Edge, count: int) -> list[str]:
 
 
 def _write_certificate(folder: Path) -> None:
-    """Write a certificate that this machine's address may show, and its key, under Let's Encrypt's names."""
+    """Write a certificate of the site's name, and its key, under Let's Encrypt's names."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
     now = datetime.now(UTC)  # noqa: TID251  the client compares with the machine's clock
@@ -170,7 +232,7 @@ def _write_certificate(folder: Path) -> None:
         x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
         .not_valid_before(now - timedelta(hours=1))
         .not_valid_after(now + timedelta(hours=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME)]), critical=False)
         .sign(key, hashes.SHA256())
     )
     (folder / "fullchain.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))

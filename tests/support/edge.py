@@ -7,10 +7,11 @@ from pathlib import Path
 
 import httpx2
 
-from tests.support.nginx import Ports, adapted, in_clear, running, said, write
+from tests.support.nginx import NAME, Ports, adapted, in_clear, running, said, write
 from tests.support.waiting import PATIENCE
 
 SITE_READ = "/api/stats?realtime=1"
+HOST = {"Host": NAME}
 COSMOS_READ = "/api/stats?realtime=cosmos"
 
 
@@ -32,7 +33,8 @@ class Edge:
 
     def active_alone(self) -> int:
         """Return the same, asked over a connection of its own."""
-        answer = httpx2.get(f"{self.client.base_url}{SITE_READ}", trust_env=False, timeout=PATIENCE)
+        address = f"{self.client.base_url}{SITE_READ}"
+        answer = httpx2.get(address, headers=HOST, trust_env=False, timeout=PATIENCE)
         return int(answer.raise_for_status().json()["active"])
 
     def log(self) -> str:
@@ -51,5 +53,10 @@ def edge_before(port: int, folder: Path, values: Mapping[str, str] | None = None
     ports = Ports.free(port)
     main = write(folder, in_clear(adapted(folder, ports, values), ports.site))
     address = f"http://127.0.0.1:{ports.site}"
-    with running(main, ports.site), httpx2.Client(base_url=address, trust_env=False, timeout=PATIENCE) as client:
+    with running(main, ports.site), client_of(address) as client:
         yield Edge(ports.site, folder, client)
+
+
+def client_of(address: str) -> httpx2.Client:
+    """Return a client that asks there for the site's name."""
+    return httpx2.Client(base_url=address, headers=HOST, trust_env=False, timeout=PATIENCE)

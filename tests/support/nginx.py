@@ -14,6 +14,9 @@ from tests.support.waiting import PATIENCE, eventually
 
 SITE = Path(__file__).resolve().parents[2] / "deploy/edge/nginx.conf"
 
+NAME = "shop.example"
+"""The site's own name."""
+
 _MAIN = """\
 daemon off;
 {user}worker_processes 1;
@@ -33,6 +36,10 @@ http {{
 """
 _HTTP_LISTENERS = "    listen 80;\n    listen [::]:80;\n"
 _TLS_LISTENERS = "    listen 443 ssl http2;\n    listen [::]:443 ssl http2;\n"
+_DEFAULT_LISTENERS = (
+    "    listen 80 default_server;\n    listen [::]:80 default_server;\n"
+    "    listen 443 ssl http2 default_server;\n    listen [::]:443 ssl http2 default_server;\n"
+)
 _CERTIFICATE = "/etc/letsencrypt/live/shop.example/"
 _CERTIFICATE_LINES = (
     f"    ssl_certificate {_CERTIFICATE}fullchain.pem;\n",
@@ -78,6 +85,10 @@ def adapted(folder: Path, ports: Ports, values: Mapping[str, str] | None = None)
     )
     fixed = {
         "/var/cache/nginx-orrery": f"{folder}/cache",
+        _DEFAULT_LISTENERS: (
+            f"    listen 127.0.0.1:{ports.redirect} default_server;\n"
+            f"    listen 127.0.0.1:{ports.site} ssl http2 default_server;\n"
+        ),
         _HTTP_LISTENERS: f"    listen 127.0.0.1:{ports.redirect};\n",
         _TLS_LISTENERS: f"    listen 127.0.0.1:{ports.site} ssl http2;\n",
     }
@@ -88,7 +99,9 @@ def in_clear(site: str, port: int) -> str:
     """Return an adapted site that speaks HTTP without TLS."""
     folder = site.partition("    ssl_certificate ")[2].partition("fullchain.pem")[0]
     lines = {line.replace(_CERTIFICATE, folder): "" for line in _CERTIFICATE_LINES}
-    return replaced(site, lines | {f"listen 127.0.0.1:{port} ssl http2;": f"listen 127.0.0.1:{port};"})
+    listen = f"listen 127.0.0.1:{port}"
+    clear = {f"{listen} ssl http2;": f"{listen};", f"{listen} ssl http2 default": f"{listen} default"}
+    return replaced(site, lines | clear)
 
 
 def write(folder: Path, site: str, connections: int = 1024) -> Path:

@@ -95,7 +95,7 @@ def basic_password(request: Request) -> bytes | None:
 class AdminPassword:
     """The owner's password, whose SHA-256 is configured (spec 2, Authentication 2).
 
-    Wrong ones are slowed down; a right one never waits, whoever guesses meanwhile. So whoever is not admitted at once
+    Wrong ones are slowed down; a right one never waits, whoever guesses meanwhile. So who is not admitted at once
     knows enough: against many guesses side by side only the length of the password helps.
     """
 
