@@ -57,6 +57,50 @@ def test_the_buttons_of_a_sale(box: Running) -> None:
         assert box.web.post(f"/_charges/{charge['id']}/{deed}", data={}, headers=HTML).status_code == 303
 
 
+OTHERS = [
+    {"Origin": "https://evil.example"},
+    {"Origin": "null"},
+    {"Origin": "http://127.0.0.1:1"},
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+    {"Host": "evil.example"},
+    {"Host": "127.0.0.1.evil.example"},
+    {"Host": "[evil"},
+]
+
+
+@pytest.mark.parametrize("headers", OTHERS, ids=str)
+@pytest.mark.parametrize("path", ["/_clock", "/_faults", "/_visitors", "/pay/cs_test_1", "/push/owner", "/v1/x"])
+def test_another_sites_page_changes_nothing(box: Running, path: str, headers: dict[str, str]) -> None:
+    """What a page elsewhere sends, or reaches under a name of its own, is refused wherever it goes."""
+    before = box.web.get("/_clock").json()["now"]
+    assert box.web.post(path, data={"advance": "86400"}, headers=headers).status_code == 403
+    assert box.web.get("/_clock").json()["now"] < before + 86400
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "[evil", "0.0.0.0:80"])
+def test_another_host_reads_nothing(box: Running, host: str) -> None:
+    """A name that points here by somebody else's will shows no page."""
+    for path in ("/", "/mail", "/assets/tokens.css"):
+        assert box.web.get(path, headers={"Host": host}).status_code == 403
+
+
+def test_the_sandboxs_own_pages_and_programs_may(box: Running) -> None:
+    """Its own page says where it comes from, and a program says nothing; both may, under each name."""
+    port = box.url.rpartition(":")[2]
+    for name in ("127.0.0.1", "localhost", "[::1]", "LOCALHOST"):
+        own = {"Host": f"{name}:{port}", "Origin": f"http://{name}:{port}", "Sec-Fetch-Site": "same-origin"}
+        assert box.web.post("/_clock", data={"advance": "1"}, headers=HTML | own).status_code == 303
+        assert box.web.post("/_clock", json={"advance": 1}, headers={"Host": f"{name}:{port}"}).status_code == 200
+        hidden = own | {"Origin": "null"}  # what a browser sends from a page with the policy "no-referrer"
+        assert box.web.post("/_clock", data={"advance": "1"}, headers=HTML | hidden).status_code == 303
+
+
+def test_a_link_from_elsewhere_leads_to_a_page(box: Running) -> None:
+    """A page may be come to from another site: the shop sends its visitors to the payment page."""
+    assert box.web.get("/", headers=HTML | {"Sec-Fetch-Site": "cross-site"}).status_code == 200
+
+
 def test_the_clock(box: Running) -> None:
     """The clock is moved forward by seconds, and tells where it is."""
     before = box.web.get("/_clock").json()["now"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Route
 
 from orrery.ports.clock import Clock
@@ -16,6 +17,7 @@ from orrery.sandbox.analytics.config import AnalyticsConfig
 from orrery.sandbox.analytics.page import ADDRESS, AnalyticsPage, switched_off
 from orrery.sandbox.console import Console
 from orrery.sandbox.faults import Faults
+from orrery.sandbox.guard import Guard
 from orrery.sandbox.mail import MailServer, mail_routes
 from orrery.sandbox.pages import assets
 from orrery.sandbox.processor.account import PriceSeed, open_account
@@ -138,6 +140,6 @@ def create_app(config: SandboxConfig, clock: Clock, advance: Callable[[float], f
             app.state.smtp_port = sandbox.mail.port if sandbox.mail is not None else None
             yield
 
-    app = Starlette(routes=sandbox.routes(), lifespan=lifespan)
+    app = Starlette(routes=sandbox.routes(), lifespan=lifespan, middleware=[Middleware(Guard)])
     app.state.sandbox = sandbox
     return app
