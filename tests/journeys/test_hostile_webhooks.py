@@ -90,7 +90,8 @@ ATTACKS: list[Attack] = [old, ahead, serialised_again, v0_only, wrong_secret, em
 def stalled(running_shop: Deployment) -> Iterator["Stalled"]:
     """Leave two requests half-way from the start of this module on, so that their time passes meanwhile."""
     head = f"POST {WEBHOOK} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n".encode()
-    half_body = head + b"Content-Length: 1000\r\n\r\n" + BODY[:200]
+    signature = f"Stripe-Signature: t=1,v1={'0' * 64}\r\n".encode()
+    half_body = head + signature + b"Content-Length: 1000\r\n\r\n" + BODY[:200]
     with closing(connected(running_shop)) as first, closing(connected(running_shop)) as second:
         first.sendall(head)
         second.sendall(half_body)

@@ -102,7 +102,7 @@ def test_without_tls_to_tls(visitor: httpx2.Client, ports: Ports) -> None:
 def test_another_name_gets_nothing(visitor: httpx2.Client, ports: Ports, origin: Origin, host: str) -> None:
     """Who asks for another name is cut off, without TLS and with it, and the origin hears nothing."""
     for client, address in (
-        (httpx2.Client(trust_env=False), f"http://127.0.0.1:{ports.redirect}/"),
+        (httpx2.Client(trust_env=False, timeout=PATIENCE), f"http://127.0.0.1:{ports.redirect}/"),
         (visitor, "/"),
     ):
         with pytest.raises(httpx2.RemoteProtocolError):

@@ -122,7 +122,8 @@ class Strangers:
         try:
             while not answer.done():
                 writer.write(b"x")
-                await asyncio.wait([answer], timeout=PAUSE)
+                if await self._is_over_after(PAUSE):
+                    return
             self.answers[answer.result()[9:12].decode() or "cut off"] += 1
         except OSError:
             self.answers["cut off"] += 1
