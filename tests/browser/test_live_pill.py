@@ -49,33 +49,6 @@ def test_count_may_be_text(network: Network, pill: Locator, count: object) -> No
     expect(pill).to_have_text("12 live")
 
 
-@pytest.mark.parametrize(
-    ("minutes", "text", "name"),
-    [
-        (30, "12 live", "12 in the last 30 minutes on all sites"),
-        (6, "12 live", "12 in the last 6 minutes on all sites"),
-        (5, "12 live now", "12 in the last 5 minutes on all sites"),
-        (1, "12 live now", "12 in the last minute on all sites"),
-        (None, "12 live", "12 in the last 30 minutes on all sites"),
-    ],
-)
-def test_pill_says_over_what_time(
-    network: Network, pill: Locator, minutes: int | None, text: str, name: str
-) -> None:
-    """More than five minutes are not called now; title and accessible name say how many, and of which sites."""
-    network.says({"totalUnique": 12, "scope": "cosmos", "window_minutes": minutes} | network.made(5))
-    network.open(PILL)
-    expect(pill).to_have_text(text)
-    expect(pill.get_by_role("status", name=name, exact=True)).to_have_attribute("title", name)
-
-
-@pytest.mark.parametrize("least", ["abc", "", " ", "-3", "2.5", "NaN"])
-def test_a_least_that_is_no_number_hides_nothing(network: Network, pill: Locator, least: str) -> None:
-    """Nonsense in `min-visible` is as if it were not there."""
-    show(network, 1, f'<live-pill min-visible="{least}"></live-pill>')
-    expect(pill).to_be_visible()
-
-
 def test_site_read_works_as_well(network: Network, pill: Locator) -> None:
     """The site read's `active` is a count like `totalUnique`."""
     network.says({"active": 7} | network.made(5))

@@ -67,7 +67,9 @@ def url(request: pytest.FixtureRequest) -> Iterator[str]:
 def analytics(url: str) -> GoogleAnalytics:
     """Return the analytics adapter, whose token endpoint is there, too."""
     key = analytics_key(int(url.rpartition(":")[2]))
-    return GoogleAnalytics(key, "1", base_url=url, planet_dimension="streamName", clock=ManualClock())
+    return GoogleAnalytics(
+        key, "1", base_url=url, planet_dimension="streamName", window_minutes=30, clock=ManualClock()
+    )
 
 
 CALLS: dict[str, Callable[[str], Awaitable[object]]] = {

@@ -62,9 +62,8 @@ Result = TypeVar("Result")
 class GoogleAnalytics:
     """The analytics port over one property. Without key or property every call raises `NotConfigured`.
 
-    Users are counted over the last `window_minutes`.
-    `key_json` is the text of a service account's key file, `planet_dimension` the realtime dimension that tells
-    the sites of the family apart (decision 23). What is signed for a token is dated by `clock`.
+    `key_json` is the text of a service account's key file, `planet_dimension` the realtime dimension that tells the
+    sites of the family apart (decision 23); users of the last `window_minutes` count; `clock` dates what is signed.
     """
 
     def __init__(
@@ -142,11 +141,8 @@ class _Answer:
 
 
 def _question(dimensions: list[str], limit: int | None, window_minutes: int) -> dict[str, object]:
-    question: dict[str, object] = {
-        "metrics": [{"name": "activeUsers"}],
-        "minuteRanges": [{"startMinutesAgo": window_minutes - 1, "endMinutesAgo": 0}],
-        "returnPropertyQuota": True,
-    }
+    question: dict[str, object] = {"metrics": [{"name": "activeUsers"}], "returnPropertyQuota": True}
+    question["minuteRanges"] = [{"startMinutesAgo": window_minutes - 1, "endMinutesAgo": 0}]
     if dimensions:
         question["dimensions"] = [{"name": name} for name in dimensions]
         question["orderBys"] = [{"metric": {"metricName": "activeUsers"}, "desc": True}]
@@ -342,8 +338,8 @@ def _https_or_here(address: str) -> bool:
         parts = urlsplit(address)
     except ValueError:
         return False
-    here = parts.hostname in THIS_MACHINE
-    return bool(parts.hostname) and (parts.scheme == "https" or (parts.scheme == "http" and here))
+    usable = {"https", "http"} if parts.hostname in THIS_MACHINE else {"https"}
+    return bool(parts.hostname) and parts.scheme in usable
 
 
 def _in_thread(call: Callable[[], str]) -> Future[str]:

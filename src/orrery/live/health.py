@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from orrery.live import keys
 from orrery.live.answers import reading
-from orrery.live.reads import snapshot_in
-from orrery.live.records import LastError, read
+from orrery.live.reads import read, snapshot_in
+from orrery.live.records import LastError
 from orrery.ports.analytics import Analytics
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding, secret_part

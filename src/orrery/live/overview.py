@@ -3,8 +3,8 @@
 from orrery.live import keys
 from orrery.live.answers import Reading, reading
 from orrery.live.budget import Budget
-from orrery.live.reads import snapshot_in
-from orrery.live.records import LastError, read
+from orrery.live.reads import read, snapshot_in
+from orrery.live.records import LastError
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, moment
 from orrery.ports.store import Store

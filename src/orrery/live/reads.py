@@ -6,16 +6,18 @@ Nothing here can reach the analytics provider: an import rule says so. An empty 
 import asyncio
 from collections.abc import Callable
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import structlog
+from pydantic import ValidationError
 
 from orrery.errors import StoreError
 from orrery.live import keys
 from orrery.live.answers import Answer
-from orrery.live.records import Active, Pages, Snapshot, read
+from orrery.live.records import Active, Pages, Snapshot
 from orrery.ports.clock import Clock
-from orrery.ports.store import Store
+from orrery.ports.store import Entry, Store
+from orrery.record import Record
 
 KEEP = 60.0
 """Seconds that a process keeps what it read from the store (spec 2, Read response fields: first-level cache)."""
@@ -28,6 +30,8 @@ TRY_AGAIN = 5.0
 
 RENDER_EVERY = 1.0
 """Seconds for which an answer is sent as it was composed: its age is told in whole seconds."""
+
+Kind = TypeVar("Kind", bound=Record)
 
 log = structlog.get_logger()
 
@@ -77,6 +81,17 @@ class FirstLevelCache:
             self.reachable, keep = False, TRY_AGAIN
         self._until = self._clock.monotonic() + keep
         self.edition += 1
+
+
+def read(kind: type[Kind], entry: Entry | None) -> Kind | None:
+    """Return what is stored, or None when there is nothing, or, as the log says, something that cannot be read."""
+    if entry is None:
+        return None
+    try:
+        return kind.from_bytes(entry.value)
+    except ValidationError:
+        log.warning("a record cannot be read", key=entry.key)
+        return None
 
 
 async def snapshot_in(store: Store) -> Snapshot:

@@ -2,16 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
-import structlog
-from pydantic import AfterValidator, AwareDatetime, Field, ValidationError
+from pydantic import AfterValidator, AwareDatetime, Field
 
-from orrery.ports.store import Entry
 from orrery.record import Record
 from orrery.syntax.numbers import LARGEST
-
-log = structlog.get_logger()
 
 LONGEST_WINDOW = 30
 """Minutes: the longest time that the provider counts live visitors over (decision 43)."""
@@ -89,20 +85,6 @@ class Snapshot:
     active: Active | None = None
     pages: Pages | None = None
     unreadable: tuple[str, ...] = ()
-
-
-Kind = TypeVar("Kind", bound=Record)
-
-
-def read(kind: type[Kind], entry: Entry | None) -> Kind | None:
-    """Return what is stored, or None when there is nothing, or, as the log says, something that cannot be read."""
-    if entry is None:
-        return None
-    try:
-        return kind.from_bytes(entry.value)
-    except ValidationError:
-        log.warning("a record cannot be read", key=entry.key)
-        return None
 
 
 def stamp(moment: datetime) -> str:

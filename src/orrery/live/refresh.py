@@ -13,8 +13,8 @@ from orrery.live.answers import reading
 from orrery.live.budget import DEADLINE, QUOTA, UNREACHABLE, Budget, tag_of
 from orrery.live.metrics import TOTAL, Metric
 from orrery.live.quota import Plan
-from orrery.live.reads import FirstLevelCache, snapshot_in
-from orrery.live.records import LastError, Outcome, Pages, read
+from orrery.live.reads import FirstLevelCache, read, snapshot_in
+from orrery.live.records import LastError, Outcome, Pages
 from orrery.owner.lease import Lease
 from orrery.owner.single_flight import SingleFlight
 from orrery.owner.tasks import Tasks, together
