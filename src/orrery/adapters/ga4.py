@@ -62,8 +62,8 @@ Result = TypeVar("Result")
 class GoogleAnalytics:
     """The analytics port over one property. Without key or property every call raises `NotConfigured`.
 
-    `key_json` is the text of a service account's key file, `planet_dimension` the realtime dimension that tells the
-    sites of the family apart (decision 23); users of the last `window_minutes` count; `clock` dates what is signed.
+    `key_json` is the text of a service account's key file, `planet_dimension` the dimension that tells the sites of
+    the family apart (decision 23); users of the last `window_minutes` count; `clock` dates what is signed.
     """
 
     def __init__(
@@ -321,7 +321,7 @@ class _Tokens:
         try:
             key = _Key.model_validate_json(self._key_json)
         except ValidationError:
-            raise _not_a_key() from None
+            raise NotConfigured(_NOT_A_KEY) from None
         if not _https_or_here(key.token_uri):
             raise NotConfigured(
                 "The token_uri of the analytics key must begin with https:// (http:// only for this machine)."
@@ -329,8 +329,7 @@ class _Tokens:
         return key
 
 
-def _not_a_key() -> NotConfigured:
-    return NotConfigured("The analytics key is not the JSON key of a service account.")
+_NOT_A_KEY = "The analytics key is not the JSON key of a service account."
 
 
 def _https_or_here(address: str) -> bool:
@@ -387,7 +386,7 @@ def _minted(key: _Key, now: datetime, request: object) -> str:
     try:
         credentials = untyped.from_service_account_info(key.model_dump(), scopes=[SCOPE], additional_claims=claims)
     except (ValueError, TypeError):
-        raise _not_a_key() from None
+        raise NotConfigured(_NOT_A_KEY) from None
     credentials.refresh(request)
     return str(credentials.token)
 
