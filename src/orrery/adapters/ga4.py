@@ -62,8 +62,8 @@ Result = TypeVar("Result")
 class GoogleAnalytics:
     """The analytics port over one property. Without key or property every call raises `NotConfigured`.
 
-    `key_json` is the text of a service account's key file, `planet_dimension` the dimension that tells the sites of
-    the family apart (decision 23); users of the last `window_minutes` count; `clock` dates what is signed.
+    `key_json` is the text of a service account's key file, `planet_dimension` the dimension that tells the sites
+    of the family apart (decision 23); users of the last `window_minutes` count; `clock` dates what is signed.
     """
 
     def __init__(
