@@ -1,0 +1,82 @@
+"""Many buyers pay at once while the service is killed again and again: no sale is lost, none is doubled.
+
+`./run soak kills` does this with 50 buyers in 60 rounds, and prints the counts.
+"""
+
+import json
+import random
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.support import tally
+from tests.support.deployment import PRODUCTS, Deployment, beside_a_sandbox
+from tests.support.program import Program
+from tests.support.soak import SOAKING
+from tests.support.visiting import Visitor, expect_equal
+from tests.support.waiting import eventually
+
+ROUNDS, BUYERS = (60, 50) if SOAKING else (3, 10)
+
+LEASE = 31
+"""Seconds after which a killed process's leases are free."""
+
+LONGEST_LIFE = 0.04 * BUYERS
+"""Real seconds, from the first payment on, within which a round's kill falls."""
+
+
+def test_killed_under_many_sales(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each buyer has access once, one letter and one push; a kill repeats one message of each channel at most."""
+    dice = random.Random(23)  # noqa: S311  moments, not secrets
+    with beside_a_sandbox(Deployment(tmp_path)) as shop:
+        service = shop.start_service()
+        for _ in range(ROUNDS):
+            sell_and_kill(shop, service, dice.uniform(0, LONGEST_LIFE))
+            service = shop.start_service()
+            shop.sandbox.advance(LEASE)
+        eventually(partial(expect_quiet, shop))
+        counts = counted(shop)
+    with capsys.disabled():
+        if SOAKING:
+            sys.stdout.write(f"\n{ROUNDS} kills: {counts}\n")
+    repeated = {name: counts.pop(name) for name in ("letters_again", "pushes_again")}
+    nothing = dict.fromkeys(("lost", "unpaid", "doubled", "without_letter", "without_push"), 0)
+    assert counts == nothing | {"sales": ROUNDS * BUYERS}
+    assert max(repeated.values()) <= ROUNDS
+
+
+def sell_and_kill(shop: Deployment, service: Program, life: float) -> None:
+    """Let all buyers pay at once, and kill the service `life` seconds later."""
+    visitors = [Visitor(shop, f"cert-{number % PRODUCTS + 1}") for number in range(BUYERS)]
+    with ThreadPoolExecutor(BUYERS + 1) as pool:
+        sessions = list(pool.map(Visitor.start, visitors))
+        killed = pool.submit(service.kill_within, life)
+        for paid in [killed, *map(partial(pool.submit, Visitor.pay), visitors, sessions)]:
+            paid.result()
+    eventually(lambda: expect_equal(service.leaves_a_process(), wanted=False))
+
+
+def expect_quiet(shop: Deployment) -> None:
+    """Fail, for now, while a webhook or a message is on its way; let the next wait of both pass."""
+    on_their_way = [one for one in tally.documents(ledger(shop), "_delivery") if one["state"] == "pending"]
+    waiting = [one for one in tally.records(shop.store, "outbox:") if one["state"] == "waiting"]
+    if on_their_way or waiting:
+        shop.sandbox.advance(300)
+    assert (on_their_way, waiting) == ([], [])
+
+
+def ledger(shop: Deployment) -> Path:
+    """Return the file in which the sandbox keeps everything."""
+    (found,) = shop.folder.glob("**/sandbox.db")
+    return found
+
+
+def counted(shop: Deployment) -> dict[str, int]:
+    """Return what another program counts in the two files."""
+    command = [sys.executable, tally.__file__, str(ledger(shop)), str(shop.store)]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603  our own program
+    return json.loads(found.stdout)
