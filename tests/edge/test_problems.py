@@ -19,6 +19,7 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (errors.KeyReused("A sentence."), 409, "idempotency-key-reused"),
     (errors.EventIdReused("A sentence."), 400, "invalid-request"),
     (errors.ApprovalRefused("A sentence."), 400, "invalid-request"),
+    (errors.Overtaken("A sentence."), 400, "invalid-request"),
     (errors.StoreMissing(INSIDE), 503, "store-unavailable"),
     (errors.StoreUnavailable(INSIDE), 503, "store-unavailable"),
     (errors.OutcomeUnknown(INSIDE, "id"), 503, "store-unavailable"),
