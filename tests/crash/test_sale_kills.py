@@ -38,7 +38,7 @@ def test_killed_under_many_sales(tmp_path: Path, capsys: pytest.CaptureFixture[s
             sell_and_kill(shop, service, dice.uniform(0, LONGEST_LIFE))
             service = shop.start_service()
             shop.sandbox.advance(LEASE)
-        eventually(partial(expect_quiet, shop))
+        await_quiet(shop)
         counts = counted(shop)
     with capsys.disabled():
         if SOAKING:
@@ -60,13 +60,22 @@ def sell_and_kill(shop: Deployment, service: Program, life: float) -> None:
     eventually(lambda: expect_equal(service.leaves_a_process(), wanted=False))
 
 
-def expect_quiet(shop: Deployment) -> None:
-    """Fail, for now, while a webhook or a message is on its way; let the next wait of both pass."""
-    on_their_way = [one for one in tally.documents(ledger(shop), "_delivery") if one["state"] == "pending"]
-    waiting = [one for one in tally.records(shop.store, "outbox:") if one["state"] == "waiting"]
-    if on_their_way or waiting:
-        shop.sandbox.advance(300)
-    assert (on_their_way, waiting) == ([], [])
+def await_quiet(shop: Deployment) -> None:
+    """Wait while webhooks and messages are on their way and grow fewer, however many there are."""
+    while left := on_their_way(shop):
+        shop.sandbox.advance(60)  # to the next repeat
+        eventually(partial(expect_fewer, shop, left))
+
+
+def expect_fewer(shop: Deployment, before: int) -> None:
+    """Fail, for now, unless fewer are on their way than before."""
+    assert on_their_way(shop) < before
+
+
+def on_their_way(shop: Deployment) -> int:
+    """Return how many webhooks and messages are not delivered."""
+    webhooks = [one for one in tally.documents(ledger(shop), "_delivery") if one["state"] == "pending"]
+    return len(webhooks) + sum(one["state"] == "waiting" for one in tally.records(shop.store, "outbox:"))
 
 
 def ledger(shop: Deployment) -> Path:
