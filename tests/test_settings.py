@@ -1,5 +1,6 @@
 """What a deployment says, and what is refused at the start (decisions 6, 40 and 41)."""
 
+import os
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -10,7 +11,7 @@ from pydantic import BaseModel
 from orrery.checkout.params import CHANGE_RULE_3
 from orrery.cli import init
 from orrery.errors import Invalid
-from orrery.settings import Secrets, Settings, load
+from orrery.settings import Secrets, Settings, load, load_settings
 from tests.support.machine import MARK, Machine, machine_in
 
 
@@ -249,16 +250,30 @@ def test_settings_are_frozen(machine: Machine) -> None:
 
 
 def test_what_init_writes_loads_as_it_is(machine: Machine) -> None:
-    """`orrery init` writes a file and a folder that load, with every default as it is, in that folder."""
-    init.command(machine.folder)
+    """`orrery init` writes a file and a folder that load, with every default in that folder, in test mode."""
+    before = os.umask(0)
+    try:
+        init.command(machine.folder)
+    finally:
+        os.umask(before)
     settings, secrets = load()
     defaults = Settings().model_dump()
+    defaults["mode"] = "test"
     defaults["secrets"]["directory"] = machine.folder / "secrets"
     defaults["store"]["path"] = machine.folder / ".orrery" / "orrery.db"
     defaults["monitor"]["file"] = machine.folder / ".orrery" / "realtime-degraded.json"
     assert settings.model_dump() == defaults
     assert secrets.values() == []
     assert (machine.folder / "secrets").stat().st_mode & 0o777 == 0o700
+
+
+def test_what_init_writes_for_the_system_has_absolute_paths(machine: Machine) -> None:
+    """In /etc/orrery, store and monitor file lie where the service may write, and the secrets beside the file."""
+    machine.write(init.settings_text(Path("/etc/orrery")))
+    settings = load_settings()
+    assert settings.store.path == Path("/var/lib/orrery/orrery.db")
+    assert settings.monitor.file == Path("/var/lib/orrery/realtime-degraded.json")
+    assert settings.secrets.directory == Path("/etc/orrery/secrets")
 
 
 def test_init_overwrites_nothing(machine: Machine) -> None:

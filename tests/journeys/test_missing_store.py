@@ -47,6 +47,17 @@ def test_in_a_folder_without_settings(empty: Path, words: tuple[str, ...]) -> No
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_in_a_folder_where_others_left_settings(empty: Path, words: tuple[str, ...]) -> None:
+    """A settings file that others may write, in a folder such as /tmp, is refused: it would get the key."""
+    empty.chmod(0o1777)
+    (empty / "orrery.toml").touch()
+    (empty / "orrery.toml").chmod(0o666)
+    refused = f"The settings file {empty / 'orrery.toml'} may be written by everybody, and is refused"
+    see_refused(run_orrery(*words), refused)
+    assert [file.name for file in empty.iterdir()] == ["orrery.toml"]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_where_the_store_is_gone(empty: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
     """A command whose store is lost names it and the two ways to have one, and puts none in its place."""
     shop = Deployment(tmp_path / "shop")

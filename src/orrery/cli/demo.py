@@ -172,13 +172,15 @@ def _run(settings: Settings, secrets: Secrets, sandbox: SandboxThread, ports: Po
 def _prepared(data: Path, ports: Ports) -> Path:
     """Write the settings, the secrets and a store unless they are there; return the settings file."""
     folder = data / "secrets"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    data.mkdir(mode=0o755, parents=True, exist_ok=True)  # whatever the umask: nobody else may write there
+    folder.mkdir(mode=0o700, exist_ok=True)
     for name, prefix in _SECRETS.items():
         if not (folder / name).exists():
             _write_secret(folder / name, f"{prefix}{random.token_hex(16)}")
     kept_key(folder / "analytics_service_account_key", ports.sandbox)
     _write_secret(folder / "admin_password_hash", hashed(_admin_password(data).encode()))
     settings = data / DEMO_FILE.name
+    settings.touch(mode=0o644)
     settings.write_text(_settings_text(data, folder, ports), encoding="utf-8")
     if not _store(data).exists():
         create(_store(data))

@@ -9,17 +9,39 @@ import typer
 from orrery.adapters.sqlite import create
 from orrery.cli.tables import note
 from orrery.errors import Invalid
-from orrery.settings import Secrets
+from orrery.settings import SYSTEM_FOLDER, Secrets
 from orrery.settings.model import StoreSettings
+
+STATE = Path("/var/lib/orrery")
+"""Where the system's service keeps what it writes, as its unit says."""
+
+_OF_THE_SYSTEM = {
+    'path = ".orrery/orrery.db"': f'path = "{STATE}/orrery.db"',
+    'directory = "secrets"': f'directory = "{SYSTEM_FOLDER}/secrets"',
+    'file = ".orrery/realtime-degraded.json"': f'file = "{STATE}/realtime-degraded.json"',
+}
+"""The lines that are others in the system's folder, where the service may not write."""
+
+_NEXT_ON_THE_SYSTEM = f"""\
+The service runs as the user orrery, and writes below {STATE} only. As root, once:
+  chown root:orrery {SYSTEM_FOLDER}/secrets
+  chmod 0750 {SYSTEM_FOLDER}/secrets
+  install -d -m 0700 -o orrery -g orrery {STATE}
+  sudo -u orrery orrery store create
+Give each secret file to root, with the group orrery and mode 0640."""
 
 
 def command(
     folder: Annotated[Path, typer.Argument(help="Where orrery.toml, secrets/ and the store go.")] = Path(),
     no_store: Annotated[bool, typer.Option("--no-store", help="Make no store.")] = False,  # noqa: FBT002  a flag of the command line
 ) -> None:
-    """Write orrery.toml, an empty folder secrets/ and an empty store; overwrite nothing."""
+    """Write orrery.toml, an empty folder secrets/ and an empty store; overwrite nothing.
+
+    In /etc/orrery the paths are those of the system's service, which makes its store as its own user.
+    """
     file, secrets, stored = folder / "orrery.toml", folder / "secrets", folder / StoreSettings().path
-    if not no_store and stored.exists():
+    makes_store = not no_store and not _is_the_systems(folder)
+    if makes_store and stored.exists():
         raise Invalid(
             f"There is a store at {stored} already, such as the demo's; nothing was written. "
             "Choose another folder, or keep that store with --no-store."
@@ -28,20 +50,35 @@ def command(
     note(f"Wrote {file}. Put each secret into a file of its own in {secrets}/:")
     for name in Secrets.model_fields:
         note(f"  {name}")
-    if no_store:
-        note("Made no store: `orrery store create` makes one where orrery.toml says.")
-    else:
+    if makes_store:
         create(stored)
         note(f"Made an empty store at {stored}.")
+    elif _is_the_systems(folder):
+        note(_NEXT_ON_THE_SYSTEM)
+    else:
+        note("Made no store: `orrery store create` makes one where orrery.toml says.")
     note("Then `orrery doctor` tells what is missing, and `orrery serve` runs the service.")
 
 
+def settings_text(folder: Path) -> str:
+    """Return the settings file for a folder: every key explained, with its default but for the mode."""
+    text = files("orrery").joinpath("web/init/orrery.toml").read_text(encoding="utf-8")
+    for here, there in _OF_THE_SYSTEM.items() if _is_the_systems(folder) else ():
+        text = text.replace(here, there)
+    return text
+
+
+def _is_the_systems(folder: Path) -> bool:
+    return folder.resolve() == SYSTEM_FOLDER.resolve()
+
+
 def _write(file: Path, secrets: Path) -> None:
+    """Write both so that nobody else may write them, whatever the umask."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         secrets.mkdir(mode=0o700, exist_ok=True)
-        with file.open("x", encoding="utf-8") as new:
-            new.write(files("orrery").joinpath("web/init/orrery.toml").read_text(encoding="utf-8"))
+        file.touch(mode=0o644, exist_ok=False)
+        file.write_text(settings_text(file.parent), encoding="utf-8")
     except FileExistsError:
         raise Invalid(f"{file} exists already; nothing was written.") from None
     except OSError as error:

@@ -120,7 +120,7 @@ class Examination:
         theirs = known.service.secrets.get(name) if known.service else None
         kept = known.kept.get(name)
         if trouble := self.troubles.get(name):
-            yield Remark(trouble, "Put the right value there.")
+            yield Remark(trouble, "Put the right value there, in a file that nobody else may write.")
         elif lost := _lost(known.sight[name], kept):
             yield Remark(*described(lost, name))
             return

@@ -16,7 +16,8 @@ from pydantic_settings import SettingsError as EnvironmentUnreadable
 
 from orrery.owner.fingerprints import Fingerprinting, Seen
 from orrery.settings.model import Settings
-from orrery.settings.places import CONFIG_VARIABLE, DEMO_FILE, anchored, find_settings_file
+from orrery.settings.ownership import read_own
+from orrery.settings.places import CONFIG_VARIABLE, DEMO_FILE, SYSTEM_FOLDER, anchored, find_settings_file
 from orrery.settings.secrets import Secrets, examine_secrets, read_secrets
 from orrery.settings.section import PREFIX, SettingsError
 from orrery.settings.sight import held_in, look
@@ -25,6 +26,7 @@ from orrery.settings.uses import uses_of
 __all__ = [
     "CONFIG_VARIABLE",
     "DEMO_FILE",
+    "SYSTEM_FOLDER",
     "Secrets",
     "Settings",
     "SettingsError",
@@ -87,7 +89,7 @@ def _sentence(message: str) -> str:
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_own(path, "The settings file"))
     except FileNotFoundError:
         raise SettingsError(f"There is no settings file {path}; `orrery init` writes one.") from None
     except (OSError, UnicodeDecodeError) as error:

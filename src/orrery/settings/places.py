@@ -12,7 +12,8 @@ CONFIG_VARIABLE = "ORRERY_CONFIG"
 """The variable that names the settings file; the only one that is not a setting or a secret."""
 
 DEFAULT_FILE = Path("orrery.toml")
-SYSTEM_FILE = Path("/etc/orrery/orrery.toml")
+SYSTEM_FOLDER = Path("/etc/orrery")
+SYSTEM_FILE = SYSTEM_FOLDER / "orrery.toml"
 DEMO_FILE = Path(".orrery/orrery.toml")
 """Where the demo leaves its settings, so that the owner's commands find its records."""
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, SecretStr
 
+from orrery.settings.ownership import read_own, refuse_foreign_folder
 from orrery.settings.section import PREFIX, Section, SettingsError
 from orrery.settings.unusable import Mode, why_unusable
 
@@ -15,6 +16,8 @@ CREDENTIALS_VARIABLE = "CREDENTIALS_DIRECTORY"
 
 _SEVERAL = ("webhook_signing_secret", "access_service_token")
 """What has one value a line, of which each holds."""
+
+_FOLDER = "The secrets directory"
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/=]{20,}")
 
@@ -90,9 +93,10 @@ def examine_secrets(
     """
     usable: dict[str, str] = {}
     troubles: dict[str, str] = {}
+    place = _believed(directory, environment)
     for name in Secrets.model_fields:
         try:
-            usable |= _usable(name, directory, environment, mode)
+            usable |= _usable(name, place, environment, mode)
         except SettingsError as error:
             troubles[name] = str(error)
     try:
@@ -103,10 +107,24 @@ def examine_secrets(
     return Secrets(**usable), troubles  # pyright: ignore[reportArgumentType] text becomes SecretStr here
 
 
-def _usable(name: str, directory: Path | None, environment: Mapping[str, str], mode: Mode) -> dict[str, str]:
-    found = {} if (text := environment.get(PREFIX + name.upper())) is None else {name: text}
+def _place(directory: Path | None, environment: Mapping[str, str]) -> Path | None:
     credentials = environment.get(CREDENTIALS_VARIABLE)
-    place = Path(credentials) if credentials else directory
+    return Path(credentials) if credentials else directory
+
+
+def _believed(directory: Path | None, environment: Mapping[str, str]) -> Path | None:
+    """Return the folder of secrets, or None when nothing in it can be used."""
+    place = _place(directory, environment)
+    try:
+        if place:
+            refuse_foreign_folder(place, _FOLDER)
+    except (OSError, SettingsError):
+        return None
+    return place
+
+
+def _usable(name: str, place: Path | None, environment: Mapping[str, str], mode: Mode) -> dict[str, str]:
+    found = {} if (text := environment.get(PREFIX + name.upper())) is None else {name: text}
     if not found and place and (file := place / name).exists():
         found = {name: _read_secret(file)}
     _refuse_garbled(found)
@@ -118,8 +136,7 @@ def _usable(name: str, directory: Path | None, environment: Mapping[str, str], m
 def _secrets(directory: Path | None, environment: Mapping[str, str]) -> Secrets:
     from_environment = {name: environment.get(PREFIX + name.upper()) for name in Secrets.model_fields}
     found = {name: value for name, value in from_environment.items() if value is not None}
-    credentials = environment.get(CREDENTIALS_VARIABLE)
-    if place := Path(credentials) if credentials else directory:
+    if place := _place(directory, environment):
         found = _secret_files(place) | found
     _refuse_garbled(found)
     return Secrets(**found)  # pyright: ignore[reportArgumentType] text becomes SecretStr here
@@ -127,11 +144,10 @@ def _secrets(directory: Path | None, environment: Mapping[str, str]) -> Secrets:
 
 def _secret_files(directory: Path) -> dict[str, str]:
     try:
+        refuse_foreign_folder(directory, _FOLDER)
         files = sorted(file for file in directory.iterdir() if not file.name.startswith("."))
     except OSError as error:
-        raise SettingsError(
-            f"The secrets directory {directory} cannot be read ({type(error).__name__})."
-        ) from None
+        raise SettingsError(f"{_FOLDER} {directory} cannot be read ({type(error).__name__}).") from None
     if unknown := [file.name for file in files if file.name not in Secrets.model_fields]:
         known = ", ".join(Secrets.model_fields)
         raise SettingsError(f"The secret file {unknown[0]} is none of {known}.")
@@ -140,7 +156,7 @@ def _secret_files(directory: Path) -> dict[str, str]:
 
 def _read_secret(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8")
+        return read_own(file, "The secret file")
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"The secret file {file.name} can not be read ({type(error).__name__}).") from None
 
