@@ -143,6 +143,7 @@ TAKES_ANY_TEXT = {
     "checkout.cancel_url",
     "checkout.practice_url",
     "checkout.seller",
+    "backup.directory",
     "push.topic",
     "mail.host",
     "mail.sender",

@@ -3,16 +3,20 @@
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from orrery.cli.init import settings_text
 from orrery.edge.crowd import MOST_CONNECTIONS, most_connections
 from orrery.settings import Secrets
 from tests.docs.documents import ROOT
 from tests.support.waiting import PATIENCE
 
 UNIT = ROOT / "deploy/systemd/orrery.service"
+BACKUP = ROOT / "deploy/systemd/orrery-backup.service"
+TIMER = BACKUP.with_suffix(".timer")
 PROGRAM = "/opt/orrery/.venv/bin/orrery"
 EXPOSURE = 20
 """The most that systemd may find wanting, in tenths: 0 is shut, 100 is open."""
@@ -28,20 +32,30 @@ def analyze(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_unit_is_one_that_systemd_takes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("unit", [UNIT, BACKUP, TIMER], ids=lambda unit: unit.name)
+def test_the_unit_is_one_that_systemd_takes(unit: Path, tmp_path: Path) -> None:
     """systemd-analyze has nothing to say about the unit, once its program is one that is there."""
-    unit = tmp_path / UNIT.name
-    unit.write_text(UNIT.read_text().replace(PROGRAM, "/bin/true"))
-    result = analyze("verify", unit)
+    for one in (UNIT, BACKUP, TIMER):
+        (tmp_path / one.name).write_text(one.read_text().replace(PROGRAM, "/bin/true"))
+    result = analyze("verify", tmp_path / unit.name)
     assert (result.returncode, result.stdout + result.stderr) == (0, "")
 
 
-def test_the_unit_leaves_the_service_little(tmp_path: Path) -> None:
+@pytest.mark.parametrize("service", [UNIT, BACKUP], ids=lambda service: service.name)
+def test_the_unit_leaves_the_service_little(service: Path, tmp_path: Path) -> None:
     """systemd's own measure of what a taken-over service could reach stays low."""
-    unit = tmp_path / UNIT.name
-    unit.write_text(UNIT.read_text())
+    unit = tmp_path / service.name
+    unit.write_text(service.read_text())
     result = analyze("security", "--offline=yes", f"--threshold={EXPOSURE}", "--no-pager", unit)
     assert result.returncode == 0, result.stdout
+
+
+def test_the_snapshots_go_where_the_unit_may_write() -> None:
+    """The folder that `orrery init` names for the system is one that the unit is given."""
+    settings = tomllib.loads(settings_text(Path("/etc/orrery")))
+    given = re.findall(r"^StateDirectory=(.*)$", BACKUP.read_text(), re.MULTILINE)[0].split()
+    written = [Path(settings["backup"]["directory"]), Path(settings["store"]["path"]).parent]
+    assert {f"/var/lib/{name}" for name in given} == {str(folder) for folder in written}
 
 
 def test_the_unit_leaves_descriptors_for_all_connections() -> None:

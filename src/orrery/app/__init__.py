@@ -22,6 +22,7 @@ from orrery.app.adapters import (
     heartbeat_of,
     notifiers_of,
     processor_connection,
+    snapshots_of,
     tracker_of,
 )
 from orrery.app.deployment import Orrery
@@ -112,7 +113,7 @@ def _composed(
     health = Health(store, outbox, workers.failing, notifiers)
     gate = AdminBasic(secrets.reveal("admin_password_hash"), live.wrong_passwords)
     guard = _guard(settings, secrets, clock, store, key)
-    parts = Parts(health, checkout, live, guard, references)
+    parts = Parts(health, checkout, live, guard, references, snapshots_of(settings), clock)
     orrery = Orrery(
         clock=clock,
         store=store,

@@ -3,6 +3,7 @@
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.ga4 import GoogleAnalytics
 from orrery.adapters.movable_clock import MovableClock
+from orrery.adapters.snapshot_folder import SnapshotFolder
 from orrery.adapters.stripe.connection import Connection
 from orrery.owner.outbox import Channel
 from orrery.ports.analytics import Analytics
@@ -17,6 +18,12 @@ def clock_of(settings: Settings) -> Clock:
     """Return the machine's clock, or in sandbox mode the one shared with the sandbox."""
     shared = settings.sandbox.clock_file if settings.mode == "sandbox" else None
     return MovableClock(shared) if shared else SystemClock()
+
+
+def snapshots_of(settings: Settings) -> SnapshotFolder | None:
+    """Return the folder of dated snapshots, if one is configured."""
+    backup = settings.backup
+    return SnapshotFolder(backup.directory, backup.keep) if backup.directory else None
 
 
 def processor_connection(settings: Settings, secrets: Secrets) -> Connection:

@@ -1,13 +1,17 @@
 """How every part of a deployment is, without asking anybody outside."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from orrery.adapters.snapshot_folder import SnapshotFolder
 from orrery.checkout.domain import CheckoutDomain
 from orrery.live.domain import LiveDomain
+from orrery.owner.backups import backup_finding
 from orrery.owner.guard import SecretsGuard
 from orrery.owner.health import Health
 from orrery.owner.references import References
+from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 
 
@@ -20,6 +24,8 @@ class Parts:
     live: LiveDomain
     guard: SecretsGuard
     references: References
+    snapshots: SnapshotFolder | None
+    clock: Clock
 
     async def all(self) -> Sequence[Finding]:
         """Return how every part is; writes to the store to see whether it can."""
@@ -33,5 +39,10 @@ class Parts:
         What it tells of writing to the store is as old as the last `all`.
         """
         found = [*await self.health.local(), *await self.checkout.health.local(), *self.live.health.local()]
+        found.append(await self._backup())
         # A job's error may name a record, and with it a session.
         return [replace(one, why=self.references.within(one.why)) for one in found]
+
+    async def _backup(self) -> Finding:
+        newest = await asyncio.to_thread(self.snapshots.newest) if self.snapshots else None
+        return backup_finding(newest, self.clock.now(), configured=self.snapshots is not None)

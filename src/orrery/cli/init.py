@@ -18,6 +18,7 @@ STATE = Path("/var/lib/orrery")
 _OF_THE_SYSTEM = {
     'path = ".orrery/orrery.db"': f'path = "{STATE}/orrery.db"',
     'directory = "secrets"': f'directory = "{SYSTEM_FOLDER}/secrets"',
+    '# directory = "backups"': f'directory = "{STATE}-backups"',
     'file = ".orrery/realtime-degraded.json"': f'file = "{STATE}/realtime-degraded.json"',
 }
 """The lines that are others in the system's folder, where the service may not write."""

@@ -1,8 +1,11 @@
 """The `orrery` command: a name and a sentence for each command; only the one that is used is imported."""
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
@@ -30,6 +33,11 @@ _COMMANDS = {
     "restore": "Put a snapshot in place of the store; the service must be stopped.",
 }
 
+_NAME = "orrery"
+
+_COMPLETED_VARIABLES = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
+"""Where the shells' completion scripts say what was typed so far: bash, and the others."""
+
 USAGE = 2
 """The exit code of bad input; 1 is for what went wrong or is broken."""
 
@@ -37,7 +45,7 @@ USAGE = 2
 def main() -> None:
     """Run the command line."""
     try:
-        _application(sys.argv[1:])()
+        _application([*sys.argv[1:], *_to_complete()])(prog_name=_NAME)
     except OrreryError as error:
         new_console(stderr=True).print(visible(str(error)), style="red", markup=False)
         sys.exit(USAGE if isinstance(error, Invalid) else 1)
@@ -45,13 +53,13 @@ def main() -> None:
 
 def _application(arguments: Sequence[str]) -> typer.Typer:
     root = typer.Typer(
-        name="orrery",
+        name=_NAME,
         help="One person's checkout and live counter, and the desk to watch them from.",
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
+    root.callback()(_options)
     wanted = next((argument for argument in arguments if argument in _COMMANDS), None)
     for name, summary in _COMMANDS.items():
         _add(root, name, summary, imported=name == wanted)
@@ -67,6 +75,25 @@ def _add(root: typer.Typer, name: str, summary: str, *, imported: bool) -> None:
         root.add_typer(module.group, name=name, help=summary)
     else:
         root.command(name, help=summary)(module.command)
+
+
+def _to_complete() -> list[str]:
+    """Return the words of a line that the shell wants completed: they are not among the arguments."""
+    return " ".join(os.environ.get(name, "") for name in _COMPLETED_VARIABLES).split()  # noqa: TID251  the shell's own
+
+
+def _tell_version(value: bool) -> None:  # noqa: FBT001  typer calls it with the flag
+    if value:
+        typer.echo(f"orrery {version('orrery')}")
+        raise typer.Exit
+
+
+def _options(
+    _version: Annotated[  # noqa: FBT002  a flag of the command line, read by its callback
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Take the options that stand before any command."""
 
 
 def _only_listed() -> None:

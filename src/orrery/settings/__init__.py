@@ -33,6 +33,7 @@ __all__ = [
     "find_settings_file",
     "held_in",
     "load",
+    "load_settings",
     "load_usable",
     "look_again",
     "uses_of",

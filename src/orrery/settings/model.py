@@ -88,6 +88,13 @@ class StoreSettings(Section):
     path: Path = Path(".orrery/orrery.db")
 
 
+class BackupSettings(Section):
+    """Where `orrery backup` keeps dated snapshots, and how many; with a folder, a missing one is told."""
+
+    directory: Path | None = None
+    keep: int = Field(14, ge=1)
+
+
 class Log(Section):
     """How the service logs."""
 
@@ -280,6 +287,7 @@ class Settings(BaseSettings):
     mode: Mode = "live"
     server: Server = Server()  # pyright: ignore[reportCallIssue] every field has a default
     store: StoreSettings = StoreSettings()
+    backup: BackupSettings = BackupSettings()  # pyright: ignore[reportCallIssue] every field has a default
     log: Log = Log()
     secrets: SecretFiles = SecretFiles()
     checkout: CheckoutSettings = CheckoutSettings()  # pyright: ignore[reportCallIssue] every field has a default

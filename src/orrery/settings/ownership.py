@@ -100,5 +100,6 @@ def _refuse(found: os.stat_result, path: Path, what: str) -> None:
         return
     mend = f"type: chmod go-w {path}"
     if found.st_uid not in {0, user}:
-        mend = f"only what belongs to root or to {users.name_of(user)}, who runs this, is believed"
+        whose = " or ".join(dict.fromkeys(("root", users.name_of(user))))
+        mend = f"only what belongs to {whose} is believed here"
     raise SettingsError(f"{what} {path} {why}, and is refused: {mend}.")

@@ -1,0 +1,31 @@
+"""Whether there is a recent snapshot: a job that never ran tells nobody, so the service looks for what it made."""
+
+from datetime import datetime, timedelta
+
+from orrery.ports.health import Finding
+
+PART = "backup"
+
+LATE = timedelta(hours=36)
+"""After so long without a snapshot the owner is told: one a day, and half a day for a machine that was off."""
+
+_TODO = "See `systemctl status orrery-backup.timer` and `journalctl -u orrery-backup`, or run `orrery backup`."
+
+
+def backup_finding(newest: datetime | None, now: datetime, *, configured: bool) -> Finding:
+    """Return how the backups are; they are not essential: who buys does not wait for them."""
+    if not configured:
+        todo = "Set [backup] directory, and enable orrery-backup.timer."
+        return Finding(PART, "off", "No folder for snapshots is configured.", todo, essential=False)
+    if newest is None:
+        return Finding(
+            PART,
+            "broken",
+            "There is no snapshot in [backup] directory, or it cannot be read.",
+            _TODO,
+            essential=False,
+        )
+    made = f"The newest snapshot is of {newest:%Y-%m-%d %H:%M} UTC"
+    if abs(now - newest) > LATE:  # one from the future stands for nothing, either
+        return Finding(PART, "broken", f"{made}.", _TODO, essential=False)
+    return Finding(PART, "ok", f"{made}.", essential=False)
