@@ -11,11 +11,18 @@ from orrery.ports.health import Finding
 _PART = "approvals"
 _KEY_PART = "signing key"
 
+_ELSEWHERE = "The settings name none: you sign as yourself, and not as the user of the service."
+_SIGN_ELSEWHERE = (
+    "Sign what `orrery approvals show ID --statement` prints, as docs/how-to/approve-a-change.md shows."
+)
+
 
 def approval_findings(owner_keys: tuple[str, ...], signing_key: Path | None) -> list[Finding]:
     """Return how the owner's keys are, and the tool that checks and signs."""
     found = [asyncio.run(_checking(owner_keys))]
-    return [*found, _signing(signing_key.expanduser())] if signing_key else found
+    if signing_key:
+        return [*found, _signing(signing_key.expanduser())]
+    return [*found, Finding(_KEY_PART, "off", _ELSEWHERE, _SIGN_ELSEWHERE)] if owner_keys else found
 
 
 async def _checking(owner_keys: tuple[str, ...]) -> Finding:
