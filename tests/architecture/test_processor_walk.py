@@ -25,11 +25,14 @@ ALLOWED = {
     "GET /v1/customers",
     "GET /v1/events",
     "GET /v1/events/{id}",
+    "GET /v1/invoices",
     "GET /v1/payment_method_configurations",
+    "GET /v1/payouts",
     "GET /v1/prices",
     "GET /v1/radar/value_list_items",
     "GET /v1/radar/value_lists",
     "GET /v1/reviews",
+    "GET /v1/subscriptions",
     "GET /v1/webhook_endpoints",
     "POST /v1/checkout/sessions",
     "POST /v1/checkout/sessions/{id}/expire",
@@ -40,7 +43,7 @@ ALLOWED = {
     "PATCH /v1/account",
 }
 """Every operation that there is for us (decision 16). A charge, a refund or a payment is none of them, and becomes
-none."""
+none. Invoices, payouts and subscriptions are asked for only to see that a restricted key is refused."""
 
 WRITES = {
     "expire_session",

@@ -212,6 +212,26 @@ def test_the_examination(shop: Deployment, tmp_path: Path) -> None:
     assert opened == set(shop.secrets) - {"tracker_token"}
 
 
+def test_the_rights_of_a_restricted_key(tmp_path: Path) -> None:
+    """A missing right that is needed and one too many are named, and broken; the rights to write are untried."""
+    restricted = SECRETS | {"processor_api_key": f"rk_test_{MARK}_key"}
+    with beside_a_sandbox(Deployment(tmp_path, counter=CounterSettings(), secrets=restricted)) as shop:
+        for path in ("/v1/payouts", "/v1/subscriptions", "/v1/events", "/v1/customers"):
+            shop.sandbox.fault("no_permission", count=None, path=path)
+        code, found, _ = checked(shop)
+        key = found["processor_api_key"]
+        assert (code, key["state"]) == (1, "broken")
+        assert key["what_to_do"] == "Give it the right to read Events. Take the right to read Invoices away."
+        assert "may not read Events: refunds and disputes are not told" in key["found"]
+        assert "so `orrery processor customers` does not work" in key["found"]
+        assert "untried, because only writing would tell: writing Checkout Sessions (needed)" in key["found"]
+        shop.sandbox.clear_faults()
+        for path in ("/v1/payouts", "/v1/subscriptions", "/v1/invoices", "/v1/customers"):
+            shop.sandbox.fault("no_permission", count=None, path=path)
+        code, found, _ = checked(shop)
+        assert (code, found["processor_api_key"]["state"]) == (0, "ok")
+
+
 def test_an_unknown_secret_is_not_announced(shop: Deployment) -> None:
     """A name that is no secret's is refused with the names that there are."""
     came = shop.orrery("secrets", "announce", "processor_key", "--reason", "a test")

@@ -6,7 +6,7 @@ import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -19,7 +19,7 @@ from orrery.adapters.stripe.writes import StripeWrites
 from orrery.checkout.catalogue import Product
 from orrery.checkout.params import Terms, session_parameters
 from orrery.errors import ProcessorRefused
-from orrery.ports.processor import Processor, ProcessorReads, ProcessorWrites
+from orrery.ports.processor import Processor, ProcessorReads, ProcessorWrites, Unneeded
 from orrery.sandbox.app import EVERYTHING, SandboxConfig, create_app
 from tests.architecture.test_processor_walk import ALLOWED
 from tests.sandbox.conftest import KEY, PRICE, PRICES, serving
@@ -84,6 +84,11 @@ class Everything:
             StripeWrites(connection),
         )
 
+    async def unneeded(self) -> None:
+        """Ask for one of each kind that nothing needs."""
+        for kind in get_args(Unneeded):
+            await self.reads.first_unneeded(kind)
+
     async def use(self) -> set[str]:
         """Use all; return the names of what was used."""
         created = await self.sales.create_session(PARAMETERS, idempotency_key="walk-1", deadline=5)
@@ -113,6 +118,7 @@ class Everything:
             "first_active_price": self.reads.first_active_price,
             "list_entries": lambda: self.reads.list_entries(emails, "thief@example.org"),
             "get_event": lambda: self.reads.get_event(event.id),
+            "first_unneeded": self.unneeded,
             "remove_entry": lambda: self.writes.remove_entry(entry.id),
             "update_configuration": lambda: self.writes.update_configuration(
                 made.id, {"link": False}, name="Walked", active=False, idempotency_key="walk-5"

@@ -1,13 +1,15 @@
 """The examination of every secret for `orrery secrets check` (issue item 7). It tells no value and no length."""
 
 import hmac
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Literal
 
 from orrery.adapters.running_service import InMemory, RunningService
 from orrery.app import Orrery
 from orrery.checkout import probe
+from orrery.cli.key_rights import UNTRIED, Rights, tried
 from orrery.edge.auth import hashed
 from orrery.errors import OrreryError, ProcessorRefused
 from orrery.owner.baseline import Alarm, Announcement, Kept
@@ -19,6 +21,7 @@ from orrery.tls import advice
 
 WEBHOOK = "/guided/api/webhook"
 RESTART = "Restart the service."
+_RESTRICTED = "rk_"
 
 State = Literal["ok", "broken", "off"]
 
@@ -145,7 +148,8 @@ class Examination:
             yield Remark("everybody on this machine may read its file", "Take the rights of others away (chmod).")
         match name:
             case "processor_api_key":
-                yield await self._account()
+                async for remark in self._processor_key():
+                    yield remark
             case "webhook_signing_secret":
                 async for remark in self._webhook(running=known.service is not None):
                     yield remark
@@ -154,15 +158,25 @@ class Examination:
             case _:
                 pass
 
-    async def _account(self) -> Remark:
+    async def _processor_key(self) -> AsyncIterator[Remark]:
+        orrery = self.orrery
         try:
-            account = await self.orrery.reads.get_account()
+            account = await orrery.reads.get_account()
+            yield Remark(f"the processor accepts it ({account.id})")
         except ProcessorRefused as error:
-            return Remark(str(error), "Put a key there that the processor accepts; see its rights in the how-to.")
+            if error.status != HTTPStatus.FORBIDDEN:
+                todo = "Put a key there that the processor accepts; see its rights in the how-to."
+                yield Remark(str(error), todo)
+                return
+            yield Remark("the processor accepts it, but not for reading the account")
         except OrreryError as error:
             todo = advice(error, "Try again when the processor can be reached.")
-            return Remark(f"not tried at the processor: {error}", todo)
-        return Remark(f"the processor accepts it ({account.id})")
+            yield Remark(f"not tried at the processor: {error}", todo)
+            return
+        if self.secrets.normalized("processor_api_key").startswith(_RESTRICTED):
+            rights = await tried(orrery.reads, orrery.checkout.health.processor, orrery.clock.now())
+            for remark in _told_rights(rights):
+                yield remark
 
     async def _webhook(self, *, running: bool) -> AsyncIterator[Remark]:
         secrets = [line.encode() for line in self.secrets.parts("webhook_signing_secret")]
@@ -227,6 +241,26 @@ def _told(alarm: Alarm, kept: Kept, mine: str | None) -> Remark:
     if seen_from_here and alarm.trouble in ("vanished", "emptied", "changed"):
         return Remark(f"as before again; the service has not looked since {alarm.seen_at:%H:%M} UTC")
     return Remark(*described(alarm.trouble, kept.name))
+
+
+def _told_rights(rights: Rights) -> Iterator[Remark]:
+    yield Remark(f"may read {_listed(rights.may)}" if rights.may else "may read nothing that is used")
+    for right in rights.lacking:
+        if right.needed:
+            yield Remark(f"may not read {right.name}: {right.without}", f"Give it the right to read {right.name}.")
+        else:
+            yield Remark(f"may not read {right.name}, so `orrery processor {right.without}` does not work")
+    if rights.too_many:
+        surplus = _listed(rights.too_many)
+        yield Remark(f"may read {surplus}, which nothing here needs", f"Take the right to read {surplus} away.")
+    if rights.unclear:
+        todo = "Try again when the processor can be reached."
+        yield Remark(f"no answer that tells about {_listed(rights.unclear)}", todo)
+    yield Remark(f"untried, because only writing would tell: writing {_listed(UNTRIED)}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names)
 
 
 def _missing(name: str, use: Use) -> Remark:

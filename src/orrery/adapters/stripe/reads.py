@@ -35,6 +35,7 @@ from orrery.ports.processor import (
     ListEntry,
     Price,
     Review,
+    Unneeded,
     ValueList,
 )
 
@@ -172,3 +173,13 @@ class StripeReads:
         """Return one event as its webhook's body would be."""
         text = await self._connection.text(lambda client: client.v1.events.retrieve(event_id))
         return text.encode()
+
+    async def first_unneeded(self, kind: Unneeded) -> None:
+        """Ask for one object of a kind that nothing here needs; the answer is not looked at."""
+        match kind:
+            case "invoices":
+                await self._connection.text(lambda client: client.v1.invoices.list({"limit": 1}))
+            case "payouts":
+                await self._connection.text(lambda client: client.v1.payouts.list({"limit": 1}))
+            case "subscriptions":
+                await self._connection.text(lambda client: client.v1.subscriptions.list({"limit": 1}))

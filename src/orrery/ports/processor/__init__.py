@@ -29,6 +29,7 @@ from orrery.ports.processor.values import (
     Price,
     Review,
     SessionStatus,
+    Unneeded,
     ValueList,
     WebhookEndpoint,
     split_unreadable,
@@ -58,6 +59,7 @@ __all__ = [
     "ProcessorWrites",
     "Review",
     "SessionStatus",
+    "Unneeded",
     "ValueList",
     "WebhookEndpoint",
     "split_unreadable",
@@ -174,6 +176,10 @@ class ProcessorReads(Protocol):
 
     async def get_event(self, event_id: str) -> bytes:
         """Return one event as its webhook's body would be."""
+        ...
+
+    async def first_unneeded(self, kind: Unneeded) -> None:
+        """Ask for one object of a kind that nothing here needs: a restricted key should be refused."""
         ...
 
 

@@ -9,6 +9,9 @@ from orrery.errors import ItemUnreadable
 
 SessionStatus = Literal["open", "complete", "expired"]
 PaymentStatus = Literal["paid", "unpaid", "no_payment_required"]
+Unneeded = Literal["invoices", "payouts", "subscriptions"]
+"""What a key may often read, and nothing here needs: asked for only to see that a restricted key is refused."""
+
 Item = TypeVar("Item")
 
 Parameter = str | int | bool | list["Parameter"] | dict[str, "Parameter"]

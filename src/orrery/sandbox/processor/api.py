@@ -16,7 +16,7 @@ from orrery.sandbox.processor.errors import ApiError, invalid, unrecognized_url
 from orrery.sandbox.processor.expand import expand
 from orrery.sandbox.processor.forms import Form, parse_form
 from orrery.sandbox.processor.idempotency import IdempotencyKeys, fingerprint
-from orrery.sandbox.processor.operations import OPERATIONS
+from orrery.sandbox.processor.operations import OPERATIONS, UNUSED
 from orrery.sandbox.processor.world import API_VERSION, World, new_id
 from orrery.sandbox.state import Document
 
@@ -161,7 +161,7 @@ def _version(request: Request) -> str:
 
 
 def _route(method: str, path: str) -> tuple[Operation, dict[str, str]]:
-    for operation in OPERATIONS:
+    for operation in (*OPERATIONS, *UNUSED):
         ids = _ids(operation.path, path) if operation.method == method else None
         if ids is not None:
             return operation, ids

@@ -2,6 +2,7 @@
 
 from orrery.sandbox.processor import requests, resources, sessions
 from orrery.sandbox.processor.call import Operation
+from orrery.sandbox.processor.lists import page
 
 _CONFIGURATIONS = "/v1/payment_method_configurations"
 _ENDPOINTS = "/v1/webhook_endpoints"
@@ -101,3 +102,11 @@ OPERATIONS: tuple[Operation, ...] = tuple(
         ),
     )
 )
+
+UNUSED: tuple[Operation, ...] = tuple(
+    Operation(
+        "GET", f"/v1/{name}s", f"{name}_read", requests.LIST_PAGE, lambda call: page([], call.params, call.path)
+    )
+    for name in ("invoice", "payout", "subscription")
+)
+"""What no client of ours uses, empty lists: whether a restricted key is refused here tells of its other rights."""
