@@ -27,7 +27,7 @@ _COMMANDS = {
     "approvals": "List, show and sign what waits for your word; read and verify its log.",
     "admin": "Make the hash of the owner's password.",
     "secrets": "Check each secret; announce that one is about to change.",
-    "notifications": "List, release or drop notifications.",
+    "notifications": "List, release or drop notifications; send a test message.",
     "privacy": "Export or erase a person's data.",
     "backup": "Write a checked snapshot of the store while the service runs.",
     "restore": "Put a snapshot in place of the store; the service must be stopped.",

@@ -1,20 +1,41 @@
 """`orrery notifications`: what is to be told, what could not be, what is held back (decision 12)."""
 
+import asyncio
+import secrets as random
 from typing import Annotated
 
 import typer
 
-from orrery.app import Orrery
-from orrery.cli.services import AsJson, Config, with_services
+from orrery.app import Orrery, clock_of
+from orrery.app.adapters import notifiers_of
+from orrery.cli.services import AsJson, Config, configured, with_services
 from orrery.cli.tables import Row, note, show
-from orrery.errors import NotFound, RecordUnreadable
-from orrery.owner.outbox import State
+from orrery.errors import DeliveryFailed, Invalid, NotFound, RecordUnreadable
+from orrery.owner.outbox import Channel, State
 from orrery.owner.references import PREFIX
+from orrery.ports.notifier import Message
+from orrery.syntax.email_address import is_email_address
+from orrery.tls import advice
 
 group = typer.Typer(no_args_is_help=True)
 
 Ids = Annotated[list[str] | None, typer.Argument(help="Ids of notifications; see the list.", metavar="ID...")]
 AllHeld = Annotated[bool, typer.Option("--all-held", help="All that a restore held back.")]
+Way = Annotated[Channel, typer.Argument(help="What to try: push or email.", metavar="CHANNEL")]
+To = Annotated[
+    str, typer.Option(help="With email: the address to write to, such as your own.", show_default=False)
+]
+
+TITLE = "A test from Orrery"
+"""What the test message is found by."""
+
+_NEEDED = {"push": "Set url and topic in [push]", "email": "Set host and sender in [mail]"}
+_TODO = {
+    "push": "Check url and topic in [push]; after a 401 or 403, the secret push_token and what it may publish.",
+    "email": "Check [mail]: port 465 goes with tls, 587 with starttls; after a 535, username and the secret "
+    "mail_password; after a 5xx of another kind, whether the server lets you send from sender.",
+}
+_TAKEN = {"push": "The push server took it", "email": "The mail server took it; look among the spam, too"}
 
 
 @group.command("list")
@@ -49,6 +70,26 @@ def drop(ids: Ids = None, all_held: AllHeld = False, config: Config = None) -> N
     """Remove held or dead notifications for good."""
     count = with_services(config, lambda orrery: _each(orrery, ids or [], "drop", all_held=all_held))
     note(f"{count} dropped.")
+
+
+@group.command("test")
+def try_out(channel: Way, to: To = "", config: Config = None) -> None:
+    """Send one message at once, past the outbox, to see whether it arrives; exit 1 when it is not taken."""
+    settings, secrets = configured(config, quiet=True)
+    if (channel == "email") != bool(to):
+        raise Invalid("An e-mail needs --to with the address to write to; a push goes to the topic of [push].")
+    if to and not is_email_address(to):
+        raise Invalid("--to is no e-mail address.")
+    notifier = notifiers_of(settings, secrets, clock_of(settings)).get(channel)
+    if notifier is None:
+        raise Invalid(f"{_NEEDED[channel]}: until then its messages wait.")
+    body = "You asked for it by `orrery notifications test`. Whoever reads this gets what Orrery sends this way."
+    # A new id each time: a receiver may drop one that it has seen.
+    try:
+        asyncio.run(notifier.send(Message(f"test-{random.token_hex(8)}", TITLE, body, to)))
+    except DeliveryFailed as error:
+        raise DeliveryFailed(f"{error} {advice(error, _TODO[channel])}", permanent=error.permanent) from None
+    note(f"{_TAKEN[channel]}: look for {TITLE!r}.")
 
 
 async def _named(orrery: Orrery, ids: list[str]) -> list[str]:
