@@ -188,7 +188,7 @@ def test_price_changed_between_session_and_payment(shop: Deployment) -> None:
 def test_duplicated_and_reordered_webhooks(shop: Deployment, visitor: Visitor) -> None:
     """Webhooks that come twice and in another order grant once."""
     shop.sandbox.fault("webhook_duplicate", count=4)
-    shop.sandbox.fault("webhook_reorder", count=1, path="customer.created")
+    shop.sandbox.fault("webhook_reorder", count=1, path="charge.succeeded")
     session = visitor.buy()
     shop.sandbox.advance(60)
     visitor.await_access(session)

@@ -69,6 +69,7 @@ class Receiver:
 
     def __init__(self) -> None:
         self.arrived: list[tuple[bytes, str]] = []
+        self.agents: list[str] = []
         self.statuses: list[int] = []
         self.url = ""
         self.hold = threading.Event()
@@ -77,6 +78,7 @@ class Receiver:
     async def take(self, request: Request) -> Response:
         """Keep one delivery; answer once nothing holds."""
         self.arrived.append((await request.body(), request.headers["stripe-signature"]))
+        self.agents.append(request.headers["user-agent"])
         await asyncio.to_thread(self.hold.wait, PATIENCE)
         return Response(status_code=self.statuses.pop(0) if self.statuses else 200)
 

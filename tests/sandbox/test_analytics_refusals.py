@@ -123,6 +123,10 @@ IMPOSSIBLE: list[Document] = [
     {"dimensions": [{"name": "city"}, {"name": "city"}]},
     {"dimensions": [{"name": name} for name in "abcdefghij"]},
     {"dimensionFilter": {"filter": {"fieldName": "city"}, "andGroup": {}}},
+    {"dimensionFilter": {"andGroup": {}}},
+    {"dimensionFilter": {"orGroup": {"expressions": []}}},
+    {"minuteRanges": [{"name": "date_range_0"}]},
+    {"minuteRanges": [{"name": "RESERVED_now"}]},
 ]
 
 

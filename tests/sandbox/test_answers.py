@@ -36,7 +36,7 @@ def sold(box: Running) -> Running:
     for verdict in ("approved", "declined", "review", "delayed"):
         box.pay(box.session(), verdict=verdict, field_marketing_consent="yes")
     box.pay(box.session(), verdict="approved", confirmed="yes", method="google_pay")
-    box.pay(box.session(), method="link")
+    box.pay(box.session(customer_creation="always"), method="link")
     box.session(**{"consent_collection[terms_of_service]": "required"})
     box.post(f"/v1/checkout/sessions/{box.session()['id']}/expire", {})
     lists = box.get("/v1/radar/value_lists?alias=email_blocklist").json()["data"]

@@ -108,7 +108,7 @@ def test_the_webhook_of_a_payment(box: Running) -> None:
 
 def test_expanding_a_payment(box: Running) -> None:
     """Whole objects can be asked for in place of ids, some levels deep."""
-    session = box.session()
+    session = box.session(customer_creation="always")
     box.pay(session)
     path = f"/v1/checkout/sessions/{session['id']}?expand[]=customer&expand[]=payment_intent.latest_charge"
     answer = box.get(path).json()

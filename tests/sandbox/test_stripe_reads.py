@@ -130,8 +130,8 @@ def test_how_it_was_paid(
 
 def test_buyers(box: Running) -> None:
     """Buyer records are found by their address."""
-    box.pay(box.session(), email="first@example.org")
-    box.pay(box.session(), email="second@example.org")
+    for email in ("first@example.org", "second@example.org"):
+        box.pay(box.session(customer_creation="always"), email=email)
     (found,) = every(reads(box).list_customers("first@example.org"))
     assert (found.email, found.id[:4]) == ("first@example.org", "cus_")
     assert len(every(reads(box).list_customers())) >= 2
@@ -209,11 +209,11 @@ async def new_since(found: StripeReads, since: datetime) -> dict[str, list[str]]
 
 def test_what_is_new_since(box: Running) -> None:
     """Buyers, reviews, prices, lists and their entries are asked for from a moment on, as charges are."""
-    box.pay(box.session(), email="before@example.org", verdict="review")
+    box.pay(box.session(customer_creation="always"), email="before@example.org", verdict="review")
     box.advance(60)
     moment = box.clock.now()
     (emails,) = [one.id for one in every(reads(box).list_value_lists()) if one.alias == "email_blocklist"]
-    box.pay(box.session(), email="after@example.org", verdict="review")
+    box.pay(box.session(customer_creation="always"), email="after@example.org", verdict="review")
     box.post("/v1/radar/value_list_items", {"value": "later@example.org", "value_list": emails})
     found = asyncio.run(new_since(reads(box), moment))
     assert found == {

@@ -37,7 +37,7 @@ LISTS: list[tuple[str, str, Listing]] = [
 def fill(box: Running) -> None:
     """Let there be two of each kind at least."""
     for number in range(2):
-        box.pay(box.session(), verdict="review")
+        box.pay(box.session(customer_creation="always"), verdict="review")
         box.post("/v1/radar/value_list_items", {"value": f"one{number}@example.org", "value_list": LIST})
     if len(list(box.sandbox.state.newest_first("webhook_endpoint"))) == 1:
         box.post(

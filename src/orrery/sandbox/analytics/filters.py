@@ -26,7 +26,9 @@ def read_filter(expression: Document) -> Keeps:
         return lambda view: not inner(view)
     if name == "filter":
         return _primitive(given)
-    parts = [read_filter(one) for one in given.get("expressions", [])]
+    if not given.get("expressions"):
+        raise invalid("A group of filter expressions has at least one expression.")
+    parts = [read_filter(one) for one in given["expressions"]]
     together = all if name == "andGroup" else any
     return lambda view: together(part(view) for part in parts)
 

@@ -13,6 +13,9 @@ MOST_DIMENSIONS, MOST_METRICS, MOST_ROWS, USUAL_ROWS = 9, 10, 250_000, 10_000
 LAST_MINUTE, MOST_RANGES = 29, 2
 """How far back a standard property may look, and how many ranges a request may have."""
 
+RESERVED = ("date_range_", "RESERVED_")
+"""How no name of a range may begin (the discovery document, MinuteRange.name)."""
+
 
 @dataclass(frozen=True, slots=True)
 class MinuteRange:
@@ -110,6 +113,8 @@ def _ranges(given: list[Document]) -> Iterable[MinuteRange]:
                 f"Invalid minuteRanges[{number}]: startMinutesAgo {start} and endMinutesAgo {end} must be between "
                 f"0 and {LAST_MINUTE} for this property, and the start not after the end."
             )
+        if one.get("name", "").startswith(RESERVED):
+            raise invalid(f"Invalid minuteRanges[{number}]: a name cannot begin with {' or '.join(RESERVED)}.")
         yield MinuteRange(one.get("name") or f"date_range_{number}", start, end)
 
 

@@ -17,16 +17,17 @@ from orrery.sandbox.processor.expand import expand
 from orrery.sandbox.processor.forms import Form, parse_form
 from orrery.sandbox.processor.idempotency import IdempotencyKeys, fingerprint
 from orrery.sandbox.processor.operations import OPERATIONS, UNUSED
+from orrery.sandbox.processor.versions import known_version
 from orrery.sandbox.processor.world import API_VERSION, World, new_id
 from orrery.sandbox.state import Document
 
 EVERYTHING = "*"
 """The permission of an unrestricted key."""
 
-_VERSION = re.compile(r"\d{4}-\d{2}-\d{2}(\.[a-z]+)?")
 _FORM = "application/x-www-form-urlencoded"
 _HTML = "<!doctype html><title>Error</title><h1>We are down for a moment</h1>"
 _SHOWN_TAIL, _LEAST_HIDDEN = 4, 8
+_PLAYED = " If the vendor has it: the sandbox has only what Orrery uses (docs/reference/sandbox.md)."
 _RETRY: dict[int, str] = {400: "false", 401: "false", 403: "false", 404: "false", 409: "true", 429: "true"}
 _REQUEST_ID_LENGTH = 14
 MAX_BODY_BYTES = 1 << 20
@@ -154,10 +155,7 @@ def _masked(key: str) -> str:
 
 
 def _version(request: Request) -> str:
-    version = request.headers.get("stripe-version", API_VERSION)
-    if not _VERSION.fullmatch(version):
-        raise invalid(f"Invalid Stripe API version: {version[:40]}")
-    return version
+    return known_version(request.headers.get("stripe-version", API_VERSION))
 
 
 def _route(method: str, path: str) -> tuple[Operation, dict[str, str]]:
@@ -165,7 +163,7 @@ def _route(method: str, path: str) -> tuple[Operation, dict[str, str]]:
         ids = _ids(operation.path, path) if operation.method == method else None
         if ids is not None:
             return operation, ids
-    raise unrecognized_url(method, path)
+    raise unrecognized_url(method, path, _PLAYED)
 
 
 def _ids(template: str, path: str) -> dict[str, str] | None:

@@ -20,6 +20,9 @@ GIVE_UP_AFTER = 3 * 24 * 3600
 TIMEOUT = 10.0
 """Real seconds that an endpoint has to answer."""
 
+USER_AGENT = "Stripe/1.0 (+https://stripe.com/docs/webhooks)"
+"""By which the vendor names itself to endpoints."""
+
 REORDER_PATIENCE = 60
 """Seconds that a webhook held back for the one after it waits at most."""
 
@@ -141,7 +144,11 @@ class Courier:
         shown = event | {"api_version": endpoint["api_version"] or event["api_version"]}
         body = json.dumps(shown, indent=2, ensure_ascii=False).encode()
         signature = sign(body, endpoint["_secrets"], self._world.now())
-        headers = {"Stripe-Signature": signature, "Content-Type": "application/json; charset=utf-8"}
+        headers = {
+            "Stripe-Signature": signature,
+            "Content-Type": "application/json; charset=utf-8",
+            "User-Agent": USER_AGENT,
+        }
         try:
             answer = await client.post(endpoint_view(endpoint)["url"], content=body, headers=headers)
         except Exception as error:  # noqa: BLE001  whatever broke, the vendor tries again, and the others go on

@@ -5,6 +5,7 @@ import hmac
 import re
 
 from orrery.sandbox.processor.errors import invalid
+from orrery.sandbox.processor.versions import known_version
 from orrery.sandbox.processor.world import API_VERSION, World, new_id
 from orrery.sandbox.state import Document
 
@@ -45,6 +46,8 @@ def read_endpoint_changes(params: Document) -> Document:
     for number, name in enumerate(params.get("enabled_events", [])):
         if name != EVERY_EVENT and not _EVENT_NAME.fullmatch(name):
             raise invalid(f"Invalid event type: {name[:80]}", f"enabled_events[{number}]")
+    if "api_version" in params:
+        known_version(params["api_version"], "api_version")
     changes = {key: value for key, value in params.items() if key not in ("disabled", "expand")}
     if "disabled" in params:
         changes["status"] = "disabled" if params["disabled"] else "enabled"

@@ -51,6 +51,6 @@ def no_such(kind: str, key: str, param: str, status: int = 404) -> ApiError:
     return ApiError(status, f"No such {kind}: '{key}'", code="resource_missing", param=param, stored=False)
 
 
-def unrecognized_url(method: str, path: str) -> ApiError:
+def unrecognized_url(method: str, path: str, more: str = "") -> ApiError:
     """Return the answer to a route that does not exist."""
-    return ApiError(404, f"Unrecognized request URL ({method}: {path}).", stored=False)
+    return ApiError(404, f"Unrecognized request URL ({method}: {path}).{more}", stored=False)

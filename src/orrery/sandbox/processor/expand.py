@@ -34,6 +34,10 @@ def _expand(world: World, subject: Document, steps: list[str], path: str) -> Doc
     if name == "data" and subject["object"] == "list":
         return subject | {"data": [_expand(world, one, below, path) for one in subject["data"]]}
     if name == "line_items" and subject["object"] == "checkout.session":
+        if below:
+            raise invalid(
+                f"The sandbox does not simulate the expansion {path}.", "expand", "sandbox_not_simulated"
+            )
         return subject | {"line_items": line_items(world, subject)}
     if name not in _KIND_OF or name not in subject:
         raise _not_expandable(path)

@@ -16,6 +16,17 @@ ANSWER_WITHIN = 9 * 24 * 3600
 
 _DECLINED = "generic_decline"
 _DECLINE_MESSAGE = "Your card was declined."
+_NULL_IN_CHARGES = (
+    "application application_fee application_fee_amount balance_transaction description on_behalf_of "
+    "receipt_number receipt_url shipping source source_transfer statement_descriptor "
+    "statement_descriptor_suffix transfer_data transfer_group"
+)
+_NULL_IN_INTENTS = (
+    "application application_fee_amount automatic_payment_methods canceled_at cancellation_reason "
+    "client_secret description next_action on_behalf_of payment_method_configuration_details processing "
+    "review setup_future_usage shipping source statement_descriptor statement_descriptor_suffix "
+    "transfer_data transfer_group"
+)
 _BLOCK_LISTS = ("email_blocklist", "card_fingerprint_blocklist", "client_ip_address_blocklist")
 
 
@@ -38,6 +49,7 @@ def pay(world: World, session: Document, payment: Payment) -> str | None:
     refused = _blocked(world, payment) or payment.verdict == "declined"
     intent, charge = _intent(world, session, payment), _charge(world, session, payment)
     charge["payment_intent"], intent["latest_charge"] = intent["id"], charge["id"]
+    intent["payment_method"] = charge["payment_method"]
     if refused:
         session["payment_intent"] = intent["id"]
         return _decline(world, session, intent, charge, blocked=payment.verdict != "declined")
@@ -122,33 +134,32 @@ def _decline(world: World, session: Document, intent: Document, charge: Document
 
 
 def _complete(world: World, session: Document, payment: Payment, intent: Document, charge: Document) -> None:
-    buyer = _customer(world, payment)
-    charge["customer"] = intent["customer"] = buyer["id"]
+    buyer = _customer(world, payment) if session["customer_creation"] == "always" else None
+    charge["customer"] = intent["customer"] = session["customer"] = buyer["id"] if buyer else None
     delayed = payment.verdict == "delayed" or world.faults.take("unpaid") is not None
     if not delayed:
         _succeed(intent, charge)
-    _fill_in(session, payment, buyer)
-    changed = [session, buyer]
-    events: list[tuple[str, Document]] = []
+    _fill_in(session, payment)
+    changed = [session, buyer] if buyer else [session]
+    events: list[tuple[str, Document]] = [("customer.created", buyer)] if buyer else []
     if session["amount_total"]:
         session |= {"payment_intent": intent["id"], "payment_status": "unpaid" if delayed else "paid"}
         changed += [intent, charge, *_reviews(world, payment, charge)]
-        events = [("charge.pending", charge)] if delayed else _success_events(intent, charge)
-    world.record(changed, ("customer.created", buyer), *events, ("checkout.session.completed", session))
+        events += [("charge.pending", charge)] if delayed else _success_events(intent, charge)
+    world.record(changed, *events, ("checkout.session.completed", session))
 
 
 def _success_events(intent: Document, charge: Document) -> list[tuple[str, Document]]:
     return [("charge.succeeded", charge), ("payment_intent.succeeded", intent)]
 
 
-def _fill_in(session: Document, payment: Payment, buyer: Document) -> None:
+def _fill_in(session: Document, payment: Payment) -> None:
     for one in session["custom_fields"]:
         one[one["type"]]["value"] = payment.answers.get(one["key"]) or None
     accepted = "accepted" if payment.terms_accepted else None
     session |= {
         "status": "complete",
         "url": None,
-        "customer": buyer["id"],
         "customer_details": {
             "address": None,
             "business_name": None,
@@ -187,7 +198,7 @@ def _intent(world: World, session: Document, payment: Payment) -> Document:
     known = world.state.get("payment_intent", session["payment_intent"]) if session["payment_intent"] else None
     if known:
         return known | {"status": "processing"}
-    return {
+    return dict.fromkeys(_NULL_IN_INTENTS.split()) | {
         "id": new_id("pi_"),
         "object": "payment_intent",
         "amount": session["amount_total"],
@@ -210,7 +221,7 @@ def _intent(world: World, session: Document, payment: Payment) -> Document:
 
 
 def _charge(world: World, session: Document, payment: Payment) -> Document:
-    return {
+    return dict.fromkeys(_NULL_IN_CHARGES.split()) | {
         "id": new_id("ch_"),
         "object": "charge",
         "amount": session["amount_total"],
@@ -225,6 +236,7 @@ def _charge(world: World, session: Document, payment: Payment) -> Document:
         "disputed": False,
         "failure_code": None,
         "failure_message": None,
+        "fraud_details": {},
         "livemode": False,
         "metadata": {},
         "outcome": None,
