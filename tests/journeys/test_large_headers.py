@@ -132,6 +132,14 @@ def test_a_head_in_one_piece(client: socket.socket, head: bytes) -> None:
     assert answered(client)[0] == 431
 
 
+def test_a_head_whose_last_piece_is_too_much(client: socket.socket) -> None:
+    """A head that becomes too long with its last piece is refused like one that comes whole."""
+    client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for piece in (START, b"X-Long: ", b"a" * (HEADER_BYTES - 1000), b"a" * 2000 + b"\r\n\r\n"):
+        client.sendall(piece)
+    assert answered(client)[0] == 431
+
+
 def test_trailers_are_forgotten(client: socket.socket) -> None:
     """However many headers come behind a body, the request is served, and they count as none of its own."""
     chunked = START.replace(b"GET", b"POST") + b"Transfer-Encoding: chunked\r\n\r\n0\r\n"

@@ -250,4 +250,6 @@ def test_store_damaged(bare_shop: Deployment) -> None:
 def overwrite(store: Path) -> None:
     """Overwrite the store's file in place, its log and the log's index with what is no database."""
     for file in (store, store.with_name(f"{store.name}-wal"), store.with_name(f"{store.name}-shm")):
-        file.write_bytes(b"\xa5" * file.stat().st_size)
+        size = file.stat().st_size
+        with file.open("r+b") as damaged:  # truncated, the index would end whoever has it mapped, by SIGBUS
+            damaged.write(b"\xa5" * size)

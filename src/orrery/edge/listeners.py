@@ -141,8 +141,9 @@ class ImpatientProtocol(HttpToolsProtocol, Connection):
         """Stop waiting: the headers are here."""
         self._in_headers = False
         self._be_patient()
-        # Only in a large piece can they have become too long unseen.
-        if len(self.headers) > MOST_HEADERS or (self._piece > HEADER_BYTES and self._told() > HEADER_BYTES):
+        # Only in a large piece, or in the last of several, can they have become too long unseen.
+        unseen = self._piece > HEADER_BYTES or self._lines
+        if len(self.headers) > MOST_HEADERS or (unseen and self._told() > HEADER_BYTES):
             self._refuse_head()
             raise _TooMuchError
         super().on_headers_complete()
