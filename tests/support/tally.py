@@ -43,7 +43,8 @@ def tally(ledger: Path, store: Path) -> dict[str, int]:
     of_buyers = Counter(one["email"] for one in access)
     years = [int(one["expires_at"][:4]) - int(one["granted_at"][:4]) for one in access]
     letters = Counter(one["to"][0].lower() for one in documents(ledger, "_mail"))
-    pushes = [one for one in documents(ledger, "_push") if one.get("title", "").startswith(("Sold", "Granted"))]
+    titles = [one["message"].get("title", "") for one in documents(ledger, "_push")]
+    pushes = [title for title in titles if title.startswith(("Sold", "Granted"))]
     told = {one["id"] for one in records(store, "outbox:") if one["state"] == "delivered"}
     unpushed = sum(f"owner-{one}" not in told for one in paid)
     return {
