@@ -64,7 +64,12 @@ class Provider:
     web: httpx2.Client
 
     def adapter(
-        self, *, key: str | None = "", property_id: str | None = PROPERTY, url: str = ""
+        self,
+        *,
+        key: str | None = "",
+        property_id: str | None = PROPERTY,
+        url: str = "",
+        window_minutes: int = 30,
     ) -> GoogleAnalytics:
         """Return our adapter for this provider, without a token as yet."""
         return GoogleAnalytics(
@@ -72,7 +77,7 @@ class Provider:
             property_id,
             base_url=url or self.url,
             planet_dimension=PLANET,
-            window_minutes=30,
+            window_minutes=window_minutes,
             clock=self.clock,
         )
 

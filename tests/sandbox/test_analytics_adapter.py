@@ -46,6 +46,14 @@ def test_the_total(provider: Provider) -> None:
     assert report.quotas == Quotas(Bucket(10, 24_990), Bucket(10, 4_990), Bucket(10, 1_740), Bucket(0, 10))
 
 
+def test_the_minutes_that_are_counted(provider: Provider) -> None:
+    """Users of the last so many minutes are asked for, and no others (decision 43)."""
+    for minutes in (1, 10, 30):
+        (expected,) = provider.rows({**TOTAL, "minuteRanges": [{"startMinutesAgo": minutes - 1}]}).values()
+        assert ask(provider.adapter(window_minutes=minutes)).total == expected[0]
+    assert ask(provider.adapter(window_minutes=10)).total < VISITORS
+
+
 @pytest.mark.parametrize(("dimension", "name"), [("page", PAGE), ("planet", PLANET)])
 def test_breaking_down(provider: Provider, dimension: By, name: str) -> None:
     """A report by page or planet has the labels and figures of that dimension, most users first."""
