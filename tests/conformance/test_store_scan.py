@@ -4,6 +4,7 @@ import asyncio
 from datetime import timedelta
 
 import pytest
+from anyio.lowlevel import checkpoint
 
 from orrery.ports.store import Store
 from tests.support.clock import ManualClock
@@ -91,7 +92,7 @@ async def test_reads_give_way(store: Store) -> None:
     async def other() -> None:
         nonlocal turns
         while True:
-            await asyncio.sleep(0)
+            await checkpoint()
             turns += 1
 
     beside = asyncio.ensure_future(other())

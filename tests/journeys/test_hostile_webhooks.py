@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.connections import read_to_end
 from tests.support.deployment import Deployment
 from tests.support.marked import SECRETS
 from tests.support.visiting import Visitor
@@ -109,17 +110,6 @@ class Stalled:
 def connected(shop: Deployment) -> socket.socket:
     """Connect to the public listener."""
     return socket.create_connection(("127.0.0.1", shop.ports[0]), timeout=PATIENCE)
-
-
-def read_to_end(connection: socket.socket) -> bytes:
-    """Return everything until the other side closes; a reset closes, too."""
-    found = b""
-    try:
-        while part := connection.recv(65536):
-            found += part
-    except ConnectionResetError:
-        pass
-    return found
 
 
 def stored(shop: Deployment) -> list[str]:

@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 
 from orrery.edge.listeners import HEADER_BYTES, MESSAGE_BYTES, MOST_AHEAD
+from tests.support.connections import read_to_end
 from tests.support.deployment import Deployment
 from tests.support.waiting import PATIENCE, eventually
 
@@ -87,12 +88,7 @@ def test_nobody_sends_far_ahead(shop: Deployment) -> None:
     """Thousands of requests sent ahead of their answers end the connection: each takes a lot of memory."""
     with connect(shop) as client:
         client.sendall((ALIVE + b"\r\n") * 2000)
-        seen = b""
-        try:
-            while more := client.recv(65536):
-                seen += more
-        except ConnectionResetError:
-            pass
+        seen = read_to_end(client)
     assert seen.count(b"HTTP/1.1 200") <= MOST_AHEAD + 1
 
 

@@ -6,6 +6,7 @@ from contextlib import ExitStack, closing, contextmanager
 
 import pytest
 
+from tests.support.connections import read_to_end
 from tests.support.edge import SITE_READ, Edge
 from tests.support.origin import Origin
 from tests.support.waiting import PATIENCE
@@ -53,22 +54,11 @@ def _connected(port: int) -> socket.socket:
     return socket.create_connection(("127.0.0.1", port), PATIENCE, source_address=(STRANGER, 0))
 
 
-def rest(connection: socket.socket) -> bytes:
-    """Return what comes until the other side closes the connection."""
-    received = b""
-    try:
-        while piece := connection.recv(65536):
-            received += piece
-    except ConnectionResetError:
-        pass
-    return received
-
-
 @pytest.mark.parametrize("half", HALVES)
 def test_half_a_request_is_closed(hasty: Edge, origin: Origin, half: bytes) -> None:
     """A connection whose request does not go on is closed, and the origin has heard nothing of it."""
     with sent(hasty, half) as (connection,):
-        assert b" 200 " not in rest(connection)
+        assert b" 200 " not in read_to_end(connection)
     assert origin.asked == []
 
 

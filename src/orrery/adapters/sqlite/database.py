@@ -54,10 +54,5 @@ class Database(Protocol):
 def connect(path: Path, busy_timeout: timedelta) -> Database:
     """Open an existing file, and never make one."""
     database = cast("Database", apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE))
-    set_busy_timeout(database, busy_timeout)
-    return database
-
-
-def set_busy_timeout(database: Database, busy_timeout: timedelta) -> None:
-    """Have `database` wait so long for the locks of others."""
     database.set_busy_timeout(busy_timeout // timedelta(milliseconds=1))
+    return database

@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import timedelta
 from typing import cast
 
 import apsw
 
 from orrery.adapters.sqlite.batches import BatchThread
-from orrery.adapters.sqlite.database import Database
+from orrery.adapters.sqlite.connection import Connection
 from orrery.adapters.sqlite.file import StoreFile
 from orrery.adapters.sqlite.trouble import unavailable
 
@@ -30,10 +29,10 @@ class Reader:
 
     def __init__(self, file: StoreFile, loop: asyncio.AbstractEventLoop, busy_timeout: timedelta) -> None:
         self._file = file
-        self._busy_timeout = busy_timeout
-        self._database: Database | None = file.connect(busy_timeout)
+        self._connection = Connection(file, busy_timeout)
+        _ = self._connection.opened()  # a file that is not ours is told at once
         self._thread: BatchThread[Query, Rows] = BatchThread(
-            "store-reader", self._settle, self._drop, loop, _LARGEST_BATCH
+            "store-reader", self._settle, self._connection.drop, loop, _LARGEST_BATCH
         )
 
     def submit(self, query: Query) -> asyncio.Future[Rows]:
@@ -50,7 +49,7 @@ class Reader:
             try:
                 outcomes.append(self._rows(query))
             except Exception as error:  # noqa: BLE001  every caller is told, and the thread serves the next
-                self._drop()
+                self._connection.drop()
                 # What waits behind a lock is refused with it: each would wait as long, one after the other.
                 refused = queries[number:] if isinstance(error, _BLOCKED) else [query]
                 outcomes += [unavailable(self._file.path, error) for _ in refused]
@@ -59,13 +58,5 @@ class Reader:
         return outcomes
 
     def _rows(self, query: Query) -> Rows:
-        if self._database is None:
-            self._database = self._file.connect(self._busy_timeout)
         # The columns are those of a Row, which the STRICT schema vouches for.
-        return cast("Rows", self._database.execute(*query).fetchall())
-
-    def _drop(self) -> None:
-        database, self._database = self._database, None
-        if database is not None:
-            with suppress(apsw.Error):  # it failed before; the next connection tells
-                database.close()
+        return cast("Rows", self._connection.opened().execute(*query).fetchall())

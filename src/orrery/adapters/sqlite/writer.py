@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import timedelta
 
 import apsw
 
 from orrery.adapters.sqlite.batches import BatchThread
+from orrery.adapters.sqlite.connection import Connection
 from orrery.adapters.sqlite.database import Database
 from orrery.adapters.sqlite.file import StoreFile
 from orrery.adapters.sqlite.transaction import Request, apply, sweep
@@ -38,11 +38,10 @@ class Writer:
         self, file: StoreFile, clock: Clock, loop: asyncio.AbstractEventLoop, busy_timeout: timedelta
     ) -> None:
         self._file = file
-        self._busy_timeout = busy_timeout
         self._clock = clock
-        self._database: Database | None = None
+        self._connection = Connection(file, busy_timeout)
         self._thread: BatchThread[Request, Answer] = BatchThread(
-            "store-writer", self._settle, self._drop, loop, _LARGEST_GROUP
+            "store-writer", self._settle, self._connection.drop, loop, _LARGEST_GROUP
         )
 
     def submit(self, request: Request) -> asyncio.Future[Answer]:
@@ -58,13 +57,14 @@ class Writer:
         try:
             return self._transact(requests)
         except Exception as error:  # noqa: BLE001  every caller is told, and the thread serves the next
-            self._drop()
+            self._connection.drop()
             if len(requests) > 1 and not isinstance(error, (apsw.BusyError, _CommitLost)):
                 return [outcome for request in requests for outcome in self._settle([request])]
             return [self._explain(error, request) for request in requests]
 
     def _transact(self, requests: Sequence[Request]) -> Sequence[Answer]:
-        database = self._connection()
+        self._file.verify_in_place()
+        database = self._connection.opened()
         database.execute("BEGIN IMMEDIATE")
         now = self._clock.now()
         answers = [apply(database, request, now) for request in requests]
@@ -80,19 +80,6 @@ class Writer:
             self._file.verify_log()
         except (StoreUnavailable, OSError) as error:
             raise _CommitLost(error) from error
-
-    def _connection(self) -> Database:
-        self._file.verify_in_place()
-        if self._database is None:
-            self._database = self._file.connect(self._busy_timeout)
-        return self._database
-
-    def _drop(self) -> None:
-        """Close the connection, and with it an open transaction: the next commit opens a new one."""
-        database, self._database = self._database, None
-        if database is not None:
-            with suppress(apsw.Error):  # it failed before; the next connection tells
-                database.close()
 
     def _explain(self, error: Exception, request: Request) -> Exception:
         if isinstance(error, _CommitLost):
