@@ -30,10 +30,10 @@ _TERMS = Terms("http://127.0.0.1/success?session_id={CHECKOUT_SESSION_ID}", "htt
 
 
 @contextmanager
-def sandbox(folder: Path) -> Generator[int]:
+def sandbox(folder: Path, smtp_port: int | None = None) -> Generator[int]:
     """Run `orrery sandbox` beside the load; yield its port."""
     port = free_port()
-    options = ["--port", str(port), "--smtp-port", str(free_port()), "--data", str(folder)]
+    options = ["--port", str(port), "--smtp-port", str(smtp_port or free_port()), "--data", str(folder)]
     command = [sys.executable, "-m", "orrery", "sandbox", "--webhook-url", "http://127.0.0.1:9/", *options]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=lambda: bind_to(LOAD_CORE))  # noqa: PLW1509, S603  our own command; no threads here yet
     try:

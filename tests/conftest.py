@@ -21,7 +21,7 @@ import pytest
 
 TESTS = Path(__file__).resolve().parent
 SOURCE = TESTS.parent / "src" / "orrery"
-PROCESSES = frozenset({"browser", "crash", "journeys", "nginx", "systemd"})
+PROCESSES = frozenset({"browser", "crash", "journeys", "nginx", "rehearsal"})
 """The suites with real processes: continuous integration looks at their failures once more."""
 LOOPBACK = PROCESSES | {"conformance", "sandbox"}
 LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"]
@@ -80,6 +80,8 @@ def missing_for(suite: str) -> str | None:
         return "no chromium on this machine; to have it, type: sudo apt-get install -y chromium libatomic1"
     if suite == "nginx" and not shutil.which("nginx", path=PROGRAMS):
         return "no nginx on this machine; to have it, type: sudo apt-get install -y nginx-light"
+    if suite == "rehearsal" and not (TESTS.parent / ".venv/wheels/stamp").exists():
+        return "nothing to rehearse going live with; to have it, type as root: ./run setup"
     return None
 
 

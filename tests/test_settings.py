@@ -12,6 +12,7 @@ from orrery.checkout.params import CHANGE_RULE_3
 from orrery.cli import init
 from orrery.errors import Invalid
 from orrery.settings import Secrets, Settings, load, load_settings
+from tests.support.certificates import make_authority
 from tests.support.machine import MARK, Machine, machine_in
 
 
@@ -64,7 +65,7 @@ def test_a_list_from_the_environment(machine: Machine) -> None:
 
 
 def test_a_list_that_is_no_json(machine: Machine) -> None:
-    """A list that can not be read is refused, saying where and how."""
+    """A list that cannot be read is refused, saying where and how."""
     machine.write("")
     machine.set(ORRERY_SERVER__TRUSTED_PROXIES=MARK)
     message = machine.refusal()
@@ -150,12 +151,13 @@ TAKES_ANY_TEXT = {
     "mail.username",
     "sandbox.clock_file",
     "monitor.file",
+    "tls.ca_file",
 }
 
 
 @pytest.mark.parametrize("key", [".".join(key) for key in KEYS if ".".join(key) not in TAKES_ANY_TEXT])
 def test_a_wrong_value_is_never_repeated(machine: Machine, key: str) -> None:
-    """A value that a key can not have is refused by the key's name, from the file and from the environment."""
+    """A value that a key cannot have is refused by the key's name, from the file and from the environment."""
     *section, name = key.split(".")
     header = f"[{'.'.join(section)}]\n" if section else ""
     machine.write(f'{header}{name} = "{MARK}"\n')
@@ -232,17 +234,17 @@ def test_what_is_no_toml(machine: Machine, text: str) -> None:
 def test_a_file_that_is_no_text(machine: Machine) -> None:
     """A file that is not UTF-8 is refused."""
     machine.file.write_bytes(b'mode = "\xff"')
-    assert "can not be read (UnicodeDecodeError)" in machine.refusal()
+    assert "cannot be read (UnicodeDecodeError)" in machine.refusal()
 
 
 def test_a_file_that_is_a_folder(machine: Machine) -> None:
-    """A file that can not be read is refused with the reason."""
+    """A file that cannot be read is refused with the reason."""
     machine.file.mkdir()
-    assert "can not be read (IsADirectoryError)" in machine.refusal()
+    assert "cannot be read (IsADirectoryError)" in machine.refusal()
 
 
 def test_settings_are_frozen(machine: Machine) -> None:
-    """What was read once can not be changed."""
+    """What was read once cannot be changed."""
     machine.write("")
     settings, secrets = load()
     for target, name in ((settings, "mode"), (settings.server, "port"), (secrets, "push_token")):
@@ -320,6 +322,7 @@ def test_what_init_shows_in_comments_loads(machine: Machine) -> None:
     ]
     machine.write("\n".join(line for line in in_force if line.startswith(("#", "[")) or " = " in line))
     (machine.folder / "secrets").mkdir()
+    make_authority(machine.folder)
     settings, _ = load()
     assert list(settings.checkout.catalogue())
     assert settings.checkout.terms() is not None

@@ -63,7 +63,7 @@ def test_what_looks_right(name: str, value: str) -> None:
     ],
 )
 def test_what_looks_wrong(name: str, value: str, sentence: str) -> None:
-    """What can not be such a secret is said in a sentence that does not repeat it."""
+    """What cannot be such a secret is said in a sentence that does not repeat it."""
     form = form_of(name, secrets_with(name, value), "test")
     assert sentence in form.wrong
     assert_unmarked(form.wrong)

@@ -36,7 +36,7 @@ def test_another_account() -> None:
 
 @pytest.mark.parametrize("key", [None, [], {"client_email": 5}, "counter@example.test"])
 def test_a_key_that_names_no_account(key: object) -> None:
-    """A key that can not be used is no reason not to start (decision 41)."""
+    """A key that cannot be used is no reason not to start (decision 41)."""
     assert source(key) not in ("", source())
 
 

@@ -97,17 +97,17 @@ def test_a_missing_secrets_folder(machine: Machine, credentials: bool) -> None: 
 
 
 def test_a_secret_that_is_a_folder(machine: Machine) -> None:
-    """A secret that can not be read is refused by its name."""
+    """A secret that cannot be read is refused by its name."""
     machine.write(SECRETS)
     (machine.secret("mail_password", "x") / "push_token").mkdir()
-    assert "push_token can not be read (IsADirectoryError)" in machine.refusal()
+    assert "push_token cannot be read (IsADirectoryError)" in machine.refusal()
 
 
 def test_a_secret_that_is_no_text(machine: Machine) -> None:
     """A secret that is not UTF-8 is refused by its name, in a file and in a variable."""
     machine.write(SECRETS)
     place = machine.secret("push_token", b"\xff\xfe" + MARK.encode())
-    assert "push_token can not be read (UnicodeDecodeError)" in machine.refusal()
+    assert "push_token cannot be read (UnicodeDecodeError)" in machine.refusal()
     (place / "push_token").unlink()
     machine.set(ORRERY_PUSH_TOKEN=f"\udcff{MARK}")
     assert "push_token" in machine.refusal()

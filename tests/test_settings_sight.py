@@ -55,7 +55,7 @@ def test_an_empty_file(machine: Machine, empty: str) -> None:
     assert sight()[KEY].state == "empty"
 
 
-def test_a_file_that_can_not_be_read(machine: Machine) -> None:
+def test_a_file_that_cannot_be_read(machine: Machine) -> None:
     """What is no readable text is a finding of its own, and the other secrets are read."""
     (machine.secret("push_token", VALUE) / KEY).mkdir()
     machine.secret("mail_password", b"\xff\xfe")
@@ -132,7 +132,7 @@ def test_the_order_of_blanks_does_not_count(machine: Machine) -> None:
 
 
 def test_what_can_be_used_is_used(machine: Machine) -> None:
-    """For an examination, secrets that can not be used are named with the reason, and the others are read."""
+    """For an examination, secrets that cannot be used are named with the reason, and the others are read."""
     machine.secret(KEY, f"sk_live_{MARK}")
     machine.secret("push_token", "short")
     (machine.secret("tracker_token", MARK) / "mail_password").mkdir()
@@ -143,7 +143,7 @@ def test_what_can_be_used_is_used(machine: Machine) -> None:
     assert "surprise" in troubles[""]
     assert "live key" in troubles[KEY]
     assert "shorter than 8" in troubles["push_token"]
-    assert "can not be read" in troubles["mail_password"]
+    assert "cannot be read" in troubles["mail_password"]
     assert MARK not in repr(troubles)
 
 

@@ -8,24 +8,16 @@ from pathlib import Path
 import pytest
 
 from orrery.tls import tls_trouble, unreachable
-from tests.support.certificates import HOST, make_certificate, server_context
+from tests.support.certificates import HOST, make_certificate, refused, server_context
 
 DAY = timedelta(days=1)
 
 
 def handshake(server: ssl.SSLContext, client: ssl.SSLContext, host: str = HOST) -> ssl.SSLError:
-    """Return the error by which a client refuses a server, without a socket between them."""
-    to_client, to_server = ssl.MemoryBIO(), ssl.MemoryBIO()
-    there = server.wrap_bio(to_server, to_client, server_side=True)
-    here = client.wrap_bio(to_client, to_server, server_hostname=host)
-    while True:
-        for side in (here, there):
-            try:
-                side.do_handshake()
-            except ssl.SSLWantReadError:
-                continue
-            except ssl.SSLError as error:
-                return error
+    """Return the error by which a client refuses a server."""
+    error = refused(server, client, host)
+    assert error is not None
+    return error
 
 
 def trusting(certificate: Path) -> ssl.SSLContext:
@@ -54,6 +46,7 @@ def test_an_unknown_authority(tmp_path: Path) -> None:
     certificate = make_certificate(tmp_path)
     said = tls_trouble("GitHub", handshake(server_context(certificate), ssl.create_default_context()))
     assert said.startswith("GitHub's certificate comes from an unknown authority: check whether a proxy")
+    assert said.endswith("named in the settings by tls.ca_file.")
 
 
 @pytest.mark.parametrize("host", ["another.example", "127.0.0.1"])
@@ -68,9 +61,9 @@ def test_a_server_that_speaks_no_tls() -> None:
     """A server of plain HTTP on the port is no certificate's fault, and is said as that."""
     here = ssl.create_default_context().wrap_bio(plain := ssl.MemoryBIO(), ssl.MemoryBIO(), server_hostname=HOST)
     plain.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-    with pytest.raises(ssl.SSLError) as refused:
+    with pytest.raises(ssl.SSLError) as raised:
         here.do_handshake()
-    said = tls_trouble("The processor", refused.value)
+    said = tls_trouble("The processor", raised.value)
     assert said.startswith("The processor does not speak TLS as expected (")
     assert said.endswith("): check the address and the port in the settings.")
 
@@ -132,4 +125,4 @@ def test_a_refusal_of_another_kind() -> None:
 def test_the_network_is_no_certificate(error: Exception) -> None:
     """A connection that is refused, late or cut is the network's trouble, and is named by its type."""
     assert tls_trouble("GitHub", error) == ""
-    assert unreachable("GitHub", error) == f"GitHub can not be reached ({type(error).__name__})."
+    assert unreachable("GitHub", error) == f"GitHub cannot be reached ({type(error).__name__})."

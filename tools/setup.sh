@@ -108,6 +108,38 @@ ensure_nginx() { ensure_tool has_nginx "the edge's tests" nginx-light; }
 # The owner signs approvals with OpenSSH's own tool, and so do their tests.
 ensure_ssh() { ensure_tool has_ssh_keygen "the tests of approvals" openssh-client; }
 
+# The rehearsal of go-live boots a Debian of its own, with no network but its own, and installs the service there.
+ensure_rehearsal() {
+  ((EUID == 0)) || return 0
+  ensure_tool can_boot "the rehearsal of go-live" systemd dbus sudo iproute2 curl git nginx-light python3-venv
+  if can_boot; then ensure_wheels; fi
+}
+
+ensure_fresh_debian() {
+  ((EUID == 0)) || return 0
+  ensure_tool has_mmdebstrap "the rehearsal on a fresh Debian" mmdebstrap
+}
+
+ensure_wheels() {
+  local sum
+  sum=$({ cat requirements.lock requirements-build.lock && /usr/bin/python3 --version; } | sha256sum)
+  [[ -f .venv/wheels/stamp && $(<.venv/wheels/stamp) == "$sum" ]] && return
+  rm -rf .venv/wheels
+  if step "wheels for the rehearsal of go-live" download_wheels; then
+    printf '%s' "$sum" >.venv/wheels/stamp
+  else
+    note "The wheels could not be fetched, so the rehearsal of go-live is skipped."
+  fi
+}
+
+download_wheels() {
+  local version files=()
+  version=$(/usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  while read -r file; do files+=(-r "$file"); done < <(locks run)
+  .venv/bin/python -m pip download --quiet --no-input --require-hashes --only-binary=:all: \
+    --python-version "$version" --dest .venv/wheels "${files[@]}"
+}
+
 ensure_bench() {
   ensure_tool has_nginx "the measurements of reads" nginx-light
   ensure_tool has_wrk "the measurements of reads" wrk
@@ -144,5 +176,13 @@ can_browse() {
 has_nginx() { PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v nginx >/dev/null; }
 
 has_ssh_keygen() { command -v ssh-keygen >/dev/null; }
+
+can_boot() {
+  local name
+  for name in systemctl dbus-daemon sudo ip unshare nsenter curl git; do command -v "$name" >/dev/null || return; done
+  [[ -x /lib/systemd/systemd ]] && has_nginx && /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null
+}
+
+has_mmdebstrap() { command -v mmdebstrap >/dev/null; }
 
 has_wrk() { command -v wrk >/dev/null; }

@@ -42,7 +42,25 @@ def strangers() -> Failures:
     yield from failures("strangers", run("./run", "test", "tests/journeys/test_strangers.py", SOAK="1"))
 
 
-PARTS: dict[str, Callable[[], Failures]] = {"kills": kills, "load": load, "strangers": strangers}
+def guards() -> Failures:
+    """Take each check of money, approvals and the live count out of a copy of the source."""
+    say("Each check that guards money, approvals and the live count, taken out once:\n")
+    yield from failures("guards", run("./run", "test", "tests/guards", SOAK="1"))
+
+
+def rehearsal() -> Failures:
+    """Type the page that leads to live, on a fresh Debian with its own systemd and nginx."""
+    say("docs/how-to/go-live.md, typed on a fresh Debian:\n")
+    yield from failures("rehearsal", run("./run", "test", "tests/rehearsal", SOAK="1"))
+
+
+PARTS: dict[str, Callable[[], Failures]] = {
+    "kills": kills,
+    "load": load,
+    "strangers": strangers,
+    "guards": guards,
+    "rehearsal": rehearsal,
+}
 
 
 def failures(where: str, outcome: Outcome | None) -> Failures:

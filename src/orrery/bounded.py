@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 
 if TYPE_CHECKING:
+    import ssl
+
     from requests import Session
 
 LONGEST_ANSWER = 8 << 20
@@ -50,12 +52,24 @@ BOUNDED: dict[str, list[Callable[[Any], Awaitable[None]]]] = {"request": [_ask_p
 """The event hooks of every `httpx2.AsyncClient` for the outside: beyond the bound it raises `DecodingError`."""
 
 
-def bound(session: Session, connections: int = 10) -> None:
-    """Let a session of `requests` raise `ContentDecodingError` beyond the bound."""
+def bound(session: Session, connections: int = 10, context: ssl.SSLContext | None = None) -> None:
+    """Let a session of `requests` raise `ContentDecodingError` beyond the bound.
+
+    With a `context`, which must be of this session alone, it speaks TLS by that, through a proxy, too.
+    """
     from requests import PreparedRequest, Response  # noqa: PLC0415  paid for by who uses the library only
     from requests.adapters import HTTPAdapter  # noqa: PLC0415  the same
 
     class Bounded(HTTPAdapter):
+        def build_connection_pool_key_attributes(
+            self,
+            request: PreparedRequest,
+            verify: Any,  # noqa: ANN401  as the library has it
+            cert: Any = None,  # noqa: ANN401  the same
+        ) -> tuple[dict[str, Any], dict[str, Any]]:
+            host, tls = super().build_connection_pool_key_attributes(request, verify, cert)
+            return host, tls | ({"ssl_context": context} if context else {})
+
         def build_response(self, req: PreparedRequest, resp: Any) -> Response:  # noqa: ANN401  as the library has it
             answer = super().build_response(req, resp)
             answer.raw = _BoundedRaw(answer.raw)

@@ -39,7 +39,7 @@ Cause = Literal[
     "unreachable",
     "not-a-report",
 ]
-"""Why there is no report. The first four are exhausted quotas; `refused` is a request that can not succeed."""
+"""Why there is no report. The first four are exhausted quotas; `refused` is a request that cannot succeed."""
 
 
 class OrreryError(Exception):
@@ -101,7 +101,7 @@ class RecordUnreadable(StoreError):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"The record {name} can not be read: it was altered or cut, or a newer version wrote it. "
+            f"The record {name} cannot be read: it was altered or cut, or a newer version wrote it. "
             "It is left as it is: run the version that wrote it, or restore a backup."
         )
         self.name = name
@@ -194,7 +194,7 @@ class TrackerFailed(OrreryError):
 class DeliveryFailed(OrreryError):
     """A notification was not accepted.
 
-    `permanent` is the caller's next decision: True means that a repeat can not succeed.
+    `permanent` is the caller's next decision: True means that a repeat cannot succeed.
     """
 
     def __init__(self, message: str, *, permanent: bool) -> None:

@@ -16,7 +16,8 @@ _CERTIFICATES: dict[int, str] = {
     _EXPIRED: "has expired: check this machine's clock; if it is right, it must be renewed.",
     **dict.fromkeys(
         _UNKNOWN_AUTHORITY,
-        "comes from an unknown authority: check whether a proxy or firewall on the way opens the connection.",
+        "comes from an unknown authority: check whether a proxy or firewall on the way opens the connection. "
+        "An authority of your own or your company is named in the settings by tls.ca_file.",
     ),
     **dict.fromkeys(_OTHER_HOST, "is for another host name: check the address in the settings."),
 }
@@ -28,7 +29,7 @@ WAITING_IS_IN_VAIN = "Waiting does not end it: until then nothing is sent there.
 
 def unreachable(who: str, error: BaseException) -> str:
     """Return in a sentence why `who` cannot be reached, and where TLS is the reason what to do about it."""
-    return tls_trouble(who, error) or f"{who} can not be reached ({type(error).__name__})."
+    return tls_trouble(who, error) or f"{who} cannot be reached ({type(error).__name__})."
 
 
 def tls_trouble(who: str, error: BaseException) -> str:

@@ -86,11 +86,11 @@ def test_a_damaged_file(path: Path, content: bytes) -> None:
     assert path.read_bytes() == content
 
 
-def test_a_file_that_can_not_be_used(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_used(tmp_path: Path) -> None:
     """A folder in place of the file, or a file in place of its folder, is an error with its reason."""
     (tmp_path / "file").write_text("")
     for path in (tmp_path, tmp_path / "file" / "issues.json"):
-        with pytest.raises(TrackerFailed, match="can not be used"):
+        with pytest.raises(TrackerFailed, match="cannot be used"):
             asyncio.run(tracker(path).open(LABEL, "t", "b"))
 
 

@@ -104,7 +104,7 @@ async def test_two_openings_see_each_other(path: Path) -> None:
 
 
 async def test_one_bad_commit_spares_its_neighbours(path: Path) -> None:
-    """A commit that can not be done fails alone, though it shared a transaction with others."""
+    """A commit that cannot be done fails alone, though it shared a transaction with others."""
     async with Opened(path) as store:
         bad = Put("bad", cast("bytes", object()))
         puts = [Put("first", b""), Put("a", b""), bad, Put("b", b""), Put("c", b"")]

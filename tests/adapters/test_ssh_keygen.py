@@ -151,25 +151,25 @@ def tool(folder: Path, text: str, interpreter: Path = Path("/bin/sh")) -> None:
 
 
 @pytest.mark.parametrize("text", ["exit 1", "exit 0", "kill -9 $$", "echo nonsense"])
-async def test_a_tool_that_can_not_check(
+async def test_a_tool_that_cannot_check(
     checks: SshKeygen, owner: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     """A tool that knows no signatures, is killed, or says nothing of a key, has found no signature good."""
     signature = ssh_signed(owner, STATEMENT, NAMESPACE)
     tool(tmp_path, text)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.defpath}")
-    with pytest.raises(NotConfigured, match=r"can not check signatures; OpenSSH 8\.2"):
+    with pytest.raises(NotConfigured, match=r"cannot check signatures; OpenSSH 8\.2"):
         await checks.check(STATEMENT, signature)
 
 
-async def test_a_tool_that_can_not_be_started(
+async def test_a_tool_that_cannot_be_started(
     checks: SshKeygen, owner: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What can not be started has not found a signature good."""
+    """What cannot be started has not found a signature good."""
     signature = ssh_signed(owner, STATEMENT, NAMESPACE)
     tool(tmp_path, "", interpreter=tmp_path / "gone")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(NotConfigured, match=r"can not be checked \(FileNotFoundError\)"):
+    with pytest.raises(NotConfigured, match=r"cannot be checked \(FileNotFoundError\)"):
         await checks.check(STATEMENT, signature)
 
 
@@ -204,6 +204,6 @@ def test_a_file_that_is_no_key(checks: SshKeygen, tmp_path: Path, capfd: pytest.
 
 
 async def test_a_key_line_is_taken_apart(owner: Path) -> None:
-    """Of a key's line only type and key count: what follows can not add another signer."""
+    """Of a key's line only type and key count: what follows cannot add another signer."""
     checks = SshKeygen([f"{public_half(owner)}\n* {public_half(owner)}"], NAMESPACE)
     assert await checks.check(STATEMENT, ssh_signed(owner, STATEMENT, NAMESPACE)) == fingerprint(owner)

@@ -54,7 +54,7 @@ def reached(found: list[Module]) -> set[str]:
 
 
 def other_doors(found: list[Module]) -> Iterator[str]:
-    """Yield whatever could reach an operation of the processor in a way that `reached` can not see."""
+    """Yield whatever could reach an operation of the processor in a way that `reached` cannot see."""
     for module in found:
         at_home = module.path.is_relative_to(VENDOR)
         for node in ast.walk(module.tree):
@@ -96,7 +96,7 @@ def _operation(names: list[str]) -> str:
     for name in names:
         there = getattr(there, name)
     sent = _REQUEST.search(inspect.getsource(there))  # pyright: ignore[reportArgumentType]  a method of the library
-    assert sent is not None, f"{'.'.join(names)} sends what this walk can not read"
+    assert sent is not None, f"{'.'.join(names)} sends what this walk cannot read"
     return f"{sent['verb'].upper()} {re.sub(r'{[a-z_]+}', '{id}', sent['path'])}"
 
 

@@ -25,7 +25,7 @@ def test_loops():
 """
 
 
-SUITES = ["browser", "conformance", "crash", "journeys", "nginx", "sandbox", "systemd"]
+SUITES = ["browser", "conformance", "crash", "journeys", "nginx", "rehearsal", "sandbox"]
 
 
 def run_tests(folder: Path, files: dict[str, str]) -> subprocess.CompletedProcess[str]:

@@ -84,7 +84,7 @@ def test_without_a_script(desk: str, open_page: OpenPage) -> None:
     """Without JavaScript the page is whole: the links at the top lead to their parts, and looking again works."""
     page = open_page(java_script_enabled=False, viewport=PHONE, http_credentials=OWNER)
     page.goto(f"{desk}/owner")
-    expect(page.get_by_role("heading", level=1)).to_have_text("7 things want you")
+    expect(page.get_by_role("heading", level=1)).to_have_text("7 things need attention")
     page.get_by_role("link", name="Notifications").click()
     expect(page.get_by_role("region", name="Notifications")).to_be_in_viewport()
     page.get_by_role("link", name="Look again").click()

@@ -151,7 +151,7 @@ def test_a_lost_answer_is_settled_by_reading() -> None:
     run(work())
 
 
-def test_what_can_not_be_read_is_not_changed() -> None:
+def test_what_cannot_be_read_is_not_changed() -> None:
     """When the look before the change fails, nothing is sent, and the intent has failed: nothing is open."""
 
     async def work() -> None:
@@ -202,7 +202,7 @@ def test_a_processor_without_the_verb() -> None:
         ("settings.branding.font", "Serif"),
     ],
 )
-def test_branding_that_can_not_be(name: str, value: str) -> None:
+def test_branding_that_cannot_be(name: str, value: str) -> None:
     """What the vendor would refuse is refused here, before anything is asked."""
     with pytest.raises(Invalid):
         checked_branding(name, value)
@@ -268,7 +268,7 @@ def test_a_creation_with_a_lost_answer() -> None:
     run(work())
 
 
-def test_configurations_that_can_not_be_created() -> None:
+def test_configurations_that_cannot_be_created() -> None:
     """A taken name, an unknown method or parent, a method both on and off, and no method at all are refused."""
 
     async def work() -> None:
@@ -324,7 +324,7 @@ def test_a_configuration_is_changed_once_signed() -> None:
     run(work())
 
 
-def test_configurations_that_can_not_be_changed() -> None:
+def test_configurations_that_cannot_be_changed() -> None:
     """An unknown configuration, an unknown method, and a change that changes nothing are refused."""
 
     async def work() -> None:
@@ -377,7 +377,7 @@ def test_a_change_with_a_lost_answer() -> None:
     run(work())
 
 
-def test_what_can_not_be_told_apart_is_pointed_out() -> None:
+def test_what_cannot_be_told_apart_is_pointed_out() -> None:
     """Configurations of one name and several defaults are named by their ids; four as in spec 1."""
     four = [
         configuration("Shop", id="pmc_1", is_default=True),

@@ -23,7 +23,7 @@ CISSP, CCSP = "isc2/cissp", "isc2/ccsp"
 REFUSED = ProcessorRefused(
     "No such price.", status=400, kind="invalid_request_error", param="line_items[0][price]"
 )
-DOWN = ProcessorUnreachable("The processor can not be reached.", same_key=True)
+DOWN = ProcessorUnreachable("The processor cannot be reached.", same_key=True)
 
 
 @dataclass
@@ -74,7 +74,7 @@ async def test_five_failures_in_a_row_are_an_outage() -> None:
     assert (found.part, found.state, found.essential) == ("session creation", "broken", True)
     assert found.why == (
         "The checkout fails: 5 requests to start a payment failed since 2026-03-01 12:00 UTC, the last at 12:00 "
-        "UTC. All were for isc2/cissp. The processor can not be reached."
+        "UTC. All were for isc2/cissp. The processor cannot be reached."
     )
 
 
@@ -176,7 +176,7 @@ REASONS: dict[str, tuple[ProcessorError, str, str]] = {
     "key": (ProcessorRefused("The key is wrong.", status=401), "The key is wrong.", "`orrery secrets check`"),
     "odd": (ProcessorUnreachable("Odd.", same_key=True, status=200), "Odd.", "checkout.api_version"),
     "5xx": (ProcessorUnreachable("It said 500.", same_key=False, status=500), "It said 500.", "status page"),
-    "network": (DOWN, "The processor can not be reached.", "network"),
+    "network": (DOWN, "The processor cannot be reached.", "network"),
 }
 
 

@@ -92,7 +92,7 @@ async def test_revoking() -> None:
 
 
 async def test_revoking_twice() -> None:
-    """What is revoked can not be revoked again."""
+    """What is revoked cannot be revoked again."""
     shop = await sold("cs_1")
     await shop.desk.revoke("cs_1", "refunded")
     with pytest.raises(Invalid, match="already"):
@@ -169,7 +169,7 @@ async def test_the_same_address_is_no_change() -> None:
 
 @pytest.mark.parametrize("address", ["", "ann", "ann@example.org, bob@example.org"])
 def test_what_is_no_address(address: str) -> None:
-    """What can not be an address is refused."""
+    """What cannot be an address is refused."""
     with pytest.raises(Invalid, match="not an e-mail address"):
         checked_email(address)
 
@@ -270,7 +270,7 @@ async def test_no_change_without_a_reason(action: str, reason: str) -> None:
 
 @pytest.mark.parametrize("action", ["resend", "revoke", "change-email"])
 async def test_an_unknown_session(action: str) -> None:
-    """A record that is not there can not be changed, and nothing is written."""
+    """A record that is not there cannot be changed, and nothing is written."""
     shop = Shop()
     with pytest.raises(NotFound):
         await CHANGES[action](shop, "because")

@@ -217,8 +217,8 @@ async def test_a_restore_erases_again(restored: tuple[Shop, Shop]) -> None:
     assert await snapshot.entries() == before
 
 
-async def test_a_restore_names_what_it_can_not_erase(restored: tuple[Shop, Shop]) -> None:
-    """A record of the snapshot that can not be read keeps no other from being erased again."""
+async def test_a_restore_names_what_it_cannot_erase(restored: tuple[Shop, Shop]) -> None:
+    """A record of the snapshot that cannot be read keeps no other from being erased again."""
     shop, snapshot = restored
     await snapshot.store.commit([Put("access:cs_0", b"{")])
     again, left = await snapshot.privacy.erase_again(await erased_before(shop.store))

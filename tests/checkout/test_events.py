@@ -189,7 +189,7 @@ async def test_an_event_of_another_mode(ours: bool, says: str) -> None:  # noqa:
     "name", ["", "evt_", "cs_1", "evt_1/../../charges", "evt_1?x=1", "EVT_1", "evt_" + "x" * 251]
 )
 async def test_what_is_no_id(name: str) -> None:
-    """What can not be an event's id is refused before anybody is asked."""
+    """What cannot be an event's id is refused before anybody is asked."""
     post = Post()
     post.processor.trouble = ProcessorUnreachable("asked", same_key=True)
     with pytest.raises(Invalid, match="begins with evt_"):

@@ -95,7 +95,7 @@ async def test_a_payment_that_may_still_come(charges: list[Charge]) -> None:
     assert await pushes(shop) == []
 
 
-async def test_a_charge_that_can_not_be_read_decides_nothing() -> None:
+async def test_a_charge_that_cannot_be_read_decides_nothing() -> None:
     """When the newest charge cannot be read, the payment counts as outstanding still."""
     shop = await completed(charge("ch_1", "failed"))
     shop.processor.unreadable.append(ItemUnreadable("charge", "ch_2", ("status",)))

@@ -121,8 +121,8 @@ async def test_a_session_that_follows_nobody(change: str) -> None:
     assert not (await shop.lookup.check_session("cs_1", "cissp")).granted
 
 
-async def test_a_record_beside_that_can_not_be_read_closes_nothing() -> None:
-    """While the session's own year runs, another record of the buyer that can not be read is in nobody's way."""
+async def test_a_record_beside_that_cannot_be_read_closes_nothing() -> None:
+    """While the session's own year runs, another record of the buyer that cannot be read is in nobody's way."""
     shop = await sold()
     await shop.offered("cs_2")
     await shop.receive("evt_2", session_json("cs_2"))
@@ -131,7 +131,7 @@ async def test_a_record_beside_that_can_not_be_read_closes_nothing() -> None:
 
 
 async def test_a_record_that_might_open_the_access_is_named() -> None:
-    """Once the session's own year is over, a record of the buyer that can not be read is named."""
+    """Once the session's own year is over, a record of the buyer that cannot be read is named."""
     shop = await renewed()
     await shop.store.commit([Put("access:cs_2", b"{")])
     with pytest.raises(RecordUnreadable):

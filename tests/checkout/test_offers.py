@@ -73,7 +73,7 @@ def test_a_payment_that_is_not_ours() -> None:
     "trouble", [ProcessorRefused("Not allowed.", status=403), ProcessorUnreachable("No answer.", same_key=True)]
 )
 def test_trouble_is_told(trouble: OrreryError) -> None:
-    """A processor that can not be asked is no unknown address: who asks may come again."""
+    """A processor that cannot be asked is no unknown address: who asks may come again."""
     with pytest.raises(type(trouble)):
         address(of(trouble=trouble))
 

@@ -226,7 +226,7 @@ FAILURES = [
     LOST,
     SERVER,
     ProcessorUnreachable("The processor answered 409.", same_key=True, status=409),
-    ProcessorRefused("It can not be expired.", status=400),
+    ProcessorRefused("It cannot be expired.", status=400),
     ProcessorRefused("The key may not.", status=403),
     NotConfigured("The processor has no API key."),
 ]

@@ -132,7 +132,7 @@ async def test_a_rehearsal_left_unfinished() -> None:
 
 
 async def test_spoilt_records() -> None:
-    """A trial or a session that can not be read is told, and in nobody's way; what is not known is not covered."""
+    """A trial or a session that cannot be read is told, and in nobody's way; what is not known is not covered."""
     rehearsal = await approved()
     rehearsal.till.after["create"] = [LOST] * 4
     await rehearsal.run()
@@ -147,7 +147,7 @@ async def test_spoilt_records() -> None:
 
 
 async def test_spoilt_records_of_an_earlier_run() -> None:
-    """What an earlier run did and can not be read is told by the next run, once, and is left as it is."""
+    """What an earlier run did and cannot be read is told by the next run, once, and is left as it is."""
     rehearsal = await approved()
     rehearsal.till.after["create"] = [LOST] * 4
     await rehearsal.run()
@@ -198,7 +198,7 @@ async def test_two_at_once() -> None:
     await see_cleaned_up(rehearsal)
 
 
-async def test_an_approval_that_can_not_be_read() -> None:
+async def test_an_approval_that_cannot_be_read() -> None:
     """Where the killed run's intent is cut, its session waits for the owner's word, and the run ends."""
     rehearsal, steps = await approved(), 1
     while not rehearsal.till.open():

@@ -241,7 +241,7 @@ async def test_an_address_that_was_changed() -> None:
 
 
 @pytest.mark.parametrize("address", ["ann@exa_mple.org", '"Ann Lee"@example.org', "=?utf-8?q?ann?=@example.org"])
-async def test_a_buyer_who_can_not_be_written_to(address: str) -> None:
+async def test_a_buyer_who_cannot_be_written_to(address: str) -> None:
     """What was typed on the payment page can be asked for and erased, though no letter could be sent to it."""
     shop = await sold(Shop(), address)
     assert not is_email_address(address)
@@ -277,7 +277,7 @@ async def test_client_addresses_are_kept_thirty_days() -> None:
 
 
 async def test_what_is_damaged_is_found_by_its_text() -> None:
-    """An event, a notification and an offer that can not be read hide nothing from an export or an erasure."""
+    """An event, a notification and an offer that cannot be read hide nothing from an export or an erasure."""
     shop = await sold(Shop(), ANN)
     letter = next(entry for entry in await shop.entries(ROW) if ANN.encode() in entry.value)
     event, offer = await shop.store.get("event:evt_0"), await shop.store.get("offer:cs_0")

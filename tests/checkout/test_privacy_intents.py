@@ -66,7 +66,7 @@ async def test_nothing_is_left(shop: Shop) -> None:
 
 
 async def test_the_digest_tells_nothing(shop: Shop) -> None:
-    """Who guesses the address and knows all else can not try it by the digest, which stays: the salt is gone."""
+    """Who guesses the address and knows all else cannot try it by the digest, which stays: the salt is gone."""
     intent = await blocked(shop.approving)
     await shop.privacy.erase(BUYER, "asked")
     assert len(intent.salt) == 32
@@ -131,7 +131,7 @@ async def test_what_a_restore_made_void(shop: Shop) -> None:
     assert (await shop.approving.approvals.verify()).erased == (intent.id,)
 
 
-async def test_what_is_erased_can_not_be_carried_out(shop: Shop) -> None:
+async def test_what_is_erased_cannot_be_carried_out(shop: Shop) -> None:
     """An erased intent is not found by anything that could sign, use or settle it."""
     intent = await blocked(shop.approving)
     word = shop.approving.word(intent)
@@ -223,7 +223,7 @@ async def test_no_reason(shop: Shop, reason: str) -> None:
     assert await stored(shop) == before
 
 
-async def test_an_intent_that_can_not_be_read(shop: Shop) -> None:
+async def test_an_intent_that_cannot_be_read(shop: Shop) -> None:
     """It is found by its text, exported as it is, and named as kept: nobody knows whether it is over."""
     intent, neighbour = await blocked(shop.approving), await blocked(shop.approving, NEIGHBOUR)
     for one in (intent, neighbour):
@@ -232,14 +232,14 @@ async def test_an_intent_that_can_not_be_read(shop: Shop) -> None:
     assert len((await shop.privacy.export(BUYER)).intents) == 1
     kept = (await shop.privacy.erase(BUYER, "asked")).kept
     assert list(kept) == [intent.id]
-    assert f"intent:{intent.id} can not be read" in kept[intent.id]
+    assert f"intent:{intent.id} cannot be read" in kept[intent.id]
 
 
-async def test_how_far_it_has_come_can_not_be_read(shop: Shop) -> None:
+async def test_how_far_it_has_come_cannot_be_read(shop: Shop) -> None:
     """An intent is kept while nobody can read how far it has come: something may come of it."""
     intent = await blocked(shop.approving)
     await shop.store.commit([Put(f"approval:{intent.id}", b"{")])
-    assert f"approval:{intent.id} can not be read" in (await shop.privacy.erase(BUYER, "asked")).kept[intent.id]
+    assert f"approval:{intent.id} cannot be read" in (await shop.privacy.erase(BUYER, "asked")).kept[intent.id]
 
 
 async def test_erased_after_it_was_checked() -> None:

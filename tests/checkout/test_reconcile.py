@@ -113,7 +113,7 @@ async def test_the_catalogue_stands_in_for_a_lost_offer() -> None:
         ({"metadata": {"productType": "cert", "certCode": "gone", "vendorSlug": "isc2"}}, "no offer"),
     ],
 )
-async def test_what_the_catalogue_can_not_vouch_for(changed: dict[str, Any], reason: str) -> None:
+async def test_what_the_catalogue_cannot_vouch_for(changed: dict[str, Any], reason: str) -> None:
     """Without an offer a session at another price, without prices or for a retired product is only listed."""
     shop = shop_with(listed(**changed))
     report = await shop.reconciliation.run()

@@ -87,7 +87,7 @@ async def test_computed_id_opens_nothing(shop: Shop, name: str) -> None:
 
 
 async def test_nothing_names_a_former_id(shop: Shop) -> None:
-    """No key and no value of the store holds a former id, but for those of the record that can not be read."""
+    """No key and no value of the store holds a former id, but for those of the record that cannot be read."""
     unreadable = FORMER[UNREADABLE]
     left = [text for text in texts(await shop.entries()) if any(one in text for one in FORMER.values())]
     assert all(unreadable in text for text in left)
@@ -132,7 +132,7 @@ async def test_ids_are_random(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", LINES)
 async def test_repeated_import_finds_its_row(shop: Shop, name: str) -> None:
-    """A line is known, also when its address was changed or erased since, or its record can not be read."""
+    """A line is known, also when its address was changed or erased since, or its record cannot be read."""
     assert await shop.desk.was_imported(gift(name))
     before = await shop.entries()
     with pytest.raises(Invalid, match="imported already"):

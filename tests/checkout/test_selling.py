@@ -122,7 +122,7 @@ async def test_outside_live_mode() -> None:
     ],
 )
 async def test_an_altered_receipt_proves_nothing(old: bytes, new: bytes) -> None:
-    """A receipt that was changed since, or can not be read, is none: the product is not sold."""
+    """A receipt that was changed since, or cannot be read, is none: the product is not sold."""
     rehearsal = Rehearsal(products=(PRODUCT,))
     await rehearsal.preflighted()
     (entry,) = await rehearsal.memory.scan("receipt:")

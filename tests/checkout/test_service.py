@@ -30,7 +30,7 @@ from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
 
-NETWORK = ProcessorUnreachable("The processor can not be reached.", same_key=True)
+NETWORK = ProcessorUnreachable("The processor cannot be reached.", same_key=True)
 CONFLICT = ProcessorUnreachable("The processor answered 409.", same_key=True, status=409)
 TOO_MANY = ProcessorUnreachable("The processor answered 429.", same_key=True, status=429)
 HTML = ProcessorUnreachable("The processor answered 200.", same_key=True, status=200)
@@ -349,7 +349,7 @@ async def test_processor_keys_are_unguessable_and_fit() -> None:
     assert all(len(key) < 255 and "203" not in key.split("-")[0] for key in keys_used(shop))
 
 
-async def test_an_offer_that_can_not_be_stored() -> None:
+async def test_an_offer_that_cannot_be_stored() -> None:
     """When the store fails after the session was made, the visitor gets no address and no half of it is kept."""
     clock = ManualClock()
     store = UnreliableStore(MemoryStore(clock))

@@ -74,7 +74,7 @@ async def test_before_any_webhook_the_processor_knows(status: str, payment: str,
         TimeoutError(),
     ],
 )
-async def test_while_the_processor_can_not_be_asked(away: OrreryError) -> None:
+async def test_while_the_processor_cannot_be_asked(away: OrreryError) -> None:
     """Nothing is said that may be wrong: who has paid must not read that nothing was taken."""
     shop = await offered("cs_1", status="open")
     shop.processor.away = away
@@ -224,7 +224,7 @@ async def test_how_far_back_expired_sessions_are_looked_for() -> None:
     assert second < third <= shop.clock.now() - timedelta(hours=24)
 
 
-async def test_an_expired_session_that_can_not_be_read_hides_no_other() -> None:
+async def test_an_expired_session_that_cannot_be_read_hides_no_other() -> None:
     """The others are noted, and it is told like everything of the processor's that cannot be read."""
     shop = await offered("cs_1", status="expired", payment_status="unpaid")
     shop.processor.unreadable.append(ItemUnreadable("expired session", "cs_2", ("created",)))

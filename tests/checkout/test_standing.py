@@ -30,7 +30,7 @@ async def test_nothing_can_be_sold() -> None:
     assert "orrery checkout preflight" in finding.todo
 
 
-async def test_one_can_not_be_sold() -> None:
+async def test_one_cannot_be_sold() -> None:
     """A product that was added is named, and is no reason to take the others off the air."""
     rehearsal = Rehearsal()
     await rehearsal.preflighted("isc2/cissp")
@@ -61,7 +61,7 @@ async def test_only_newer_ones_and_new_ones() -> None:
 
 
 async def test_without_a_price() -> None:
-    """A product without a price can not be sold in any mode, and is named."""
+    """A product without a price cannot be sold in any mode, and is named."""
     for livemode in (True, False):
         rehearsal = Rehearsal(livemode=livemode, products=(PRODUCT, BARE))
         finding = (await parts(rehearsal))["checkout prices"]

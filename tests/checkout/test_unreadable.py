@@ -195,8 +195,8 @@ async def test_whatever_is_damaged(kind: str, how: Callable[[bytes], bytes]) -> 
         await world.shop.store.commit([Put(key, value) for key, value in damaged.items()])
 
 
-async def test_a_proof_of_sale_that_can_not_be_read() -> None:
-    """An event whose access record can not be read leaves the store as it was, so that it comes again."""
+async def test_a_proof_of_sale_that_cannot_be_read() -> None:
+    """An event whose access record cannot be read leaves the store as it was, so that it comes again."""
     world = await World().lived_in()
     whole = await world.value("access:cs_1")
     await world.damage("access:", cut)
@@ -211,14 +211,14 @@ async def test_a_proof_of_sale_that_can_not_be_read() -> None:
 
 @pytest.mark.parametrize("kind", ["offer:", "access-end:"])
 async def test_what_has_its_access_needs_nothing_else(kind: str) -> None:
-    """An event that comes again is answered, whatever else of its session can not be read."""
+    """An event that comes again is answered, whatever else of its session cannot be read."""
     world = await World().lived_in()
     await world.damage(kind, cut)
     assert await world.shop.receive("evt_1", session_json("cs_1")) == "already"
 
 
 async def test_a_further_year_waits_for_the_end_of_the_first() -> None:
-    """A second purchase waits while the end that it extends can not be read; mended, its event grants it."""
+    """A second purchase waits while the end that it extends cannot be read; mended, its event grants it."""
     world = await World().lived_in()
     end = await world.only("access-end:")
     await world.damage("access-end:", cut)
@@ -226,14 +226,14 @@ async def test_a_further_year_waits_for_the_end_of_the_first() -> None:
         await world.shop.receive("evt_3", session_json("cs_3"))
     report = await world.shop.reconciliation.run()
     assert [(one.session_id, one.reason) for one in report.paid_without_access] == [
-        ("cs_3", "access-end:…:cert:isc2:cissp can not be read")
+        ("cs_3", "access-end:…:cert:isc2:cissp cannot be read")
     ]
     await world.shop.store.commit([Put(end.key, end.value)])
     assert await world.shop.receive("evt_3", session_json("cs_3")) == "granted"
     assert (await world.shop.access("cs_3")).expires_at > (await world.shop.access("cs_1")).expires_at
 
 
-async def test_an_offer_that_can_not_be_read() -> None:
+async def test_an_offer_that_cannot_be_read() -> None:
     """The webhook waits for it; reconciliation holds the session against the catalogue, and says so."""
     world = await World().lived_in()
     await world.damage("offer:", cut)
@@ -242,11 +242,11 @@ async def test_an_offer_that_can_not_be_read() -> None:
     report = await world.shop.reconciliation.run()
     assert report.granted == ["cs_3"]
     (sold,) = [row for row in await world.shop.told() if row.id == "owner-cs_3"]
-    assert "Its offer can not be read" in sold.body
+    assert "Its offer cannot be read" in sold.body
 
 
 async def test_reconciliation_goes_on() -> None:
-    """The others are reconciled; what can not be read is named in the report, once by push, and on the page."""
+    """The others are reconciled; what cannot be read is named in the report, once by push, and on the page."""
     world = await World().lived_in()
     await world.damage("access:", cut)
     await world.damage("pending:", cut)
@@ -259,11 +259,11 @@ async def test_reconciliation_goes_on() -> None:
     told = [row for row in await world.shop.told() if row.id.startswith("unreadable-")]
     assert sorted(row.id for row in told) == [f"unreadable-{name}" for name in sorted(report.unreadable)]
     panel = await world.shop.reconciliation.panel()
-    assert (panel.tone, "3 records that can not be read" in panel.headline) == ("bad", True)
-    assert ("access:cs_1", "record", "can not be read") in panel.rows
+    assert (panel.tone, "3 records that cannot be read" in panel.headline) == ("bad", True)
+    assert ("access:cs_1", "record", "cannot be read") in panel.rows
 
 
-async def test_a_restore_that_can_not_be_read() -> None:
+async def test_a_restore_that_cannot_be_read() -> None:
     """While it is not known who was told before, what reconciliation grants is told when it is released."""
     world = await World().lived_in()
     damaged = await world.damage("restored-at", cut)
@@ -275,7 +275,7 @@ async def test_a_restore_that_can_not_be_read() -> None:
 
 
 async def test_lists_tell_the_others() -> None:
-    """A list holds what can be read, and names what can not, whether the record or its index is damaged."""
+    """A list holds what can be read, and names what cannot, whether the record or its index is damaged."""
     world = await World().lived_in()
     await world.shop.receive("evt_3", session_json("cs_3"))
     await world.shop.store.commit([Put("access:cs_1", b"{"), Put("access-by-time:9", b"\xff")])
@@ -286,7 +286,7 @@ async def test_lists_tell_the_others() -> None:
     records, left_out = stored.parted(await world.shop.desk.find(BUYER))
     assert ([one.session_id for one in records], [one.name for one in left_out]) == (["cs_3"], ["access:cs_1"])
     panel = await world.sales.panel()
-    assert (panel.tone, "Not counted, because they can not be read: 2." in panel.todo) == ("attention", True)
+    assert (panel.tone, "Not counted, because they cannot be read: 2." in panel.todo) == ("attention", True)
     assert panel.headline.startswith("1 sold today")
 
 
@@ -303,11 +303,11 @@ async def test_an_index_that_leads_nowhere() -> None:
     assert found.name.startswith("access-by-time:")
     with pytest.raises(RecordUnreadable, match=r"access-by-email:…:cs_1"):
         await shop.lookup.check_email(BUYER, "cissp")
-    assert "can not be read: 1" in (await Sales(shop.store, shop.clock, shop.lookup).panel()).todo
+    assert "cannot be read: 1" in (await Sales(shop.store, shop.clock, shop.lookup).panel()).todo
 
 
 async def test_a_journal_tells_the_others() -> None:
-    """A change by hand that can not be read hides none of the others."""
+    """A change by hand that cannot be read hides none of the others."""
     world = await World().lived_in()
     await world.damage("journal:", cut)
     await world.shop.desk.resend("cs_1", "again")
@@ -334,7 +334,7 @@ async def test_a_practice_site_is_told_no_falsehood() -> None:
 
 
 async def test_what_became_of_an_event() -> None:
-    """The list of events goes on where what followed can not be read, and names the record."""
+    """The list of events goes on where what followed cannot be read, and names the record."""
     world = await World().lived_in()
     await world.damage("access:", cut)
     known = {one.id: (one.became, one.why) for one in await gathered(world.post.events.look(WEEK))}
@@ -342,8 +342,8 @@ async def test_what_became_of_an_event() -> None:
     assert known["evt_2"] == ("waiting", "unpaid")
 
 
-async def test_a_notification_that_can_not_be_read() -> None:
-    """The owner is told which notifications can not be read, and can neither release nor drop them."""
+async def test_a_notification_that_cannot_be_read() -> None:
+    """The owner is told which notifications cannot be read, and can neither release nor drop them."""
     world = await World().lived_in()
     await world.damage("outbox:buyer-cs_1", cut)
     assert "outbox:buyer-cs_1" in [one.name for one in await world.shop.outbox.unreadable()]

@@ -154,7 +154,7 @@ async def test_a_session_of_elsewhere() -> None:
     "error",
     [ProcessorUnreachable("No answer.", same_key=True), ProcessorRefused("The key may not do this.", status=403)],
 )
-async def test_a_session_that_can_not_be_read(error: Exception) -> None:
+async def test_a_session_that_cannot_be_read(error: Exception) -> None:
     """When the look fails or is forbidden, the session is known and queued all the same."""
     rehearsal = await selling()
     rehearsal.till.before["read"] = [error]
@@ -162,7 +162,7 @@ async def test_a_session_that_can_not_be_read(error: Exception) -> None:
     assert (verified.is_well, verified.session_id, verified.intent_id is None) == (False, "cs_2", False)
 
 
-async def test_a_product_that_can_not_be_sold() -> None:
+async def test_a_product_that_cannot_be_sold() -> None:
     """Without a price there is nothing to verify."""
     rehearsal = await selling()
     with pytest.raises(NotConfigured):

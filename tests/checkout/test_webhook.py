@@ -313,7 +313,7 @@ async def test_a_store_that_fails_is_told_upwards(error: StoreError) -> None:
     assert await shop.receive("evt_1", session_json()) == "granted"
 
 
-async def test_a_store_that_can_not_be_read() -> None:
+async def test_a_store_that_cannot_be_read() -> None:
     """A failing read reaches the caller too."""
     shop, store = unreliable()
     store.get_errors = [StoreUnavailable("locked")]

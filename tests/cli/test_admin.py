@@ -60,7 +60,7 @@ async def test_the_service_admits_what_was_hashed() -> None:
     ],
 )
 def test_what_is_no_password_is_refused(given: bytes, sentence: str) -> None:
-    """A password that is short or can not travel in a header is refused in words that do not repeat it."""
+    """A password that is short or cannot travel in a header is refused in words that do not repeat it."""
     with pytest.raises(Invalid, match=sentence) as refused:
         hashed(given)
     assert not given.strip() or given.strip() not in str(refused.value).encode()
@@ -93,12 +93,12 @@ def test_a_refused_password_leaves_the_secret(config: Path) -> None:
 
 
 def test_a_write_that_fails_leaves_nothing(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the file can not take its place, that is said and no half of it is left."""
+    """When the file cannot take its place, that is said and no half of it is left."""
     (tmp_path / "credentials").mkdir()
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path / "credentials"))
     in_the_way = config.parent / "secrets" / "admin_password_hash"
     in_the_way.mkdir()
-    with pytest.raises(Invalid, match="can not be written"):
+    with pytest.raises(Invalid, match="cannot be written"):
         hashed(PASSWORD.encode(), "--write", "--config", str(config))
     assert list(in_the_way.parent.iterdir()) == [in_the_way]
 

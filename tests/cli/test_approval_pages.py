@@ -150,8 +150,8 @@ def test_unknown_tells_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_log_rows_of_what_is_gone() -> None:
-    """An entry that can not be read, or whose intent is gone or altered, says so and gives no reason."""
-    assert log_row(None, {}) == {"kind": "can not be read"}
+    """An entry that cannot be read, or whose intent is gone or altered, says so and gives no reason."""
+    assert log_row(None, {}) == {"kind": "cannot be read"}
     for known in ({}, {INTENT.id: Proposal(INTENT.model_copy(update={"target": "other"}), None)}):
         assert log_row(ENTRY, known)["reason"] == "(the intent is gone or altered)"
     assert log_row(ENTRY, {}, {INTENT.id})["reason"] == "(erased)"

@@ -43,11 +43,11 @@ def test_no_key_is_configured() -> None:
 
 
 @pytest.mark.parametrize("file", ["gone", "."])
-def test_a_key_file_that_can_not_be_read(key: Path, tmp_path: Path, file: str) -> None:
+def test_a_key_file_that_cannot_be_read(key: Path, tmp_path: Path, file: str) -> None:
     """A key file that is gone, or none, is named."""
     _, finding = approval_findings((public_half(key),), tmp_path / file)
     assert (finding.part, finding.state) == ("signing key", "broken")
-    assert f"{tmp_path / file} can not be read" in finding.why
+    assert f"{tmp_path / file} cannot be read" in finding.why
 
 
 def test_no_tool(key: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -180,7 +180,7 @@ async def test_a_slow_refresh_is_followed_by_no_burst() -> None:
         ([BASE], "", "The admin password is missing"),
         ([BASE], "pässword-pässword", "printable ASCII"),
         ([BASE], "one\ntwo", "printable ASCII"),
-        ([BASE, "--password-file", "gone"], None, "can not be read"),
+        ([BASE, "--password-file", "gone"], None, "cannot be read"),
         (["http://counter.example.org"], PASSWORD, "must begin with https://"),
         (["not an address"], PASSWORD, "The address must be like"),
     ],

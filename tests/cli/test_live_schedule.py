@@ -38,13 +38,13 @@ def test_one_that_is_there_keeps_all_from_being_written(tmp_path: Path) -> None:
     assert [file.read_text() for file in tmp_path.iterdir()] == ["mine"]
 
 
-def test_a_folder_that_can_not_be_written_to(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
     """A place that is no folder is refused with a sentence."""
     (tmp_path / "file").write_text("")
     where = str(tmp_path / "file" / "new")
     result = CliRunner().invoke(group, ["schedule", "worker", "--base-url", BASE, "--output", where])
     assert isinstance(result.exception, Invalid)
-    assert "can not be written to" in str(result.exception)
+    assert "cannot be written to" in str(result.exception)
 
 
 def test_a_single_file_is_printed_as_it_is() -> None:

@@ -1,4 +1,4 @@
-"""What is stored, or came from the processor, can not steer the terminal that it is printed on."""
+"""What is stored, or came from the processor, cannot steer the terminal that it is printed on."""
 
 import pytest
 import typer
@@ -39,11 +39,11 @@ def test_what_a_session_holds(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_a_list_had_to_leave_out(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each record that can not be read is named after the list, as text, and the command ends with 1."""
+    """Each record that cannot be read is named after the list, as text, and the command ends with 1."""
     left_out([])
     with pytest.raises(typer.Exit) as ended:
         left_out([RecordUnreadable("access:cs_1"), RecordUnreadable(HOSTILE)])
     first, second = capsys.readouterr().err.splitlines()
     assert ended.value.exit_code == 1
-    assert first.startswith("The record access:cs_1 can not be read")
+    assert first.startswith("The record access:cs_1 cannot be read")
     assert "\\x1b[31m\\x07 [bold]x[/bold]" in second

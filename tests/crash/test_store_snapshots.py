@@ -123,7 +123,7 @@ def test_a_snapshot_overwrites_nothing(path: Path, snapshot: Path) -> None:
 
 
 def test_a_name_that_is_no_text(path: Path, tmp_path: Path) -> None:
-    """SQLite can not be told such a name: one sentence, either way, and the store stays."""
+    """SQLite cannot be told such a name: one sentence, either way, and the store stays."""
     old, odd = fill(path, "old"), tmp_path / "snapshot-\udcff"
     for _ in range(2):
         with pytest.raises(Invalid, match="bytes that are no text"):

@@ -215,8 +215,8 @@ async def test_what_can_be_sent_is_admitted(password: str) -> None:
 @pytest.mark.parametrize(
     "password", ["", "  ", "pässword", "日本語", "a\nb", "a\tb", "a\x00b", "x" * 4097, "\ud800"]
 )
-async def test_what_can_not_be_sent_is_refused(password: str) -> None:
-    """A password that can not travel in a header, or not alike everywhere, is refused without repeating it."""
+async def test_what_cannot_be_sent_is_refused(password: str) -> None:
+    """A password that cannot travel in a header, or not alike everywhere, is refused without repeating it."""
     with pytest.raises(Invalid, match="printable ASCII") as refused:
         sendable(password)
     assert not password.strip() or password not in str(refused.value)

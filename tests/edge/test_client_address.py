@@ -73,7 +73,7 @@ def test_a_header_in_parts() -> None:
     ],
 )
 def test_garbage_from_a_proxy(garbage: str) -> None:
-    """What can not be read ends the search at the last address that could."""
+    """What cannot be read ends the search at the last address that could."""
     assert seen(PROXY, garbage) == PROXY
     assert seen(PROXY, f"{VISITOR}, {garbage}, 10.0.0.2") == "10.0.0.2"
 

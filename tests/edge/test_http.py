@@ -154,7 +154,7 @@ async def test_figures() -> None:
 
 @pytest.mark.parametrize("host", ["attacker.example", "127.0.0.1.attacker.example", "127.0.0.2"])
 async def test_no_other_name_leads_to_the_private_app(host: str) -> None:
-    """A page elsewhere can not reach the private app by a name that it points to this machine."""
+    """A page elsewhere cannot reach the private app by a name that it points to this machine."""
     async with client_of(apps(WELL)[1], host=host) as client:
         assert (await client.get("/metrics")).status_code == 400
 
@@ -213,7 +213,7 @@ async def test_the_reference() -> None:
 
 
 async def test_a_store_that_is_gone() -> None:
-    """When the figures can not be had the private app says so, in our form."""
+    """When the figures cannot be had the private app says so, in our form."""
 
     async def gone() -> dict[str, int]:
         raise StoreUnavailable("disk sda1")

@@ -152,8 +152,8 @@ async def test_the_public_listener_has_no_such_page() -> None:
     [
         ([], "All well"),
         (["good", "plain"], "All well"),
-        (["good", "attention"], "1 thing wants you"),
-        (["bad", "attention", "plain", "bad"], "3 things want you"),
+        (["good", "attention"], "1 thing needs attention"),
+        (["bad", "attention", "plain", "bad"], "3 things need attention"),
     ],
 )
 def test_the_one_line(tones: list[Tone], line: str) -> None:
@@ -167,7 +167,7 @@ async def test_what_wants_the_owner_comes_first() -> None:
     panels = [Panel(f"{number}", "x", tone) for number, tone in enumerate(tones)]
     assert [panel.title for panel in by_urgency(panels)] == ["2", "5", "1", "4", "0", "3"]
     outline = Outline(await shown(*panels))
-    assert outline.headings == ["h1 4 things want you", *(f"h2 {n}" for n in "251403")]
+    assert outline.headings == ["h1 4 things need attention", *(f"h2 {n}" for n in "251403")]
 
 
 async def test_the_line_leads_to_what_wants_the_owner() -> None:
@@ -179,10 +179,10 @@ async def test_the_line_leads_to_what_wants_the_owner() -> None:
     assert len(targets) == sum(panel.tone in {"bad", "attention"} for panel in TROUBLE)
 
 
-async def test_one_that_can_not_be_read() -> None:
+async def test_one_that_cannot_be_read() -> None:
     """A panel that fails says so in its place; the others are there, and the line counts it."""
     page = await shown(*WELL, more=(failing("Secrets kept"), failing("Odd", ZeroDivisionError("marked"))))
-    assert "2 things want you" in page
+    assert "2 things need attention" in page
     assert "This could not be read: The store is locked by another program." in page
     assert "Unexpected ZeroDivisionError." in page
     assert "marked" not in page
@@ -257,7 +257,7 @@ async def test_the_sandbox_is_told(mode: str, told: bool) -> None:  # noqa: FBT0
 async def test_a_store_that_is_gone() -> None:
     """With every panel failing the page is still a page."""
     sources = [failing(name, StoreUnavailable("Gone.")) for name in ("a", "b")]
-    assert "2 things want you" in await shown(more=tuple(sources))
+    assert "2 things need attention" in await shown(more=tuple(sources))
     assert "All well" in await shown()
 
 

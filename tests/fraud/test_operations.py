@@ -176,7 +176,7 @@ async def test_an_altered_intent_is_no_incident_to_believe() -> None:
 
 
 async def test_a_broken_approval_log_is_told() -> None:
-    """The incident log says from where on the approval log can not be believed."""
+    """The incident log says from where on the approval log cannot be believed."""
     shop = Shop()
     await shop.sign(await shop.fraud.screening.block(BOTH[:1], "testing"))
     entry = (await shop.store.scan("approval-log:"))[1]

@@ -122,7 +122,7 @@ async def test_an_entry_that_waits_is_refused() -> None:
 
 
 async def test_an_altered_intent_is_in_nobodys_way() -> None:
-    """An intent that was altered can not be signed: what it seems to hold counts for nothing."""
+    """An intent that was altered cannot be signed: what it seems to hold counts for nothing."""
     shop = Shop()
     first = await shop.fraud.screening.block([HERE], "testing")
     stored = first.model_dump_json().replace('"entries"', '"spoilt"').encode()
@@ -273,7 +273,7 @@ async def test_two_values_in_several_spellings() -> None:
     ],
 )
 async def test_letting_go_of_what_is_not_there_is_refused(wanted: Sequence[BlocklistValue], said: str) -> None:
-    """What is not on its list can not be taken off, and neither can three at once."""
+    """What is not on its list cannot be taken off, and neither can three at once."""
     shop = Shop()
     await refused(shop, shop.fraud.screening.unblock(wanted, "a mistake"), said)
 
@@ -296,7 +296,7 @@ async def test_lists_are_shown_by_alias() -> None:
 
 
 async def test_a_processor_that_is_away_is_no_bad_input() -> None:
-    """When the lists or the charges can not be read, that is said, and nothing is proposed."""
+    """When the lists or the charges cannot be read, that is said, and nothing is proposed."""
     shop = Shop()
     trouble = ProcessorUnreachable("No answer.", same_key=True)
     shop.screen.troubles = {"list_value_lists": [trouble], "list_charges": [trouble]}

@@ -71,7 +71,7 @@ def test_the_words_say_what_the_picture_shows() -> None:
 
 
 def test_a_buyers_text_steers_no_terminal() -> None:
-    """What can not be printed is replaced before it is shown."""
+    """What cannot be printed is replaced before it is shown."""
     assert headline(cluster(0, 1, 2, value="a\x1b[2J\n@b.example")).endswith("a\ufffd[2J @b.example")
 
 

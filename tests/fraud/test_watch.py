@@ -114,7 +114,7 @@ async def test_what_the_processor_stopped_is_told_more_quietly() -> None:
 
 
 async def test_a_failed_look_changes_nothing() -> None:
-    """When the processor can not be asked, what was found stays, and nothing is told."""
+    """When the processor cannot be asked, what was found stays, and nothing is told."""
     shop = Shop()
     await shop.look()
     before = await shop.store.get(FOUND)
@@ -125,7 +125,7 @@ async def test_a_failed_look_changes_nothing() -> None:
     assert await shop.store.get(FOUND) == before
 
 
-async def test_what_can_not_be_read_is_written_anew() -> None:
+async def test_what_cannot_be_read_is_written_anew() -> None:
     """A damaged note of the last look keeps nobody from looking."""
     shop = Shop()
     await shop.store.commit([Put(FOUND, b"{}")])

@@ -1,11 +1,10 @@
 """The tests that guard money and the live count: without any of these checks one turns red (change rule 5)."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.mutations import Mutation, Runs, see_pass, see_red, started
+from tests.support.mutations import Mutation, Runs, see_fit, see_pass, see_red, tried
 
 GUARDS = {
     "checkout/signature.py": ["tests/checkout/test_signature.py"],
@@ -380,19 +379,21 @@ MUTATIONS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
-    """Run the mutations."""
-    with started(request, tmp_path_factory, MUTATIONS, GUARDS) as found:
-        yield found
+TRIED = tried(MUTATIONS)
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.what)
+def test_the_check_stands_where_it_is_taken_out(mutation: Mutation) -> None:
+    """Each check is in its file, once, and has tests that guard it."""
+    see_fit(mutation, GUARDS)
 
 
 def test_the_copy_as_it_is_passes(tmp_path: Path) -> None:
     """With every check in its place the guarding tests pass: what follows is the mutations' doing."""
-    see_pass(tmp_path, GUARDS)
+    see_pass(tmp_path, {one.file: GUARDS[one.file] for one in TRIED})
 
 
-@pytest.mark.parametrize("what", [mutation.what for mutation in MUTATIONS])
+@pytest.mark.parametrize("what", [mutation.what for mutation in TRIED])
 def test_a_missing_check_turns_a_test_red(runs: Runs, what: str) -> None:
     """Taking the check out makes a guarding test fail, and not for another reason."""
     see_red(runs[what].result())

@@ -121,7 +121,7 @@ def meet_a_broken_record(shop: Deployment) -> None:
     answer = shop.client.get(f"{shop.public}/guided/api/access/cs_broken")
     assert answer.status_code >= 500
     shop.records.write("outbox-due:20200101T000000.000000Z:broken", b"broken")
-    eventually(lambda: expect_equal("notification can not be read" in shop.printed(), wanted=True))
+    eventually(lambda: expect_equal("notification cannot be read" in shop.printed(), wanted=True))
     shop.records.write("offer:cs_broken", json.dumps(broken).encode())
     with closing(sqlite3.connect(shop.store)) as database:  # no store writes a key that is no text
         database.execute("INSERT INTO entries VALUES (?, ?, 1, NULL)", (b"offer-address:2020\xff", MARK.encode()))

@@ -65,7 +65,7 @@ def test_a_declined_payment_in_the_table(desk: Deployment) -> None:
     assert found["created"].endswith("Z")
 
 
-def test_configurations_that_can_not_be_told_apart(desk: Deployment) -> None:
+def test_configurations_that_cannot_be_told_apart(desk: Deployment) -> None:
     """Under the table the owner reads which share a name, which claim to be the default, and why it matters."""
     done = processor(desk, "payment-method-configurations")
     assert done.returncode == 0
@@ -75,7 +75,7 @@ def test_configurations_that_can_not_be_told_apart(desk: Deployment) -> None:
     assert len(done.stdout.splitlines()) >= 5
 
 
-def test_what_can_not_be_read(desk: Deployment) -> None:
+def test_what_cannot_be_read(desk: Deployment) -> None:
     """One sentence each, without the key, and the exit code: a permission that lacks, no such session, no key."""
     desk.sandbox.fault("no_permission", path="/v1/balance")
     said = [processor(desk, "balance"), processor(desk, "session", "cs_test_of_nobody")]

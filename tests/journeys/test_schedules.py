@@ -292,7 +292,7 @@ def test_the_workflow_fails_for_anything_else(
 
 
 def test_the_workflow_tells_that_nobody_is_there(tmp_path: Path) -> None:
-    """A service that can not be reached fails the script, and its words do not hold the password."""
+    """A service that cannot be reached fails the script, and its words do not hold the password."""
     result = run_step("http://127.0.0.1:9", tmp_path)
     assert result.returncode == 1
     assert PASSWORD not in result.stdout + result.stderr

@@ -90,7 +90,7 @@ def test_secrets_are_lost_while_the_service_runs(shop: Deployment) -> None:
     for title in (
         "gone: access_service_token",
         "changed unannounced: mail_password",
-        "can not be read: push_token",
+        "cannot be read: push_token",
     ):
         assert pushed(shop, f"Secret {title}")["priority"] == URGENT
     assert pushed(shop, "Rotation seen: tracker_token")["priority"] != URGENT
@@ -113,7 +113,7 @@ def test_the_folder_is_gone(shop: Deployment) -> None:
     learned(shop)
     (shop.folder / "secrets").rename(shop.folder / "elsewhere")
     look_now(shop)
-    assert pushed(shop, "Secret can not be read: the folder of secrets")["priority"] == URGENT
+    assert pushed(shop, "Secret cannot be read: the folder of secrets")["priority"] == URGENT
     assert list(parts(shop)) == ["secrets directory"]
     assert Visitor(shop).check_out().status_code == 200
 

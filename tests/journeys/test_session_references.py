@@ -96,10 +96,10 @@ def expect_told(journey: Journey) -> None:
 
 TOLD = {
     "unpaid": "Completed, but no access yet",
-    "undelivered": "A notification can not be delivered",
+    "undelivered": "A notification cannot be delivered",
     "drifting": "The checkout drifts",
     "refunded": "Access without payment",
-    "damaged": "A record can not be read",
+    "damaged": "A record cannot be read",
 }
 """The pushes that name a session: whose, and how each is headed."""
 
@@ -204,7 +204,7 @@ def test_no_log_line_names_a_session(journey: Journey) -> None:
     assert ("notification delivered", f"buyer-{of(journey.sold)}") in seen
     assert ("notification not accepted", f"buyer-{of(journey.undelivered)}") in seen
     assert ("the checkout drifts", of(journey.drifting)) in seen
-    assert f"The record access:{of(journey.damaged)} can not be read" in printed
+    assert f"The record access:{of(journey.damaged)} cannot be read" in printed
     assert '"route": "/guided/api/access/{session_id}"' in printed
     assert_no_ticket(journey, printed)
 
@@ -239,7 +239,7 @@ def test_readiness_of_a_failing_job(journey: Journey) -> None:
 
     async def findings() -> list[Finding]:
         async with opened(settings, secrets) as orrery:
-            orrery.workers.failing["reconcile"] = f"The record access:{journey.sold} can not be read."
+            orrery.workers.failing["reconcile"] = f"The record access:{journey.sold} cannot be read."
             return [one for one in await orrery.parts.all() if one.part == "job: reconcile"]
 
     (found,) = asyncio.run(findings())

@@ -1,7 +1,9 @@
 """How the service and the demo start, what they refuse to start with, and how they end."""
 
 import json
+import os
 import signal
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 
 from tests.journeys.conftest import WHOLE_TEXT
 from tests.support.demo import Demo, running_demo
-from tests.support.deployment import Deployment, Product, running
+from tests.support.deployment import Deployment, Product, beside_a_sandbox, running, stop
 from tests.support.program import run_orrery
 from tests.support.sandbox import SESSIONS, Sandbox
 from tests.support.ssh_keys import make_key
@@ -48,6 +50,34 @@ def test_a_product_with_a_mistake_stops_itself_only(tmp_path: Path) -> None:
         eventually(lambda: expect_equal(len(shop.sandbox.pushes_about("product northwind/wrong")), 1))
 
 
+@pytest.mark.parametrize("abstract", [False, True])
+def test_systemd_is_told_when_the_service_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, abstract: bool
+) -> None:
+    """The message comes once, when the first request is answered already; the socket is a file or has no file."""
+    deployment = Deployment(tmp_path)
+    name = f"orrery-test-{tmp_path.name}-{os.getpid()}" if abstract else str(tmp_path / "notify")
+    monkeypatch.setenv("NOTIFY_SOCKET", f"@{name}" if abstract else name)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager, beside_a_sandbox(deployment):
+        manager.bind(f"\0{name}" if abstract else name)
+        manager.settimeout(PATIENCE)
+        program = deployment.launch_service()
+        assert manager.recv(100) == b"READY=1"
+        assert deployment.client.get(f"{deployment.public}/healthz").status_code == 200
+        stop(program)
+        manager.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            manager.recv(100)
+
+
+def test_a_socket_of_a_manager_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The service sells all the same, and says once that nobody could be told."""
+    deployment = Deployment(tmp_path)
+    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "gone"))
+    with running(deployment):
+        assert deployment.printed().count("systemd cannot be told that the service is ready") == 1
+
+
 FORBIDDEN = {
     "any": ('three_d_secure = "any"', "Automatic 3-D Secure must stay on"),
     "unknown key": ('three_d_sekure = "automatic"', "three_d_sekure"),
@@ -79,7 +109,7 @@ def test_address_in_use(shop: Deployment) -> None:
     """A port that is taken is said in one sentence, and the service that has it goes on."""
     came = run_orrery("serve", "--config", str(shop.config))
     assert came.returncode == 1
-    assert "can not be listened on" in came.stderr.strip().splitlines()[-1]
+    assert "cannot be listened on" in came.stderr.strip().splitlines()[-1]
     assert "Traceback" not in came.stderr
     assert shop.client.get(f"{shop.public}/healthz").status_code == 200
 

@@ -14,10 +14,11 @@ OWNER = httpx2.BasicAuth("owner", ADMIN_PASSWORD)
 
 
 def events(shop: Deployment, *words: str) -> Any:  # noqa: ANN401  any JSON
-    """Return what the command prints for machines."""
+    """Return what the command prints for machines; it exits 1 when it was asked for failures and lists any."""
     came = shop.orrery("checkout", "events", "--json", *words)
-    assert came.returncode == 0, came.stderr
-    return json.loads(came.stdout)
+    found = json.loads(came.stdout)
+    assert came.returncode == int("--failed" in words and bool(found)), came.stderr
+    return found
 
 
 def doctor(shop: Deployment, part: str) -> dict[str, str]:
@@ -40,6 +41,7 @@ def test_an_event_that_did_not_come_is_taken_in(shop: Deployment, visitor: Visit
     shop.sandbox.advance(3600)
     visitor.await_told(session)
     assert (len(visitor.letters()), len(visitor.pushes())) == (1, 1)
+    assert [one for one in events(shop, "--failed") if one["id"] == lost["id"]] == []
     (known,) = [one for one in events(shop) if one["id"] == lost["id"]]
     assert (known["became"], known["stored"]) == ("granted", True)
 

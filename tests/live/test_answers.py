@@ -134,7 +134,7 @@ def test_pages_grow_old_by_themselves(pages_age: float, shown: bool) -> None:  #
 
 
 @pytest.mark.parametrize(("age", "error"), [(100, None), (1700, None), (1900, "kv-not-bound")])
-def test_a_store_that_can_not_be_reached(age: float, error: str | None) -> None:
+def test_a_store_that_cannot_be_reached(age: float, error: str | None) -> None:
     """What is held goes on being served while it may be; then the store is named as the reason."""
     answer = said(cosmos(snapshot(12, age), START, reachable=False))
     assert answer.get("error") == error

@@ -177,7 +177,7 @@ async def test_only_the_start_looks_again() -> None:
 async def test_a_report_outlives_a_failing_store(
     number: int, fails: dict[By | None, AnalyticsFailed | NotConfigured], error: StoreError
 ) -> None:
-    """When only the note of what a query cost can not be stored, what the queries brought is still written."""
+    """When only the note of what a query cost cannot be stored, what the queries brought is still written."""
     store = UnreliableStore(MemoryStore(clock := ManualClock()))
     one = Counting(clock, store=store)
     one.analytics.fails = fails
@@ -195,7 +195,7 @@ async def test_a_report_outlives_a_failing_store(
 
 
 @pytest.mark.parametrize("number", [0, 1])
-async def test_nothing_is_asked_that_can_not_be_charged(number: int) -> None:
+async def test_nothing_is_asked_that_cannot_be_charged(number: int) -> None:
     """A store that fails before the calls is told as such, and the provider is not asked."""
     store = UnreliableStore(MemoryStore(clock := ManualClock()))
     one = Counting(clock, store=store)

@@ -37,7 +37,7 @@ def test_what_is_well() -> None:
 
 @pytest.mark.parametrize(("site", "cosmos"), [(None, WELL), (WELL, None), (None, None)])
 def test_unreachable(site: Reading | None, cosmos: Reading | None) -> None:
-    """A read that can not be reached is bad, whichever it is."""
+    """A read that cannot be reached is bad, whichever it is."""
     assert kind(site, cosmos) == "unreachable"
 
 
@@ -83,7 +83,7 @@ def test_the_flag_alone() -> None:
 
 
 def test_a_read_without_a_time() -> None:
-    """A count without a time can not be said to be fresh."""
+    """A count without a time cannot be said to be fresh."""
     assert kind(replace(WELL, generated_at=None, age_s=None), WELL) == "undated"
 
 

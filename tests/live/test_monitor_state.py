@@ -1,4 +1,4 @@
-"""The monitor's state among processes, in a store that fails, and when it can not be read."""
+"""The monitor's state among processes, in a store that fails, and when it cannot be read."""
 
 import asyncio
 from collections.abc import Sequence
@@ -22,8 +22,8 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize("value", [b"", b"null", b"{", b"\xff", b'{"v": 1, "bad": -1}', b"[1]"])
-async def test_a_state_that_can_not_be_read(value: bytes) -> None:
-    """A state that can not be read is begun anew: nothing fails, two bad checks open, the open issue is found."""
+async def test_a_state_that_cannot_be_read(value: bytes) -> None:
+    """A state that cannot be read is begun anew: nothing fails, two bad checks open, the open issue is found."""
     post = Post()
     await post.checks("bb")
     await post.store.commit([Put(keys.MONITOR, value)])

@@ -128,7 +128,7 @@ async def test_both_reads_are_of_one_snapshot(reader: Reader) -> None:
 
 
 async def test_a_store_that_fails_keeps_what_is_held(reader: Reader) -> None:
-    """A count that was read is served while it may be, though the store can not be read any more."""
+    """A count that was read is served while it may be, though the store cannot be read any more."""
     await reader.fill(7)
     await reader.read()
     reader.clock.advance(61)
@@ -147,7 +147,7 @@ async def test_a_store_that_fails_at_once(reader: Reader) -> None:
 
 
 async def test_a_store_that_hangs_keeps_what_is_held() -> None:
-    """A store that does not answer is one that can not be reached: readers are served what is held."""
+    """A store that does not answer is one that cannot be reached: readers are served what is held."""
     clock = ManualClock()
     cache = FirstLevelCache(HangingStore(clock), clock)
     read = PublicRead(cache, clock, cosmos)

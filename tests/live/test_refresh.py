@@ -233,7 +233,7 @@ async def test_each_query_has_a_deadline(one: Counting) -> None:
     assert one.analytics.deadlines == {10.0}
 
 
-async def test_a_key_that_can_not_be_used_is_told(one: Counting) -> None:
+async def test_a_key_that_cannot_be_used_is_told(one: Counting) -> None:
     """Without a usable key there is no outcome but the error, and the last error says so."""
     missing = NotConfigured("The analytics key is missing.")
     one.analytics.fails = {None: missing, "page": missing}
@@ -244,7 +244,7 @@ async def test_a_key_that_can_not_be_used_is_told(one: Counting) -> None:
 
 @pytest.mark.parametrize("fails", ["get", "commit"])
 async def test_a_store_that_fails(fails: str) -> None:
-    """A store that can not be used is told as such; nothing is half written."""
+    """A store that cannot be used is told as such; nothing is half written."""
     clock = ManualClock()
     store = UnreliableStore(Counting(clock).kept)
     one = Counting(clock, store=store)
@@ -307,7 +307,7 @@ async def test_put_off_by_the_quota_it_says_so(one: Counting) -> None:
 
 
 @pytest.mark.parametrize("lease", [b'{"hello": 1}', b'{"holder": "x", "until": "2026-03-01T12:00:09"}', b"\xff"])
-async def test_a_lease_that_can_not_be_read_is_free(one: Counting, lease: bytes) -> None:
+async def test_a_lease_that_cannot_be_read_is_free(one: Counting, lease: bytes) -> None:
     """Whatever lies in the place of the lease does not stop the counting for good."""
     await one.kept.commit([Put("lease:live refresh", lease)])
     assert (await one.refresh.run()).ok
@@ -324,7 +324,7 @@ async def test_a_clock_that_is_ahead_elsewhere(one: Counting) -> None:
 
 
 async def test_a_title_without_end_is_cut(one: Counting) -> None:
-    """Whoever sends events to the provider chooses the titles, and can not make the reads endless."""
+    """Whoever sends events to the provider chooses the titles, and cannot make the reads endless."""
     one.analytics.pages = {"x" * 100_000: 1}
     await one.refresh.run()
     assert [len(page["page"]) for page in (await one.stored(keys.PAGES) or {})["pages"]] == [300]
@@ -362,7 +362,7 @@ async def test_put_off_by_a_refusal_it_tells_of_that(one: Counting, cause: Cause
 
 
 async def test_without_a_key_nothing_is_spent(one: Counting) -> None:
-    """A process whose key can not be used says so each time, and keeps no other process from asking."""
+    """A process whose key cannot be used says so each time, and keeps no other process from asking."""
     one.analytics.fails = dict.fromkeys([None, "page"], NotConfigured("The analytics key is missing."))
     two = one.beside()
     budgets = list[object]()

@@ -235,8 +235,8 @@ async def test_without_the_providers_key(method: str, path: str, error: str) -> 
     [("POST", REFRESH, "no-provider-auth"), ("GET", INTEL, "no-auth"), ("GET", GUIDED, "no-auth")],
 )
 async def test_with_a_key_that_is_none(service: Service, method: str, path: str, error: str) -> None:
-    """A key that can not be used is told as a missing one."""
-    service.analytics.fails = dict.fromkeys([None, "page", "planet"], NotConfigured("The key can not be used."))
+    """A key that cannot be used is told as a missing one."""
+    service.analytics.fails = dict.fromkeys([None, "page", "planet"], NotConfigured("The key cannot be used."))
     for _ in range(3):
         answer = await service.ask(path, method, **BEARER)
         assert (answer.status_code, answer.json()["error"]) == (503, error)
@@ -245,7 +245,7 @@ async def test_with_a_key_that_is_none(service: Service, method: str, path: str,
 
 @pytest.mark.parametrize(("method", "path"), [("POST", REFRESH), ("GET", INTEL)])
 async def test_without_the_store(service: Service, method: str, path: str) -> None:
-    """A store that can not be reached is 503 kv-not-bound for the owner, and 200 with the same error in public."""
+    """A store that cannot be reached is 503 kv-not-bound for the owner, and 200 with the same error in public."""
     service.store.get_errors = [StoreUnavailable("It is gone.")] * 9
     answer = await service.ask(path, method, **BEARER)
     assert (answer.status_code, answer.json()["error"]) == (503, "kv-not-bound")

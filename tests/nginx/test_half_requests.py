@@ -12,7 +12,8 @@ from tests.support.origin import Origin
 from tests.support.waiting import PATIENCE
 
 SHORT = {
-    "client_header_timeout 10s;": "client_header_timeout 1s;",
+    "client_header_timeout 10s;\n    large": "client_header_timeout 1s;\n    large",
+    "client_header_timeout 10s;\n    client": "client_header_timeout 1s;\n    client",
     "client_body_timeout 10s;": "client_body_timeout 1s;",
 }
 """The same limits, shorter."""

@@ -144,7 +144,7 @@ def test_one_network_asks_so_often_for_access(
     slow = {
         f"zone=orrery_{zone}:1m rate={rate}": f"zone=orrery_{zone}:1m rate=1r/m" for zone, rate in RATES.items()
     }
-    buffers = "    large_client_header_buffers"
+    buffers = "    client_body_buffer_size"
     edge = edge_with(slow | {buffers: f"    set_real_ip_from 127.0.0.1;\n{buffers}"})
     statuses = asked_by(edge, (f"2001:db8:0:1:{number:x}::1" for number in range(burst + 20)), path)
     assert statuses[:burst] == [200] * burst

@@ -178,7 +178,7 @@ async def test_a_job_with_a_fence_of_its_own_runs_everywhere() -> None:
 
 
 async def test_a_job_everywhere_needs_no_store() -> None:
-    """A store that can not be reached does not keep a job with a fence of its own from running."""
+    """A store that cannot be reached does not keep a job with a fence of its own from running."""
     shift = Shift()
     store = UnreliableStore(shift.store)
     shift.store = store

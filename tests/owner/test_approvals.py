@@ -279,16 +279,16 @@ async def test_many_after_a_restore() -> None:
     assert len(scans) == 4, "intents and log, each to its end"
 
 
-async def test_progress_that_can_not_be_read(desk: Desk) -> None:
+async def test_progress_that_cannot_be_read(desk: Desk) -> None:
     """An intent of which nobody can read how far it has come is void, and the refusal says why."""
     intent = await desk.proposed()
     await desk.store.commit([Put(f"approval:{intent.id}", b"nonsense")])
     assert await desk.state(intent) == "void"
-    await see_refused(desk, intent.id, desk.word(intent), f"approval:{intent.id} can not be read")
+    await see_refused(desk, intent.id, desk.word(intent), f"approval:{intent.id} cannot be read")
 
 
 async def test_unknown_intent(desk: Desk) -> None:
-    """What was never proposed is not there; what can not be read, or lies under another id, is named."""
+    """What was never proposed is not there; what cannot be read, or lies under another id, is named."""
     one, other = await desk.proposed(), await desk.proposed()
     await desk.store.commit([Put(f"intent:{one.id}", (await desk.stored(f"intent:{other.id}")).value)])
     await desk.store.commit([Put("intent:in-000000000000", b"nonsense")])
@@ -302,7 +302,7 @@ async def test_unknown_intent(desk: Desk) -> None:
 
 
 async def test_an_operation_of_another_version(desk: Desk) -> None:
-    """What this version can not carry out is refused."""
+    """What this version cannot carry out is refused."""
     intent = await desk.proposed()
     other = Approvals(desk.store, desk.clock, SharedKeys(OWNER), deployment=DEPLOYMENT)
     with pytest.raises(ApprovalRefused, match="turn-on is none that this version carries out"):
@@ -311,7 +311,7 @@ async def test_an_operation_of_another_version(desk: Desk) -> None:
 
 
 async def test_withdrawn(desk: Desk) -> None:
-    """What the owner takes back can not be signed any more, nor taken back again."""
+    """What the owner takes back cannot be signed any more, nor taken back again."""
     intent = await desk.proposed()
     word = desk.word(intent)
     assert (await desk.approvals.withdraw(intent.id)).state == "withdrawn"
@@ -320,7 +320,7 @@ async def test_withdrawn(desk: Desk) -> None:
         await desk.approvals.withdraw(intent.id)
 
 
-async def test_what_is_done_can_not_be_withdrawn(desk: Desk) -> None:
+async def test_what_is_done_cannot_be_withdrawn(desk: Desk) -> None:
     """Only what waits, or stands, can be taken back."""
     intent = await desk.proposed()
     await desk.sign(intent)
@@ -382,7 +382,7 @@ async def test_the_owner_is_told(desk: Desk) -> None:
 
 
 async def test_a_store_that_fails(desk: Desk) -> None:
-    """When the start can not be stored, nothing is done and the intent still waits."""
+    """When the start cannot be stored, nothing is done and the intent still waits."""
     store = UnreliableStore(desk.store)
     intent = await desk.proposed()
     desk.store = store

@@ -150,7 +150,7 @@ async def test_a_look_never_overrules_an_answer(desk: Desk) -> None:
 
 
 async def test_nobody_can_find_out(desk: Desk) -> None:
-    """What can not be read stays unknown until the owner closes it, with a reason that the log keeps."""
+    """What cannot be read stays unknown until the owner closes it, with a reason that the log keeps."""
     desk.switches.before = [LOST]
     intent = await desk.proposed()
     await desk.sign(intent)

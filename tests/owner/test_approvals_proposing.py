@@ -43,7 +43,7 @@ async def test_secret_in_a_body(desk: Desk, body: dict[str, object]) -> None:
 
 
 async def test_text_that_is_none(desk: Desk) -> None:
-    """Text that can not be stored is refused in a sentence."""
+    """Text that cannot be stored is refused in a sentence."""
     with pytest.raises(Invalid, match="not valid Unicode"):
         await desk.proposed(summary="a\udc80b")
 
@@ -53,7 +53,7 @@ async def test_what_software_proposes(desk: Desk) -> None:
     intent = await desk.proposed(by="software")
     rows = [row async for row in Outbox(desk.store, desk.clock, {}).rows("waiting")]
     assert [(row.title, row.body) for row in rows] == [
-        ("Waits for your word", f"turn-on: see `orrery approvals show {intent.id}`.")
+        ("Waits for your approval", f"turn-on: see `orrery approvals show {intent.id}`.")
     ]
 
 
@@ -63,7 +63,7 @@ async def test_the_page_shows_what_waits(desk: Desk) -> None:
     intent, done = await desk.proposed(summary="Block ann@example.org"), await desk.proposed()
     await desk.sign(done)
     panel = await desk.approvals.panel()
-    assert (panel.tone, panel.headline) == ("attention", "1 waiting for your word")
+    assert (panel.tone, panel.headline) == ("attention", "1 waiting for your approval")
     assert panel.rows == ((intent.id, "Block [hidden]", "waiting", "2026-03-01T12:00:00Z"),)
 
 

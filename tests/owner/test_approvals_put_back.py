@@ -51,7 +51,7 @@ async def test_a_used_signature_counts_no_second_time(desk: Desk) -> None:
 
 
 async def test_what_was_withdrawn_stays_withdrawn(desk: Desk) -> None:
-    """With the record of before put back, an intent that the owner took back can not be signed."""
+    """With the record of before put back, an intent that the owner took back cannot be signed."""
     intent = await desk.proposed()
     before = await desk.stored(f"approval:{intent.id}")
     await desk.approvals.withdraw(intent.id)
@@ -60,7 +60,7 @@ async def test_what_was_withdrawn_stays_withdrawn(desk: Desk) -> None:
 
 
 async def test_what_was_erased_stays_erased(desk: Desk) -> None:
-    """With the intent and its record put back, what was erased can not be signed."""
+    """With the intent and its record put back, what was erased cannot be signed."""
     intent = await desk.proposed()
     before = [await desk.stored(f"{kind}:{intent.id}") for kind in ("intent", "approval")]
     await desk.approvals.withdraw(intent.id)

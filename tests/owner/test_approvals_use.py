@@ -120,7 +120,7 @@ async def test_a_day(desk: Desk) -> None:
 
 
 async def test_signed_twice(desk: Desk) -> None:
-    """A standing approval can not be signed again: it would last longer."""
+    """A standing approval cannot be signed again: it would last longer."""
     intent = await desk.approved_run()
     with pytest.raises(ApprovalRefused, match="used: the intent is approved"):
         await desk.sign(intent)
@@ -151,7 +151,7 @@ async def test_altered(desk: Desk, old: str, new: str) -> None:
 
 
 async def test_altered_word(desk: Desk) -> None:
-    """The statement that was kept is the one that was signed: its time can not be moved."""
+    """The statement that was kept is the one that was signed: its time cannot be moved."""
     intent = await desk.approved_run()
     await desk.alter(f"approval:{intent.id}", "at 2026-03-01T12", "at 2026-03-01T13")
     desk.clock.advance(3600)
@@ -163,7 +163,7 @@ async def test_an_unreadable_word(desk: Desk) -> None:
     intent, waiting = await desk.approved_run(), await desk.proposed()
     await desk.alter(f"approval:{intent.id}", "orrery approval 1", "nonsense")
     assert [await desk.state(one) for one in (intent, waiting)] == ["over", "waiting"]
-    assert (await desk.approvals.panel()).headline == "1 waiting for your word"
+    assert (await desk.approvals.panel()).headline == "1 waiting for your approval"
     await see_refused(desk, intent.id, "cs_1", "no statement")
     assert (await desk.approvals.verify()).altered == (intent.id,)
 

@@ -69,7 +69,7 @@ async def test_altered(desk: Desk, number: int) -> None:
 
 @pytest.mark.parametrize("number", [1, 5, 10])
 async def test_unreadable(desk: Desk, number: int) -> None:
-    """An entry that can not be read is found."""
+    """An entry that cannot be read is found."""
     await desk.store.commit([Put(key(number), b"nonsense")])
     verified = await desk.approvals.verify()
     assert (verified.broken_at, verified.entries) == (number, 10)
@@ -90,7 +90,7 @@ async def test_all_taken_out(desk: Desk) -> None:
 
 
 async def test_what_doctor_tells(desk: Desk) -> None:
-    """Where the log does not hold, or its head can not be read, that is found without a look at the signatures."""
+    """Where the log does not hold, or its head cannot be read, that is found without a look at the signatures."""
     assert (await desk.approvals.finding()).state == "ok"
     assert (await Desk().approvals.finding()).state == "ok"
     whole = await desk.stored(HEAD)
@@ -131,7 +131,7 @@ async def with_head(desk: Desk, forged: LogEntry) -> None:
 
 @pytest.mark.parametrize("kind", ["approved", "started"])
 async def test_approval_made_up(desk: Desk, kind: str) -> None:
-    """Whoever can write the store can not make up the owner's word: the signature in the entry is looked at."""
+    """Whoever can write the store cannot make up the owner's word: the signature in the entry is looked at."""
     intent = await desk.found("waiting")
     statement, _ = desk.word(intent)
     for signature in ("", signed(statement, STRANGER).decode()):
@@ -171,8 +171,8 @@ async def test_head_that_is_gone(desk: Desk) -> None:
     assert (verified.holds, verified.entries) == (False, 10)
 
 
-async def test_head_that_can_not_be_read(desk: Desk) -> None:
-    """With a head that can not be read nothing is written, and verify finds it."""
+async def test_head_that_cannot_be_read(desk: Desk) -> None:
+    """With a head that cannot be read nothing is written, and verify finds it."""
     await desk.store.commit([Put(HEAD, b"nonsense")])
     with pytest.raises(StoreUnavailable, match="log is damaged"):
         await desk.proposed()
@@ -188,7 +188,7 @@ async def test_altered_intent(desk: Desk) -> None:
 
 @pytest.mark.parametrize("stored", [None, b"nonsense"])
 async def test_missing_intent(desk: Desk, stored: bytes | None) -> None:
-    """An intent that the log names, and that is gone or can not be read, is named."""
+    """An intent that the log names, and that is gone or cannot be read, is named."""
     intent = (await desk.approvals.proposals())[0].intent
     place = f"intent:{intent.id}"
     await desk.store.commit([Delete(place) if stored is None else Put(place, stored)])
@@ -210,7 +210,7 @@ async def test_progress_that_was_set_back(desk: Desk) -> None:
     assert (await desk.approvals.verify()).altered == (done.id,)
 
 
-async def test_progress_that_can_not_be_read(desk: Desk) -> None:
+async def test_progress_that_cannot_be_read(desk: Desk) -> None:
     """So is one of which nobody can read how far it has come; where a restore made it void, there is nothing."""
     done, waiting = await desk.found("done"), await desk.found("waiting")
     await desk.store.commit([Put(f"approval:{done.id}", b"{"), Delete(f"approval:{waiting.id}")])
@@ -263,7 +263,7 @@ async def test_while_others_write(desk: Desk) -> None:
 
 
 class NoKeys:
-    """A machine that can not check signatures."""
+    """A machine that cannot check signatures."""
 
     async def check(self, statement: bytes, signature: bytes) -> str:
         """Say so."""
@@ -271,8 +271,8 @@ class NoKeys:
         raise NotConfigured("There is no ssh-keygen.")
 
 
-async def test_signatures_that_can_not_be_checked(desk: Desk) -> None:
-    """When signatures can not be checked, that is said, and nobody claims that all holds."""
+async def test_signatures_that_cannot_be_checked(desk: Desk) -> None:
+    """When signatures cannot be checked, that is said, and nobody claims that all holds."""
     verified = await desk.approvals.verify(signatures=NoKeys())
     assert (verified.unchecked, verified.unproven, verified.holds) == ("There is no ssh-keygen.", (), False)
 

@@ -85,8 +85,8 @@ def test_an_inserted_entry_is_found(length: int, data: st.DataObject) -> None:
     assert first_break(entries) is not None
 
 
-def test_what_can_not_be_read_breaks_it() -> None:
-    """An entry that can not be read does not hold."""
+def test_what_cannot_be_read_breaks_it() -> None:
+    """An entry that cannot be read does not hold."""
     assert first_break([*chain(2), None]) == 3
 
 

@@ -45,7 +45,7 @@ async def test_the_first_look_learns() -> None:
         (GONE, f"Secret gone: {KEY}"),
         (Seen("empty", "", "directory", 0o600), f"Secret emptied: {KEY}"),
         (Seen("present", "another one", "directory", 0o600), f"Secret changed unannounced: {KEY}"),
-        (Seen("unreadable", "", "directory"), f"Secret can not be read: {KEY}"),
+        (Seen("unreadable", "", "directory"), f"Secret cannot be read: {KEY}"),
     ],
 )
 async def test_an_urgent_push(now: Seen, title: str) -> None:
@@ -61,7 +61,7 @@ async def test_an_urgent_push(now: Seen, title: str) -> None:
     assert TRAP in push.body
 
 
-async def test_a_restore_that_can_not_be_read() -> None:
+async def test_a_restore_that_cannot_be_read() -> None:
     """When the store was restored may be unreadable: what changes is told all the same, and that it is so."""
     guarded = Guarded()
     await guarded.look()
@@ -70,7 +70,7 @@ async def test_a_restore_that_can_not_be_read() -> None:
     guarded.put(KEY, "another one")
     await guarded.look()
     (push,) = await guarded.pushes()
-    assert "The record restored-at can not be read" in push.body
+    assert "The record restored-at cannot be read" in push.body
 
 
 async def test_a_wipe_is_one_push() -> None:
@@ -213,13 +213,13 @@ async def test_a_new_secret() -> None:
 
 
 async def test_the_whole_folder_is_gone() -> None:
-    """A folder that can not be read any more is one urgent push, not one a secret."""
+    """A folder that cannot be read any more is one urgent push, not one a secret."""
     guarded = Guarded()
     await guarded.look()
     guarded.lying = dict.fromkeys(guarded.lying, Seen("unknown")) | {DIRECTORY: Seen("unreadable")}
     await guarded.look()
     (push,) = await guarded.pushes()
-    assert (push.title, push.priority) == ("Secret can not be read: the folder of secrets", "urgent")
+    assert (push.title, push.priority) == ("Secret cannot be read: the folder of secrets", "urgent")
     assert [one.part for one in await guarded.guard.findings()] == ["secrets directory"]
 
 
@@ -287,7 +287,7 @@ async def test_a_store_that_fails_forgets_nothing() -> None:
     assert await guarded.told() == [f"Secret gone: {KEY}"]
 
 
-async def test_a_record_that_can_not_be_read() -> None:
+async def test_a_record_that_cannot_be_read() -> None:
     """A damaged record is learned anew and stops nothing."""
     guarded = Guarded()
     await guarded.look()
@@ -301,7 +301,7 @@ async def test_a_record_that_can_not_be_read() -> None:
     ("name", "reason", "sentence"),
     [("processor_key", "a test", "There is no secret processor_key"), (KEY, " ", "The reason is missing")],
 )
-async def test_what_can_not_be_announced(name: str, reason: str, sentence: str) -> None:
+async def test_what_cannot_be_announced(name: str, reason: str, sentence: str) -> None:
     """A secret that there is not, or no reason, is refused, and nothing is written."""
     guarded = Guarded()
     with pytest.raises(Invalid, match=sentence):

@@ -89,7 +89,7 @@ async def test_failing_jobs_are_shown() -> None:
     assert await clinic.why("job: reconcile") == "The processor answered 500."
 
 
-async def test_a_store_that_can_not_be_read() -> None:
+async def test_a_store_that_cannot_be_read() -> None:
     """Without the store nothing else can be told, and the service must not be asked."""
     clinic = Clinic()
     clinic.store.get_errors = [StoreUnavailable("The file is locked.")]
@@ -138,10 +138,10 @@ async def test_a_refused_mail_is_one_push() -> None:
     clinic = Clinic({"email": ScriptedNotifier([REFUSED, REFUSED])})
     await clinic.enqueue("a")
     await watch(clinic, 2 * 24 * 60)
-    assert await pushes(clinic) == ["A notification can not be delivered"]
+    assert await pushes(clinic) == ["A notification cannot be delivered"]
     await clinic.enqueue("b")
     await watch(clinic, 5)
-    assert await pushes(clinic) == ["A notification can not be delivered"] * 2
+    assert await pushes(clinic) == ["A notification cannot be delivered"] * 2
 
 
 async def test_a_refused_push_is_told_by_another() -> None:
@@ -162,7 +162,7 @@ async def test_one_trouble_hides_no_other() -> None:
     await watch(clinic, 120)
     states = await clinic.states()
     assert (states["notifications"], states["refused notifications"]) == ("broken", "broken")
-    assert sorted(await pushes(clinic)) == ["A notification can not be delivered", "Broken: notifications"]
+    assert sorted(await pushes(clinic)) == ["A notification cannot be delivered", "Broken: notifications"]
 
 
 async def test_jobs_that_fail_alike_are_one_push() -> None:

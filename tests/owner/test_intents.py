@@ -76,7 +76,7 @@ def test_the_digest_survives_the_store(body: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("stored", [b"", b"{}", b"[]", b"\xff", b'{"v": 2}'])
-def test_an_intent_that_can_not_be_read(stored: bytes) -> None:
+def test_an_intent_that_cannot_be_read(stored: bytes) -> None:
     """What is no intent of this version is none."""
     assert readable(Intent, Entry("intent:one", stored, 1)) is None
 

@@ -78,7 +78,7 @@ async def test_renewing_extends_it() -> None:
     assert await rivals.theirs.take() is None
 
 
-async def test_an_overtaken_holder_can_not_write() -> None:
+async def test_an_overtaken_holder_cannot_write() -> None:
     """A write fenced with the token of a lease that another took is refused."""
     rivals = Rivals()
     old = await rivals.taken()

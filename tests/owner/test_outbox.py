@@ -278,7 +278,7 @@ async def test_no_notifier_is_configured() -> None:
 
 
 async def test_a_crash_between_sending_and_marking() -> None:
-    """When the mark can not be stored the message goes out once more, under the same id, and then rests."""
+    """When the mark cannot be stored the message goes out once more, under the same id, and then rests."""
     clock = ManualClock()
     store = UnreliableStore(MemoryStore(clock))
     desk = Desk(clock, over=store)

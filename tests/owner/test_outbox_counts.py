@@ -58,7 +58,7 @@ async def test_an_id_that_was_dead_and_is_told_again() -> None:
     assert await place.outbox.count("dead") == 0
 
 
-async def test_a_row_that_can_not_be_read() -> None:
+async def test_a_row_that_cannot_be_read() -> None:
     """It is put aside and told of; what is behind it is delivered."""
     place = Place()
     await place.enqueue("note-1")
@@ -69,11 +69,11 @@ async def test_a_row_that_can_not_be_read() -> None:
     assert [message.id for message in place.push.accepted] == ["note-2"]
     finding = (await Health(place.store, place.outbox, {}, place.notifiers).local())[-1]
     assert finding.part == "unreadable notifications"
-    assert (finding.state, finding.why) == ("broken", "1 can not be read.")
+    assert (finding.state, finding.why) == ("broken", "1 cannot be read.")
 
 
 async def test_no_beat_while_a_push_is_stuck() -> None:
-    """The watcher elsewhere hears nothing while the owner can not be told."""
+    """The watcher elsewhere hears nothing while the owner cannot be told."""
     place, beats = Place(*[BUSY] * 100), Beats()
     heart = Heart(beats, {}, place.outbox.stuck)
     await place.enqueue("note-1")

@@ -39,7 +39,7 @@ def test_key_is_not_shown() -> None:
         "{}",
         "Session {}: unpaid.",
         "email buyer-{} was refused",
-        "The record access:{} can not be read",
+        "The record access:{} cannot be read",
         "withheld-{}-another-price",
         "/guided/api/access/{}?x=1",
         "{}, {} and {}",

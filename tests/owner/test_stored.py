@@ -1,4 +1,4 @@
-"""How records are read from the store, and how those are told that can not be read."""
+"""How records are read from the store, and how those are told that cannot be read."""
 
 from contextlib import suppress
 from typing import Literal
@@ -65,7 +65,7 @@ def test_what_a_newer_version_wrote_is_not_written_over() -> None:
 def test_what_is_damaged(value: bytes) -> None:
     """Whatever is wrong with it, the error names the record, says what to do, and holds nothing of its content."""
     with pytest.raises(
-        RecordUnreadable, match=r"^The record access:cs_1 can not be read: .* restore a backup\.$"
+        RecordUnreadable, match=r"^The record access:cs_1 cannot be read: .* restore a backup\.$"
     ) as told:
         read(Kept, entry(value))
     assert told.value.__context__ is None, "pydantic's error holds what stood there"

@@ -46,7 +46,7 @@ def test_nothing_waits() -> None:
 def test_what_waits() -> None:
     """What waits is a row with its summary and the time it was proposed, and how to read it."""
     panel = panel_of([("waiting", intent()), ("done", intent())], log("proposed"), START)
-    assert (panel.tone, panel.headline) == ("attention", "1 waiting for your word")
+    assert (panel.tone, panel.headline) == ("attention", "1 waiting for your approval")
     assert panel.rows == (("in-0123456789ab", "Expire the test session", "waiting", "2026-03-01T11:00:00Z"),)
     assert "`orrery approvals show ID`" in panel.todo
 
@@ -54,7 +54,7 @@ def test_what_waits() -> None:
 def test_an_unknown_outcome_is_worse() -> None:
     """An outcome that nobody knows makes the panel bad and says how to ask."""
     panel = panel_of([("waiting", intent()), ("unknown", intent())], log("unknown"), START)
-    assert (panel.tone, panel.headline) == ("bad", "1 waiting for your word, 1 with an unknown outcome")
+    assert (panel.tone, panel.headline) == ("bad", "1 waiting for your approval, 1 with an unknown outcome")
     assert "`orrery approvals settle ID`" in panel.todo
 
 
@@ -70,8 +70,8 @@ def test_nobodys_address() -> None:
     assert row[1] == "Block [hidden]"
 
 
-def test_intents_that_can_not_be_read() -> None:
-    """What can not be read may wait, too: the panel is bad, and says where to look."""
+def test_intents_that_cannot_be_read() -> None:
+    """What cannot be read may wait, too: the panel is bad, and says where to look."""
     panel = panel_of([], log("done"), START, unreadable=2)
     assert panel.tone == "bad"
-    assert panel.todo.startswith("Intents that can not be read: 2. See `orrery approvals verify`. Refused")
+    assert panel.todo.startswith("Intents that cannot be read: 2. See `orrery approvals verify`. Refused")

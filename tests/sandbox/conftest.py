@@ -40,9 +40,12 @@ OLD_PRICE = "price_sandbox_retired"
 
 
 @contextmanager
-def serving(app: ASGIApp, listener: socket.socket) -> Generator[None]:
-    """Serve an app on a listening socket, in a thread."""
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="on", timeout_graceful_shutdown=2))
+def serving(app: ASGIApp, listener: socket.socket, certificate: Path | None = None) -> Generator[None]:
+    """Serve an app on a listening socket, in a thread; over https with a certificate (and its key)."""
+    config = uvicorn.Config(
+        app, log_level="critical", lifespan="on", timeout_graceful_shutdown=2, ssl_certfile=certificate
+    )
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()
     try:
@@ -205,8 +208,13 @@ PRICES = (
 
 
 @contextmanager
-def running(folder: Path, receiver: Receiver, secrets: tuple[str, ...] = (SECRET,)) -> Generator[Running]:
-    """Run a sandbox whose state and clock live in `folder`."""
+def running(
+    folder: Path,
+    receiver: Receiver,
+    secrets: tuple[str, ...] = (SECRET,),
+    change: Callable[[SandboxConfig], SandboxConfig] = lambda config: config,
+) -> Generator[Running]:
+    """Run a sandbox whose state and clock live in `folder`, with its settings as `change` leaves them."""
     clock = MovableClock(folder / "clock")
     listener = socket.create_server(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -218,7 +226,7 @@ def running(folder: Path, receiver: Receiver, secrets: tuple[str, ...] = (SECRET
         webhook_endpoints=((receiver.url, secrets),),
         push_token=PUSH_TOKEN,
     )
-    app = create_app(config, clock, clock.advance)
+    app = create_app(change(config), clock, clock.advance)
     with serving(app, listener), httpx2.Client(base_url=url, timeout=PATIENCE, trust_env=False) as web:
         transport = stripe.RequestsClient(timeout=PATIENCE)
         yield Running(url, app, clock, receiver, web, transport)
@@ -229,12 +237,13 @@ EVERYTHING_PERMITTED = frozenset({EVERYTHING})
 
 
 @contextmanager
-def receiving() -> Generator[Receiver]:
-    """Run a webhook endpoint."""
+def receiving(certificate: Path | None = None) -> Generator[Receiver]:
+    """Run a webhook endpoint; over https with a certificate of this machine's name."""
     receiver = Receiver()
     listener = socket.create_server(("127.0.0.1", 0))
-    receiver.url = f"http://127.0.0.1:{listener.getsockname()[1]}/hook"
-    with serving(receiver.app(), listener):
+    address = "http://127.0.0.1" if certificate is None else "https://localhost"
+    receiver.url = f"{address}:{listener.getsockname()[1]}/hook"
+    with serving(receiver.app(), listener, certificate):
         yield receiver
 
 

@@ -231,7 +231,7 @@ def test_checking(provider: Provider) -> None:
 
 @pytest.mark.parametrize("kind", ["analytics_down", "analytics_token_down"])
 def test_checking_what_is_down(provider: Provider, kind: str) -> None:
-    """A check of a token endpoint that is down says that it can not be reached."""
+    """A check of a token endpoint that is down says that it cannot be reached."""
     adapter = provider.adapter()
     asyncio.run(adapter.check())
     provider.fault(kind)

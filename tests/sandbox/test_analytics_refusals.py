@@ -103,7 +103,7 @@ def test_unreadable_fields(provider: Provider, body: object, where: str, message
 
 
 def test_everything_wrong_is_told_at_once(provider: Provider) -> None:
-    """All fields that can not be read are named in one answer."""
+    """All fields that cannot be read are named in one answer."""
     assert len(provider.refusal({"a": 1, "limit": "x"})["message"].splitlines()) == 2
 
 
@@ -131,7 +131,7 @@ IMPOSSIBLE: list[Document] = [
 
 
 @pytest.mark.parametrize("more", IMPOSSIBLE)
-def test_what_can_not_be_asked(provider: Provider, more: dict[str, object]) -> None:
+def test_what_cannot_be_asked(provider: Provider, more: dict[str, object]) -> None:
     """Ranges, limits, orders, filters and dimensions out of bounds are refused."""
     assert provider.refusal(TOTAL | more)["status"] == "INVALID_ARGUMENT"
 
@@ -149,7 +149,7 @@ NOT_SIMULATED: list[Document] = [
 
 @pytest.mark.parametrize("more", NOT_SIMULATED)
 def test_what_is_not_simulated(provider: Provider, more: dict[str, object]) -> None:
-    """What the provider could do and the sandbox can not is refused in so many words."""
+    """What the provider could do and the sandbox cannot is refused in so many words."""
     assert provider.refusal(TOTAL | more)["message"].startswith("The sandbox does not simulate ")
 
 

@@ -152,7 +152,7 @@ def test_a_figure_that_no_reader_can_hold(tmp_path: Path) -> None:
     ],
 )
 def test_quotas(tmp_path: Path, quota: object, read: Quotas | None) -> None:
-    """A figure that is not told is 0; quotas that can not be read leave the rows as they are."""
+    """A figure that is not told is 0; quotas that cannot be read leave the rows as they are."""
     report = asked(tmp_path, {"kind": KIND, "rows": [row("7")], "propertyQuota": quota})
     assert (report.total, report.quotas) == (7, read)
 

@@ -146,7 +146,7 @@ def test_an_answer_that_is_none(github: GitHub, body: bytes) -> None:
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "http://[::1", "nonsense"])
 def test_nobody_is_there(url: str) -> None:
     """An address where nobody is, or that is none, is a failure with its kind."""
-    assert failure(tracker(url).find_open(LABEL)).startswith("GitHub can not be reached (")
+    assert failure(tracker(url).find_open(LABEL)).startswith("GitHub cannot be reached (")
 
 
 def test_no_answer() -> None:
@@ -165,7 +165,7 @@ def test_the_sandboxs_faults(box: Running, fault: str) -> None:
 def test_a_lost_answer(box: Running) -> None:
     """An opening whose answer was lost is a failure, and the issue is found afterwards."""
     box.fault("tracker_lost_answer")
-    assert "can not be reached" in failure(tracker(f"{box.url}/tracker").open("lost-answer", "t", "b"))
+    assert "cannot be reached" in failure(tracker(f"{box.url}/tracker").open("lost-answer", "t", "b"))
     assert asyncio.run(tracker(f"{box.url}/tracker").find_open("lost-answer")) is not None
 
 

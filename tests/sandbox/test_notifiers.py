@@ -2,11 +2,12 @@
 
 import asyncio
 import socket
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 
 import pytest
 import stamina
+from aiosmtpd.smtp import SMTP, Envelope, Session
 from starlette.responses import PlainTextResponse
 
 from orrery.adapters.heartbeat import HttpHeartbeat
@@ -111,7 +112,7 @@ def test_a_push_that_is_wrong(box: Running) -> None:
 
 
 @pytest.mark.parametrize("token", ["tökén", "with\nline", "\x00"])
-def test_a_token_that_can_not_be_sent(box: Running, token: str) -> None:
+def test_a_token_that_cannot_be_sent(box: Running, token: str) -> None:
     """A token that fits no header is a failure like any other, and is not repeated in it."""
     failed = failure(push(box, token))
     assert not failed.permanent
@@ -122,6 +123,24 @@ def test_a_token_that_can_not_be_sent(box: Running, token: str) -> None:
 def test_a_push_service_that_is_not_there(url: str, unused: int) -> None:
     """An address where nobody is, or that is none, is tried again."""
     assert not failure(NtfyNotifier(url.format(port=unused), "sales")).permanent
+
+
+async def pushed_to_a_server_that_breaks_off() -> None:
+    """Push to a server that accepts, and closes the connection within its answer's body."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        await NtfyNotifier(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", "sales").send(NOTE)
+
+
+def test_a_push_service_that_breaks_off() -> None:
+    """What was accepted is sent, whatever becomes of the rest of the answer."""
+    asyncio.run(pushed_to_a_server_that_breaks_off())
 
 
 def test_checking_the_push_service(box: Running, unused: int) -> None:
@@ -211,6 +230,43 @@ def test_a_subject_of_several_lines(box: Running) -> None:
     assert newest["subject"] == "one Bcc: bob@example.org two"
     assert newest["to"] == ["ann@example.org"]
     assert "Bcc" not in newest["headers"]
+
+
+class Mute(SMTP):
+    """A mail server that keeps every message, and does `at_quit` instead of answering QUIT."""
+
+    def __init__(self, at_quit: Callable[[], object]) -> None:
+        super().__init__(self, hostname="mute.example.test", loop=asyncio.get_running_loop())
+        self._at_quit = at_quit
+
+    async def handle_DATA(self, _server: SMTP, _session: Session, _envelope: Envelope) -> str:  # noqa: N802  aiosmtpd's name
+        """Keep one message."""
+        return "250 2.0.0 Kept"
+
+    async def smtp_QUIT(self, _argument: str | None) -> None:  # noqa: N802  aiosmtpd's name
+        """Leave the farewell without an answer."""
+        self._at_quit()
+
+
+async def sent_to_a_mute_server() -> None:
+    """Send to a server that keeps the message; the sending is cancelled when that server is asked to QUIT."""
+    asked, senders = asyncio.Event(), list[asyncio.Task[None]]()
+
+    def give_up() -> None:
+        senders[0].cancel()
+        asked.set()
+
+    server = await asyncio.get_running_loop().create_server(lambda: Mute(give_up), "127.0.0.1", 0)
+    async with server:
+        relay = Relay("127.0.0.1", server.sockets[0].getsockname()[1], "shop@example.org", "none")
+        senders.append(asyncio.create_task(SmtpNotifier(relay, ManualClock()).send(LETTER)))
+        await senders[0]
+        await asked.wait()
+
+
+def test_a_mail_server_that_answers_no_farewell() -> None:
+    """What was accepted is sent: a deadline that ends while the farewell is not answered does not undo that."""
+    asyncio.run(sent_to_a_mute_server())
 
 
 def test_checking_the_mail_server(box: Running) -> None:

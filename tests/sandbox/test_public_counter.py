@@ -111,7 +111,7 @@ def test_fields_of_later(stats: Stats) -> None:
     ids=str,
 )
 def test_what_is_no_count(stats: Stats, changes: dict[str, object]) -> None:
-    """A field that is missing or not of its kind makes the whole read one that can not be believed."""
+    """A field that is missing or not of its kind makes the whole read one that cannot be believed."""
     stats.site = changed(SITE, **changes)
     assert read(stats.url, "site") is None
 

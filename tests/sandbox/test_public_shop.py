@@ -107,7 +107,7 @@ def test_nobody_there() -> None:
     """Where nobody listens there is no session."""
     found = asyncio.run(start("http://127.0.0.1:9"))
     assert (found.session_id, found.may_exist) == (None, False)
-    assert found.why.startswith("The operation can not be reached")
+    assert found.why.startswith("The operation cannot be reached")
 
 
 def test_no_answer() -> None:

@@ -1,6 +1,7 @@
 """Webhooks: really posted, signed anew at each attempt, repeated with back-off until somebody says 2xx."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import pytest
 import stripe
 
 from orrery.sandbox.state import Document
-from tests.sandbox.conftest import SECRET, Running, receiving, running, until
+from tests.sandbox.conftest import KEY, SECRET, Running, receiving, running, until
+from tests.support.certificates import make_authority
 from tests.support.ports import nobody_listening
 
 COMPLETED = "checkout.session.completed"
@@ -189,12 +191,19 @@ def test_an_endpoint_that_is_not_there(box: Running) -> None:
     with nobody_listening() as port:
         url = f"http://127.0.0.1:{port}/hook"
         made = box.post("/v1/webhook_endpoints", {"url": url, "enabled_events[0]": COMPLETED}).json()
-        sell(box)
-        until(lambda: [one for one in box.deliveries("pending") if one["attempts"]])
-        assert box.deliveries("pending")[0]["attempts"][0]["outcome"] == "ConnectError"
-    box.web.delete(
-        f"/v1/webhook_endpoints/{made['id']}", headers={"Authorization": "Bearer sk_test_orrery_sandbox"}
-    )
+
+        def tried() -> list[Document]:
+            pending = [one for one in box.deliveries("pending") if one["endpoint"] == made["id"]]
+            return [attempt for one in pending for attempt in one["attempts"]]
+
+        try:
+            sell(box)
+            until(tried)
+            assert tried()[0]["outcome"] == "ConnectError"
+        finally:
+            box.web.delete(
+                f"/v1/webhook_endpoints/{made['id']}", headers={"Authorization": f"Bearer {KEY}"}
+            ).raise_for_status()
     box.advance(HOUR)
     until(lambda: not box.deliveries("pending"))
 
@@ -235,3 +244,19 @@ def test_a_changed_configuration(tmp_path: Path) -> None:
         with running(tmp_path, new) as box:
             assert [one["url"] for one in box.get("/v1/webhook_endpoints").json()["data"]] == [new.url]
             assert box.session()["amount_total"] == 5900
+
+
+@pytest.mark.parametrize("believed", [False, True])
+def test_an_endpoint_of_a_private_authority(tmp_path: Path, believed: bool) -> None:  # noqa: FBT001  a parameter
+    """An endpoint of a private authority gets its webhooks when the sandbox is given that authority."""
+    authority = make_authority(tmp_path)
+    with (
+        receiving(authority.certify()) as receiver,
+        running(
+            tmp_path, receiver, change=lambda one: replace(one, ca_file=authority.file if believed else None)
+        ) as box,
+    ):
+        sell(box)
+        until(lambda: box.deliveries("delivered" if believed else "pending"))
+        until(lambda: believed or box.deliveries("pending")[0]["attempts"])
+        assert bool(receiver.arrived) is believed

@@ -9,9 +9,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, cast
 
 import pytest
 
+from tests.support.soak import SOAKING
 from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,6 +25,13 @@ if not orrery.__file__.startswith(sys.argv[1]):
     sys.exit("another copy is imported: " + orrery.__file__)
 sys.exit(pytest.main(["-x", "-p", "no:cacheprovider", "-p", "no:schemathesis", *sys.argv[2:]]))
 """
+
+
+class Guarding(Protocol):
+    """A module of mutations: those to try, and which tests guard which file."""
+
+    TRIED: Sequence["Mutation"]
+    GUARDS: Mapping[str, Sequence[str]]
 
 
 Runs = Mapping[str, Future[subprocess.CompletedProcess[str]]]
@@ -37,6 +46,11 @@ class Mutation:
     file: str
     old: str
     new: str
+
+
+def tried(mutations: Sequence[Mutation]) -> Sequence[Mutation]:
+    """Return those to try: all in a soak, else every tenth, because each takes seconds."""
+    return mutations if SOAKING else mutations[::10]
 
 
 def copied(folder: Path) -> Path:
@@ -58,24 +72,26 @@ def mutated(folder: Path, mutation: Mutation, *tests: str) -> subprocess.Complet
     """Take the check out of a copy, and run the tests that guard it."""
     package = copied(folder)
     file = package / mutation.file
-    text = file.read_text(encoding="utf-8")
-    assert text.count(mutation.old) == 1, "the code has changed: say here what the check looks like now"
-    file.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
+    file.write_text(file.read_text(encoding="utf-8").replace(mutation.old, mutation.new), encoding="utf-8")
     return guarded(package, *tests)
 
 
 @contextmanager
-def started(
-    request: pytest.FixtureRequest,
-    folders: pytest.TempPathFactory,
-    mutations: Sequence[Mutation],
-    guards: Mapping[str, Sequence[str]],
-) -> Generator[Runs]:
-    """Run those mutations whose tests were asked for, side by side, a process for each core."""
+def started(request: pytest.FixtureRequest, folders: pytest.TempPathFactory) -> Generator[Runs]:
+    """Run those mutations of a module whose tests were asked for, side by side, a process for each core."""
+    module = cast("Guarding", request.module)  # pyright: ignore[reportUnknownMemberType]  pytest gives it no type
+    mutations, guards = module.TRIED, module.GUARDS
     names = [item.name for item in request.session.items if item.path == request.path]
     asked = [one for one in mutations if any(f"[{one.what}]" in name for name in names)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         yield {one.what: pool.submit(mutated, folders.mktemp("mutated"), one, *guards[one.file]) for one in asked}
+
+
+def see_fit(mutation: Mutation, guards: Mapping[str, Sequence[str]]) -> None:
+    """See that a check stands in its file as the mutation says, and that the tests that guard it are there."""
+    count = (SOURCE / mutation.file).read_text(encoding="utf-8").count(mutation.old)
+    assert count == 1, "the code has changed: say here what the check looks like now"
+    assert [test for test in guards[mutation.file] if not (ROOT / test.partition("::")[0]).exists()] == []
 
 
 def see_pass(folder: Path, guards: Mapping[str, Sequence[str]]) -> None:

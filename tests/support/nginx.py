@@ -31,6 +31,10 @@ http {{
     fastcgi_temp_path {folder}/fastcgi;
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
+    # What the site does not limit by itself goes on for an hour.
+    client_header_timeout 1h;
+    client_body_timeout 1h;
+    send_timeout 1h;
     include {folder}/site.conf;
 }}
 """

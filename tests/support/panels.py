@@ -45,7 +45,7 @@ COUNTER = Panel(
     columns=("Tokens left", "Count"),
     rows=(("this hour", "1,640"), ("today", "21,380")),
 )
-APPROVALS = Panel("Approvals", "Nothing waits for your word. Log 41:9c0de5b2a3f7714e", "good")
+APPROVALS = Panel("Approvals", "Nothing waits for your approval. Log 41:9c0de5b2a3f7714e", "good")
 CLUSTERS = Panel("Fraud clusters", "None in the 24 hours before 2026-11-21T11:58:00Z.", "good")
 NOTIFICATIONS = Panel("Notifications", "All were delivered.", "good")
 PARTS = Panel("Parts", "All 9 are well.", "good")
@@ -102,7 +102,7 @@ DOES_NOT_ADD_UP = Panel(
 )
 WAITING = Panel(
     "Approvals",
-    "2 wait for your word",
+    "2 wait for your approval",
     "attention",
     "Read one with `orrery approvals show ID`, then sign it or withdraw it. Log 44:0f1e2d3c4b5a6978",
     ("Intent", "What", "Since"),
@@ -165,7 +165,7 @@ def source(panel: Panel) -> PanelSource:
 
 
 def failing(title: str, error: Exception | None = None) -> PanelSource:
-    """Return a source whose panel can not be read."""
+    """Return a source whose panel cannot be read."""
 
     async def fail() -> Panel:
         raise error or StoreUnavailable("The store is locked by another program.")

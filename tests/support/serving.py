@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 from socket import socket
 
 import stamina
@@ -17,9 +18,10 @@ class NotStarted(Exception):
 
 
 @contextmanager
-def serving(app: ASGIApp, listener: socket) -> Generator[None]:
-    """Serve an app on a bound socket, from its first request on."""
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
+def serving(app: ASGIApp, listener: socket, certificate: Path | None = None) -> Generator[None]:
+    """Serve an app on a bound socket, from its first request on; over TLS with a file of certificate and key."""
+    config = uvicorn.Config(app, log_level="critical", lifespan="off", ssl_certfile=certificate)
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()
     try:

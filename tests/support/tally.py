@@ -31,6 +31,24 @@ def records(store: Path, prefix: str) -> Iterator[Document]:
             yield json.loads(value)
 
 
+def next_tries(ledger: Path) -> list[float]:
+    """Return when each webhook that was not taken yet is tried next, in Unix seconds."""
+    query = (
+        "SELECT json_extract(body, '$.next_at') FROM documents"
+        " WHERE object = '_delivery' AND json_extract(body, '$.state') = 'pending'"
+    )
+    with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as database:
+        return [moment for (moment,) in database.execute(query)]
+
+
+def waiting(store: Path) -> int:
+    """Return how many messages are to be delivered: as many as their index has, which is short."""
+    low = b"outbox-due:"
+    with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as database:
+        query = "SELECT count(*) FROM entries WHERE key >= ? AND key < ?"
+        return database.execute(query, (low, low + b"\xff")).fetchone()[0]
+
+
 def tally(ledger: Path, store: Path) -> dict[str, int]:
     """Return the counts: a sale is a session that was paid, and each buyer has an address of their own."""
     paid = {

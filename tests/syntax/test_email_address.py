@@ -60,7 +60,7 @@ def test_what_is_an_address(address: str) -> None:
     ],
 )
 def test_what_is_none(text: str) -> None:
-    """Anything else is none: two addresses, a name before it, a domain that can not be, more than 254 octets."""
+    """Anything else is none: two addresses, a name before it, a domain that cannot be, more than 254 octets."""
     assert not is_email_address(text)
 
 
@@ -69,7 +69,7 @@ def test_what_is_none(text: str) -> None:
     "place", ["{}ann@example.org", "a{}n@example.org", "ann@exa{}mple.org", "ann@example.org{}"]
 )
 def test_every_character_is_seen(place: str, character: str) -> None:
-    """A line end, white space or what can not be seen is nowhere in an address: it could forge a header."""
+    """A line end, white space or what cannot be seen is nowhere in an address: it could forge a header."""
     assert not is_email_address(place.format(character))
 
 

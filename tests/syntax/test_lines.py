@@ -27,7 +27,7 @@ def test_a_line_hides_nothing(character: str) -> None:
     ],
 )
 def test_one_line_of_what_came_from_outside(text: str, line: str) -> None:
-    """White space becomes single spaces, and what can not be seen shows."""
+    """White space becomes single spaces, and what cannot be seen shows."""
     assert one_line(text) == line
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import httpx2
@@ -28,9 +28,7 @@ from orrery.syntax.base_url import THIS_MACHINE
 from orrery.syntax.lines import one_line
 from orrery.syntax.numbers import LARGEST
 from orrery.tls import unreachable
-
-if TYPE_CHECKING:
-    import ssl
+from orrery.trust import WELL_KNOWN, Trust
 
 SCOPE = "https://www.googleapis.com/auth/analytics.readonly"
 """All that the service asks for: to read."""
@@ -75,12 +73,14 @@ class GoogleAnalytics:
         planet_dimension: str,
         window_minutes: int,
         clock: Clock,
+        trust: Trust = WELL_KNOWN,
     ) -> None:
         self._property_id = property_id
         self._url = f"{base_url.rstrip('/')}/v1beta/properties/{property_id}:runRealtimeReport"
         self._dimensions: dict[By, str] = {"page": "unifiedScreenName", "planet": planet_dimension}
         self._minutes = window_minutes
-        self._tokens = _Tokens(key_json, clock)
+        self._trust = trust
+        self._tokens = _Tokens(key_json, clock, trust)
 
     async def active_users(self, by: By | None = None, *, limit: int | None = None, deadline: float) -> Report:
         """Ask for one report: one request, and after a 401 one more with a new token."""
@@ -116,7 +116,7 @@ class GoogleAnalytics:
     async def _post(self, question: dict[str, object], token: str) -> _Answer:
         headers = {"Authorization": f"Bearer {token}"}
         # The deadline bounds the whole.
-        client = httpx2.AsyncClient(event_hooks=BOUNDED, timeout=None, verify=self._tls)
+        client = httpx2.AsyncClient(event_hooks=BOUNDED, timeout=None, verify=self._trust.web)
         async with client, client.stream("POST", self._url, json=question, headers=headers) as response:
             body = bytearray()
             async for part in response.aiter_bytes():
@@ -124,10 +124,6 @@ class GoogleAnalytics:
                 if len(body) > LONGEST_ANSWER:
                     raise _not_a_report(response.status_code)
             return _Answer(response.status_code, bytes(body), token)
-
-    @cached_property
-    def _tls(self) -> ssl.SSLContext:
-        return httpx2.create_ssl_context()  # reading the certificates takes longer than asking
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +196,7 @@ def _row(row: _Row, dimensions: int) -> Row:
 
 
 def _quotas(told: object) -> Quotas | None:
-    """Return the quotas, or None where they can not be read: the rows beside them are right all the same."""
+    """Return the quotas, or None where they cannot be read: the rows beside them are right all the same."""
     try:
         found = _Quotas.model_validate(told)
     except ValidationError:
@@ -259,7 +255,7 @@ def _message(answer: _Answer) -> str:
 
 
 def _unreachable(why: str) -> AnalyticsFailed:
-    return AnalyticsFailed(f"The analytics provider can not be reached ({why}).", cause="unreachable")
+    return AnalyticsFailed(f"The analytics provider cannot be reached ({why}).", cause="unreachable")
 
 
 def _not_a_report(status: int = HTTPStatus.OK) -> AnalyticsFailed:
@@ -297,8 +293,9 @@ class _Mint:
 class _Tokens:
     """Mints access tokens. Callers at the same time share one mint, which outlives whoever gives up waiting."""
 
-    def __init__(self, key_json: str | None, clock: Clock) -> None:
+    def __init__(self, key_json: str | None, clock: Clock, trust: Trust) -> None:
         self._key_json = key_json
+        self._trust = trust
         self._clock = clock
         self._last: _Mint | None = None
 
@@ -310,7 +307,7 @@ class _Tokens:
 
     async def mint(self) -> str:
         """Return a new token."""
-        mint = partial(_mint, self._key, self._clock.now())
+        mint = partial(_mint, self._key, self._clock.now(), self._trust)
         self._last = _Mint(_in_thread(mint), self._clock.monotonic())
         return await asyncio.wrap_future(self._last.future)
 
@@ -356,7 +353,7 @@ def _settle(future: Future[str], call: Callable[[], str]) -> None:
         future.set_exception(error)
 
 
-def _mint(key: _Key, now: datetime) -> str:
+def _mint(key: _Key, now: datetime, trust: Trust) -> str:
     import requests  # noqa: PLC0415  with the three below 15 MB and 60 ms, paid by who counts only
     from google.auth.exceptions import GoogleAuthError, RefreshError  # noqa: PLC0415  the same
     from google.auth.transport.requests import Request  # noqa: PLC0415  the same
@@ -364,7 +361,7 @@ def _mint(key: _Key, now: datetime) -> str:
     with requests.Session() as session:
         # Without an `auth` of ours, an entry of the user's .netrc would be sent along.
         session.auth = lambda prepared: prepared
-        bound(session)
+        bound(session, context=trust.of_session())
         try:
             return _minted(key, now, partial(Request(session), timeout=SILENCE))
         except RefreshError as error:

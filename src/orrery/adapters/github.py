@@ -17,6 +17,7 @@ from orrery.errors import NotConfigured, TrackerFailed
 from orrery.ports.tracker import Issue
 from orrery.syntax.lines import is_header_text
 from orrery.tls import unreachable
+from orrery.trust import WELL_KNOWN, Trust
 
 SECONDS = 10.0
 """How long one request may take."""
@@ -77,10 +78,13 @@ class GitHubTracker:
     repository or token is missing.
     """
 
-    def __init__(self, base_url: str, repository: str | None, token: str | None) -> None:
+    def __init__(
+        self, base_url: str, repository: str | None, token: str | None, trust: Trust = WELL_KNOWN
+    ) -> None:
         self._base_url = base_url.rstrip("/")
         self._repository = repository
         self._token = token
+        self._trust = trust
 
     async def find_open(self, label: str) -> Issue | None:
         """Return the oldest open issue with `label`; pull requests are none."""
@@ -117,7 +121,9 @@ class GitHubTracker:
         try:
             async with (
                 asyncio.timeout(SECONDS),
-                httpx2.AsyncClient(event_hooks=BOUNDED, timeout=SECONDS, headers=headers) as client,
+                httpx2.AsyncClient(
+                    event_hooks=BOUNDED, timeout=SECONDS, headers=headers, verify=self._trust.web
+                ) as client,
             ):
                 answer = await client.request(method, url, json=json, params=query)
         except (TimeoutError, httpx2.TimeoutException):

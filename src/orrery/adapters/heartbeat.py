@@ -9,6 +9,7 @@ import stamina
 from orrery.bounded import BOUNDED
 from orrery.errors import DeliveryFailed
 from orrery.tls import unreachable
+from orrery.trust import WELL_KNOWN, Trust
 
 SECONDS = 10.0
 """How long one request may take."""
@@ -17,8 +18,9 @@ SECONDS = 10.0
 class HttpHeartbeat:
     """Fetches one address."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, trust: Trust = WELL_KNOWN) -> None:
         self._url = url
+        self._trust = trust
 
     async def beat(self) -> None:
         """Fetch the address once."""
@@ -31,5 +33,5 @@ class HttpHeartbeat:
 
     @stamina.retry(on=httpx2.TransportError, attempts=3, timeout=2 * SECONDS)
     async def _fetch(self) -> httpx2.Response:
-        async with httpx2.AsyncClient(event_hooks=BOUNDED, timeout=SECONDS) as client:
+        async with httpx2.AsyncClient(event_hooks=BOUNDED, timeout=SECONDS, verify=self._trust.web) as client:
             return await client.get(self._url)

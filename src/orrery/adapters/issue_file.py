@@ -65,7 +65,7 @@ class _File(Record):
 class FileTracker:
     """Keeps issues in the file at `path`, which is made with the first; beside it lies a lock.
 
-    The file is replaced as a whole, so that a kill leaves the old or the new one. One that can not be read is
+    The file is replaced as a whole, so that a kill leaves the old or the new one. One that cannot be read is
     never written over. Every method raises `TrackerFailed`.
     """
 
@@ -124,7 +124,7 @@ class FileTracker:
             raise TrackerFailed("Another process holds the issue file.") from None
         except OSError as error:
             raise TrackerFailed(
-                f"The issue file can not be used ({error.strerror or type(error).__name__})."
+                f"The issue file cannot be used ({error.strerror or type(error).__name__})."
             ) from None
 
     def _load(self) -> _File:

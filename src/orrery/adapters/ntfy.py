@@ -9,6 +9,7 @@ from orrery.bounded import BOUNDED
 from orrery.errors import DeliveryFailed
 from orrery.ports.notifier import Message
 from orrery.tls import unreachable
+from orrery.trust import WELL_KNOWN, Trust
 
 SECONDS = 10.0
 """How long one request may take."""
@@ -33,10 +34,11 @@ _TRY_AGAIN = frozenset(
 class NtfyNotifier:
     """Publishes JSON messages to one topic."""
 
-    def __init__(self, base_url: str, topic: str, token: str | None = None) -> None:
+    def __init__(self, base_url: str, topic: str, token: str | None = None, trust: Trust = WELL_KNOWN) -> None:
         self._base_url = base_url
         self._topic = topic
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._trust = trust
 
     async def send(self, message: Message) -> None:
         """Publish one message."""
@@ -55,8 +57,15 @@ class NtfyNotifier:
 
     async def _ask(self, method: str, url: str, body: Mapping[str, object] | None = None) -> None:
         try:
-            async with httpx2.AsyncClient(event_hooks=BOUNDED, timeout=SECONDS, headers=self._headers) as client:
-                answer = await client.request(method, url, json=body)
+            async with (
+                httpx2.AsyncClient(
+                    event_hooks=BOUNDED, timeout=SECONDS, headers=self._headers, verify=self._trust.web
+                ) as client,
+                client.stream(method, url, json=body) as answer,
+            ):
+                # The status accepts a message: if the rest of the answer could fail it, it would be sent again.
+                if body is None:
+                    _ = await answer.aread()
         except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeEncodeError) as error:
             raise DeliveryFailed(unreachable("The push service", error), permanent=False) from None
         if not answer.is_success:

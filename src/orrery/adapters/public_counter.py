@@ -11,6 +11,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 from orrery.bounded import BOUNDED
 from orrery.ports.counter import Reading, Scope
 from orrery.tls import unreachable
+from orrery.trust import WELL_KNOWN, Trust
 
 log = structlog.get_logger()
 
@@ -52,17 +53,19 @@ class _Cosmos(_Read):
 class HttpCounter:
     """Reads the public endpoints below one address."""
 
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, trust: Trust = WELL_KNOWN) -> None:
         self._url = f"{base_url.rstrip('/')}/api/stats"
+        self._trust = trust
 
     async def read(self, scope: Scope) -> Reading | None:
-        """Return what the endpoint says, or None when it can not be reached or says something else."""
+        """Return what the endpoint says, or None when it cannot be reached or says something else."""
         body = await self._fetch("1" if scope == "site" else scope)
         return _parsed(scope, body) if body is not None else None
 
     def _client(self) -> httpx2.AsyncClient:
         # A proxy of the environment is not on the way to this machine.
-        return httpx2.AsyncClient(event_hooks=BOUNDED, timeout=SECONDS, trust_env=self._url.startswith("https:"))
+        proxied = self._url.startswith("https:")
+        return httpx2.AsyncClient(event_hooks=BOUNDED, timeout=SECONDS, trust_env=proxied, verify=self._trust.web)
 
     async def _fetch(self, realtime: str) -> bytes | None:
         try:

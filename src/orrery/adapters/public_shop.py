@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from orrery.bounded import BOUNDED
 from orrery.ports.shop import Started
 from orrery.tls import unreachable
+from orrery.trust import WELL_KNOWN, Trust
 
 PATH = "/guided/api/checkout"
 
@@ -35,8 +36,9 @@ class _Problem(BaseModel):
 class HttpShop:
     """Asks the operation below one address."""
 
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, trust: Trust = WELL_KNOWN) -> None:
         self._url = base_url.rstrip("/") + PATH
+        self._trust = trust
 
     async def start(self, *, product_type: str, vendor_slug: str, cert_code: str, key: str) -> Started:
         """Ask for a session; every trouble is an answer, too."""
@@ -55,7 +57,10 @@ class HttpShop:
     async def _post(self, body: dict[str, str], key: str) -> tuple[int, bytes]:
         headers = {"Idempotency-Key": key, "Accept-Encoding": "identity"}
         # A proxy of the environment is not on the way to this machine.
-        client = httpx2.AsyncClient(event_hooks=BOUNDED, timeout=SECONDS, trust_env=self._url.startswith("https:"))
+        proxied = self._url.startswith("https:")
+        client = httpx2.AsyncClient(
+            event_hooks=BOUNDED, timeout=SECONDS, trust_env=proxied, verify=self._trust.web
+        )
         async with client, client.stream("POST", self._url, json=body, headers=headers) as answer:
             found = b""
             async for piece in answer.aiter_raw():

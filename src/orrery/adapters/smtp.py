@@ -1,11 +1,12 @@
 """E-mail by SMTP (issue item 6)."""
 
+import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from email.message import EmailMessage
 from email.utils import format_datetime
-from typing import Literal
+from typing import Literal, cast
 
 import aiosmtplib
 
@@ -15,6 +16,7 @@ from orrery.ports.notifier import Message
 from orrery.syntax.email_address import is_email_address
 from orrery.syntax.lines import one_line
 from orrery.tls import unreachable
+from orrery.trust import WELL_KNOWN, Trust
 
 SECONDS = 15.0
 """How long one delivery may take."""
@@ -38,9 +40,10 @@ class Relay:
 class SmtpNotifier:
     """Sends plain-text mail. The message id repeats with the notification, so that receivers can drop a repeat."""
 
-    def __init__(self, relay: Relay, clock: Clock) -> None:
+    def __init__(self, relay: Relay, clock: Clock, trust: Trust = WELL_KNOWN) -> None:
         self._relay = relay
         self._clock = clock
+        self._trust = trust
 
     async def send(self, message: Message) -> None:
         """Hand one message to the relay."""
@@ -52,8 +55,9 @@ class SmtpNotifier:
                 what = "The mail server takes no address with letters beyond ASCII."
                 raise DeliveryFailed(what, permanent=True) from None
             except ValueError as error:
-                what = f"The mail can not be written ({type(error).__name__}); look at the sender's address."
+                what = f"The mail cannot be written ({type(error).__name__}); look at the sender's address."
                 raise DeliveryFailed(what, permanent=False) from None
+            _leave(client)
 
     async def check(self) -> None:
         """Greet the relay and log in."""
@@ -70,6 +74,7 @@ class SmtpNotifier:
             password=relay.password,
             use_tls=relay.security == "tls",
             start_tls=relay.security == "starttls",
+            tls_context=self._trust.mail,
             timeout=SECONDS,
         )
         try:
@@ -98,10 +103,26 @@ class SmtpNotifier:
         return letter
 
 
+def _leave(client: aiosmtplib.SMTP) -> None:
+    """Say QUIT and close, without waiting for the answer.
+
+    The server has the message. Whatever ends while the answer is outstanding, a deadline or this process, would
+    have the message sent again.
+    """
+    transport = cast("asyncio.WriteTransport | None", client.transport)
+    with suppress(aiosmtplib.SMTPServerDisconnected):
+        if client.protocol is not None:
+            client.protocol.write(b"QUIT\r\n")
+    client.close()
+    if transport is not None:
+        # TLS would wait for the server's side of its own farewell; what was written is out by the next turn.
+        asyncio.get_running_loop().call_soon(transport.abort)
+
+
 def _one_address(text: str) -> str:
     # One and no more: a list of addresses in the header would be mail to strangers.
     if not is_email_address(text):
-        raise DeliveryFailed("The address can not be written to.", permanent=True)
+        raise DeliveryFailed("The address cannot be written to.", permanent=True)
     return text
 
 

@@ -76,7 +76,7 @@ class SshKeygen:
             )
         fingerprint = _FINGERPRINT.search(came.stdout.decode("ascii", "replace"))
         if came.returncode != 0 or fingerprint is None:
-            raise NotConfigured("ssh-keygen on this machine can not check signatures; OpenSSH 8.2 or newer can.")
+            raise NotConfigured("ssh-keygen on this machine cannot check signatures; OpenSSH 8.2 or newer can.")
         return fingerprint[1]
 
     def _verified(self, program: str, statement: bytes, signature: bytes) -> subprocess.CompletedProcess[bytes]:
@@ -95,7 +95,7 @@ class SshKeygen:
                     env={"LC_ALL": "C"},
                 )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise NotConfigured(f"The signature can not be checked ({type(error).__name__}).") from None
+            raise NotConfigured(f"The signature cannot be checked ({type(error).__name__}).") from None
 
     def _signer(self, key: str) -> str:
         kind, encoded = key.split()[:2]

@@ -24,6 +24,7 @@ from orrery.app.adapters import (
     processor_connection,
     snapshots_of,
     tracker_of,
+    trust_of,
 )
 from orrery.app.deployment import Orrery
 from orrery.app.parts import Parts
@@ -53,6 +54,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.notifier import Notifier
 from orrery.ports.store import Store
 from orrery.settings import Secrets, Settings, held_in, look_again, uses_of
+from orrery.trust import Trust
 
 __all__ = ["Orrery", "clock_of", "opened", "opened_for_examination"]
 
@@ -86,7 +88,8 @@ async def opened_for_examination(settings: Settings, secrets: Secrets) -> AsyncG
 def _composed(
     settings: Settings, secrets: Secrets, clock: Clock, store: Store, key: bytes, tasks: Tasks
 ) -> Orrery:
-    connection = processor_connection(settings, secrets)
+    trust = trust_of(settings)
+    connection = processor_connection(settings, secrets, trust)
     reads, writes = StripeReads(connection), StripeWrites(connection)
     approvals = _approvals(settings, secrets, clock, store, key)
     checkout = CheckoutDomain(
@@ -104,14 +107,13 @@ def _composed(
     fraud = FraudDomain(store, clock, reads, writes, approvals, checkout.address_of, settings.fraud_plan(secrets))
     approvals.allow(*checkout.operations(), *fraud.operations())
     holder = random.token_hex(8)
-    live = _live(settings, secrets, clock, store, tasks, holder)
+    live = _live(settings, secrets, clock, store, tasks, holder, trust)
     references = References.of_store(key)
     refer_to_sessions(references.within)
-    notifiers = _referring(notifiers_of(settings, secrets, clock), references)
+    notifiers = _referring(notifiers_of(settings, secrets, clock, trust), references)
     outbox = Outbox(store, clock, notifiers)
     workers = Workers(store, clock, holder)
     health = Health(store, outbox, workers.failing, notifiers)
-    gate = AdminBasic(secrets.reveal("admin_password_hash"), live.wrong_passwords)
     guard = _guard(settings, secrets, clock, store, key)
     parts = Parts(health, checkout, live, guard, references, snapshots_of(settings), clock)
     orrery = Orrery(
@@ -128,10 +130,10 @@ def _composed(
         parts=parts,
         readiness=Readiness(parts.all, clock),
         guard=guard,
-        gate=gate,
+        gate=AdminBasic(secrets.reveal("admin_password_hash"), live.wrong_passwords),
         mode=settings.mode,
     )
-    _add_jobs(orrery, settings)
+    _add_jobs(orrery, settings, trust)
     return orrery
 
 
@@ -139,7 +141,7 @@ def _referring(notifiers: Mapping[Channel, Notifier], references: References) ->
     return {channel: ReferringNotifier(notifier, references) for channel, notifier in notifiers.items()}
 
 
-def _add_jobs(orrery: Orrery, settings: Settings) -> None:
+def _add_jobs(orrery: Orrery, settings: Settings, trust: Trust) -> None:
     workers, outbox = orrery.workers, orrery.outbox
     workers.add(
         *(Job(f"deliver by {one}", timedelta(seconds=1), partial(outbox.deliver_due, one)) for one in CHANNELS)
@@ -150,7 +152,7 @@ def _add_jobs(orrery: Orrery, settings: Settings) -> None:
     workers.add(Job(SecretsGuard.JOB, EVERY, orrery.guard.look, everywhere=True))
     workers.add(*orrery.checkout.jobs(), *orrery.live.jobs(), *orrery.fraud.jobs())
     if settings.heartbeat.url:
-        heart = Heart(heartbeat_of(settings.heartbeat.url), workers.failing, outbox.stuck)
+        heart = Heart(heartbeat_of(settings.heartbeat.url, trust), workers.failing, outbox.stuck)
         workers.add(Job(Heart.JOB, timedelta(minutes=1), heart.beat))
 
 
@@ -176,14 +178,14 @@ def _approvals(settings: Settings, secrets: Secrets, clock: Clock, store: Store,
 
 
 def _live(
-    settings: Settings, secrets: Secrets, clock: Clock, store: Store, tasks: Tasks, holder: str
+    settings: Settings, secrets: Secrets, clock: Clock, store: Store, tasks: Tasks, holder: str, trust: Trust
 ) -> LiveDomain:
     return LiveDomain(
         store,
         clock,
-        analytics_of(settings, secrets, clock),
-        HttpCounter(settings.monitor_url),
-        tracker_of(settings, secrets, clock),
+        analytics_of(settings, secrets, clock, trust),
+        HttpCounter(settings.monitor_url, trust),
+        tracker_of(settings, secrets, clock, trust),
         settings.live_plan(secrets),
         tasks,
         holder=holder,

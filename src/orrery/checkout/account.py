@@ -134,7 +134,7 @@ class AccountDesk:
         ]
 
     async def propose_branding(self, wanted: Mapping[str, str], reason: str) -> Proposed:
-        """Propose new branding, by the names of `BRANDING`; raise `Invalid` for what can not be or is so."""
+        """Propose new branding, by the names of `BRANDING`; raise `Invalid` for what cannot be or is so."""
         checked = {name: checked_branding(name, value) for name, value in wanted.items()}
         if not checked:
             raise Invalid("Name what shall change.")
@@ -164,7 +164,7 @@ class AccountDesk:
     async def propose_configuration_change(
         self, configuration_id: str, wanted: ConfigurationPatch, reason: str
     ) -> Proposed:
-        """Propose to change a configuration; raise `Invalid` for what can not be or is so already."""
+        """Propose to change a configuration; raise `Invalid` for what cannot be or is so already."""
         current = _find(await self._configurations(), configuration_id)
         name = None if wanted.name is None else _checked_name(wanted.name)
         asked = _checked_methods(wanted, current.methods)
@@ -335,7 +335,7 @@ def _find(configurations: Sequence[Configuration], configuration_id: str) -> Con
 
 
 async def _read(reading: Awaitable[Seen]) -> Seen:
-    """Return what is read before a change; what can not be read is no lost answer: nothing was sent."""
+    """Return what is read before a change; what cannot be read is no lost answer: nothing was sent."""
     try:
         return await reading
     except ProcessorUnreachable as error:

@@ -40,7 +40,7 @@ class ProductKey:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """One certification's practice questions for one year, at one price; without a price it can not be sold."""
+    """One certification's practice questions for one year, at one price; without a price it cannot be sold."""
 
     vendor_slug: str
     cert_code: str

@@ -52,7 +52,7 @@ class Gift:
 class Desk:
     """Reads and changes access records by the owner's word.
 
-    A change raises `RecordUnreadable` when it concerns a record that can not be read, and writes nothing.
+    A change raises `RecordUnreadable` when it concerns a record that cannot be read, and writes nothing.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Desk:
         self._index_key = index_key
 
     async def newest(self, limit: int) -> AsyncIterator[AccessRecord | RecordUnreadable]:
-        """Yield up to `limit` access records, the newest first, or why one can not be read."""
+        """Yield up to `limit` access records, the newest first, or why one cannot be read."""
         after = None
         while limit > 0 and (
             page := await self._store.scan(keys.ACCESS_BY_TIME, after=after, limit=min(limit, 100), reverse=True)
@@ -77,9 +77,9 @@ class Desk:
                 yield await self._lookup.behind(entry)
 
     async def find(self, session_or_email: str) -> Sequence[AccessRecord | RecordUnreadable]:
-        """Return the records of one session or one e-mail address, or why one of an address can not be read.
+        """Return the records of one session or one e-mail address, or why one of an address cannot be read.
 
-        Raises `NotFound` when there are none, and `RecordUnreadable` for a session whose record can not be read.
+        Raises `NotFound` when there are none, and `RecordUnreadable` for a session whose record cannot be read.
         """
         found: Sequence[AccessRecord | RecordUnreadable]
         if "@" in session_or_email:
@@ -179,7 +179,7 @@ class Desk:
         return False
 
     async def journal(self, limit: int) -> list[JournalEntry | RecordUnreadable]:
-        """Return the newest entries of the journal, or why one can not be read."""
+        """Return the newest entries of the journal, or why one cannot be read."""
         entries = await self._store.scan(JOURNAL, limit=limit, reverse=True)
         return [stored.tried(JournalEntry, entry) for entry in entries]
 
@@ -273,7 +273,7 @@ def _random_id(granted_by: GrantedBy) -> str:
 
 
 def checked_email(email: str) -> str:
-    """Return the address as it is stored; raise `Invalid` when it can not be one."""
+    """Return the address as it is stored; raise `Invalid` when it cannot be one."""
     address = normal_email(email)
     if not is_email_address(address):
         raise Invalid("That is not an e-mail address.")

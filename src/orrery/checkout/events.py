@@ -48,7 +48,7 @@ class KnownEvent:
     """An event at the processor and here.
 
     `pending` counts deliveries that no endpoint has accepted yet; `stored` tells whether the event came in here;
-    `became` what followed from it, and `why` in a few words: `unreadable` when what followed can not be read.
+    `became` what followed from it, and `why` in a few words: `unreadable` when what followed cannot be read.
     Nothing of it is personal.
     """
 

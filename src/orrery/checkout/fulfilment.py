@@ -73,12 +73,12 @@ class Fulfilment:
 
         `offer` stands in when none was stored that can be read. Raises `StoreUnavailable` or `OutcomeUnknown`;
         and, with nothing written, `EventIdReused` when another event is stored under the source's id, and
-        `RecordUnreadable` when a record that decides can not be read.
+        `RecordUnreadable` when a record that decides cannot be read.
         """
         try:
             return await self._settled(session, source, offer)
         except RecordUnreadable:
-            # What has its access needs no other record. One that can not be read is raised again here.
+            # What has its access needs no other record. One that cannot be read is raised again here.
             receipt = self._raw_events.receipt(source.event_id, source.event_body)
             if already := await self._already(session, source, receipt):
                 return already
@@ -115,7 +115,7 @@ class Fulfilment:
         if offer is None:
             raise known
         verdict = judge(session, offer, livemode=self._livemode)
-        return replace(verdict, notes=(*verdict.notes, "Its offer can not be read; it was held against today's."))
+        return replace(verdict, notes=(*verdict.notes, "Its offer cannot be read; it was held against today's."))
 
     async def store_event(self, event_id: str, body: bytes) -> bool:
         """Store an event that asks for nothing; return whether it was new. Raises `EventIdReused`."""

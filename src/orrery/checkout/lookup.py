@@ -43,7 +43,7 @@ class Lookup:
         """Return whether any purchase of this buyer opens that product now.
 
         Raises `Invalid` when it takes the vendor to know the product, and `RecordUnreadable` when no purchase
-        opens it, but one that can not be read might.
+        opens it, but one that cannot be read might.
         """
         return self._answer(await self.found_of(email), cert_code, vendor_slug)
 
@@ -53,7 +53,7 @@ class Lookup:
         return stored.read(AccessRecord, entry) if entry else None
 
     async def behind(self, index: Entry) -> AccessRecord | RecordUnreadable:
-        """Return the access record that an entry of an index leads to, or why it can not be read."""
+        """Return the access record that an entry of an index leads to, or why it cannot be read."""
         try:
             # No access record is ever removed: an index that leads to none is damaged itself.
             return await self.record(stored.read_id(index)) or stored.unreadable(index)
@@ -68,7 +68,7 @@ class Lookup:
         return records
 
     async def found_of(self, email: str) -> list[AccessRecord | RecordUnreadable]:
-        """Return one buyer's access records, by session id, and why some can not be read."""
+        """Return one buyer's access records, by session id, and why some cannot be read."""
         found: list[AccessRecord | RecordUnreadable] = []
         for digest in keys.email_digests(email, self._index_key):
             index = await self._store.scan(keys.access_by_email(digest), limit=1000)

@@ -24,7 +24,7 @@ class Offers:
     async def address_of(self, payment_intent: str) -> str | None:
         """Return the client address that asked for the session of a payment (decision 18).
 
-        None: the session is not ours, its address has been erased, or its offer can not be read. Raises the errors
+        None: the session is not ours, its address has been erased, or its offer cannot be read. Raises the errors
         of the processor.
         """
         try:

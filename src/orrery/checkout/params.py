@@ -52,7 +52,7 @@ def session_parameters(product: Product, terms: Terms) -> Parameters:
     Raises `NotConfigured` for a product without a price.
     """
     if product.price_id is None:
-        raise NotConfigured(f"{product.name} names no price: it can not be sold.")
+        raise NotConfigured(f"{product.name} names no price: it cannot be sold.")
     parameters: Parameters = {
         "mode": "payment",
         "line_items": [{"price": product.price_id, "quantity": QUANTITY}],

@@ -130,7 +130,7 @@ class Preflight:
         return Plan(product, digest_of(self._selling.todays(priced), self._selling.api_version))
 
     def _untriable(self, product: Product) -> str:
-        """Return why a product can not be tried: some methods depend on the price's currency (spec 1, Limits)."""
+        """Return why a product cannot be tried: some methods depend on the price's currency (spec 1, Limits)."""
         methods = self._selling.terms.payment_method_types if self._selling.terms else ()
         further = ", ".join(method for method in methods if method not in METHODS)
         if product.price_id or not further:
@@ -141,7 +141,7 @@ class Preflight:
         """Learn by reading what became of what a killed run had begun to expire."""
         for proposal in await self._runs():
             if proposal.in_words(self._clock.now()) == "unknown":
-                with suppress(OrreryError):  # what can not be read now is read by the next run
+                with suppress(OrreryError):  # what cannot be read now is read by the next run
                     _ = await self._approvals.settle(proposal.intent.id)
 
     async def _runs(self) -> list[Proposal]:

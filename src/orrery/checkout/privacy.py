@@ -321,7 +321,7 @@ def _without(sought: Sought, kind: type[Record], entry: Entry, now: datetime) ->
     """Return what takes the person out of a record that others need; None where it names nobody.
 
     The address is a former one, or stands in a field that this release does not know. A record that names it
-    still, or can not be read, goes; of an access record, which is the proof of a sale, only the address does.
+    still, or cannot be read, goes; of an access record, which is the proof of a sale, only the address does.
     """
     if not sought.addressed_in(entry.value):
         return None

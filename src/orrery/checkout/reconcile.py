@@ -60,7 +60,7 @@ class Unread:
 class Report:
     """What a reconciliation saw. In a dry run `granted` is what would have been granted.
 
-    `unreadable` are records that can not be read, each once. Those sessions are not looked at further, or, where
+    `unreadable` are records that cannot be read, each once. Those sessions are not looked at further, or, where
     it is not known who was told before a restore, the notifications are held back. `unread` are objects of the
     processor's that cannot be read.
     """
@@ -113,7 +113,7 @@ class Reconciliation:
         report = await self.run()
         now = self._clock.now()
         for name in report.unreadable:
-            log.warning("a record can not be read", key=name)
+            log.warning("a record cannot be read", key=name)
             await outbox.tell_once(self._store, _unreadable_letter(name), now)
         for one in report.unread:
             log.warning("an object of the processor's cannot be read", kind=one.kind, fields=one.fields)
@@ -167,7 +167,7 @@ class Reconciliation:
         try:
             return await last_restore(self._store)
         except RecordUnreadable as error:
-            # Any sale may have been told of before a restore: what is told twice can not be taken back.
+            # Any sale may have been told of before a restore: what is told twice cannot be taken back.
             report.leave_out(error)
             return Restored(at=self._clock.now())
 
@@ -185,7 +185,7 @@ class Reconciliation:
             outcome = await self._outcome(session, source, dry_run=report.dry_run)
         except RecordUnreadable as error:
             report.leave_out(error)
-            outcome = Outcome("waiting", f"{error.name} can not be read")
+            outcome = Outcome("waiting", f"{error.name} cannot be read")
         outstanding = outcome.result == "waiting" and session.payment_status == "unpaid"
         if outstanding and await self._states.payment_failed(session, dry_run=report.dry_run, held=source.silent):
             report.payment_failed.append(session.id)
@@ -281,7 +281,7 @@ def _panel(seen: Reconciled, now: datetime) -> Panel:
     doubts = [*((one, "paid without access") for one in seen.paid_without_access)]
     doubts += [(one, "access without payment") for one in seen.access_without_payment]
     rows = tuple((one.session_id, what, one.reason) for one, what in doubts)
-    rows += tuple((name, "record", "can not be read") for name in seen.unreadable)
+    rows += tuple((name, "record", "cannot be read") for name in seen.unreadable)
     columns = ("Session", "What", "Why") if rows else ()
     days, parts = (seen.at - seen.since).days, seen.partly_refunded
     ran = (
@@ -292,7 +292,7 @@ def _panel(seen: Reconciled, now: datetime) -> Panel:
         counted = (
             (seen.without_access, "paid without access"),
             (seen.without_payment, "with access without payment"),
-            (len(seen.unreadable), "records that can not be read"),
+            (len(seen.unreadable), "records that cannot be read"),
         )
         headline = ", ".join(f"{count} {what}" for count, what in counted if count)
         return Panel(_PANEL, headline, "bad", f"{ran} See `orrery checkout reconcile`.", columns, rows)
@@ -321,7 +321,7 @@ def _unreadable_letter(name: str) -> outbox.Draft:
     return outbox.Draft(
         id=f"unreadable-{name}",
         channel="push",
-        title="A record can not be read",
+        title="A record cannot be read",
         body=str(RecordUnreadable(name)),
         priority="high",
         tags=("warning",),

@@ -195,7 +195,7 @@ class Doubt(Record):
 class Reconciled(Record):
     """What the last reconciliation of the whole window saw, for the owner's page.
 
-    `unpaid` are completed sessions whose payment has not come yet; `unreadable` are records that can not be read.
+    `unpaid` are completed sessions whose payment has not come yet; `unreadable` are records that cannot be read.
     Of these and of the doubts at most 50 of a kind are kept. `charges_at` is when the charges themselves, not only
     the events about them, were last looked through for refunds and disputes.
     """

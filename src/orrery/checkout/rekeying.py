@@ -36,7 +36,7 @@ log = structlog.get_logger()
 async def rekey_imports(store: Store, clock: Clock, index_key: bytes) -> int:
     """Give each import whose id could be computed a random one; return how many.
 
-    One that can not be read stays as it is, and opens nothing. Raises the store's errors.
+    One that cannot be read stays as it is, and opens nothing. Raises the store's errors.
     """
     rekeyed = 0
     for _ in range(_ROUNDS):

@@ -72,7 +72,7 @@ class Sales:
         sold = tally(records, now)
         tone: Tone = "attention" if left_out else "plain"
         told = [f"Only the newest {MOST:,} were counted."] if len(records) + len(left_out) == MOST else []
-        told += [f"Not counted, because they can not be read: {len(left_out)}. {left_out[0]}"] if left_out else []
+        told += [f"Not counted, because they cannot be read: {len(left_out)}. {left_out[0]}"] if left_out else []
         if not sold:
             return Panel("Sales", "Nothing was sold in the last 30 days", tone, " ".join(told))
         rows, columns = tuple(_row(*each) for each in sold.items()), ("Currency", "Today", "7 days", "30 days")

@@ -53,7 +53,7 @@ def _without_price(standings: Sequence[Standing]) -> list[Finding]:
     without = _in(standings, "no price")
     if not without:
         return []
-    why = f"Without a price it can not be sold: {_names(without)}."
+    why = f"Without a price it cannot be sold: {_names(without)}."
     return [Finding("checkout prices", "broken", why, "Set its price_id.", essential=False)]
 
 

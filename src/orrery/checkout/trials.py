@@ -71,9 +71,7 @@ Result = Literal[
     "unreadable",
 ]
 
-_UNREADABLE = (
-    "What an earlier run did about it can not be read; a session that it left expires by itself in a day."
-)
+_UNREADABLE = "What an earlier run did about it cannot be read; a session that it left expires by itself in a day."
 
 _NOT_ITS_OWN = "Its record was altered: its session is not the run's own. Nothing was expired; run it again."
 
@@ -88,7 +86,7 @@ class Outcome:
     unsettled: accepted, but whether its session is expired is not known yet. completed: accepted, but somebody
     completed the session, so that the owner may have to refund it. left open: accepted, its session is open and
     `intent_id` waits for the owner. cleaned up: a session of an earlier run is closed. unreadable: what an earlier
-    run did can not be read.
+    run did cannot be read.
     """
 
     product: str
@@ -105,7 +103,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A trial, by its key, that has left something to be looked after; `trial` is None when it can not be read."""
+    """A trial, by its key, that has left something to be looked after; `trial` is None when it cannot be read."""
 
     key: str
     trial: Trial | None
@@ -129,7 +127,7 @@ class Trials:
         self._expiry = expiry
 
     async def of(self, run_id: str, product: ProductKey) -> Trial | None:
-        """Return what a run has done about a product; what can not be read is done again."""
+        """Return what a run has done about a product; what cannot be read is done again."""
         return readable(Trial, await self._store.get(keys.trial(run_id, product)))
 
     async def interrupted(self) -> list[Left]:

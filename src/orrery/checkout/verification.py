@@ -97,7 +97,7 @@ class Verification:
     async def run(self, product: Product, shop: Shop) -> VerificationReport:
         """Make a session as a visitor does, look at it, and ask the owner for the word to expire it.
 
-        Raises the store's errors, and `NotConfigured` for a product that can not be sold.
+        Raises the store's errors, and `NotConfigured` for a product that cannot be sold.
         """
         today = self._selling.todays(product)
         interrupted, started = await self._start(product, shop)

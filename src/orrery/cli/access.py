@@ -104,7 +104,7 @@ def grant(
     retired: Retired = False,  # noqa: FBT002  a flag of the command line
     config: Config = None,
 ) -> None:
-    """Open one year of access by your word, and tell the buyer."""
+    """Open one year of access without a payment, and write to the buyer."""
     product = _product(vendor, cert)
 
     async def write(orrery: Orrery) -> AccessRecord:
@@ -210,7 +210,7 @@ def _gifts(file: Path) -> Iterator[Gift]:
             for number, line in enumerate(csv.DictReader(lines), 2):
                 yield _gift(line, number)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise Invalid(f"{file.name} can not be read ({type(error).__name__}).") from None
+        raise Invalid(f"{file.name} cannot be read ({type(error).__name__}).") from None
 
 
 def _gift(line: dict[str, str], number: int) -> Gift:

@@ -84,4 +84,4 @@ def _replace(file: Path, text: str) -> None:
         finally:
             Path(name).unlink(missing_ok=True)
     except OSError as error:
-        raise Invalid(f"{file} can not be written: {error.strerror}.") from None
+        raise Invalid(f"{file} cannot be written: {error.strerror}.") from None

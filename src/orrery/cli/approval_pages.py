@@ -84,7 +84,7 @@ def print_outcome(progress: Progress, *, goes_on: bool = False) -> None:
 def log_row(entry: LogEntry | None, found: Mapping[str, Proposal], erased: AbstractSet[str] = frozenset()) -> Row:
     """Return an entry of the log as a row, with the reason that its intent gives unless it is `erased`."""
     if entry is None:
-        return {"kind": "can not be read"}
+        return {"kind": "cannot be read"}
     proposal = found.get(entry.intent_id)
     intact = proposal is not None and proposal.intent.digest() == entry.digest
     gone = "(erased)" if entry.intent_id in erased and proposal is None else "(the intent is gone or altered)"

@@ -32,7 +32,7 @@ def list_intents(
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     config: Config = None,
 ) -> None:
-    """List what waits for your word, or has no known outcome."""
+    """List what waits for your approval, or has no known outcome."""
 
     async def read(orrery: Orrery) -> tuple[list[Row], list[RecordUnreadable]]:
         now = orrery.clock.now()
@@ -43,7 +43,7 @@ def list_intents(
     found, damaged = with_services(config, read)
     rows = [row for row in found if every or row["state"] in _OPEN]
     columns = ("id", "state", "operation", "summary", "proposed_at", "proposed_by")
-    show(rows, columns, as_json=as_json, empty="Nothing waits for your word.", unreadable=damaged)
+    show(rows, columns, as_json=as_json, empty="Nothing waits for your approval.", unreadable=damaged)
 
 
 @group.command("show")
@@ -144,7 +144,7 @@ def _read(file: Path) -> bytes:
         with file.open("rb") as content:
             return content.read(LONGEST + 1)
     except OSError as error:
-        raise Invalid(f"{file.name} can not be read ({type(error).__name__}).") from None
+        raise Invalid(f"{file.name} cannot be read ({type(error).__name__}).") from None
 
 
 def _old_key(file: Path) -> str:

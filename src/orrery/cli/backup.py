@@ -41,4 +41,4 @@ def _thinned(folder: SnapshotFolder) -> int:
     try:
         return folder.thin_out()
     except OSError as error:
-        raise StoreUnavailable(f"Older snapshots can not be deleted: {error.strerror}.") from None
+        raise StoreUnavailable(f"Older snapshots cannot be deleted: {error.strerror}.") from None

@@ -31,16 +31,19 @@ _SAYS: dict[Result, str] = {
 def events(
     failed: Annotated[bool, typer.Option("--failed", help="Only what did not come through.")] = False,  # noqa: FBT002  a flag of the command line
     replay: Annotated[
-        str | None, typer.Option(help="Take this event in as its webhook would.", metavar="ID", show_default=False)
+        str | None, typer.Option(help="Receive this event as its webhook would.", metavar="ID", show_default=False)
     ] = None,
     since: Annotated[str, typer.Option(help="How far back, such as 30d, 12h or 90m.")] = "7d",
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     config: Config = None,
 ) -> None:
-    """List the processor's events about sessions and what became of them here, or take one in once more."""
+    """List the processor's events about sessions and what became of them here, or receive one once more.
+
+    Exit 1 when --failed finds something.
+    """
     window = parse_window(since)
     if replay is not None and failed:
-        raise Invalid("--replay takes in one event; --failed only lists.")
+        raise Invalid("--replay receives one event; --failed only lists.")
     if replay is not None:
         _show(with_services(config, lambda orrery: orrery.checkout.events.replay(replay)), as_json=as_json)
         return
@@ -51,6 +54,8 @@ def events(
     found, unread = split_unreadable(with_services(config, read))
     empty = "Nothing failed to come through." if failed else "The processor tells of none."
     show(map(asdict, found), _COLUMNS, as_json=as_json, empty=empty, unreadable=unread)
+    if failed and (found or unread):
+        raise typer.Exit(1)
 
 
 def _show(replayed: Replayed, *, as_json: bool) -> None:

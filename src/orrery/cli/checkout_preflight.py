@@ -29,7 +29,7 @@ _STATES = {
     "accepted": "[green]accepted[/green], and sold as the settings say",
     "pending": "[yellow]newer parameters wait for a preflight[/yellow]",
     "never": "[red]never accepted[/red]",
-    "no price": "[red]names no price: it can not be sold[/red]",
+    "no price": "[red]names no price: it cannot be sold[/red]",
 }
 
 
@@ -75,12 +75,12 @@ def _show_report(report: Report, *, as_json: bool) -> None:
 
 def _explain(report: Report) -> None:
     if report.to_sign:
-        note("Nothing was tried yet: a test session is made only when it may be expired. Give your word with")
+        note("Nothing was tried yet: a test session is made only when it may be expired. Approve it with")
         note(f"  orrery approvals sign {report.to_sign}")
         note("and run this command again within 24 hours.")
     for one in [*report.cleaned, *report.outcomes]:
         if one.result == "tried":
-            note(f"{one.product} can not be sold until it names its own price.")
+            note(f"{one.product} cannot be sold until it names its own price.")
         if one.intent_id:
             note(f"Session {one.session_id} is still open. Expire it with: orrery approvals sign {one.intent_id}")
 

@@ -8,6 +8,7 @@ import typer
 
 from orrery.adapters.public_shop import HttpShop
 from orrery.app import Orrery
+from orrery.app.adapters import trust_of
 from orrery.checkout.drift import Condition
 from orrery.checkout.verification import VerificationReport
 from orrery.cli.services import AsJson, Config, with_services
@@ -38,7 +39,8 @@ def verify(
     """
     refuse_for_machines(sign=sign, as_json=as_json)
     settings, _ = load(config)
-    shop = HttpShop(checked_base_url(base_url) if base_url is not None else settings.monitor_url)
+    address = checked_base_url(base_url) if base_url is not None else settings.monitor_url
+    shop = HttpShop(address, trust_of(settings))
     verified = with_services(config, lambda orrery: _run(orrery, product, shop))
     if as_json:
         show_json(asdict(verified))

@@ -267,7 +267,7 @@ def _announce(settings: Settings, ports: Ports, hints: Hints) -> None:
         console.print(f"  export ORRERY_CONFIG={quote(str(hints.settings))}", markup=False, soft_wrap=True)
     console.print("\nThe records: [bold].venv/bin/orrery access list[/bold]. ", end="")
     if settings.approvals.owner_keys:
-        console.print("What waits for your word: [bold].venv/bin/orrery approvals list[/bold].")
+        console.print("What waits for your approval: [bold].venv/bin/orrery approvals list[/bold].")
     else:
         console.print("Nothing can be approved: there is no ssh-keygen (sudo apt-get install openssh-client).")
     console.print("Ctrl-C ends everything.\n")

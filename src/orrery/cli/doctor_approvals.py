@@ -41,6 +41,6 @@ def _signing(key: Path) -> Finding:
         with key.open("rb"):
             return Finding(_KEY_PART, "ok")
     except OSError as error:
-        why = f"The file {key} can not be read ({error.strerror})."
+        why = f"The file {key} cannot be read ({error.strerror})."
         todo = "Set [approvals] signing_key to your key, or take it out and sign with --key."
         return Finding(_KEY_PART, "broken", why, todo)

@@ -83,7 +83,7 @@ def write_svg(path: Path, clusters: Sequence[Cluster]) -> None:
     except FileExistsError:
         raise Invalid(f"{path} exists already; nothing was written.") from None
     except OSError as error:
-        raise Invalid(f"{path} can not be written: {error.strerror}.") from None
+        raise Invalid(f"{path} cannot be written: {error.strerror}.") from None
     note(f"The picture is in {path}.")
 
 

@@ -83,4 +83,4 @@ def _write(file: Path, secrets: Path) -> None:
     except FileExistsError:
         raise Invalid(f"{file} exists already; nothing was written.") from None
     except OSError as error:
-        raise Invalid(f"{file} can not be written: {error.strerror}.") from None
+        raise Invalid(f"{file} cannot be written: {error.strerror}.") from None

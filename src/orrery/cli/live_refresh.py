@@ -26,10 +26,11 @@ from orrery.edge.auth import sendable
 from orrery.errors import Invalid
 from orrery.live.schedules import REFRESH_PATH
 from orrery.ports.clock import Clock
-from orrery.settings import load
+from orrery.settings import SettingsError, load, load_settings_if_any
 from orrery.syntax.base_url import checked_base_url
 from orrery.syntax.lines import one_line
 from orrery.tls import tls_trouble
+from orrery.trust import WELL_KNOWN, Trust
 
 MOST_ITERATIONS = 25
 """How often at most (issue 3, item 6): it is for an emergency, no scheduler."""
@@ -160,13 +161,14 @@ def refresh(
 ) -> None:
     """Refresh the counter of a running service by hand; exit 1 when the last refresh failed."""
     base = checked_base_url(base_url or _own_address(config))
+    # A proxy of the environment is for the outside: to this machine, the bearer would pass it in clear.
+    proxied = base.lower().startswith("https:")
+    trust = _trust(config) if proxied else WELL_KNOWN
     password = sendable(_password(password_file))
     last: list[Answer] = []
 
     async def work() -> None:
-        # A proxy of the environment is for the outside: to this machine, the bearer would pass it in clear.
-        proxied = base.lower().startswith("https:")
-        async with httpx2.AsyncClient(timeout=DEADLINE, trust_env=proxied) as client:
+        async with httpx2.AsyncClient(timeout=DEADLINE, trust_env=proxied, verify=trust.web) as client:
             async for answer in Refresher(client, SystemClock(), base, password).answers(iterations, interval):
                 last[:] = [answer]
                 sys.stdout.write(f"{answer.json() if as_json else answer.line()}\n")
@@ -183,6 +185,17 @@ def _own_address(config: Path | None) -> str:
     server = load(config)[0].server
     host = _WILDCARDS.get(server.host, server.host)
     return f"http://[{host}]:{server.port}" if ":" in host else f"http://{host}:{server.port}"
+
+
+def _trust(config: Path | None) -> Trust:
+    """Return whose certificates are believed; settings that nobody named do not stop an emergency."""
+    try:
+        return Trust(load_settings_if_any(config).tls.ca_file)
+    except SettingsError as error:
+        if config:
+            raise
+        note(f"{error} Only the well-known certificate authorities are believed.")
+        return WELL_KNOWN
 
 
 def _password(file: Path | None) -> str:

@@ -44,4 +44,4 @@ def _write(ready: Sequence[ReadyFile], folder: Path) -> None:
                 new.write(file.text)
             note(f"Wrote {folder / file.name}.")
     except OSError as error:
-        raise Invalid(f"{folder} can not be written to: {error.strerror}.") from None
+        raise Invalid(f"{folder} cannot be written to: {error.strerror}.") from None

@@ -24,7 +24,7 @@ _COMMANDS = {
     "processor": "Look at the payment processor; change its account with your signature.",
     "live": "Refresh, check and schedule the live visitor counter.",
     "fraud": "Look at clusters of declined payments; block and unblock with your approval.",
-    "approvals": "List, show and sign what waits for your word; read and verify its log.",
+    "approvals": "List, show and sign what waits for your approval; read and verify its log.",
     "admin": "Make the hash of the owner's password.",
     "secrets": "Check each secret; announce that one is about to change.",
     "notifications": "List, release or drop notifications; send a test message.",

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from orrery.app import Orrery, clock_of
-from orrery.app.adapters import notifiers_of
+from orrery.app.adapters import notifiers_of, trust_of
 from orrery.cli.services import AsJson, Config, configured, with_services
 from orrery.cli.tables import Row, note, show
 from orrery.errors import DeliveryFailed, Invalid, NotFound, RecordUnreadable
@@ -80,7 +80,7 @@ def try_out(channel: Way, to: To = "", config: Config = None) -> None:
         raise Invalid("An e-mail needs --to with the address to write to; a push goes to the topic of [push].")
     if to and not is_email_address(to):
         raise Invalid("--to is no e-mail address.")
-    notifier = notifiers_of(settings, secrets, clock_of(settings)).get(channel)
+    notifier = notifiers_of(settings, secrets, clock_of(settings), trust_of(settings)).get(channel)
     if notifier is None:
         raise Invalid(f"{_NEEDED[channel]}: until then its messages wait.")
     body = "You asked for it by `orrery notifications test`. Whoever reads this gets what Orrery sends this way."

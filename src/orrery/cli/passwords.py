@@ -21,13 +21,13 @@ PasswordFile = Annotated[
 def given_password(file: Path | None, prompt: str = "Admin password: ") -> str | None:
     """Return the password from the file, else from the variable, else from the terminal, or None without any.
 
-    Raises `Invalid` when the file can not be read.
+    Raises `Invalid` when the file cannot be read.
     """
     if file is not None:
         try:
             return file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise Invalid(f"The password file {file} can not be read ({type(error).__name__}).") from None
+            raise Invalid(f"The password file {file} cannot be read ({type(error).__name__}).") from None
     if password := os.environ.get(PASSWORD_VARIABLE):  # noqa: TID251  no setting of ours: another service's password
         return password
     return getpass(prompt) if sys.stdin.isatty() else None

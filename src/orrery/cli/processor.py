@@ -165,7 +165,7 @@ def configurations(
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     config: Config = None,
 ) -> None:
-    """List the payment method configurations, and point out those that can not be told apart."""
+    """List the payment method configurations, and point out those that cannot be told apart."""
     found, unread = _listed(config, lambda orrery: orrery.reads.list_configurations(), "configurations", limit)
     show(map(rows.configuration, found), rows.CONFIGURATION, as_json=as_json, empty="No configuration.")
     _point_out(found)

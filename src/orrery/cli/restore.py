@@ -40,7 +40,7 @@ def command(
 
 def _told(store: Path, erased: tuple[int, list[RecordUnreadable]] | None) -> None:
     if erased is None:
-        note("The store before can not be read: erase again what was erased since the snapshot.")
+        note("The store before cannot be read: erase again what was erased since the snapshot.")
     else:
         again, unreadable = erased
         left_out(unreadable)
@@ -72,7 +72,7 @@ async def _settled(copy: Path, clock: Clock) -> Settled:
 async def _erased_again(
     settings: Settings, secrets: Secrets, copy: Path
 ) -> tuple[int, list[RecordUnreadable]] | None:
-    """Erase in the copy what was erased in the store before; None where that can not be read."""
+    """Erase in the copy what was erased in the store before; None where that cannot be read."""
     try:
         before = await SqliteStore.open(settings.store.path, clock_of(settings))
     except (StoreError, StoreMissing):

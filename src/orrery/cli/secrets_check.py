@@ -76,7 +76,7 @@ class Known:
 class Examination:
     """Looks at every secret of a deployment, and asks the processor and the running service about them.
 
-    `troubles` says why a secret can not be used, by its name; `password` is the admin password, if it was given.
+    `troubles` says why a secret cannot be used, by its name; `password` is the admin password, if it was given.
     """
 
     settings: Settings

@@ -143,7 +143,7 @@ def hashed(password: bytes) -> str:
 def sendable(password: str) -> str:
     """Return an admin password as a bearer carries it, without the white space around it.
 
-    Raises `Invalid` for one that can not travel in a header, or that programs would encode in different ways.
+    Raises `Invalid` for one that cannot travel in a header, or that programs would encode in different ways.
     """
     stripped = password.strip()
     if not is_header_text(stripped) or len(stripped) > _LONGEST:

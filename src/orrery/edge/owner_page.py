@@ -51,7 +51,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class PanelSource:
-    """One part of the page: its title, which is known even when its panel can not be read."""
+    """One part of the page: its title, which is known even when its panel cannot be read."""
 
     title: str
     panel: Callable[[], Awaitable[Panel]]
@@ -101,7 +101,7 @@ def overall(panels: Iterable[Panel]) -> str:
     wanting = sum(panel.tone in _URGENCY for panel in panels)
     if not wanting:
         return "All well"
-    return "1 thing wants you" if wanting == 1 else f"{wanting} things want you"
+    return "1 thing needs attention" if wanting == 1 else f"{wanting} things need attention"
 
 
 def _rank(tone: Tone) -> int:

@@ -85,7 +85,7 @@ def read_address(text: str) -> Address:
     """Return one client address, an IPv4 address in IPv6 clothes as what it is; raise `Invalid`."""
     text = text.strip()
     if "%" in text:
-        raise Invalid("An address with a zone (%) is of one's own network: it can not be blocked.")
+        raise Invalid("An address with a zone (%) is of one's own network: it cannot be blocked.")
     try:
         address = ip_address(text)
     except ValueError:

@@ -49,7 +49,7 @@ class Incident:
 
 @dataclass(frozen=True, slots=True)
 class IncidentLog:
-    """Every incident, the newest first. From the entry `broken_at` on the approval log can not be believed."""
+    """Every incident, the newest first. From the entry `broken_at` on the approval log cannot be believed."""
 
     incidents: tuple[Incident, ...]
     broken_at: int | None

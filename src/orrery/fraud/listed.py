@@ -36,7 +36,7 @@ async def blocklist(reads: ProcessorReads, wanted: Blocklist) -> ValueList:
     if found.item_type != wanted.item_type:
         raise NotConfigured(
             f"The list {wanted.alias} holds items of type {found.item_type}, not {wanted.item_type}: "
-            "it can not be used."
+            "it cannot be used."
         )
     return found
 

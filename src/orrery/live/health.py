@@ -61,5 +61,5 @@ class LiveHealth:
 def _secret(part: str, present: bool, name: str, what: str) -> Finding:  # noqa: FBT001  a private shorthand
     if present:
         return Finding(part, "ok", essential=False)
-    why, todo = "It is missing or can not be used.", f"Put {what} into the secret file {name}."
+    why, todo = "It is missing or cannot be used.", f"Put {what} into the secret file {name}."
     return Finding(part, "broken", why, todo, essential=False, cause=secret_part(name))

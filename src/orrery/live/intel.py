@@ -42,7 +42,7 @@ class Guided:
 
 
 class _RefusedError(Exception):
-    """The provider can not be asked now; `tag` is the error value for it."""
+    """The provider cannot be asked now; `tag` is the error value for it."""
 
     def __init__(self, tag: str) -> None:
         super().__init__(tag)

@@ -299,7 +299,7 @@ def _current(budget: Budget, limits: Limits, now: datetime) -> Budget:
 
 
 def _refilled(window: Window, tokens: int, now: datetime) -> Window:
-    """Return the window, or a full one once its refill has come or can not be; an hour keeps its minute."""
+    """Return the window, or a full one once its refill has come or cannot be; an hour keeps its minute."""
     if now < window.refills_at <= now + _length(window) + HOUR:
         return window
     full = _full(window.name, max(tokens, window.most), now)

@@ -73,7 +73,7 @@ class ApprovalLog:
         raise StoreUnavailable("The store is too busy to write the approval log; nothing was written.")
 
     async def entries(self) -> AsyncIterator[LogEntry | None]:
-        """Yield the log, the oldest entry first; None stands for one that can not be read."""
+        """Yield the log, the oldest entry first; None stands for one that cannot be read."""
         after = None
         while page := await self._store.scan(LOG, after=after):
             after = page[-1].key
@@ -87,7 +87,7 @@ class ApprovalLog:
         return [found for entry in page if (found := readable(LogEntry, entry))]
 
     async def head(self) -> LogEntry | None:
-        """Return what the store holds for the last entry, or None when there is none or it can not be read."""
+        """Return what the store holds for the last entry, or None when there is none or it cannot be read."""
         entry = await self._store.get(HEAD)
         return readable(LogEntry, entry)
 

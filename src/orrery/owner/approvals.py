@@ -111,7 +111,7 @@ class Approvals:
         return await self._steps.proposals()
 
     async def unreadable(self) -> list[Entry]:
-        """Return what stands in an intent's place and can not be read: altered, cut, or of a newer version."""
+        """Return what stands in an intent's place and cannot be read: altered, cut, or of a newer version."""
         return await self._steps.unreadable()
 
     async def panel(self) -> Panel:
@@ -177,7 +177,7 @@ class Approvals:
     async def settle(self, intent_id: str) -> Progress:
         """Read what became of what has no outcome; raise `Invalid` when it is known, or may still be under way.
 
-        Raises the processor's errors when it can not be read.
+        Raises the processor's errors when it cannot be read.
         """
         proposal = await self.proposal(intent_id)
         progress = proposal.progress
@@ -372,5 +372,5 @@ def _queued(intent: Intent, now: datetime) -> list[Write]:
     if intent.proposed_by == "owner":
         return []
     body = f"{intent.operation}: see `orrery approvals show {intent.id}`."
-    draft = outbox.Draft(id=f"queued-{intent.id}", channel="push", title="Waits for your word", body=body)
+    draft = outbox.Draft(id=f"queued-{intent.id}", channel="push", title="Waits for your approval", body=body)
     return outbox.enqueue([draft], now)

@@ -48,7 +48,7 @@ class Verified:
     altered: tuple[str, ...]
     """The intents that are not, or not as far, as the log says."""
     missing: tuple[str, ...]
-    """The intents that the log names, and that are gone from the store or can not be read."""
+    """The intents that the log names, and that are gone from the store or cannot be read."""
     remembered: bool | None
     """Whether the head that the owner remembers is in the chain; None when none was given."""
     erased: tuple[str, ...] = ()
@@ -105,7 +105,7 @@ def _proposed(entries: Sequence[LogEntry]) -> dict[str, str]:
 
 
 def erased_as_proposed(entries: Sequence[LogEntry]) -> set[str]:
-    """Return the intents of which the log says that they were erased, and nothing that can not follow."""
+    """Return the intents of which the log says that they were erased, and nothing that cannot follow."""
     proposed, told = _proposed(entries), set[str]()
     for entry in entries:
         # Of an altered intent the digest at its erasure is not the one that was proposed.

@@ -105,7 +105,7 @@ def following(last: LogEntry | None, entry: LogEntry) -> LogEntry:
 def first_break(entries: Iterable[LogEntry | None]) -> int | None:
     """Return the number at which the chain no longer holds, or None when it holds from the first to the last.
 
-    An entry is None when it can not be read.
+    An entry is None when it cannot be read.
     """
     number, previous = 1, START
     for entry in entries:

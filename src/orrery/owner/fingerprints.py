@@ -17,7 +17,7 @@ DIRECTORY = "directory"
 State = Literal["present", "missing", "empty", "unreadable", "refused", "unknown"]
 """How a secret, or the folder, was found.
 
-`refused`: the folder holds what the next start would stop at. `unknown`: the place where it lay can not be read.
+`refused`: the folder holds what the next start would stop at. `unknown`: the place where it lay cannot be read.
 """
 
 Place = Literal["", "environment", "directory", "credentials", "copy"]
@@ -55,7 +55,7 @@ class Fingerprints:
 
     @property
     def keyed_by(self) -> str:
-        """What tells this key from another: fingerprints under different keys can not be compared."""
+        """What tells this key from another: fingerprints under different keys cannot be compared."""
         return self("", "")
 
 

@@ -72,7 +72,7 @@ class Health:
             found.append(Finding(REFUSED, "broken", why, todo, essential=False, told=told))
         if unreadable := await self._outbox.count("unreadable"):
             todo = "A newer version wrote them, or the file is damaged: run the newer one, or restore a backup."
-            found.append(Finding(UNREADABLE, "broken", f"{unreadable} can not be read.", todo, essential=False))
+            found.append(Finding(UNREADABLE, "broken", f"{unreadable} cannot be read.", todo, essential=False))
         return found
 
     async def _undelivered(self) -> Finding:

@@ -36,7 +36,7 @@ class Lease:
     async def take(self) -> int | None:
         """Take or renew the lease; return its fencing token, or None while another holds it."""
         entry = await self._store.get(self._key)
-        # One that can not be read is free, or nobody would ever do the job.
+        # One that cannot be read is free, or nobody would ever do the job.
         holder = readable(Holder, entry)
         if entry and holder and not self._is_free(holder):
             return entry.version if self._is_ours(holder) else None

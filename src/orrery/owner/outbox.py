@@ -122,7 +122,7 @@ async def tell_once(store: Store, draft: Draft, now: datetime) -> None:
 
 
 def is_email(entry: Entry) -> bool:
-    """Return whether an entry is an e-mail; one that can not be read counts as none."""
+    """Return whether an entry is an e-mail; one that cannot be read counts as none."""
     row = readable(Row, entry)
     return row is not None and row.channel == "email"
 
@@ -130,7 +130,7 @@ def is_email(entry: Entry) -> bool:
 def removed(entry: Entry) -> list[Write]:
     """Return the writes that remove a stored notification with its index, whatever became of it.
 
-    The index of one that can not be read is not known; it goes when somebody follows it.
+    The index of one that cannot be read is not known; it goes when somebody follows it.
     """
     row = readable(Row, entry)
     row_id = entry.key.removeprefix(ROW)
@@ -138,7 +138,7 @@ def removed(entry: Entry) -> list[Write]:
 
 
 def reworded(entry: Entry, change: Callable[[str], str], now: datetime) -> list[Write]:
-    """Return the writes that change the id and the texts of a notification; none for one that can not be read."""
+    """Return the writes that change the id and the texts of a notification; none for one that cannot be read."""
     row = readable(Row, entry)
     if row is None:
         return []
@@ -192,7 +192,7 @@ class Outbox:
                     yield row
 
     async def unreadable(self) -> list[RecordUnreadable]:
-        """Return why rows can not be read, one for each."""
+        """Return why rows cannot be read, one for each."""
         found: list[RecordUnreadable] = []
         after = None
         while page := await self._store.scan(ROW, after=after):
@@ -260,7 +260,7 @@ class Outbox:
             return entry, row
         writes: list[Write] = [Delete(index.key)]
         if entry and not row:
-            log.error("notification can not be read", id=row_id)
+            log.error("notification cannot be read", id=row_id)
             writes.append(Put(f"{_UNREADABLE}{row_id}", index.value))
         if isinstance(await self._store.commit(writes, [Unchanged(index.key, index.version)]), Conflict):
             log.info("the index of notifications changed meanwhile", id=row_id)
@@ -371,7 +371,7 @@ def _dead_letter(row: Row, reason: str) -> Draft:
     return Draft(
         id=f"dead-{row.id}",
         channel="push",
-        title="A notification can not be delivered",
+        title="A notification cannot be delivered",
         body=f"{row.channel} {row.id} was refused: {reason} See `orrery notifications list --state dead`.",
         priority="high",
         tags=("warning",),

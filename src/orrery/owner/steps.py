@@ -23,7 +23,7 @@ _VOID = {"": "void", "proposed": "void", "approved": "void", "started": "unknown
 class Proposal:
     """An intent and how far it has come.
 
-    `progress` is None when a restore made the approval void, or when it can not be read, as `damaged` says;
+    `progress` is None when a restore made the approval void, or when it cannot be read, as `damaged` says;
     `logged` is then what the log says last.
     """
 
@@ -162,7 +162,7 @@ class Steps:
     async def _why_not_begun(self, entry: Entry, intent_id: str, target: str) -> str:
         """Return why the log lets nothing begin, unless `entry`, and with it the log, was changed meanwhile.
 
-        The record in `entry` can be put back as it was, the log can not: `verify` would tell.
+        The record in `entry` can be put back as it was, the log cannot: `verify` would tell.
         """
         why = why_not_begun(await self._log.states(), intent_id, target)
         now = await self._store.get(entry.key) if why else entry

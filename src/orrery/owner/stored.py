@@ -35,7 +35,7 @@ def read(kind: type[Kind], entry: Entry) -> Kind:
 
 
 def readable(kind: type[Kind], entry: Entry | None) -> Kind | None:
-    """Return the record in an entry, or None where one that can not be read counts as none."""
+    """Return the record in an entry, or None where one that cannot be read counts as none."""
     try:
         return kind.from_bytes(entry.value) if entry else None
     except ValidationError:

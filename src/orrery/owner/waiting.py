@@ -19,12 +19,12 @@ def panel_of(
 ) -> Panel:
     """Return the panel of intents with their states in words, and of the log's newest entries, newest first.
 
-    `unreadable` says how many intents there are that can not be read.
+    `unreadable` says how many intents there are that cannot be read.
     """
     panel = _panel_of(found, log, now)
     if not unreadable:
         return panel
-    todo = f"Intents that can not be read: {unreadable}. See `orrery approvals verify`. {panel.todo}"
+    todo = f"Intents that cannot be read: {unreadable}. See `orrery approvals verify`. {panel.todo}"
     return replace(panel, tone="bad", todo=todo)
 
 
@@ -33,9 +33,9 @@ def _panel_of(found: Sequence[tuple[str, Intent]], log: Sequence[LogEntry], now:
     rows = tuple((one.id, impersonal(one.summary), words, moment(one.proposed_at)) for words, one in open_)
     logged = _logged(log, now)
     if not rows:
-        return Panel("Approvals", "Nothing waits for your word", "good", logged)
+        return Panel("Approvals", "Nothing waits for your approval", "good", logged)
     unknown = sum(words == "unknown" for words, _ in open_)
-    headline = f"{len(open_) - unknown} waiting for your word"
+    headline = f"{len(open_) - unknown} waiting for your approval"
     if unknown:
         headline += f", {unknown} with an unknown outcome"
         todo = "Ask what became of one with `orrery approvals settle ID`."

@@ -22,5 +22,5 @@ class Counter(Protocol):
     """Reads the public endpoints over the network."""
 
     async def read(self, scope: Scope) -> Reading | None:
-        """Return what the endpoint says, or None when it can not be reached or says something else."""
+        """Return what the endpoint says, or None when it cannot be reached or says something else."""
         ...

@@ -10,6 +10,6 @@ class Signatures(Protocol):
         """Return the fingerprint of the owner's key that signed `statement`.
 
         Raises `ApprovalRefused` for anybody else's signature or one over something else, and `NotConfigured` when
-        no key of the owner is known or the check can not be made.
+        no key of the owner is known or the check cannot be made.
         """
         ...

@@ -6,10 +6,11 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import get_args
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Host, Route, Router
 
 from orrery.ports.clock import Clock
 from orrery.sandbox.analytics.api import AnalyticsApi
@@ -18,21 +19,23 @@ from orrery.sandbox.analytics.page import ADDRESS, AnalyticsPage, switched_off
 from orrery.sandbox.console import Console
 from orrery.sandbox.faults import Faults
 from orrery.sandbox.guard import Guard
-from orrery.sandbox.mail import MailServer, mail_routes
+from orrery.sandbox.mail import MailLogin, MailServer, mail_routes
 from orrery.sandbox.pages import assets
 from orrery.sandbox.processor.account import PriceSeed, open_account
 from orrery.sandbox.processor.api import EVERYTHING, Api
 from orrery.sandbox.processor.courier import Courier
 from orrery.sandbox.processor.endpoints import configure_endpoints
 from orrery.sandbox.processor.pay_page import PayPage
-from orrery.sandbox.processor.world import World
+from orrery.sandbox.processor.world import Mode, World, mode_of
 from orrery.sandbox.push import PushServer
 from orrery.sandbox.state import State
 from orrery.sandbox.tracker import TrackerServer
+from orrery.sandbox.watcher import watcher_routes
+from orrery.trust import Trust
 
 log = logging.getLogger(__name__)
 
-__all__ = ["EVERYTHING", "AnalyticsConfig", "PriceSeed", "Sandbox", "SandboxConfig", "create_app"]
+__all__ = ["EVERYTHING", "AnalyticsConfig", "MailLogin", "PriceSeed", "Sandbox", "SandboxConfig", "create_app"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +43,15 @@ class SandboxConfig:
     """What the sandbox is started with.
 
     `state_path` None keeps everything in memory. `api_keys` maps a key to its permissions (`EVERYTHING`, or the
-    vendor's like `charge_read`). `webhook_endpoints` are (url, signing secrets). `smtp_port` 0 takes a free one,
-    None starts no mail server. `push_token` is the bearer that publishers must show, if any; `tracker_token` the
-    one for writing issues, None takes any. Without `analytics` there is no analytics provider.
+    vendor's like `charge_read`); keys of both modes make two worlds, of which the first is that of test mode.
+    `webhook_endpoints` are (url, signing secrets), in the first world. `smtp_port` 0 takes a free one,
+    None starts no mail server; without `mail_login` that server takes everybody's mail. `push_token` is the bearer
+    that publishers must show, if any; `tracker_token` the one for writing issues, None takes any. Without
+    `analytics` there is no analytics provider.
+
+    A sandbox that is served under the vendors' names has them all in `hosts`. `pages_url` is where the hosted
+    pages are, None means `base_url`; under the name `push_host` the push server stands at the root, as ntfy does.
+    `ca_file` has certificates of authorities that are believed beside the well-known ones where webhooks go.
     """
 
     base_url: str
@@ -55,7 +64,12 @@ class SandboxConfig:
     push_token: str | None = None
     tracker_token: str | None = None
     analytics: AnalyticsConfig | None = None
+    ca_file: Path | None = None
     extra_routes: Sequence[BaseRoute] = field(default=())
+    pages_url: str | None = None
+    hosts: tuple[str, ...] = ()
+    push_host: str | None = None
+    mail_login: MailLogin | None = None
 
 
 class Sandbox:
@@ -65,34 +79,38 @@ class Sandbox:
         self.config = config
         self.state = State(config.state_path)
         self.faults = Faults()
-        livemode = any("_live_" in key for key in config.api_keys)
-        self.world = World(self.state, clock, self.faults, config.base_url.rstrip("/"), livemode)
-        open_account(self.world, config.prices)
-        configure_endpoints(self.world, config.webhook_endpoints)
-        self.courier = Courier(self.world)
+        self.worlds = _worlds(config, self.state, clock, self.faults)
+        trust = Trust(config.ca_file)
+        self.couriers = [Courier(world, trust) for world in self.worlds]
         self.mail = _mail_server(config, self.state, clock, self.faults)
         self.push = PushServer(self.state, clock, self.faults, config.push_token)
         self.tracker = TrackerServer(self.state, clock, self.faults, config.base_url, config.tracker_token)
-        self.console = Console(self.world, advance)
+        self.console = Console(self.worlds, advance)
 
     def routes(self) -> list[BaseRoute]:
         """Return every route."""
-        api = Api(self.world, self.config.api_keys)
+        api = Api(self.worlds, self.config.api_keys)
         methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
         return [
+            *self._push_at_the_root(),
             Route("/v1/{rest:path}", api.answer, methods=methods),
-            *PayPage(self.world).routes(),
+            *PayPage(self.worlds).routes(),
             *self.push.routes(),
             *self.tracker.routes(),
             *mail_routes(self.state),
+            *watcher_routes(self.state, self.worlds[0].clock),
             *self._analytics_routes(),
             *self.console.routes(),
             assets(),
             *self.config.extra_routes,
         ]
 
+    def _push_at_the_root(self) -> list[BaseRoute]:
+        name = self.config.push_host
+        return [] if name is None else [Host(name, Router(self.push.publishing()))]
+
     def _analytics_routes(self) -> list[Route]:
-        world, config = self.world, self.config.analytics
+        world, config = self.worlds[0], self.config.analytics
         if config is None:
             return [Route(ADDRESS, switched_off, methods=["GET"])]
         api = AnalyticsApi(config, world.base_url, self.state, world.clock, self.faults)
@@ -103,17 +121,20 @@ class Sandbox:
         """Deliver webhooks and take mail while the app runs."""
         if self.mail is not None:
             await self.mail.start()
-        courier = asyncio.create_task(self.courier.run())
-        courier.add_done_callback(_tell_of_a_crash)
+        tasks = [asyncio.create_task(courier.run()) for courier in self.couriers]
+        for task in tasks:
+            task.add_done_callback(_tell_of_a_crash)
         try:
             yield
         finally:
-            courier.cancel()
-            with suppress(asyncio.CancelledError):
-                await courier
+            for task in tasks:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
             if self.mail is not None:
                 await self.mail.stop()
-            self.state.close()
+            for state in {self.state, *(world.state for world in self.worlds)}:
+                state.close()
 
 
 def _tell_of_a_crash(task: asyncio.Task[None]) -> None:
@@ -124,7 +145,31 @@ def _tell_of_a_crash(task: asyncio.Task[None]) -> None:
 def _mail_server(config: SandboxConfig, state: State, clock: Clock, faults: Faults) -> MailServer | None:
     if config.smtp_port is None:
         return None
-    return MailServer(state, clock, faults, config.smtp_host, config.smtp_port)
+    return MailServer(state, clock, faults, config.smtp_host, config.smtp_port, config.mail_login)
+
+
+def _worlds(config: SandboxConfig, state: State, clock: Clock, faults: Faults) -> tuple[World, ...]:
+    """Return a world for each mode that there is a key of: that of test mode first, and alone without any key."""
+    base = config.base_url.rstrip("/")
+    pages = base if config.pages_url is None else config.pages_url.rstrip("/")
+    keyed = {mode_of(key) for key in config.api_keys} or {"test"}
+    modes: list[Mode] = [mode for mode in get_args(Mode) if mode in keyed]
+    worlds = tuple(
+        World(State(_live(config.state_path)) if mode == "live" else state, clock, faults, base, pages, mode)
+        for mode in modes
+    )
+    first, last = worlds[0], worlds[-1]
+    if first is not last:
+        first.other, last.other = last, first
+    for world in worlds:
+        open_account(world, tuple(one for one in config.prices if (one.mode or first.mode) == world.mode))
+        configure_endpoints(world, config.webhook_endpoints if world is first else ())
+    return worlds
+
+
+def _live(path: Path | None) -> Path | None:
+    """Return the file of the live world, which keys that come or go later do not mix with the other."""
+    return None if path is None else path.with_stem(f"{path.stem}-live")
 
 
 def create_app(config: SandboxConfig, clock: Clock, advance: Callable[[float], float]) -> Starlette:
@@ -140,6 +185,6 @@ def create_app(config: SandboxConfig, clock: Clock, advance: Callable[[float], f
             app.state.smtp_port = sandbox.mail.port if sandbox.mail is not None else None
             yield
 
-    app = Starlette(routes=sandbox.routes(), lifespan=lifespan, middleware=[Middleware(Guard)])
+    app = Starlette(routes=sandbox.routes(), lifespan=lifespan, middleware=[Middleware(Guard, hosts=config.hosts)])
     app.state.sandbox = sandbox
     return app

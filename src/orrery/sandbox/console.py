@@ -1,7 +1,7 @@
 """The sandbox's console: a page for people, and the levers under it (faults, clock, prices, charges)."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 from urllib.parse import parse_qsl
 
@@ -14,7 +14,7 @@ from orrery.sandbox.pages import money, render
 from orrery.sandbox.processor.account import PriceSeed, new_price
 from orrery.sandbox.processor.errors import ApiError
 from orrery.sandbox.processor.payments import close_dispute, dispute, refund, settle
-from orrery.sandbox.processor.world import World, new_id
+from orrery.sandbox.processor.world import World, holding, new_id
 from orrery.sandbox.state import Document
 
 _SHOWN = 25
@@ -24,10 +24,11 @@ _FAULT_FIELDS = ("kind", "count", "path", "value")
 
 
 class Console:
-    """The levers of one world. `advance` moves the clock and returns its new offset in seconds."""
+    """The levers of the worlds. `advance` moves their clock and returns its new offset in seconds."""
 
-    def __init__(self, world: World, advance: Callable[[float], float]) -> None:
-        self._world = world
+    def __init__(self, worlds: Sequence[World], advance: Callable[[float], float]) -> None:
+        self._worlds = worlds
+        self._clock, self._faults = worlds[0].clock, worlds[0].faults  # which all worlds share
         self._advance = advance
 
     def routes(self) -> list[Route]:
@@ -43,38 +44,35 @@ class Console:
 
     async def show(self, _: Request) -> Response:
         """Show what the sandbox is, its sessions, events, faults and clock."""
-        self._world.expire_due()
+        for world in self._worlds:
+            world.expire_due()
         return render(
             "console.html",
-            now=self._world.now(),
-            sessions=self._sessions(),
-            events=self._events(),
-            charges=self._charges(),
-            prices=[(one, _money(one, "unit_amount")) for one in self._world.state.newest_first("price")],
-            endpoints=list(self._world.state.newest_first("webhook_endpoint")),
-            faults=self._world.faults.as_json(),
+            now=self._clock.now().timestamp(),
+            worlds=[_shown(world) for world in self._worlds],
+            faults=self._faults.as_json(),
             kinds=KINDS,
         )
 
     async def faults(self, request: Request) -> Response:
         """GET lists the switches, POST switches one on, DELETE (or POST with `off`) one kind or all off."""
         if request.method == "DELETE":
-            self._world.faults.remove(request.query_params.get("kind"))
+            self._faults.remove(request.query_params.get("kind"))
         elif request.method == "POST":
             try:
                 self._switch(await _given(request))
             except (TypeError, ValueError) as error:
                 return _refusal(str(error))
-        return _answer(request, {"active": self._world.faults.as_json(), "kinds": KINDS})
+        return _answer(request, {"active": self._faults.as_json(), "kinds": KINDS})
 
     def _switch(self, given: Document) -> None:
         if "off" in given:
-            self._world.faults.remove(given["off"] or None)
+            self._faults.remove(given["off"] or None)
             return
         if unknown := sorted(given.keys() - _FAULT_FIELDS):
             raise ValueError(f"A fault has {', '.join(_FAULT_FIELDS)}, and no {', no '.join(unknown)}.")
         count = given.get("count", 1)
-        self._world.faults.add(
+        self._faults.add(
             str(given.get("kind", "")),
             count=int(count or 0) or None,
             path=str(given.get("path") or ""),
@@ -88,71 +86,98 @@ class Console:
                 self._advance(float((await _given(request)).get("advance", 0)))
             except (TypeError, ValueError) as error:
                 return _refusal(str(error))
-            self._world.expire_due()
-            self._world.on_change()
-        return _answer(request, {"now": self._world.clock.now().timestamp()})
+            for world in self._worlds:
+                world.expire_due()
+                world.on_change()
+        return _answer(request, {"now": self._clock.now().timestamp()})
 
     async def price(self, request: Request) -> Response:
-        """Create a price or change one: `id`, `unit_amount`, `currency`, `product`, `active`."""
+        """Create a price or change one: `id`, `unit_amount`, `currency`, `product`, `active`, `mode`."""
         given = await _given(request)
         try:
             price = self._priced(given)
         except (TypeError, ValueError):
-            return _refusal("A price has an id and a unit_amount of 0 or more in the smallest unit.")
+            needed = "an id, a unit_amount of 0 or more in the smallest unit, and a mode that there is a key of"
+            return _refusal(f"A price has {needed}.")
         return _answer(request, price)
 
     def _priced(self, given: Document) -> Document:
         key = str(given.get("id") or new_id("price_"))
-        known = self._world.state.get("price", key)
+        world = self._named(given["mode"]) if "mode" in given else holding(self._worlds, "price", key)
+        known = world.state.get("price", key)
         seed = PriceSeed(key, str(given.get("product", "Practice")), 0, str(given.get("currency", "usd")))
-        price = known or new_price(seed, self._world.now())
+        price = known or new_price(seed, world.now())
         amount = int(given.get("unit_amount", price["unit_amount"]))
         if amount < 0:
             raise ValueError(amount)
         price |= {"unit_amount": amount, "unit_amount_decimal": str(amount)}
         price["active"] = str(given.get("active", price["active"])).lower() == "true"
-        self._world.record([price], ("price.updated" if known else "price.created", price))
+        world.record([price], ("price.updated" if known else "price.created", price))
         return price
+
+    def _named(self, mode: object) -> World:
+        for world in self._worlds:
+            if world.mode == mode:
+                return world
+        raise ValueError(mode)
 
     async def settle(self, request: Request) -> Response:
         """Let a delayed payment arrive; `{"paid": false}` lets it fail."""
         given = await _given(request)
-        session = self._world.state.get("checkout.session", request.path_params["session"])
+        world, session = self._found("checkout.session", request.path_params["session"])
         if session is None:
             return _refusal("There is no such session.", 404)
         paid = str(given.get("paid", True)).lower() == "true"
-        return _try(request, lambda: settle(self._world, session, paid=paid))
+        return _try(request, lambda: settle(world, session, paid=paid))
 
     async def charge(self, request: Request) -> Response:
         """Refund (`amount` or all) or dispute a charge, or decide its dispute, as the owner and banks do."""
         given, deed = await _given(request), request.path_params["deed"]
-        charge = self._world.state.get("charge", request.path_params["charge"])
+        world, charge = self._found("charge", request.path_params["charge"])
         if charge is None or deed not in _DEEDS:
             return _refusal("There is no such charge, or nothing of that name can be done with it.", 404)
         if deed == "dispute":
-            return _try(request, lambda: dispute(self._world, charge))
+            return _try(request, lambda: dispute(world, charge))
         if deed in _DECISIONS:
-            return _try(request, lambda: close_dispute(self._world, charge, won=_DECISIONS[deed]))
+            return _try(request, lambda: close_dispute(world, charge, won=_DECISIONS[deed]))
         amount = int(given["amount"]) if str(given.get("amount", "")).isdigit() else None
-        return _try(request, lambda: refund(self._world, charge, amount))
+        return _try(request, lambda: refund(world, charge, amount))
 
-    def _sessions(self) -> list[Document]:
-        sessions = list(self._world.state.newest_first("checkout.session"))[:_SHOWN]
-        return [one | {"amount": _money(one, "amount_total")} for one in sessions]
+    def _found(self, kind: str, key: str) -> tuple[World, Document | None]:
+        world = holding(self._worlds, kind, key)
+        return world, world.state.get(kind, key)
 
-    def _charges(self) -> list[Document]:
-        charges = list(self._world.state.newest_first("charge"))[:_SHOWN]
-        disputes = {one["charge"]: one["status"] for one in self._world.state.newest_first("dispute")}
-        return [one | {"shown": _money(one, "amount"), "dispute": disputes.get(one["id"])} for one in charges]
 
-    def _events(self) -> list[Document]:
-        events = list(self._world.state.newest_first("event"))[:_SHOWN]
-        shown = {event["id"] for event in events}
-        deliveries: dict[str, list[Document]] = {}
-        for delivery in self._world.state.newest_first("_delivery"):
-            if delivery["event"] in shown:
-                deliveries.setdefault(delivery["event"], []).append(delivery)
-        return [event | {"deliveries": deliveries.get(event["id"], [])} for event in events]
+def _shown(world: World) -> Document:
+    return {
+        "mode": world.mode,
+        "sessions": _sessions(world),
+        "events": _events(world),
+        "charges": _charges(world),
+        "prices": [(one, _money(one, "unit_amount")) for one in world.state.newest_first("price")],
+        "endpoints": list(world.state.newest_first("webhook_endpoint")),
+    }
+
+
+def _sessions(world: World) -> list[Document]:
+    sessions = list(world.state.newest_first("checkout.session"))[:_SHOWN]
+    return [one | {"amount": _money(one, "amount_total")} for one in sessions]
+
+
+def _charges(world: World) -> list[Document]:
+    charges = list(world.state.newest_first("charge"))[:_SHOWN]
+    disputes = {one["charge"]: one["status"] for one in world.state.newest_first("dispute")}
+    return [one | {"shown": _money(one, "amount"), "dispute": disputes.get(one["id"])} for one in charges]
+
+
+def _events(world: World) -> list[Document]:
+    events = list(world.state.newest_first("event"))[:_SHOWN]
+    shown = {event["id"] for event in events}
+    deliveries: dict[str, list[Document]] = {}
+    for delivery in world.state.newest_first("_delivery"):
+        if delivery["event"] in shown:
+            deliveries.setdefault(delivery["event"], []).append(delivery)
+    return [event | {"deliveries": deliveries.get(event["id"], [])} for event in events]
 
 
 def _money(document: Document, amount: str) -> str:

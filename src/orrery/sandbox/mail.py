@@ -4,8 +4,10 @@ import asyncio
 import email
 import email.policy
 import secrets
+import ssl
+from dataclasses import dataclass, field
 
-from aiosmtpd.smtp import SMTP, Envelope, Session
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -19,14 +21,26 @@ _KIND = "_mail"
 _TIMEOUT_SECONDS = 30.0
 
 
-class MailServer:
-    """SMTP on the app's own event loop: `start()`, then `port`, then `stop()`."""
+@dataclass(frozen=True, slots=True)
+class MailLogin:
+    """The one user of a mail server that takes no mail without STARTTLS (by `tls`, a server's) and a log-in."""
 
-    def __init__(self, state: State, clock: Clock, faults: Faults, host: str, port: int) -> None:
+    tls: ssl.SSLContext
+    username: str
+    password: str = field(repr=False)
+
+
+class MailServer:
+    """SMTP on the app's own event loop: `start()`, then `port`, then `stop()`. Without `login` all may send."""
+
+    def __init__(
+        self, state: State, clock: Clock, faults: Faults, host: str, port: int, login: MailLogin | None = None
+    ) -> None:
         self._state = state
         self._clock = clock
         self._faults = faults
         self._address = (host, port)
+        self._login = login
         self._server: asyncio.Server | None = None
 
     @property
@@ -46,7 +60,25 @@ class MailServer:
             self._server = None
 
     def _greet(self) -> SMTP:
-        return SMTP(self, hostname="sandbox.orrery.test", enable_SMTPUTF8=True, loop=asyncio.get_running_loop())
+        login = self._login
+        return SMTP(
+            self,
+            hostname="sandbox.orrery.test",
+            enable_SMTPUTF8=True,
+            loop=asyncio.get_running_loop(),
+            tls_context=login.tls if login else None,
+            require_starttls=login is not None,
+            auth_required=login is not None,
+            authenticator=self._admit,
+        )
+
+    def _admit(
+        self, _server: SMTP, _session: Session, _envelope: Envelope, _how: str, shown: object
+    ) -> AuthResult:
+        login = self._login
+        wanted = LoginPassword(login.username.encode(), login.password.encode()) if login else None
+        # Not handled: the server answers by itself what its standard says.
+        return AuthResult(success=wanted is not None and shown == wanted, handled=False)
 
     async def handle_MAIL(  # noqa: N802  aiosmtpd's name
         self, _server: SMTP, _session: Session, envelope: Envelope, address: str, options: list[str]

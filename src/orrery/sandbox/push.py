@@ -61,12 +61,15 @@ class PushServer:
         self._token = token
 
     def routes(self) -> list[Route]:
-        """Return the publishing routes and the page."""
+        """Return the page and the publishing routes below it."""
+        return [Route("/push", self.show, methods=["GET"]), *self.publishing("/push")]
+
+    def publishing(self, root: str = "") -> list[Route]:
+        """Return ntfy's routes below `root`."""
         return [
-            Route("/push", self.show, methods=["GET"]),
-            Route("/push", self.publish_json, methods=["POST", "PUT"]),
-            Route("/push/v1/health", _health, methods=["GET"]),
-            Route("/push/{topic}", self.publish, methods=["POST", "PUT"]),
+            Route(root or "/", self.publish_json, methods=["POST", "PUT"]),
+            Route(f"{root}/v1/health", _health, methods=["GET"]),
+            Route(f"{root}/{{topic}}", self.publish, methods=["POST", "PUT"]),
         ]
 
     async def show(self, request: Request) -> Response:

@@ -15,9 +15,17 @@ from pydantic import BaseModel, ValidationError
 from pydantic_settings import SettingsError as EnvironmentUnreadable
 
 from orrery.owner.fingerprints import Fingerprinting, Seen
+from orrery.settings.authority import check_authority
 from orrery.settings.model import Settings
 from orrery.settings.ownership import read_own
-from orrery.settings.places import CONFIG_VARIABLE, DEMO_FILE, SYSTEM_FOLDER, anchored, find_settings_file
+from orrery.settings.places import (
+    CONFIG_VARIABLE,
+    DEMO_FILE,
+    SYSTEM_FOLDER,
+    anchored,
+    find_settings_file,
+    find_settings_file_if_any,
+)
 from orrery.settings.secrets import Secrets, examine_secrets, read_secrets
 from orrery.settings.section import PREFIX, SettingsError
 from orrery.settings.sight import held_in, look
@@ -34,6 +42,7 @@ __all__ = [
     "held_in",
     "load",
     "load_settings",
+    "load_settings_if_any",
     "load_usable",
     "look_again",
     "uses_of",
@@ -41,7 +50,7 @@ __all__ = [
 
 
 def load(path: Path | None = None) -> tuple[Settings, Secrets]:
-    """Return the settings and secrets of this machine; raise `SettingsError` when they can not be used.
+    """Return the settings and secrets of this machine; raise `SettingsError` when they cannot be used.
 
     Without `path`, the file is found by `find_settings_file`.
     """
@@ -50,14 +59,25 @@ def load(path: Path | None = None) -> tuple[Settings, Secrets]:
 
 
 def load_settings(path: Path | None = None) -> Settings:
-    """Return the settings alone; raise `SettingsError` when they can not be used."""
+    """Return the settings alone; raise `SettingsError` when they cannot be used."""
     _refuse_unknown_variables(os.environ)  # noqa: TID251  this is the one place that reads it
     file = find_settings_file(path, os.environ)  # noqa: TID251  the same
-    return anchored(_settings(_read_toml(file)), file.parent)
+    return _examined(_read_toml(file), file.parent)
+
+
+def load_settings_if_any(path: Path | None = None) -> Settings:
+    """Return the settings alone; without a file, those of the variables, for what needs no deployment.
+
+    Raises `SettingsError` when the file that is named, or that is there, cannot be used.
+    """
+    if find_settings_file_if_any(path, os.environ):  # noqa: TID251  see `load_settings`
+        return load_settings(path)
+    _refuse_unknown_variables(os.environ)  # noqa: TID251  the same
+    return _examined({}, Path.cwd())
 
 
 def load_usable(path: Path | None = None) -> tuple[Settings, Secrets, dict[str, str]]:
-    """Return settings, the secrets that can be used, and why the others can not: see `examine_secrets`."""
+    """Return settings, the secrets that can be used, and why the others cannot: see `examine_secrets`."""
     settings = load_settings(path)
     return settings, *examine_secrets(settings.secrets.directory, os.environ, settings.mode)  # noqa: TID251  see `load`
 
@@ -67,14 +87,20 @@ def look_again(settings: Settings, fingerprint: Fingerprinting) -> dict[str, See
     return look(settings.secrets.directory, os.environ, settings.mode, fingerprint)  # noqa: TID251  see `load`
 
 
+def _examined(found: dict[str, Any], folder: Path) -> Settings:
+    settings = anchored(_settings(found), folder)
+    check_authority(settings.tls.ca_file)
+    return settings
+
+
 def _settings(found: dict[str, Any]) -> Settings:
     try:
         return Settings(**found)
     except ValidationError as error:
-        raise SettingsError(f"The settings can not be used: {_explain(error)}") from None
+        raise SettingsError(f"The settings cannot be used: {_explain(error)}") from None
     except EnvironmentUnreadable as error:
         section = str(error).partition('"')[2].partition('"')[0]
-        what = f"The {PREFIX}{section.upper()} variables can not be read: a list or a table is written as JSON."
+        what = f"The {PREFIX}{section.upper()} variables cannot be read: a list or a table is written as JSON."
         raise SettingsError(what) from None
 
 
@@ -94,7 +120,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise SettingsError(f"There is no settings file {path}; `orrery init` writes one.") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"The settings file {path} can not be read ({type(error).__name__}).") from None
+        raise SettingsError(f"The settings file {path} cannot be read ({type(error).__name__}).") from None
     except tomllib.TOMLDecodeError as error:
         where = str(error).rpartition("(")[2].rstrip(")")
         raise SettingsError(f"The settings file {path} is not valid TOML ({where}).") from None

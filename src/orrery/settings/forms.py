@@ -69,7 +69,7 @@ def _service_account(text: str) -> Form:
     given = _key_file(text)
     if isinstance(given, Form):
         return given
-    return Form() if _loads(given.get("private_key")) else Form("The private key in it can not be read.")
+    return Form() if _loads(given.get("private_key")) else Form("The private key in it cannot be read.")
 
 
 def _key_file(text: str) -> dict[str, object] | Form:

@@ -108,6 +108,12 @@ class SecretFiles(Section):
     directory: Path | None = None
 
 
+class TlsSettings(Section):
+    """Whose certificates are believed beside those of the well-known authorities (decision 0048)."""
+
+    ca_file: Path | None = None
+
+
 class ProductSettings(Section):
     """One product of the catalogue (decision 4)."""
 
@@ -230,7 +236,7 @@ class _Account(BaseModel):
 
 
 def _account(key_json: str | None) -> str | None:
-    """Return whose key it is, or None where it can not be told; a new key of the same account is no other one."""
+    """Return whose key it is, or None where it cannot be told; a new key of the same account is no other one."""
     try:
         return _Account.model_validate_json(key_json or "").client_email
     except ValidationError:
@@ -290,6 +296,7 @@ class Settings(BaseSettings):
     backup: BackupSettings = BackupSettings()  # pyright: ignore[reportCallIssue] every field has a default
     log: Log = Log()
     secrets: SecretFiles = SecretFiles()
+    tls: TlsSettings = TlsSettings()
     checkout: CheckoutSettings = CheckoutSettings()  # pyright: ignore[reportCallIssue] every field has a default
     live: LiveSettings = LiveSettings()  # pyright: ignore[reportCallIssue] every field has a default
     monitor: Monitor = Monitor()  # pyright: ignore[reportCallIssue] every field has a default

@@ -26,16 +26,24 @@ def find_settings_file(named: Path | None, environment: Mapping[str, str], syste
     Named is `named`, else `$ORRERY_CONFIG`; looked for are `orrery.toml` here, `system`, and the demo's.
     Raises `SettingsError` when none is named and none is there: no command may take the defaults for a deployment.
     """
-    variable = environment.get(CONFIG_VARIABLE)
-    if chosen := named or (Path(variable) if variable else None):
-        return chosen.absolute()
+    if chosen := find_settings_file_if_any(named, environment, system):
+        return chosen
     places = [place.absolute() for place in (DEFAULT_FILE, system, DEMO_FILE)]
-    if found := next(filter(_is_there, places), None):
-        return found
     raise SettingsError(
         f"There is no settings file: neither --config nor ${CONFIG_VARIABLE} names one, and none is at "
         f"{', '.join(map(str, places[:-1]))} or {places[-1]}; `orrery init` writes one."
     )
+
+
+def find_settings_file_if_any(
+    named: Path | None, environment: Mapping[str, str], system: Path = SYSTEM_FILE
+) -> Path | None:
+    """Return the same, or None when none is named and none is there."""
+    variable = environment.get(CONFIG_VARIABLE)
+    if chosen := named or (Path(variable) if variable else None):
+        return chosen.absolute()
+    there = next(filter(_is_there, (DEFAULT_FILE, system, DEMO_FILE)), None)
+    return there.absolute() if there else None
 
 
 def _is_there(file: Path) -> bool:

@@ -87,7 +87,7 @@ def read_secrets(directory: Path | None, environment: Mapping[str, str], mode: M
 def examine_secrets(
     directory: Path | None, environment: Mapping[str, str], mode: Mode
 ) -> tuple[Secrets, dict[str, str]]:
-    """Return the secrets of this machine that can be used, and a sentence for each that can not, by its name.
+    """Return the secrets of this machine that can be used, and a sentence for each that cannot, by its name.
 
     What concerns no secret alone (the folder, an unknown file in it) stands under "".
     """
@@ -158,7 +158,7 @@ def _read_secret(file: Path) -> str:
     try:
         return read_own(file, "The secret file")
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"The secret file {file.name} can not be read ({type(error).__name__}).") from None
+        raise SettingsError(f"The secret file {file.name} cannot be read ({type(error).__name__}).") from None
 
 
 def _refuse_garbled(found: Mapping[str, str]) -> None:

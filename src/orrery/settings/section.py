@@ -9,7 +9,7 @@ PREFIX = "ORRERY_"
 
 
 class SettingsError(Invalid):
-    """The settings can not be used; nothing was started. The message holds no values."""
+    """The settings cannot be used; nothing was started. The message holds no values."""
 
 
 class Section(BaseModel):

@@ -14,7 +14,7 @@ _THERE = "there"
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """A folder of secrets: its files' names, or None when it can not be read."""
+    """A folder of secrets: its files' names, or None when it cannot be read."""
 
     place: Place
     path: Path

@@ -22,7 +22,7 @@ def uses_of(settings: Settings) -> dict[str, Use]:
             essential=True,
         ),
         "access_service_token": _use(
-            "practice sites can not ask who has access; their pages stay closed.", sells, _NOT_SOLD, essential=True
+            "practice sites cannot ask who has access; their pages stay closed.", sells, _NOT_SOLD, essential=True
         ),
         "push_token": _push(settings),
         "mail_password": _mail(settings),

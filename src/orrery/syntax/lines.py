@@ -3,7 +3,7 @@
 import re
 
 REPLACED = "\ufffd"
-"""What stands for a character that can not be seen."""
+"""What stands for a character that cannot be seen."""
 
 _HEADER_TEXT = re.compile(r"[!-~]([ -~]*[!-~])?")
 
@@ -16,7 +16,7 @@ def is_line(text: str, most: int) -> bool:
 def one_line(text: str, most: int | None = None) -> str:
     """Return what came from outside as one line, cut to `most` characters, that hides and steers nothing.
 
-    White space, line ends too, becomes single spaces; any other character that can not be printed `REPLACED`.
+    White space, line ends too, becomes single spaces; any other character that cannot be printed `REPLACED`.
     """
     line = " ".join(text.split())
     return "".join(one if one.isprintable() else REPLACED for one in line)[:most]

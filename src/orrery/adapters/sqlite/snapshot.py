@@ -35,7 +35,7 @@ def backup(source: Path, target: Path) -> None:
     """Write a consistent, checked snapshot of the store at `source`, in use or not, to `target` (0600).
 
     What was erased is not in it. Raises `StoreMissing` without a store, `Invalid` when nothing was ever written
-    to it or `target` exists, and `StoreUnavailable` when the store is damaged or the snapshot can not be
+    to it or `target` exists, and `StoreUnavailable` when the store is damaged or the snapshot cannot be
     written; no target is left then.
     """
     require_store(source)

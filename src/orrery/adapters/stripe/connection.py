@@ -25,6 +25,7 @@ from orrery.bounded import BOUNDED, bound
 from orrery.errors import ItemUnreadable, NotConfigured, ProcessorRefused, ProcessorUnreachable
 from orrery.syntax.lines import one_line
 from orrery.tls import tls_trouble, unreachable
+from orrery.trust import WELL_KNOWN, Trust
 
 if TYPE_CHECKING:
     import requests
@@ -59,10 +60,13 @@ Operation = Callable[["stripe.StripeClient"], object]
 class Connection:
     """Calls Stripe's API. Without an `api_key` every call raises `NotConfigured`."""
 
-    def __init__(self, api_key: str | None, *, base_url: str, api_version: str = API_VERSION) -> None:
+    def __init__(
+        self, api_key: str | None, *, base_url: str, api_version: str = API_VERSION, trust: Trust = WELL_KNOWN
+    ) -> None:
         self.api_version = api_version
         self._api_key = api_key
         self._base_url = base_url.rstrip("/")
+        self._trust = trust
         # Threads of its own: a processor that hangs must not take those that others need.
         self._threads = Threads(THREADS, "processor")
 
@@ -105,7 +109,11 @@ class Connection:
                 asyncio.timeout(READ_DEADLINE),
                 # No proxy, netrc or redirect: the key goes nowhere else.
                 httpx2.AsyncClient(
-                    event_hooks=BOUNDED, timeout=SILENCE, trust_env=False, follow_redirects=False
+                    event_hooks=BOUNDED,
+                    timeout=SILENCE,
+                    trust_env=False,
+                    follow_redirects=False,
+                    verify=self._trust.web_by_itself,
                 ) as client,
             ):
                 answer = await client.patch(f"{self._base_url}{path}", data=dict(form), headers=headers)
@@ -129,7 +137,7 @@ class Connection:
             base_addresses={"api": self._base_url},
             stripe_version=self.api_version,
             max_network_retries=0,
-            http_client=stripe.RequestsClient(timeout=SILENCE, session=_session()),
+            http_client=stripe.RequestsClient(timeout=SILENCE, session=_session(self._trust)),
         )
 
     def _in_thread(self, operation: Operation) -> str:
@@ -158,11 +166,11 @@ def created_since(moment: datetime | None) -> dict[str, Any]:
     return {"created": {"gte": int(moment.timestamp())}} if moment else {}
 
 
-def _session() -> requests.Session:
+def _session(trust: Trust) -> requests.Session:
     import requests  # noqa: PLC0415  see `_client`
 
     session = requests.Session()
-    bound(session, THREADS)
+    bound(session, THREADS, trust.of_session())
     # Without an `auth` of ours, an entry of the user's .netrc would take the place of the key.
     session.auth = _as_it_is
     return session
@@ -288,7 +296,7 @@ def _odd(what: str) -> ProcessorUnreachable:
 def _trouble(status: int | None) -> ProcessorUnreachable:
     if status is not None and HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
         return _odd(f"status {status} without JSON")
-    what = f"The processor answered {status}." if status else "The processor can not be reached."
+    what = f"The processor answered {status}." if status else "The processor cannot be reached."
     return ProcessorUnreachable(
         what, same_key=status is None or status < HTTPStatus.INTERNAL_SERVER_ERROR, status=status
     )

@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from orrery.ports.clock import Clock
 from orrery.sandbox.analytics import errors
-from orrery.sandbox.analytics.config import TOKEN_PATH, AnalyticsConfig
+from orrery.sandbox.analytics.config import TOKEN_PATH, VENDORS_TOKEN_PATH, AnalyticsConfig
 from orrery.sandbox.analytics.errors import Refused, as_json
 from orrery.sandbox.analytics.population import Population
 from orrery.sandbox.analytics.query import Query, read_query, subject
@@ -66,6 +66,7 @@ class AnalyticsApi:
         report_path = "/v1beta/properties/{property}:runRealtimeReport"
         return [
             Route(TOKEN_PATH, self.token, methods=["POST"]),
+            Route(VENDORS_TOKEN_PATH, self.token, methods=["POST"]),
             Route(report_path, self.report, methods=["POST"]),
             Route("/v1beta/{rest:path}", _not_found, methods=_METHODS),
         ]

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 TOKEN_PATH = "/analytics/token"  # noqa: S105  a path, no token
 """Where tokens are minted, below the sandbox's address."""
 
+VENDORS_TOKEN_PATH = "/token"  # noqa: S105  a path, no token
+"""Where the vendor mints them, for a sandbox that is served under the vendor's name."""
+
 
 @dataclass(frozen=True, slots=True)
 class AnalyticsConfig:

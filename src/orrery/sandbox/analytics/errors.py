@@ -74,12 +74,12 @@ def forbidden() -> Refused:
 
 
 def invalid(message: str) -> Refused:
-    """The request can not succeed."""
+    """The request cannot succeed."""
     return Refused(400, message)
 
 
 def not_simulated(what: str) -> Refused:
-    """The provider can do it and the sandbox can not."""
+    """The provider can do it and the sandbox cannot."""
     return invalid(f"The sandbox does not simulate {what}.")
 
 

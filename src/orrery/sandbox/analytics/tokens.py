@@ -133,7 +133,7 @@ def _or_denied(read: Callable[[], object]) -> object:
     try:
         return read()
     except ValueError as error:
-        raise Denied("invalid_grant", "Invalid JWT: can not be decoded") from error
+        raise Denied("invalid_grant", "Invalid JWT: cannot be decoded") from error
 
 
 def _bytes(part: str) -> bytes:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from orrery.sandbox.processor.requests import CONFIGURABLE_METHODS
 from orrery.sandbox.processor.session_rules import ENABLED_METHODS
-from orrery.sandbox.processor.world import World
+from orrery.sandbox.processor.world import Mode, World
 from orrery.sandbox.state import Document
 
 ACCOUNT_ID = "acct_orrery_sandbox"
@@ -19,20 +19,24 @@ _CONFIGURATION_NAME = "Orrery Sandbox"
 
 @dataclass(frozen=True, slots=True)
 class PriceSeed:
-    """A price that exists at the start; `unit_amount` in the currency's smallest unit."""
+    """A price that exists at the start; `unit_amount` in the currency's smallest unit.
+
+    Without a `mode` the price is in the sandbox's first world: test, or live beside live keys only.
+    """
 
     id: str
     product: str
     unit_amount: int
     currency: str = "usd"
     active: bool = True
+    mode: Mode | None = None
 
 
 def open_account(world: World, prices: tuple[PriceSeed, ...]) -> None:
     """Create what is not there yet; what is there keeps its state, so that a price changed by hand stays so."""
     now = world.now()
     wanted = [_account(now), *_configurations(), *_value_lists(now), *(new_price(seed, now) for seed in prices)]
-    world.state.save(*(one for one in wanted if world.state.get(one["object"], one["id"]) is None))
+    world.save(*(one for one in wanted if world.state.get(one["object"], one["id"]) is None))
 
 
 def new_price(seed: PriceSeed, created: int) -> Document:

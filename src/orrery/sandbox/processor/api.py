@@ -4,7 +4,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -18,7 +18,7 @@ from orrery.sandbox.processor.forms import Form, parse_form
 from orrery.sandbox.processor.idempotency import IdempotencyKeys, fingerprint
 from orrery.sandbox.processor.operations import OPERATIONS, UNUSED
 from orrery.sandbox.processor.versions import known_version
-from orrery.sandbox.processor.world import API_VERSION, World, new_id
+from orrery.sandbox.processor.world import API_VERSION, World, mode_of, new_id
 from orrery.sandbox.state import Document
 
 EVERYTHING = "*"
@@ -34,7 +34,28 @@ MAX_BODY_BYTES = 1 << 20
 
 
 class Api:
-    """Answers requests to /v1/…. `keys` maps each API key to its permissions (`*`, `charge_read`, …)."""
+    """Answers requests to /v1/…, each in the world of its key's mode, or in the first one.
+
+    `keys` maps each API key to its permissions (`*`, `charge_read`, …).
+    """
+
+    def __init__(self, worlds: Sequence[World], keys: Mapping[str, frozenset[str]]) -> None:
+        self._by_mode = {world.mode: _OneApi(world, keys) for world in worlds}
+        self._first = self._by_mode[worlds[0].mode]
+
+    async def answer(self, request: Request) -> Response:
+        """Answer one request, faults included."""
+        return await self._meant(request).answer(request)
+
+    def _meant(self, request: Request) -> "_OneApi":
+        try:
+            return self._by_mode.get(mode_of(_api_key(request)), self._first)
+        except ApiError:  # no key, which the first world refuses after its faults
+            return self._first
+
+
+class _OneApi:
+    """The API of one world."""
 
     def __init__(self, world: World, keys: Mapping[str, frozenset[str]]) -> None:
         self._world = world

@@ -10,6 +10,7 @@ import httpx2
 from orrery.sandbox.processor.endpoints import endpoint_view, sign, wants
 from orrery.sandbox.processor.world import World
 from orrery.sandbox.state import Document
+from orrery.trust import WELL_KNOWN, Trust
 
 BACK_OFF = (5, 30, 120, 300, 900, 3600, 7200, 14400, 28800, 43200)
 """Seconds to wait after each failed attempt; the last one repeats."""
@@ -34,8 +35,9 @@ _NOTHING_KEPT = httpx2.Limits(max_keepalive_connections=0)
 class Courier:
     """Delivers what `World.record` hands to it, until cancelled."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, trust: Trust = WELL_KNOWN) -> None:
         self._world = world
+        self._trust = trust
         self._wake = asyncio.Event()
         self._pending: dict[str, Document] = {}
         self._underway: set[str] = set()
@@ -57,7 +59,9 @@ class Courier:
         self._pending = {one["id"]: one for one in self._stored() if one["state"] == "pending"}
         # A connection that was kept may be closed by the other side in the moment of its next use, which looks
         # like an endpoint that is down: each attempt opens its own.
-        client = httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False, limits=_NOTHING_KEPT)
+        client = httpx2.AsyncClient(
+            timeout=TIMEOUT, trust_env=False, limits=_NOTHING_KEPT, verify=self._trust.web_by_itself
+        )
         async with client, asyncio.TaskGroup() as tasks:
             while True:
                 self._wake.clear()

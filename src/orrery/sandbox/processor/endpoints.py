@@ -62,7 +62,7 @@ def configure_endpoints(world: World, wanted: tuple[tuple[str, tuple[str, ...]],
         key = "we_" + hashlib.sha256(url.encode()).hexdigest()[:24]
         params = {"url": url, "enabled_events": [EVERY_EVENT], "api_version": API_VERSION}
         created = known[key]["created"] if key in known else world.now()
-        world.state.save(new_endpoint(params, created, secrets, key))
+        world.save(new_endpoint(params, created, secrets, key))
         kept.add(key)
     for key, endpoint in known.items():
         if endpoint["_configured"] and key not in kept:

@@ -46,9 +46,9 @@ def missing_parameter(param: str) -> ApiError:
     return invalid(f"Missing required param: {param}.", param, "parameter_missing")
 
 
-def no_such(kind: str, key: str, param: str, status: int = 404) -> ApiError:
-    """Return the refusal of an id that names nothing."""
-    return ApiError(status, f"No such {kind}: '{key}'", code="resource_missing", param=param, stored=False)
+def no_such(kind: str, key: str, param: str, status: int = 404, hint: str = "") -> ApiError:
+    """Return the refusal of an id that names nothing; `hint` goes on with the sentence."""
+    return ApiError(status, f"No such {kind}: '{key}'{hint}", code="resource_missing", param=param, stored=False)
 
 
 def unrecognized_url(method: str, path: str, more: str = "") -> ApiError:

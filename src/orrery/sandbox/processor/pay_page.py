@@ -1,5 +1,6 @@
 """The hosted payment page: GET and POST /pay/{session_id}; works without JavaScript."""
 
+from collections.abc import Sequence
 from typing import get_args
 from urllib.parse import parse_qsl
 
@@ -11,7 +12,7 @@ from orrery.sandbox.pages import Fields, money, render
 from orrery.sandbox.processor.account import ACCOUNT_ID
 from orrery.sandbox.processor.payments import Payment, Verdict, pay
 from orrery.sandbox.processor.session_rules import is_email
-from orrery.sandbox.processor.world import World
+from orrery.sandbox.processor.world import World, holding
 from orrery.sandbox.state import Document
 
 _ALWAYS_CHALLENGED = ("any", "challenge")
@@ -26,69 +27,75 @@ _VERDICTS = (
 
 
 class PayPage:
-    """The page of one world's sessions."""
+    """The page of every world's sessions: the session's id says which world."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, worlds: Sequence[World]) -> None:
+        self._worlds = worlds
 
     def routes(self) -> list[Route]:
         """Return the page's routes."""
         return [
             Route("/pay/{session}", self.show, methods=["GET"]),
             Route("/pay/{session}", self.submit, methods=["POST"]),
+            Route("/c/pay/{session}", self.show, methods=["GET"]),  # the vendor's own path
         ]
 
     async def show(self, request: Request) -> Response:
         """Show the page, or say why nothing can be paid here."""
-        session = self._session(request)
+        world, session = self._found(request)
         closed = _closed(session)
         if closed is not None or session is None:
             return closed or _gone()
-        return self._form(session, {})
+        return _form(world, session, {})
 
     async def submit(self, request: Request) -> Response:
         """Pay: to the success page when it went through, else back to the form with what is wrong."""
-        session = self._session(request)
+        world, session = self._found(request)
         closed = _closed(session)
         if closed is not None or session is None:
             return closed or _gone()
         fields = dict(parse_qsl((await request.body()).decode(errors="replace")))
         problems = _problems(session, fields)
         if problems:
-            return self._form(session, fields, problems, 422)
+            return _form(world, session, fields, problems, 422)
         if _needs_challenge(session, fields):
             return render("challenge.html", session=session, fields=fields, amount=_amount(session))
-        refusal = pay(self._world, session, _payment(session, fields, _client_address(request)))
+        refusal = pay(world, session, _payment(session, fields, _client_address(request)))
         if refusal is not None:
-            return self._form(session, fields, {"verdict": f"{refusal} Try again, or use another card."}, 402)
+            problem = {"verdict": f"{refusal} Try again, or use another card."}
+            return _form(world, session, fields, problem, 402)
         return RedirectResponse(session["success_url"].replace("{CHECKOUT_SESSION_ID}", session["id"]), 303)
 
-    def _session(self, request: Request) -> Document | None:
-        self._world.expire_due()
-        return self._world.state.get("checkout.session", request.path_params["session"])
+    def _found(self, request: Request) -> tuple[World, Document | None]:
+        key = request.path_params["session"]
+        world = holding(self._worlds, "checkout.session", key)
+        world.expire_due()
+        return world, world.state.get("checkout.session", key)
 
-    def _form(
-        self, session: Document, fields: Fields, problems: dict[str, str] | None = None, status: int = 200
-    ) -> Response:
-        items = self._world.state.get("_line_items", session["id"]) or {"items": []}
-        return render(
-            "pay.html",
-            status,
-            session=session,
-            items=[(item["description"], item["quantity"], _money_of(item)) for item in items["items"]],
-            amount=_amount(session),
-            seller=self._seller(),
-            message=_message(session),
-            methods=[(slug, slug.replace("_", " ").title()) for slug in _methods(session)],
-            verdicts=_VERDICTS,
-            fields=fields,
-            problems=problems or {},
-            terms=_terms_required(session),
-        )
 
-    def _seller(self) -> str:
-        account = self._world.find("account", ACCOUNT_ID, "account")
-        return account["business_profile"]["name"]
+def _form(
+    world: World, session: Document, fields: Fields, problems: dict[str, str] | None = None, status: int = 200
+) -> Response:
+    items = world.state.get("_line_items", session["id"]) or {"items": []}
+    return render(
+        "pay.html",
+        status,
+        session=session,
+        items=[(item["description"], item["quantity"], _money_of(item)) for item in items["items"]],
+        amount=_amount(session),
+        seller=_seller(world),
+        message=_message(session),
+        methods=[(slug, slug.replace("_", " ").title()) for slug in _methods(session)],
+        verdicts=_VERDICTS,
+        fields=fields,
+        problems=problems or {},
+        terms=_terms_required(session),
+    )
+
+
+def _seller(world: World) -> str:
+    account = world.find("account", ACCOUNT_ID, "account")
+    return account["business_profile"]["name"]
 
 
 def _money_of(item: Document) -> str:

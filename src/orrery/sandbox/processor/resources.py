@@ -83,7 +83,7 @@ def _switched(call: Call, configuration: Document) -> Document:
                 "value": "on" if preference == "on" else "off",
             }
             shown["available"] = preference == "on" and slug in ENABLED_METHODS
-    call.world.state.save(configuration)
+    call.world.save(configuration)
     return configuration
 
 
@@ -135,7 +135,7 @@ def create_value_list_item(call: Call) -> Document:
     there: list[str] = [one["value"] for one in _items(call) if one["value_list"] == value_list["id"]]
     if value.lower() in (one.lower() for one in there):
         raise invalid("This value is already in the list.", "value", "resource_already_exists")
-    call.world.state.save(item)
+    call.world.save(item)
     return item
 
 
@@ -159,7 +159,7 @@ def get_balance(call: Call) -> Document:
     settled = sum(_settled(charge) for charge in call.world.state.newest_first("charge"))
     available = [{"amount": settled, "currency": ACCOUNT_CURRENCY, "source_types": {"card": settled}}]
     pending = [{"amount": 0, "currency": ACCOUNT_CURRENCY, "source_types": {"card": 0}}]
-    return {"object": "balance", "available": available, "livemode": False, "pending": pending}
+    return {"object": "balance", "available": available, "livemode": call.world.livemode, "pending": pending}
 
 
 def _settled(charge: Document) -> int:
@@ -242,16 +242,16 @@ def get_endpoint(call: Call) -> Document:
 def create_endpoint(call: Call) -> Document:
     """POST /v1/webhook_endpoints: the one answer that shows the signing secret."""
     read_endpoint_changes(call.params)
-    secret = new_id("whsec_", 32)
+    secret = new_id("whsec_sandbox_", 8)
     endpoint = new_endpoint(call.params, call.world.now(), (secret,))
-    call.world.state.save(endpoint)
+    call.world.save(endpoint)
     return endpoint_view(endpoint) | {"secret": secret}
 
 
 def update_endpoint(call: Call) -> Document:
     """POST /v1/webhook_endpoints/{webhook_endpoint}."""
     endpoint = _endpoint(call) | read_endpoint_changes(call.params)
-    call.world.state.save(endpoint)
+    call.world.save(endpoint)
     return endpoint_view(endpoint)
 
 

@@ -4,7 +4,7 @@ import re
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from orrery.sandbox.processor.errors import ApiError, invalid, missing_parameter, no_such, unknown_parameter
+from orrery.sandbox.processor.errors import ApiError, invalid, missing_parameter, unknown_parameter
 from orrery.sandbox.processor.world import World
 from orrery.sandbox.state import Document
 
@@ -88,9 +88,7 @@ def _price(world: World, item: Document, name: str) -> Document:
         raise missing_parameter(f"{name}[price]")
     if item.get("quantity", 0) < 1:
         raise invalid(f"Quantity is required and at least 1: add `quantity` to `{name}`.", f"{name}[quantity]")
-    price = world.state.get("price", item["price"])
-    if price is None:
-        raise no_such("price", item["price"], f"{name}[price]", status=400)
+    price = world.find("price", item["price"], f"{name}[price]", status=400)
     if not price["active"]:
         raise invalid("The price specified is inactive. This field only accepts active prices.", f"{name}[price]")
     return price

@@ -17,7 +17,7 @@ def create(call: Call) -> Document:
     """POST /v1/checkout/sessions."""
     prices = check_session(call.world, call.params, call.version)
     session = _new_session(call, prices)
-    call.world.state.save(session, _line_items(session, call.params, prices))
+    call.world.save(session, _line_items(session, call.params, prices))
     call.world.watch(session)
     return session
 
@@ -80,8 +80,7 @@ def _line_item(quantity: int, price: Document) -> Document:
 
 
 def _new_session(call: Call, prices: list[Document]) -> Document:
-    mode = "live" if call.world.livemode else "test"
-    params, now, key = call.params, call.world.now(), new_id(f"cs_{mode}_", _SESSION_SUFFIX)
+    params, now, key = call.params, call.world.now(), new_id(f"cs_{call.world.mode}_", _SESSION_SUFFIX)
     total = total_of(params, prices)
     return _EMPTY_SESSION | {
         "id": key,
@@ -97,7 +96,6 @@ def _new_session(call: Call, prices: list[Document]) -> Document:
         "customer_creation": params.get("customer_creation", "if_required"),
         "customer_email": params.get("customer_email"),
         "expires_at": params.get("expires_at", now + MAX_LIFETIME),
-        "livemode": call.world.livemode,
         "locale": params.get("locale"),
         "metadata": params.get("metadata", {}),
         "payment_method_configuration_details": _configuration(call),
@@ -106,7 +104,7 @@ def _new_session(call: Call, prices: list[Document]) -> Document:
         "payment_status": "unpaid" if total else "no_payment_required",
         "submit_type": params.get("submit_type"),
         "success_url": params["success_url"],
-        "url": f"{call.world.base_url}/pay/{key}",
+        "url": f"{call.world.pages_url}/pay/{key}",
     }
 
 

@@ -5,6 +5,7 @@ import secrets
 import string
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from orrery.ports.clock import Clock
 from orrery.sandbox.faults import Faults
@@ -13,6 +14,9 @@ from orrery.sandbox.state import Document, State
 
 API_VERSION = "2026-08-26.dahlia"
 """The version that the account is pinned to (decision 1)."""
+
+Mode = Literal["test", "live"]
+"""Which of an account's two worlds: nothing in one of them is seen from the other."""
 
 _ALPHABET = string.ascii_letters + string.digits
 _SUFFIX_LENGTH = 24
@@ -23,10 +27,16 @@ def new_id(prefix: str, length: int = _SUFFIX_LENGTH) -> str:
     return prefix + "".join(secrets.choice(_ALPHABET) for _ in range(length))
 
 
+def mode_of(api_key: str) -> Mode:
+    """Return the mode that a key is for."""
+    return "live" if "_live_" in api_key else "test"
+
+
 @dataclass
 class World:
-    """The processor's world, in live mode when its key is a live one.
+    """The processor's world in one mode.
 
+    Hosted pages are below `pages_url`. `other` is the account's world in the other mode, if that is played, too.
     `deliveries_of` makes the documents that follow an event to its webhook endpoints; `on_change` is called when
     there is something new to wait for.
     """
@@ -35,7 +45,9 @@ class World:
     clock: Clock
     faults: Faults
     base_url: str
-    livemode: bool = False
+    pages_url: str
+    mode: Mode = "test"
+    other: "World | None" = field(default=None, repr=False, compare=False)
     deliveries_of: Callable[[Document], list[Document]] = lambda _: []
     on_change: Callable[[], None] = lambda: None
     _deadlines: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
@@ -45,6 +57,11 @@ class World:
             if session["status"] == "open":
                 self.watch(session)
 
+    @property
+    def livemode(self) -> bool:
+        """Whether this is the live world."""
+        return self.mode == "live"
+
     def now(self) -> int:
         """Return the sandbox's time in whole Unix seconds."""
         return int(self.clock.now().timestamp())
@@ -53,15 +70,31 @@ class World:
         """Return a copy of a document, or raise the vendor's `resource_missing`."""
         document = self.state.get(kind, key)
         if document is None:
-            raise no_such(kind, key, param, status)
+            raise no_such(kind, key, param, status, self._elsewhere(kind, key))
         return document
+
+    def _elsewhere(self, kind: str, key: str) -> str:
+        """Return the vendor's hint that the id is one of the other mode, or nothing."""
+        other = self.other
+        if other is None or other.state.get(kind, key) is None:
+            return ""
+        used = f"a {self.mode} mode key was used to make this request."
+        return f"; a similar object exists in {other.mode} mode, but {used}"
+
+    def save(self, *documents: Document) -> None:
+        """Store documents, each marked with this world's mode."""
+        self._mark(documents)
+        self.state.save(*documents)
+
+    def _mark(self, documents: Sequence[Document]) -> None:
+        for one in documents:
+            if "livemode" in one:
+                one["livemode"] = self.livemode
 
     def record(self, changed: Sequence[Document], *events: tuple[str, Document]) -> None:
         """Store changed documents and their events (type, subject) in one go, then announce the events."""
         announced: list[Document] = []
-        for one in changed:
-            if "livemode" in one:
-                one["livemode"] = self.livemode
+        self._mark(changed)
         for kind, subject in events:
             event = _event(kind, subject, self.now()) | {"livemode": self.livemode}
             announced += [event, *self.deliveries_of(event)]
@@ -85,6 +118,11 @@ class World:
             session = self.state.get("checkout.session", key)
             if session is not None and session["status"] == "open":
                 expire(self, session)
+
+
+def holding(worlds: Sequence[World], kind: str, key: str) -> World:
+    """Return the world that has this document, or the first one when none has it."""
+    return next((world for world in worlds if world.state.get(kind, key) is not None), worlds[0])
 
 
 def expire(world: World, session: Document) -> Document:

@@ -21,7 +21,7 @@ export default {
   },
 };
 
-// An error of fetch would repeat a header that can not be sent, and with it the password.
+// An error of fetch would repeat a header that cannot be sent, and with it the password.
 function password(env) {
   const text = (env.ADMIN_PASSWORD ?? "").trim();
   if (!/^[ -~]+$/.test(text)) {

@@ -1,0 +1,25 @@
+"""What systemd is told of a service with `Type=notify`; the protocol is that of sd_notify(3)."""
+
+import os
+import socket
+
+import structlog
+
+VARIABLE = "NOTIFY_SOCKET"
+"""Where systemd names its socket; without it nobody waits to be told."""
+
+log = structlog.get_logger()
+
+
+def tell_ready() -> None:
+    """Tell systemd that the service answers, so that `systemctl start` returns."""
+    if not (address := os.environ.get(VARIABLE, "")):  # noqa: TID251  a fact about this process, not a setting
+        return
+    # "@" stands for the null byte with which names that are no files begin.
+    name = f"\0{address[1:]}" if address.startswith("@") else address
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.sendto(b"READY=1", name)
+    except OSError as error:
+        # A shell may have inherited the variable from a service long ended.
+        log.warning("systemd cannot be told that the service is ready", why=error.strerror)

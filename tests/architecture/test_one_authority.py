@@ -1,0 +1,131 @@
+"""Every client for the outside is given the owner's authority: one that forgets it is found (decision 0048)."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "orrery"
+
+CLIENTS = {
+    "httpx2.AsyncClient": "verify",
+    "httpx2.Client": "verify",
+    "httpx2.AsyncHTTPTransport": "verify",
+    "httpx2.HTTPTransport": "verify",
+    "aiosmtplib.SMTP": "tls_context",
+    "aiosmtplib.send": "tls_context",
+}
+"""What opens a connection, and the argument by which it is given a context."""
+
+_VERBS = ("delete", "get", "head", "options", "patch", "post", "put", "request")
+AT_ONCE = frozenset(f"{library}.{verb}" for library in ("httpx2", "requests") for verb in (*_VERBS, "stream"))
+OTHERS = {"urlopen", "urllib.request.urlopen", "http.client.HTTPSConnection", "smtplib.SMTP", "smtplib.SMTP_SSL"}
+"""What must not be used, for it would be one more way to be given one."""
+
+ALONE = {
+    "adapters/running_service.py": "this machine, by http",
+    "sandbox/site/operations.py": "a stand-in that asks the service on this machine",
+}
+"""Clients that ask nobody outside."""
+
+
+def forgetful(text: str) -> Iterator[str]:
+    """Yield the calls that open a connection without the owner's authority, `line: what`."""
+    tree = ast.parse(text)
+    bounds = sum(ast.unparse(node.func) == "bound" and _is_given(node, "context", 2) for node in _calls(tree))
+    for node in _calls(tree):
+        name = ast.unparse(node.func)
+        if name in AT_ONCE | OTHERS:
+            yield f"{node.lineno}: {name}"
+        if name in CLIENTS and not _is_given(node, CLIENTS[name]):
+            yield f"{node.lineno}: {name} without {CLIENTS[name]}"
+        if name in {"requests.Session", "requests.session", "Session"}:
+            bounds -= 1
+            if bounds < 0:
+                yield f"{node.lineno}: {name} that is not bound with a context"
+
+
+def unwired(text: str, adapters: set[str]) -> Iterator[str]:
+    """Yield the adapters that are made without a `Trust`."""
+    for node in _calls(ast.parse(text)):
+        name = ast.unparse(node.func)
+        if name in adapters and not any("trust" in ast.unparse(one) for one in _arguments(node)):
+            yield f"{node.lineno}: {name} without trust"
+
+
+def _calls(tree: ast.Module) -> list[ast.Call]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+
+
+def _arguments(node: ast.Call) -> list[ast.expr]:
+    return [*node.args, *(one.value for one in node.keywords)]
+
+
+def _is_given(node: ast.Call, argument: str, position: int | None = None) -> bool:
+    named = [one.value for one in node.keywords if one.arg == argument]
+    placed = node.args[position : position + 1] if position is not None else []
+    return any("trust." in ast.unparse(one) for one in (*named, *placed))
+
+
+def takers() -> set[str]:
+    """Return the classes of adapters that take a `Trust`."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (SOURCE / "adapters").rglob("*.py")]
+    classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    return {one.name for one in classes if not one.name.startswith("_") and "trust: Trust" in ast.unparse(one)}
+
+
+def sources() -> dict[str, str]:
+    """Return the text of every module by its path."""
+    return {str(path.relative_to(SOURCE)): path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")}
+
+
+def test_no_client_forgets_it() -> None:
+    """Each client in the source takes its TLS from a `Trust`, but for those that ask nobody outside."""
+    found = {path: list(forgetful(text)) for path, text in sources().items()}
+    assert {path for path, what in found.items() if what} == set(ALONE), {k: v for k, v in found.items() if v}
+
+
+def test_no_adapter_is_made_without_it() -> None:
+    """Wherever the product makes an adapter that asks outside, it hands the deployment's `Trust` over."""
+    adapters = takers()
+    assert {"Connection", "GoogleAnalytics", "NtfyNotifier", "SmtpNotifier", "HttpShop"} <= adapters
+    outside = {path: list(unwired(text, adapters)) for path, text in sources().items() if "sqlite" not in path}
+    assert {path: what for path, what in outside.items() if what} == {}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "httpx2.AsyncClient(timeout=1)",
+        "httpx2.AsyncClient(verify=context)",
+        "httpx2.get(url)",
+        "aiosmtplib.SMTP(hostname=host)",
+        "requests.Session()",
+        "requests.Session()\nbound(session)",
+        "urllib.request.urlopen(url)",
+    ],
+)
+def test_one_that_forgets_it_is_found(line: str) -> None:
+    """A client of any kind that is made without a `Trust` is found."""
+    assert list(forgetful(line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "httpx2.AsyncClient(verify=self._trust.web)",
+        "aiosmtplib.SMTP(tls_context=self._trust.mail)",
+        "requests.Session()\nbound(session, context=trust.of_session())",
+        "requests.Session()\nbound(session, 16, trust.of_session())",
+    ],
+)
+def test_one_that_remembers_it_is_left_alone(line: str) -> None:
+    """A client that takes its context from a `Trust` is not complained about."""
+    assert not list(forgetful(line))
+
+
+def test_an_adapter_made_without_it_is_found() -> None:
+    """An adapter that is made without the deployment's `Trust` is found."""
+    assert list(unwired("NtfyNotifier(url, topic)", {"NtfyNotifier"}))
+    assert not list(unwired("NtfyNotifier(url, topic, None, trust)", {"NtfyNotifier"}))

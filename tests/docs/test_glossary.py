@@ -1,0 +1,107 @@
+"""The documentation uses the words of the glossary, and the source comes nearer to them."""
+
+import ast
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.docs.documents import FENCE, ROOT, documents
+
+GLOSSARY = ROOT / "docs/reference/glossary.md"
+SOURCE = ROOT / "src/orrery"
+_CODE = re.compile(r"`[^`\n]*`")
+_LAST_CELL = re.compile(r"^\|.*\|(?P<cell>[^|]*)\|$", re.MULTILINE)
+
+
+def avoided() -> list[str]:
+    """Return what the last column of the glossary's tables says not to write."""
+    cells = (found["cell"] for found in _LAST_CELL.finditer(GLOSSARY.read_text(encoding="utf-8")))
+    return [word for cell in cells for word in re.findall(r"`([^`]+)`", cell)]
+
+
+def found(text: str) -> list[str]:
+    """Return the words in a text, outside of its code, that the glossary says not to write."""
+    words = "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in avoided())
+    return re.findall(rf"\b(?:{words})\b", _CODE.sub("", FENCE.sub("", text)), re.IGNORECASE)
+
+
+def texts(path: Path) -> Iterator[str]:
+    """Yield the comments and the string literals, docstrings among them, of a module; else the whole file."""
+    source = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        yield source
+        return
+    with path.open("rb") as lines:
+        tokens = [token for token in tokenize.tokenize(lines.readline) if token.type == tokenize.COMMENT]
+    yield "\n".join(token.string.lstrip("#") for token in tokens)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def counted() -> Counter[str]:
+    """Return how many words in each folder of the source the glossary says not to write."""
+    paths = [*SOURCE.rglob("*.py"), *SOURCE.glob("web/**/*.html"), *SOURCE.glob("web/**/*.toml")]
+    numbers: Counter[str] = Counter()
+    for path in paths:
+        folder = "." if path.parent == SOURCE else path.relative_to(SOURCE).parts[0]
+        numbers[folder] += sum(len(found(text)) for text in texts(path))
+    return numbers
+
+
+STILL_TO_REPLACE = {
+    ".": 2,
+    "adapters": 21,
+    "checkout": 28,
+    "cli": 13,
+    "edge": 9,
+    "fraud": 6,
+    "live": 18,
+    "owner": 48,
+    "ports": 4,
+    "sandbox": 14,
+    "settings": 8,
+    "syntax": 2,
+}
+"""How many words of the source are still to be replaced, by folder. The numbers only fall."""
+
+PAGES = [page for page in documents() if page != GLOSSARY]
+
+
+def test_the_glossary_has_words_to_avoid() -> None:
+    """The table is read."""
+    assert {"can not", "whoever", "is told"} <= set(avoided())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_uses_the_glossarys_words(page: Path) -> None:
+    """No page has a word that the glossary says not to write."""
+    assert found(page.read_text(encoding="utf-8")) == []
+
+
+def test_the_source_comes_nearer_to_the_glossary() -> None:
+    """No folder of the source has more words to avoid than it had, and a number that is too high is lowered."""
+    now = counted()
+    more = {name: number for name, number in now.items() if number > STILL_TO_REPLACE.get(name, 0)}
+    assert more == {}, "write the glossary's words"
+    fewer = {name: now[name] for name, number in STILL_TO_REPLACE.items() if now[name] < number}
+    assert fewer == {}, "lower the number"
+
+
+def test_words_are_found_in_texts_only(tmp_path: Path) -> None:
+    """Comments, docstrings and literals count, also across lines; names of identifiers do not."""
+    module = tmp_path / "module.py"
+    module.write_text(
+        '"""Whoever\nis\ntold."""\n# It can\n# not.\nmend = deed = 1\nTEXT = f"A gift: {mend} " "for " "good"\n'
+    )
+    assert sorted(word for text in texts(module) for word in found(text)) == [
+        "Whoever",
+        "can\n not",
+        "for good",
+        "gift",
+        "is\ntold",
+    ]

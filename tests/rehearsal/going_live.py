@@ -1,0 +1,259 @@
+"""The owner who goes live by docs/how-to/go-live.md, on a machine of its own, with the vendors outside of it."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urljoin
+
+import pytest
+
+from tests.docs.documents import ROOT
+from tests.rehearsal import vendors
+from tests.rehearsal.host import MACHINE, OUTSIDE, Host, booted
+from tests.rehearsal.owner import SETTINGS, Owner
+from tests.rehearsal.page import Piece, Seen, section, steps
+from tests.rehearsal.typist import END, Answer, Typist
+from tests.support.certificates import make_authority
+from tests.support.waiting import eventually
+
+PAGE = ROOT / "docs/how-to/go-live.md"
+SIGNING = ROOT / "docs/how-to/approve-a-change.md"
+SHOP = "shop.example"
+PASSWORD = "the owner's, in the rehearsal"  # noqa: S105  of the tests
+
+PREPARED = f"""
+set -e
+printf '[global]\\nno-index = true\\nfind-links = /srv/offered/wheels\\n' > /etc/pip.conf
+cp /srv/offered/authority.pem /usr/local/share/ca-certificates/rehearsal.crt
+update-ca-certificates
+install -d /etc/letsencrypt/live/{SHOP} /var/www/html/.well-known/acme-challenge
+cp /srv/offered/shop.pem /etc/letsencrypt/live/{SHOP}/fullchain.pem
+cp /srv/offered/shop.pem /etc/letsencrypt/live/{SHOP}/privkey.pem
+echo proof > /var/www/html/.well-known/acme-challenge/one
+useradd --create-home --shell /bin/bash me
+install -d /etc/sudoers.d
+echo 'me ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/me
+"""
+"""What a server has before its owner types: where packages come from, a user. certbot's work is done, too."""
+
+CERTBOT = "certbot certonly"
+"""How the one line begins that is never typed: it wants a public authority."""
+
+INSTALLING = "apt-get "
+"""How lines begin that want Debian's packages."""
+
+TRUSTED = '[tls]\nca_file = "/srv/offered/authority.pem"\n'
+"""The one setting that is not on the page: the rehearsal's own authority signs the vendors' certificates."""
+
+
+def pasted(text: str) -> tuple[Answer, ...]:
+    """Return what is typed where a secret is asked for: the secret, Enter, Ctrl-D."""
+    return (Answer(text), Answer(END))
+
+
+def endpoint_secret(shown: str) -> str:
+    """Return the signing secret of the endpoint that was made last."""
+    return re.findall(r'"secret": "([^"]+)"', shown)[-1]
+
+
+@contextmanager
+def rehearsal(root: Path, offered: Path, *, installed: bool) -> Generator["GoingLive"]:
+    """Boot the machine that lies below `root`, with the vendors outside, and log the owner in.
+
+    `installed` says that the machine has Debian's packages already: the lines that install them are not typed.
+    """
+    offered.mkdir()
+    authority = make_authority(offered)
+    authority.certify(SHOP).rename(offered / "shop.pem")
+    vendors.prepare(offered, authority)
+    _offer_the_project(offered)
+    hosts = f"{MACHINE} {SHOP}\n{OUTSIDE} {' '.join(vendors.NAMES)}\n"
+    with ExitStack() as stack:
+        host = stack.enter_context(booted(root, offered, hosts))
+        program = [sys.executable, "-m", "tests.rehearsal.vendors", str(offered)]
+        playing = stack.enter_context(host.started_outside(*program))
+        host.run(PREPARED)
+        if installed:
+            host.run("systemctl enable --now nginx")  # as Debian's package does
+        root_shell, own_shell = (Typist(stack.enter_context(host.terminal(user))) for user in ("root", "me"))
+        going_live = GoingLive(host, offered, root_shell, own_shell, installed=installed)
+        eventually(lambda: going_live.vendors_answer(playing))
+        try:
+            yield going_live
+        except AssertionError:
+            print(host.run("journalctl --no-pager --unit 'orrery*' --unit nginx --lines 60"))  # noqa: T201  of a failure
+            raise
+
+
+def _offer_the_project(offered: Path) -> None:
+    """Put this checkout, with its changes, and the locked packages where the machine finds them."""
+    there = offered / "orrery"
+    there.mkdir()
+    changes = _git(ROOT, "stash", "create").strip()
+    _git(ROOT, "archive", f"--output={offered}/orrery.tar", changes or "HEAD")
+    subprocess.run(["/bin/tar", "--extract", f"--file={offered}/orrery.tar"], cwd=there, check=True)  # noqa: S603  our own
+    for words in (("init", "--quiet"), ("add", "--all"), ("commit", "--quiet", "--message=The rehearsal's")):
+        _git(there, *words)
+    shutil.copytree(ROOT / ".venv/wheels", offered / "wheels")
+
+
+def _git(folder: Path, *words: str) -> str:
+    somebody = (
+        "-c",
+        "user.name=Rehearsal",
+        "-c",
+        "user.email=rehearsal@example.org",
+        "-c",
+        f"safe.directory={folder}",
+    )
+    command = ["/usr/bin/git", "-C", str(folder), *somebody, *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603  our own
+
+
+@dataclass
+class GoingLive:
+    """The owner at two terminals, with the page."""
+
+    host: Host
+    offered: Path
+    root: Typist
+    me: Typist
+    installed: bool
+    sold: int = 0
+
+    def to_the_end(self) -> None:
+        """Do every step, and buy in both modes."""
+        page = steps(PAGE)
+        owner = self.owner(self.root)
+        names, *numbered = page
+        assert [title.partition(".")[0] for title in numbered] == [str(number) for number in range(1, 10)]
+        install, settings, key, endpoint, web, service, signing, live, green = (page[title] for title in numbered)
+        owner.follow([*page[names], *install, *settings])
+        owner.edit(TRUSTED)
+        owner.ends = {"as_orrery secrets check": 1}  # others are still missing
+        owner.follow(key)
+        owner.ends = {}
+        owner.follow([*endpoint, *web])
+        assert self.fetch(f"http://{SHOP}/.well-known/acme-challenge/one") == "proof\n"
+        owner.follow(service)
+        self.buy("test")
+        self.make_a_key(owner, signing)
+        self.switch_to_live(owner, endpoint, live)
+        owner.follow(green)
+        self.buy("live")
+        assert json.loads(self.fetch("https://api.stripe.com/ping"))[0]["name"] == "orrery"  # the heartbeat
+        assert self.host.run("systemctl is-enabled orrery orrery-backup.timer nginx").split() == ["enabled"] * 3
+        journal = self.host.run("journalctl --no-pager")
+        assert not [secret for secret in self.secrets() if secret in journal]
+
+    def make_a_key(self, owner: Owner, step: list[Piece]) -> None:
+        """Make a key to sign with as an own user, and let the service know its public half."""
+        making, setting, *rest = step
+        self.owner(self.me).follow([making])
+        public = re.search(r"ssh-ed25519 \S+ \S+", self.me.shown)
+        assert public, self.me.shown
+        owner.values = {**owner.values, "ssh-ed25519 AAAA… you@machine": public[0]}
+        owner.follow([setting, *rest])
+
+    def switch_to_live(self, owner: Owner, endpoint: list[Piece], step: list[Piece]) -> None:
+        """Do what is done anew in live mode, and sign what was not tried before."""
+        first = step.index(next(piece for piece in step if isinstance(piece, Seen)))
+        stopping, *rest = step[:first]
+        owner.follow([stopping])
+        settings = self.host.run(f"cat {SETTINGS}")
+        settings = settings.replace('mode = "test"', 'mode = "live"').replace(
+            vendors.price("test"), vendors.price("live")
+        )
+        self.host.write(SETTINGS, settings)
+        owner.answers = self.answers("live")
+        owner.ends = {"as_orrery checkout preflight": 1}
+        owner.follow([*endpoint, *rest, step[first]])
+        owner.ends = {}
+        intent = re.search(r"orrery approvals sign (in-\w+)", self.root.shown)
+        assert intent
+        signing = self.owner(self.me)
+        signing.values = {"in-5d0c3e9a1f22": intent[1]}
+        signing.follow(section(SIGNING, "As yourself, beside the service"))
+        owner.follow(step[first + 1 :])
+
+    def buy(self, mode: str) -> None:
+        """Buy once as a visitor, and see that buyer and owner hear of it and that the buyer has access."""
+        buyer = f"{mode}.buyer@example.org"
+        wanted = json.dumps({"productType": "cert", "vendorSlug": "northwind", "certCode": "cloud-navigator"})
+        json_type = ("--header", "Content-Type: application/json")
+        started = json.loads(self.fetch(f"https://{SHOP}/guided/api/checkout", *json_type, "--data", wanted))
+        assert started["id"].startswith(f"cs_{mode}_"), started
+        assert started["url"].startswith("https://checkout.stripe.com/"), started
+        paid = ("--data", f"email={buyer}&method=card&verdict=approved", "--write-out", "%{http_code}")
+        form = re.search(r'<form [^>]*action="([^"]+)"', self.fetch(started["url"]))
+        assert form
+        answer = self.fetch(urljoin(started["url"], form[1]), *paid)
+        assert answer.endswith("303"), answer
+        self.sold += 1
+        eventually(lambda: self._are_told(buyer))
+        answer = self.fetch(f"https://{SHOP}/guided/api/access/{started['id']}")
+        assert json.loads(answer)["state"] == "granted", answer
+
+    def _are_told(self, buyer: str) -> None:
+        told = ("--header", "Accept: application/json")
+        mails = json.loads(self.fetch("https://api.stripe.com/mail", *told))
+        assert [one["subject"] for one in mails if buyer in one["to"]] == ["Your access to Cloud Navigator"]
+        pushes = json.loads(self.fetch("https://api.stripe.com/push", *told))
+        assert [one["title"] for one in pushes].count("Sold: Cloud Navigator") == self.sold
+
+    def owner(self, typist: Typist) -> Owner:
+        """Return the owner at one of the terminals."""
+        values = {
+            "https://git.example/orrery.git": "/srv/offered/orrery",
+            "price_…": vendors.price("test"),
+            'topic = "…"': 'topic = "owner-alerts"',
+            "/ping/…": "/ping/orrery",
+        }
+        return Owner(
+            self.host,
+            typist,
+            values,
+            self.answers("test"),
+            (CERTBOT, INSTALLING) if self.installed else (CERTBOT,),
+        )
+
+    def secrets(self) -> list[str]:
+        """Return what was pasted and must stand in no log."""
+        pasted = [word(mode) for mode in ("test", "live") for word in (vendors.restricted, vendors.unrestricted)]
+        return [*pasted, PASSWORD, vendors.MAIL_PASSWORD, vendors.PUSH_TOKEN]
+
+    def answers(self, mode: str) -> dict[str, tuple[Answer, ...]]:
+        """Return what is pasted and typed when something is asked for, with the keys of a mode."""
+        analytics = (self.offered / vendors.ANALYTICS_KEY).read_text(encoding="utf-8")
+        return {
+            "secret processor_api_key": pasted(vendors.restricted(mode)),
+            "secret webhook_signing_secret": (Answer(endpoint_secret), Answer(END)),
+            "secret push_token": pasted(vendors.PUSH_TOKEN),
+            "secret mail_password": pasted(vendors.MAIL_PASSWORD),
+            "secret analytics_service_account_key": pasted(analytics),
+            "secret tracker_token": pasted("rehearsal"),
+            "orrery admin hash": (Answer(PASSWORD, "password"), Answer(PASSWORD, "Once more")),
+            "as_orrery secrets check": (Answer(PASSWORD, "Admin password"),),
+            "as_orrery live refresh": (Answer(PASSWORD, "assword"),),
+            "as_orrery doctor && as_orrery secrets check": (Answer(PASSWORD, "Admin password"),),
+            "ssh-keygen -t": (Answer(PASSWORD, "passphrase"), Answer(PASSWORD, "again")),
+            "ssh-keygen -Y sign": (Answer(PASSWORD, "passphrase"),),
+            "read -rs KEY": (Answer(vendors.unrestricted(mode)),),
+        }
+
+    def vendors_answer(self, playing: "subprocess.Popen[bytes]") -> None:
+        """See that the vendors are there."""
+        if playing.poll() is not None:
+            pytest.fail("The vendors' program ended.")
+        assert "error" in self.fetch("https://api.stripe.com/v1/prices")
+
+    def fetch(self, url: str, *options: str) -> str:
+        """Ask an address from the world outside."""
+        authority = str(self.offered / "authority.pem")
+        return self.host.outside("curl", "--silent", "--show-error", "--cacert", authority, *options, url)

@@ -1,0 +1,52 @@
+"""docs/how-to/go-live.md, typed from top to bottom: all of its commands work as they stand, and show what it says.
+
+`./run soak rehearsal` does so on a fresh Debian, which has nothing yet but what its installer puts there.
+"""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.rehearsal.going_live import PAGE, rehearsal
+from tests.rehearsal.host import refused
+from tests.rehearsal.page import Typed, pieces
+from tests.support.soak import SOAKING
+
+_NEEDED = "systemd-sysv,dbus,ca-certificates,iproute2,adduser,passwd,login"
+"""What a server has, and the smallest Debian has not."""
+
+
+def test_go_live_on_this_debian(tmp_path: Path) -> None:
+    """On a machine with this one's packages."""
+    if why := refused():
+        pytest.skip(why)
+    with rehearsal(Path("/"), tmp_path / "offered", installed=True) as going_live:
+        going_live.to_the_end()
+
+
+@pytest.mark.skipif(not SOAKING, reason="takes minutes: ./run soak rehearsal")
+def test_go_live_on_a_fresh_debian(tmp_path: Path) -> None:
+    """On a machine with nothing; the packages that the page asks for were fetched before."""
+    assert not refused(), refused()
+    fresh_debian(root := tmp_path / "root")
+    with rehearsal(root, tmp_path / "offered", installed=False) as going_live:
+        going_live.to_the_end()
+
+
+def fresh_debian(root: Path) -> None:
+    """Make the root of a small Debian of this machine's release, with the page's packages in apt's cache."""
+    apt = 'APT_CONFIG="$MMDEBSTRAP_APT_CONFIG" apt-get -y -o APT::Install-Recommends=true'
+    fetched = f"{apt} install --download-only {' '.join(packages())}"
+    sources = sorted(map(str, Path("/etc/apt/sources.list.d").glob("debian.*"))) or ["/etc/apt/sources.list"]
+    _, _, release = Path("/etc/os-release").read_text(encoding="utf-8").partition("VERSION_CODENAME=")
+    made = ["mmdebstrap", "--mode=root", "--variant=minbase", "--skip=cleanup/apt", f"--include={_NEEDED}"]
+    subprocess.run(  # noqa: S603  our own arguments
+        [*made, f"--customize-hook={fetched}", release.split()[0], str(root), *sources], check=True
+    )
+
+
+def packages() -> list[str]:
+    """Return what the page has apt-get install."""
+    lines = [line for piece in pieces(PAGE) if isinstance(piece, Typed) for line in piece.lines]
+    return [name for line in lines if line.startswith("apt-get install -y ") for name in line.split()[3:]]

@@ -1,0 +1,177 @@
+"""Test and live mode beside each other: two worlds of one account, between which the key chooses."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+import stripe
+
+from orrery.sandbox.app import PriceSeed, SandboxConfig
+from orrery.sandbox.processor.world import Mode
+from orrery.settings.unusable import why_unusable
+from tests.sandbox.conftest import EVERYTHING_PERMITTED, VERSION, Receiver, Running, receiving, running, until
+
+COMPLETED = "checkout.session.completed"
+KEYS: dict[Mode, str] = {"test": "sk_test_sandbox", "live": "sk_live_sandbox"}
+READERS: dict[Mode, str] = {"test": "rk_test_sandbox", "live": "rk_live_sandbox"}
+PRICES: dict[Mode, str] = {"test": "price_of_test", "live": "price_of_live"}
+BOTH: tuple[Mode, Mode] = ("test", "live")
+OTHER: dict[Mode, Mode] = {"test": "live", "live": "test"}
+HTML = {"Accept": "text/html"}
+
+
+def with_both(config: SandboxConfig) -> SandboxConfig:
+    """Let the sandbox play both modes, each with one price."""
+    return replace(
+        config,
+        api_keys=dict.fromkeys(KEYS.values(), EVERYTHING_PERMITTED)
+        | dict.fromkeys(READERS.values(), frozenset({"price_read"})),
+        prices=tuple(PriceSeed(PRICES[mode], f"Practice in {mode} mode", 4900, mode=mode) for mode in BOTH),
+        webhook_endpoints=(),
+    )
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Run a sandbox in both modes, without webhook endpoints."""
+    with running(tmp_path_factory.mktemp("both"), Receiver(), change=with_both) as one:
+        yield one
+
+
+def begin(box: Running, mode: Mode, price: str | None = None) -> stripe.checkout.Session:
+    """Create a session with the key of a mode."""
+    return box.client(KEYS[mode]).checkout.sessions.create(
+        {
+            "mode": "payment",
+            "line_items": [{"price": price or PRICES[mode], "quantity": 1}],
+            "success_url": "https://shop.example/thanks",
+        }
+    )
+
+
+def sell(box: Running, mode: Mode) -> stripe.checkout.Session:
+    """Create a session and pay it on its page."""
+    session = begin(box, mode)
+    assert box.web.post(f"/pay/{session.id}", data={"email": f"{mode}@example.org"}).status_code == 303
+    return box.client(KEYS[mode]).checkout.sessions.retrieve(session.id)
+
+
+@pytest.mark.parametrize("mode", BOTH)
+def test_both_modes_sell(both: Running, mode: Mode) -> None:
+    """Each mode has sessions of its own, with their pages, and what comes of them says the mode."""
+    begun = begin(both, mode)
+    assert begun.id.startswith(f"cs_{mode}_")
+    assert both.web.get(f"/pay/{begun.id}").status_code == 200
+    sold = sell(both, mode)
+    assert (sold.payment_status, sold.livemode) == ("paid", mode == "live")
+    here = both.client(KEYS[mode])
+    lists = (here.checkout.sessions.list(), here.charges.list(), here.events.list(), here.prices.list())
+    for found in (*lists, here.payment_method_configurations.list()):
+        assert {one.livemode for one in found.data} == {mode == "live"}
+    assert sold.id in {one.id for one in here.checkout.sessions.list().data}
+    assert sold.id not in {one.id for one in both.client(KEYS[OTHER[mode]]).checkout.sessions.list().data}
+    assert here.balance.retrieve().livemode is (mode == "live")
+
+
+@pytest.mark.parametrize("mode", BOTH)
+def test_what_is_of_the_other_mode(both: Running, mode: Mode) -> None:
+    """A key sees nothing of the other mode, and is told that it lies there; what is nowhere is just missing."""
+    other = OTHER[mode]
+    hint = f"; a similar object exists in {other} mode, but a {mode} mode key was used to make this request."
+    with pytest.raises(stripe.InvalidRequestError) as unsold:
+        begin(both, mode, PRICES[other])
+    assert (unsold.value.http_status, unsold.value.code) == (400, "resource_missing")
+    assert unsold.value.param == "line_items[0][price]"  # pyright: ignore[reportUnknownMemberType]  the vendor's
+    assert unsold.value.user_message == f"No such price: '{PRICES[other]}'{hint}"
+    session = begin(both, other)
+    with pytest.raises(stripe.InvalidRequestError) as unseen:
+        both.client(KEYS[mode]).checkout.sessions.retrieve(session.id)
+    assert (unseen.value.http_status, unseen.value.code) == (404, "resource_missing")
+    assert str(unseen.value.user_message).endswith(hint)
+    with pytest.raises(stripe.InvalidRequestError) as nowhere:
+        begin(both, mode, "price_of_nobody")
+    assert nowhere.value.user_message == "No such price: 'price_of_nobody'"
+
+
+@pytest.mark.parametrize("mode", BOTH)
+def test_short_keys(both: Running, mode: Mode) -> None:
+    """Keys that anybody sees to be made up serve the sandbox, and the product's own settings in their mode."""
+    reader = both.client(READERS[mode])
+    assert [one.id for one in reader.prices.list().data] == [PRICES[mode]]
+    with pytest.raises(stripe.PermissionError):
+        reader.charges.list()
+    for key in (KEYS[mode], READERS[mode]):
+        assert not why_unusable("processor_api_key", key, mode)
+        assert why_unusable("processor_api_key", key, OTHER[mode])
+
+
+def test_each_mode_has_its_own_endpoints(tmp_path: Path) -> None:
+    """An endpoint that a key made hears of its mode only, signed with the secret that was shown once."""
+    with receiving() as of_test, receiving() as of_live, running(tmp_path, Receiver(), change=with_both) as box:
+        receivers: dict[Mode, Receiver] = {"test": of_test, "live": of_live}
+        made = {mode: _endpoint(box, mode, receivers[mode].url) for mode in BOTH}
+        sold = {mode: sell(box, mode).id for mode in BOTH}
+        for mode in BOTH:
+            until(partial(len, receivers[mode].arrived))
+            [(body, signature)] = receivers[mode].arrived
+            secret = made[mode].secret or ""
+            event = stripe.Webhook.construct_event(body, signature, secret)  # pyright: ignore[reportUnknownMemberType]  the vendor's
+            assert (event.livemode, event.api_version) == (mode == "live", VERSION)
+            assert event.data.object["id"] == sold[mode]
+            [known] = box.client(KEYS[mode]).webhook_endpoints.list().data
+            assert (known.id, known.livemode) == (made[mode].id, mode == "live")
+            assert "secret" not in known
+
+
+def _endpoint(box: Running, mode: Mode, url: str) -> stripe.WebhookEndpoint:
+    made = box.client(KEYS[mode]).webhook_endpoints.create(
+        {"url": url, "enabled_events": [COMPLETED], "api_version": VERSION}
+    )
+    assert str(made.secret).startswith("whsec_sandbox_")
+    return made
+
+
+def test_both_modes_after_a_restart(tmp_path: Path) -> None:
+    """What either mode has kept is there after a restart, also when the other mode's key is gone."""
+    with running(tmp_path, Receiver(), change=with_both) as box:
+        sold = {mode: sell(box, mode).id for mode in BOTH}
+    with running(tmp_path, Receiver(), change=with_both) as box:
+        for mode in BOTH:
+            assert [one.id for one in box.client(KEYS[mode]).checkout.sessions.list().data] == [sold[mode]]
+
+    def only_live(config: SandboxConfig) -> SandboxConfig:
+        both = with_both(config)
+        return replace(both, api_keys={KEYS["live"]: EVERYTHING_PERMITTED})
+
+    with running(tmp_path, Receiver(), change=only_live) as box:
+        here = box.client(KEYS["live"])
+        assert [one.id for one in here.checkout.sessions.list().data] == [sold["live"]]
+        assert [one.id for one in here.prices.list().data] == [PRICES["live"]]
+
+
+def test_the_console_of_both(both: Running) -> None:
+    """The page shows both modes under their names, and a button works in the mode of what it is at."""
+    sessions = [begin(both, mode).id for mode in BOTH]
+    page = both.web.get("/", headers=HTML).text
+    for shown in (*sessions, *PRICES.values(), "Sessions in test mode", "Sessions in live mode"):
+        assert shown in page
+    changed = both.web.post("/_price", json={"id": PRICES["live"], "unit_amount": 4900}).json()
+    assert changed["livemode"]
+    made = both.web.post("/_price", json={"id": "price_made", "unit_amount": 100, "mode": "live"}).json()
+    assert made["livemode"]
+    assert both.web.post("/_price", json={"unit_amount": 100, "mode": "none"}).status_code == 400
+    sold = sell(both, "live")
+    charge = both.client(KEYS["live"]).charges.list().data[0]
+    assert charge.payment_intent == sold.payment_intent
+    assert both.web.post(f"/_charges/{charge.id}/refund").json()["livemode"]
+
+
+def test_a_session_of_live_mode_expires(both: Running) -> None:
+    """The clock is moved for both modes."""
+    begun: list[tuple[Mode, str]] = [(mode, begin(both, mode).id) for mode in BOTH]
+    both.advance(24 * 3600)
+    for mode, key in begun:
+        assert both.client(KEYS[mode]).checkout.sessions.retrieve(key).status == "expired"
+        assert both.web.get(f"/pay/{key}").status_code == 410
