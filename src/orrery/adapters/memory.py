@@ -54,7 +54,7 @@ class MemoryStore:
         self, writes: Sequence[Write], checks: Sequence[Check] = (), *, commit_id: str | None = None
     ) -> Committed | Conflict:
         """Apply `writes` if every check holds."""
-        self._refuse_when_closed()
+        await self._give_way()
         refuse_invalid(writes, checks, commit_id)
         self._forget()
         if commit_id in self._commits:
@@ -64,7 +64,7 @@ class MemoryStore:
 
     async def scrub(self) -> bool:
         """Nothing lingers."""
-        self._refuse_when_closed()
+        await self._give_way()
         return True
 
     async def close(self) -> None:

@@ -1,0 +1,302 @@
+"""Typed records over the store: the one way in which they are read, changed, listed, indexed and kept.
+
+A record that was altered or cut, or that a newer release wrote, is never overwritten by a caller that has read it:
+it may be the proof of a sale. `get` raises for such a record; `pages` leaves it out and names it.
+"""
+
+import re
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from orrery.errors import NotFound, OutcomeUnknown, RecordUnreadable, StoreUnavailable
+from orrery.ports.clock import Clock
+from orrery.ports.store import (
+    MINIMUM_TTL,
+    Absent,
+    Check,
+    Committed,
+    Conflict,
+    Delete,
+    Entry,
+    Put,
+    Store,
+    Unchanged,
+    Write,
+)
+from orrery.record import Record
+
+R = TypeVar("R", bound=Record)
+T = TypeVar("T")
+
+PAGE = 200
+"""Records that are read at a time."""
+
+ROUNDS = 20
+"""Attempts of a compare-and-set before the store counts as too busy."""
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_ID = re.compile(rb"[\x21-\x7e]{1,512}")
+
+
+@dataclass(frozen=True, slots=True)
+class Stored(Generic[R]):
+    """A record as it is stored: `version` is what a change of it is checked against."""
+
+    id: str
+    record: R
+    version: int
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[R]):
+    """A part of a collection: what could be read, and why the rest could not."""
+
+    records: Sequence[Stored[R]]
+    unreadable: Sequence[RecordUnreadable] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Writes and the checks that they need: what several collections change in one commit is added up."""
+
+    writes: Sequence[Write] = ()
+    checks: Sequence[Check] = ()
+
+    def __add__(self, other: "Changes") -> "Changes":
+        return Changes([*self.writes, *other.writes], [*self.checks, *other.checks])
+
+
+def _no_index(_: object) -> Iterable[str]:
+    return ()
+
+
+def _for_ever(_: object) -> timedelta | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Collection(Generic[R]):
+    """The records of one `kind`, each stored under `prefix` and its id.
+
+    A collection of one has its whole key as its prefix, and is used without ids. `index` returns the keys by which
+    a record is found besides its id; each holds the id. `life` returns how long a record is kept from the moment
+    at which it comes into its state; a later change in the same state leaves the rest of that time.
+    """
+
+    store: Store
+    clock: Clock
+    kind: type[R]
+    prefix: str
+    index: Callable[[R], Iterable[str]] = field(default=_no_index)
+    life: Callable[[R], timedelta | None] = field(default=_for_ever)
+
+    def key(self, id: str = "") -> str:  # noqa: A002  the field's own word
+        """Return where a record is stored."""
+        return f"{self.prefix}{id}"
+
+    async def get(self, id: str = "") -> Stored[R] | None:  # noqa: A002
+        """Return a record, or None when there is none; raise `RecordUnreadable`."""
+        entry = await self.store.get(self.key(id))
+        return self.read(entry) if entry else None
+
+    async def require(self, id: str = "") -> Stored[R]:  # noqa: A002
+        """Return a record; raise `NotFound` and `RecordUnreadable`."""
+        if found := await self.get(id):
+            return found
+        raise NotFound(f"There is no {self.key(id)}.")
+
+    async def find(self, id: str = "") -> Stored[R] | None:  # noqa: A002
+        """Return a record, or None where one that cannot be read counts as none."""
+        try:
+            return await self.get(id)
+        except RecordUnreadable:
+            return None
+
+    async def replaceable(self, id: str = "") -> tuple[R | None, Check]:  # noqa: A002
+        """Return a record, and the check that nothing has changed since.
+
+        A damaged record counts as none, and may be overwritten. One of a newer `v` may not (decision 45): it is a
+        `RecordUnreadable`.
+        """
+        entry = await self.store.get(self.key(id))
+        if entry is None:
+            return None, Absent(self.key(id))
+        record = parse(self.kind, entry.value)
+        if record is None and is_newer(self.kind, entry.value):
+            raise unreadable(entry.key)
+        return record, Unchanged(entry.key, entry.version)
+
+    async def pages(
+        self, within: str = "", *, limit: int | None = None, newest_first: bool = False
+    ) -> AsyncIterator[Page[R]]:
+        """Yield the records whose ids begin with `within`, by id, up to `limit`; between pages others go on."""
+        async for entries in self._scanned(self.key(within), limit, newest_first=newest_first):
+            yield self._page(entries)
+
+    async def all(self, within: str = "") -> Page[R]:
+        """Return all of `pages` at once: for what is few."""
+        pages = [page async for page in self.pages(within)]
+        return Page(
+            [one for page in pages for one in page.records], [one for page in pages for one in page.unreadable]
+        )
+
+    async def indexed(
+        self, prefix: str, *, limit: int | None = None, newest_first: bool = False
+    ) -> AsyncIterator[Page[R]]:
+        """Yield the records that an index leads to, in the order of its keys.
+
+        An entry that leads nowhere, and is still there, is damaged: it is named in place of its record.
+        """
+        async for entries in self._scanned(prefix, limit, newest_first=newest_first):
+            found = [await self._behind(entry) for entry in entries]
+            yield Page(
+                [one for one in found if isinstance(one, Stored)],
+                [one for one in found if isinstance(one, RecordUnreadable)],
+            )
+
+    def changes(self, id: str, old: Stored[R] | None, new: R | None, *, anew: bool = False) -> Changes:  # noqa: A002
+        """Return what makes `new` of `old`, its index included: None of `old` adds, None of `new` deletes.
+
+        `anew`: its life begins again.
+        """
+        life = self._life(old, new, anew=anew)
+        before = set(self.index(old.record)) if old else set[str]()
+        after = set(self.index(new)) if new else set[str]()
+        kept = after if life else after - before
+        writes: list[Write] = [Delete(key) for key in sorted(before - after)]
+        writes += [Put(key, id.encode(), life) for key in sorted(kept)]
+        writes.append(Put(self.key(id), new.to_bytes(), life) if new else Delete(self.key(id)))
+        return Changes(writes, [Unchanged(self.key(id), old.version) if old else Absent(self.key(id))])
+
+    def put(self, record: R, id: str = "") -> Put:  # noqa: A002
+        """Return the write of a record over whatever is there: of a collection without an index."""
+        return Put(self.key(id), record.to_bytes(), self.life(record))
+
+    async def update(self, id: str, change: Callable[[R], R]) -> R:  # noqa: A002
+        """Change a record and return it; `change` has no effects, and is asked again when another was first.
+
+        Raises `NotFound`, `RecordUnreadable`, and `StoreUnavailable` when others are always first.
+        """
+
+        async def attempt() -> R | Conflict:
+            old = await self.require(id)
+            new = change(old.record)
+            if new == old.record:
+                return new
+            outcome = await commit(self.store, self.changes(id, old, new))
+            return outcome if isinstance(outcome, Conflict) else new
+
+        return await compare_and_set(attempt, f"{self.key(id)} changes all the time; nothing was written.")
+
+    def read(self, entry: Entry) -> Stored[R]:
+        """Return the record in an entry of this collection; raise `RecordUnreadable`."""
+        record = parse(self.kind, entry.value)
+        if record is None:
+            raise unreadable(entry.key)
+        return Stored(entry.key.removeprefix(self.prefix), record, entry.version, entry.expires_at)
+
+    def _life(self, old: Stored[R] | None, new: R | None, *, anew: bool) -> timedelta | None:
+        if new is None:
+            return None
+        whole = self.life(new)
+        if whole is None or old is None or anew or old.expires_at is None or self.life(old.record) != whole:
+            return whole
+        return max(old.expires_at - self.clock.now(), MINIMUM_TTL)
+
+    def _page(self, entries: Sequence[Entry]) -> Page[R]:
+        records, left_out = list[Stored[R]](), list[RecordUnreadable]()
+        for entry in entries:
+            try:
+                records.append(self.read(entry))
+            except RecordUnreadable as error:
+                left_out.append(error)
+        return Page(records, left_out)
+
+    async def _behind(self, index: Entry) -> Stored[R] | RecordUnreadable | None:
+        try:
+            if found := await self.get(indexed_id(index)):
+                return found
+        except RecordUnreadable as error:
+            return error
+        still = await self.store.get(index.key)
+        return unreadable(index.key) if still and still.version == index.version else None
+
+    async def _scanned(
+        self, prefix: str, limit: int | None, *, newest_first: bool
+    ) -> AsyncIterator[Sequence[Entry]]:
+        after, left = None, limit
+        while left is None or left > 0:
+            size = PAGE if left is None else min(left, PAGE)
+            entries = await self.store.scan(prefix, after=after, limit=size, reverse=newest_first)
+            if entries:
+                yield entries
+            if len(entries) < size:
+                return
+            after, left = entries[-1].key, None if left is None else left - len(entries)
+            await self.clock.sleep(0)
+
+
+async def commit(store: Store, changes: Changes) -> Committed | Conflict:
+    """Commit; when the answer is lost, ask once more under the same id, which writes nothing twice.
+
+    Raises the store's errors.
+    """
+    try:
+        return await store.commit(changes.writes, changes.checks, commit_id=secrets.token_hex(16))
+    except OutcomeUnknown as error:
+        return await store.commit(changes.writes, changes.checks, commit_id=error.commit_id)
+
+
+async def write(store: Store, writes: Sequence[Write]) -> None:
+    """Commit without a check: nothing can conflict with that. Raises the store's errors."""
+    _ = await store.commit(writes)
+
+
+async def compare_and_set(attempt: Callable[[], Awaitable[T | Conflict]], busy: str) -> T:
+    """Return what `attempt` returns once it meets no conflict; raise `StoreUnavailable(busy)` after `ROUNDS`.
+
+    Each attempt reads anew what it decides by.
+    """
+    for _ in range(ROUNDS):
+        outcome = await attempt()
+        if not isinstance(outcome, Conflict):
+            return outcome
+    raise StoreUnavailable(busy)
+
+
+class _Versioned(BaseModel):
+    v: int
+
+
+def parse(kind: type[R], value: bytes) -> R | None:
+    """Return the record in stored bytes, or None when it cannot be read."""
+    try:
+        return kind.from_bytes(value)
+    except ValidationError:
+        return None
+
+
+def is_newer(kind: type[Record], value: bytes) -> bool:
+    """Return whether a newer release wrote these bytes, by their `v`."""
+    try:
+        return _Versioned.model_validate_json(value).v > _Versioned(v=kind.model_fields["v"].default).v
+    except ValidationError:
+        return False
+
+
+def indexed_id(index: Entry) -> str:
+    """Return the id that an entry of an index holds; raise `RecordUnreadable`."""
+    if not _ID.fullmatch(index.value):
+        raise unreadable(index.key)
+    return index.value.decode("ascii")
+
+
+def unreadable(key: str) -> RecordUnreadable:
+    """Return the error that names a key; a digest in it stands for a person, and is left out."""
+    return RecordUnreadable(_DIGEST.sub("…", key))
