@@ -7,22 +7,26 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 
+from tests.support.forks import Forked
 from tests.support.waiting import PATIENCE
+
+MOST_PRINTED = 1 << 24
+"""Bytes of one command's output that are read."""
 
 
 class Program:
     """`orrery <arguments>`: it leads a process group of its own, so that what it leaves behind is seen.
 
-    What it prints is added to the file `output`.
+    What it prints is added to the file `output`. `anew` starts a new interpreter rather than a fork of one.
     """
 
-    def __init__(self, arguments: Sequence[str], output: Path) -> None:
+    def __init__(self, arguments: Sequence[str], output: Path, *, anew: bool = False) -> None:
         self.output = output
         with output.open("ab") as log:
-            self.process = subprocess.Popen(  # noqa: S603  our own command
-                [sys.executable, "-m", "orrery", *arguments], stdout=log, stderr=log, start_new_session=True
-            )
+            start = _start_anew if anew else _fork
+            self.process = start(arguments, log.fileno())
 
     def require_alive(self) -> None:
         """Fail with what it printed unless it runs."""
@@ -66,5 +70,22 @@ class Program:
 
 def run_orrery(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
     """Run `orrery <arguments>` to its end, with `given` on its standard input, and return what came of it."""
+    with TemporaryFile() as stdin, TemporaryFile() as stdout, TemporaryFile() as stderr:
+        stdin.write(given.encode())
+        stdin.seek(0)
+        process = Forked(arguments, stdin.fileno(), stdout.fileno(), stderr.fileno())
+        try:
+            process.wait(PATIENCE)
+        finally:
+            process.kill()
+        printed = [os.pread(one.fileno(), MOST_PRINTED, 0).decode() for one in (stdout, stderr)]
+    return subprocess.CompletedProcess(arguments, process.wait(PATIENCE), *printed)
+
+
+def _start_anew(arguments: Sequence[str], output: int) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "orrery", *arguments]
-    return subprocess.run(command, input=given, capture_output=True, text=True, check=False, timeout=PATIENCE)  # noqa: S603  our own command
+    return subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)  # noqa: S603  our own command
+
+
+def _fork(arguments: Sequence[str], output: int) -> Forked:
+    return Forked(arguments, 0, output, output)

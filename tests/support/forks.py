@@ -1,0 +1,194 @@
+"""Starts `orrery` by forking a process that has imported it already: importing is most of the work of a command.
+
+What runs is the same program in a process of its own, with its own session, signals, files and end. Tests of the
+start itself run a new interpreter (`Program(..., anew=True)`), as the rehearsal and the demo do.
+"""
+
+import atexit
+import importlib
+import json
+import os
+import pkgutil
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import weakref
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from types import FrameType
+from typing import TextIO, TypedDict
+
+import orrery
+from orrery.cli.main import main
+from tests.support.waiting import PATIENCE
+
+_NUMBER = struct.Struct("i")
+_LONGEST_REQUEST = 1 << 17
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class _Request(TypedDict):
+    arguments: list[str]
+    folder: str
+    environment: dict[str, str]
+
+
+class Forked:
+    """A started process, with what tests use of `subprocess.Popen`."""
+
+    def __init__(self, arguments: Sequence[str], stdin: int, stdout: int, stderr: int) -> None:
+        self.returncode: int | None = None
+        ours, theirs = socket.socketpair()
+        self._line = ours.detach()
+        weakref.finalize(self, os.close, self._line)
+        with theirs:
+            environment = dict(os.environ)  # noqa: TID251  passed on
+            request = _Request(arguments=[*arguments], folder=str(Path.cwd()), environment=environment)
+            files = [stdin, stdout, stderr, theirs.fileno()]
+            socket.send_fds(_forker(), [json.dumps(request).encode()], files)
+        self.pid = self._number()
+
+    def poll(self) -> int | None:
+        """Return the exit code, or None while it runs; minus the signal's number if a signal ended it."""
+        with suppress(subprocess.TimeoutExpired):
+            return self.wait(0)
+        return None
+
+    def wait(self, timeout: float) -> int:
+        """Wait for its end and return the exit code; raise `subprocess.TimeoutExpired`."""
+        if self.returncode is None:
+            if not select.select([self._line], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(["orrery"], timeout)
+            self.returncode = os.waitstatus_to_exitcode(self._number())
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal to it, if it still runs."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """Send SIGKILL to it."""
+        self.send_signal(signal.SIGKILL)
+
+    def _number(self) -> int:
+        (number,) = _NUMBER.unpack(os.read(self._line, _NUMBER.size))
+        return int(number)
+
+
+@cache
+def _forker() -> socket.socket:
+    """Return the line to this test process's forker, which ends with the test process."""
+    # A request is one packet: threads may ask at the same time, and its files arrive with its bytes.
+    ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
+    with theirs:
+        command = [sys.executable, "-m", "tests.support.forks", str(theirs.fileno())]
+        forker = subprocess.Popen(command, cwd=ROOT, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)  # noqa: S603  our own
+
+    def end() -> None:
+        ours.close()
+        forker.wait(PATIENCE)
+
+    atexit.register(end)
+    return ours
+
+
+class _Forker:
+    """Forks what is asked for on a line, and tells the pid and the end of each on a line of its own."""
+
+    def __init__(self, line: socket.socket) -> None:
+        self._line = line
+        self._running: dict[int, socket.socket] = {}
+
+    def run(self) -> Sequence[str] | None:
+        """Serve until the line ends; return None then, and in each forked process its arguments."""
+        wake, woken = os.pipe()
+        for end in (wake, woken):
+            os.set_blocking(end, False)
+        signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, _nothing)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests, which end it
+        while True:
+            ready, _, _ = select.select([self._line, wake], [], [])
+            if wake in ready:
+                os.read(wake, 4096)
+                self._reap()
+            if self._line in ready:
+                request, files, _, _ = socket.recv_fds(self._line, _LONGEST_REQUEST, 4)
+                if not request:
+                    return None
+                if self._fork(socket.socket(fileno=files.pop()), files):
+                    os.close(wake)
+                    os.close(woken)
+                    return _become(json.loads(request), files)
+
+    def _reap(self) -> None:
+        for pid in [*self._running]:
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                self._tell(self._running.pop(pid), status)
+
+    def _tell(self, line: socket.socket, status: int) -> None:
+        with line:
+            try:
+                line.sendall(_NUMBER.pack(status))
+            except BrokenPipeError:
+                return  # the test does not ask any more
+
+    def _fork(self, line: socket.socket, files: Sequence[int]) -> bool:
+        """Return whether this is the forked process."""
+        pid = os.fork()
+        if pid:
+            for file in files:
+                os.close(file)
+            line.sendall(_NUMBER.pack(pid))
+            self._running[pid] = line
+            return False
+        for other in (line, self._line, *self._running.values()):
+            other.close()
+        return True
+
+
+def _nothing(number: int, frame: FrameType | None) -> None:
+    """Let a signal wake the forker, no more."""
+    del number, frame
+
+
+def _become(request: _Request, files: Sequence[int]) -> Sequence[str]:
+    """Take on the session, the files, the folder and the environment of a started command."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.setsid()
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
+    os.chdir(request["folder"])
+    os.environ.clear()  # noqa: TID251  the test's own takes its place
+    os.environ.update(request["environment"])  # noqa: TID251  the same
+    sys.stdin, sys.stdout = _text(0, "r"), _text(1, "w")
+    sys.stderr = _text(2, "w", errors="backslashreplace", buffering=1)
+    return request["arguments"]
+
+
+def _text(number: int, mode: str, *, errors: str = "strict", buffering: int = -1) -> TextIO:
+    return os.fdopen(number, mode, buffering, "utf-8", errors, closefd=False)  # pyright: ignore[reportReturnType]  a text
+
+
+def _import_everything() -> None:
+    for module in pkgutil.walk_packages(orrery.__path__, "orrery."):
+        if module.name != "orrery.__main__":
+            importlib.import_module(module.name)
+
+
+if __name__ == "__main__":
+    _import_everything()
+    arguments = _Forker(socket.socket(fileno=int(sys.argv[1]))).run()
+    if arguments is not None:
+        sys.argv = ["orrery", *arguments]
+        main()
