@@ -56,12 +56,10 @@ def counted() -> Counter[str]:
 STILL_TO_REPLACE = {
     ".": 2,
     "adapters": 21,
-    "checkout": 28,
     "cli": 13,
     "edge": 9,
     "fraud": 6,
     "live": 18,
-    "owner": 48,
     "ports": 4,
     "sandbox": 14,
     "settings": 8,

@@ -184,7 +184,7 @@ class Desk:
         return [stored.tried(JournalEntry, entry) for entry in entries]
 
     def given(self, gift: Gift) -> AccessRecord:
-        """Return the record that `gift` would make now, and write nothing; raise `Invalid` for an unusable one."""
+        """Return the access record that `grant` would write; raise `Invalid` for unusable values."""
         now = self._clock.now()
         if gift.expires_at is not None and gift.expires_at <= now:
             raise Invalid("The access would have ended already.")
@@ -284,7 +284,7 @@ _SOMEWHERE_AN_EMAIL = re.compile(r"[^\s@]@[^\s@]+\.[^\s@.]")
 
 
 def checked_reason(reason: str) -> None:
-    """Raise `Invalid` unless the journal may keep this reason for good."""
+    """Raise `Invalid` unless the journal may keep this reason permanently."""
     if not reason.strip():
         raise Invalid("A reason is needed.")
     if _SOMEWHERE_AN_EMAIL.search(reason):

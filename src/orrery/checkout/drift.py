@@ -1,7 +1,7 @@
-"""What a session must show (change rule 2), and whether it does. Pure.
+"""The conditions on a visitor's session (change rule 2), and whether they hold. Pure.
 
-Two readings of the rule (decision 6): whoever verifies by hand holds a session against the rule to the letter; the
-unattended check holds it against the setting, which change rule 3 lets be any_3ds_required.
+The rule is read in two ways (decision 6): the command `orrery checkout verify` compares a session with the rule as
+it is written; the unattended check compares it with the setting, which change rule 3 lets be any_3ds_required.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ METHODS, THREE_D_SECURE, MESSAGE = (
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One thing that a session must show: what is wanted, what was found, and a word about the difference."""
+    """One condition on a session: what is wanted, what was found, and a note about the difference."""
 
     name: str
     wanted: str
@@ -38,7 +38,7 @@ class Condition:
 
 
 class DriftSeen(Record):
-    """What the last look at a visitor's session has shown: which conditions did not hold."""
+    """The conditions that did not hold at the last check of a visitor's session."""
 
     v: Literal[1] = 1
     session_id: str
@@ -63,7 +63,7 @@ def to_the_letter(session: CheckoutSession, setting: str) -> list[Condition]:
 
 
 def as_sold(session: CheckoutSession, parameters: Parameters) -> list[Condition]:
-    """Return the same conditions, with what `parameters` say; the order of the methods tells nothing here."""
+    """Return the same conditions with the values of `parameters`; the order of the methods does not count here."""
     methods = sorted(_texts(parameters.get("payment_method_types")))
     return [
         _same(METHODS, ", ".join(methods), ", ".join(sorted(session.payment_method_types))),

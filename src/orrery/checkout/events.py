@@ -1,7 +1,7 @@
-"""The processor's events beside what we made of them, and the owner's replay of one (issue 4, item 8).
+"""The processor's events with what Orrery did with them, and the owner's replay of one (issue 4, item 8).
 
-A replay is no second way in: the event is fetched from the processor with our own key, and then goes the way of a
-webhook whose signature was found good.
+A replay trusts only the processor: Orrery fetches the event with its own key, and then handles it like a webhook
+with a valid signature.
 """
 
 import re
@@ -24,16 +24,16 @@ from orrery.ports.processor import EventSummary, PartialEvent, ProcessorReads, s
 from orrery.ports.store import Store
 
 CONCERNS_US = "checkout.session."
-"""How the types begin of the events that are listed: those about sessions."""
+"""The prefix of the types of the listed events: those about sessions."""
 
 LOOK_BACK = timedelta(days=7)
 """How far back `doctor` looks: the processor gives up after 3 days (facts, The vendor)."""
 
 DELIVERY_TIME = timedelta(minutes=2)
-"""So new an event may be on its way still."""
+"""How old an event may be that is still on its way."""
 
 UNREADABLE_FOR = timedelta(days=30)
-"""How long `doctor` speaks of an event that could not be read: as long as the processor can send it again."""
+"""How long `doctor` reports an event that could not be read: as long as the processor can send it again."""
 
 Became = Literal["granted", "waiting", "refused", "foreign", "ignored", "never came", "unreadable"]
 Result = Literal[
@@ -45,11 +45,10 @@ _ID = re.compile(r"evt_[A-Za-z0-9_]{1,250}")
 
 @dataclass(frozen=True, slots=True)
 class KnownEvent:
-    """An event at the processor and here.
+    """An event at the processor and in the store, without personal data.
 
-    `pending` counts deliveries that no endpoint has accepted yet; `stored` tells whether the event came in here;
-    `became` what followed from it, and `why` in a few words: `unreadable` when what followed cannot be read.
-    Nothing of it is personal.
+    `pending` counts deliveries that no endpoint has accepted yet; `stored` says whether Orrery received the event;
+    `became` is its result, and `why` the reason in a few words: `unreadable` when the result cannot be read.
     """
 
     id: str
@@ -64,13 +63,13 @@ class KnownEvent:
 
     @property
     def failed(self) -> bool:
-        """Return whether it was not accepted, cannot be read, or is of a completed session and never came in."""
+        """Return whether it was not accepted, cannot be read, or reports a completed session and never arrived."""
         return self.pending > 0 or self.became == "unreadable" or (self.type == COMPLETED and not self.stored)
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What became of an event that was taken in once more."""
+    """The result of a replayed event."""
 
     id: str
     type: str | None
@@ -79,7 +78,7 @@ class Replayed:
 
 
 class Events:
-    """Compares the processor's events with the store, and takes one in on the owner's word."""
+    """Compares the processor's events with the store, and replays one on the owner's command."""
 
     def __init__(
         self,
@@ -92,7 +91,7 @@ class Events:
         *,
         livemode: bool,
     ) -> None:
-        """`take_in` is the webhook's way behind its signature check."""
+        """`take_in` handles an event as the webhook does after its signature check."""
         self._store = store
         self._clock = clock
         self._reads = reads
@@ -102,10 +101,10 @@ class Events:
         self._livemode = livemode
 
     async def look(self, since: timedelta, *, failed: bool = False) -> AsyncIterator[KnownEvent | ItemUnreadable]:
-        """Yield what the processor tells of sessions, newest first; with `failed` only what did not come through.
+        """Yield the processor's events about sessions, newest first; with `failed` only those that need attention.
 
-        What came in, could not be read, and is not told by the processor comes last. Raises the processor's and
-        the store's errors.
+        Events that Orrery received but could not read, and that the processor no longer lists, come last. Raises
+        the processor's and the store's errors.
         """
         start, listed = self._clock.now() - since, set[str]()
         async for event in self._reads.list_events(start):
@@ -124,11 +123,11 @@ class Events:
                     yield known
 
     async def replay(self, event_id: str) -> Replayed:
-        """Fetch an event from the processor and take it in as its webhook would; once is once.
+        """Fetch an event from the processor and receive it as its webhook would; a repeat changes nothing.
 
-        Where the processor has it no more, or cannot write it so that we can read it, the body is taken that came
-        by a webhook. Raises `Invalid` for what is no id or of another mode, `NotFound`, and the processor's and
-        store's errors.
+        Where the processor no longer has the event, or sends it in a form that Orrery cannot read, the stored body
+        of the webhook is used. Raises `Invalid` for an id that is no event's or of another mode, `NotFound`, and
+        the processor's and store's errors.
         """
         kept = await self._raw_events.body(event_id)
         body = await self._fetched(event_id, kept)
@@ -140,7 +139,7 @@ class Events:
         return replayed
 
     async def finding(self) -> Finding:
-        """Return whether every completed session that the processor could not deliver is here all the same."""
+        """Return whether Orrery knows every completed session whose event the processor could not deliver."""
         now, part, days = self._clock.now(), "webhook deliveries", LOOK_BACK.days
         undelivered = self._reads.list_events(now - LOOK_BACK, undelivered=True)
         events, unread = split_unreadable([one async for one in undelivered])
@@ -159,7 +158,7 @@ class Events:
         return Finding(part, "ok", f"Every completed session of {days} days was delivered.")
 
     async def _lost(self, missing: Sequence[KnownEvent]) -> str:
-        """Return what is told of completed sessions that did not arrive."""
+        """Return the reason of a finding about completed sessions whose events did not arrive."""
         count, oldest = len(missing), moment(min(one.created for one in missing))
         why = f"Completed sessions of {LOOK_BACK.days} days that did not arrive: {count}, the oldest of {oldest}."
         if outage := await self._refusals.open():
@@ -167,7 +166,7 @@ class Events:
         return f"{why} Can the processor reach the webhook?"
 
     async def _unreadable(self, now: datetime) -> int:
-        """Return how many events came that cannot be read, and whose sessions got nowhere by another way."""
+        """Return how many events cannot be read whose sessions were not handled in another way."""
         notes = await self._raw_events.unreadable(now - UNREADABLE_FOR)
         return sum([(await self._known(_summary(note))).became == "unreadable" for note in notes])
 
@@ -182,7 +181,7 @@ class Events:
         return Replayed(event.id, event.type, session_id, await self._take_in(body))
 
     async def _fetched(self, event_id: str, kept: bytes | None) -> bytes:
-        """Return the event as the processor has it, or `kept` where it has it no more."""
+        """Return the event from the processor, or `kept` where the processor no longer has it."""
         if not _ID.fullmatch(event_id):
             if kept is None:
                 raise Invalid("That is no id of an event: it begins with evt_.")

@@ -1,4 +1,4 @@
-"""How the checkout is: what `readyz` may ask at any time, and what `doctor` asks the processor."""
+"""The checks of the checkout: those for `readyz`, and those of `orrery doctor`, which ask the processor."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _WEBHOOK = "processor webhook"
 
 @dataclass(frozen=True, slots=True)
 class CheckoutHealth:
-    """What is configured, and the processor to ask."""
+    """The checks of the checkout's settings and of the processor."""
 
     catalogue: Catalogue
     processor: Processor
@@ -33,7 +33,7 @@ class CheckoutHealth:
     has_service_token: bool
 
     async def local(self) -> list[Finding]:
-        """Return what can be told without asking anybody."""
+        """Return the findings of the checks that need no network."""
         if not self.catalogue:
             return [Finding("checkout", "off", "No product is configured.")]
         return [

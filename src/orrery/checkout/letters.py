@@ -1,4 +1,4 @@
-"""What the owner and the buyer are told (decision 12): pure."""
+"""The texts of the pushes to the owner and the e-mails to buyers (decision 12). Pure."""
 
 from dataclasses import dataclass, field
 
@@ -14,7 +14,7 @@ _NO_ADDRESS = (
 
 @dataclass(frozen=True, slots=True)
 class Letters:
-    """Writes the messages of checkout. `practice_url` may hold {vendorSlug} and {certCode}."""
+    """Writes the messages of the checkout. `practice_url` may contain {vendorSlug} and {certCode}."""
 
     seller: str
     practice_url: str = ""
@@ -39,7 +39,7 @@ class Letters:
         return Draft(letter_id, "email", f"Your access to {title}", "\n\n".join(lines) + "\n", to=record.email)
 
     def withheld(self, session_id: str, reason: str) -> Draft:
-        """Return the push that tells the owner of a completed session without access."""
+        """Return the push about a completed session without access."""
         return Draft(
             id=f"withheld-{session_id}-{reason.replace(' ', '-')}",
             channel="push",
@@ -50,7 +50,7 @@ class Letters:
         )
 
     def payment_failed(self, session_id: str, product: ProductKey | None) -> Draft:
-        """Return the push that ends what `withheld` began: the payment that was outstanding failed."""
+        """Return the push that follows `withheld` when the outstanding payment failed."""
         what = f"{product.name}, session {session_id}" if product else f"Session {session_id}"
         return Draft(
             id=f"payment-failed-{session_id}",
@@ -98,7 +98,7 @@ class Letters:
         )
 
     def dispute_decided(self, taken: TakenBack, session_id: str, *, runs: bool) -> Draft:
-        """Return the push that ends what `disputed` began."""
+        """Return the push that follows `disputed` when the dispute is decided."""
         lost = taken.contested
         body = f"Session {session_id}: the dispute of charge {taken.charge_id} was {'lost' if lost else 'won'}."
         revoking = " Its access runs on: revoke it with `orrery access revoke`, if you mean it."
@@ -118,7 +118,7 @@ class Letters:
         )
 
     def _to_owner(self, record: AccessRecord, notes: tuple[str, ...]) -> Draft:
-        # No name and no e-mail address: a push passes through others' hands (decision 12).
+        # No name and no e-mail address: other companies' servers handle a push (decision 12).
         title = self.title(record.product)
         done = "Sold" if record.granted_by == "webhook" else f"Granted by {record.granted_by}"
         body = f"{record.product.name}, {amount(record)}. Access until {record.expires_at:%d %B %Y}."

@@ -1,4 +1,4 @@
-"""Who asks whether access is open (decision 11)."""
+"""The practice site's question whether a buyer has access (decision 11)."""
 
 import secrets
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from orrery.ports.store import Absent, Entry, Put, Store
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the practice site is told."""
+    """The answer to the practice site."""
 
     granted: bool
     expires_at: datetime | None
@@ -31,9 +31,9 @@ class Lookup:
         self._index_key = index_key
 
     async def check_session(self, session_id: str, cert_code: str, vendor_slug: str | None = None) -> Answer:
-        """Return whether that product is open now to the buyer of this session, who may have bought it again.
+        """Return whether the buyer of this session, who may have bought the product again, has access to it now.
 
-        A session opens no other product than its own, and nothing once it was revoked. Raises as `check_email`.
+        A session opens only its own product, and nothing once it was revoked. Raises as `check_email`.
         """
         record = await self.record(session_id)
         found = await self._known_by(record, cert_code) if record else []
@@ -42,8 +42,8 @@ class Lookup:
     async def check_email(self, email: str, cert_code: str, vendor_slug: str | None = None) -> Answer:
         """Return whether any purchase of this buyer opens that product now.
 
-        Raises `Invalid` when it takes the vendor to know the product, and `RecordUnreadable` when no purchase
-        opens it, but one that cannot be read might.
+        Raises `Invalid` when the code alone does not identify the product, and `RecordUnreadable` when no readable
+        purchase opens it, but an unreadable one might.
         """
         return self._answer(await self.found_of(email), cert_code, vendor_slug)
 
@@ -76,7 +76,7 @@ class Lookup:
         return found
 
     async def _known_by(self, record: AccessRecord, cert_code: str) -> list[AccessRecord | RecordUnreadable]:
-        """Return what may open the product of a session: its record, and the buyer's others of that product."""
+        """Return the access record of a session and the buyer's other records of the same product."""
         if record.revoked_at or not record.email or record.cert_code != cert_code:
             return [record]
         others = await self.found_of(record.email)
@@ -95,7 +95,7 @@ class Lookup:
         return Answer(bool(ends), max(ends, default=None))
 
     def _vendor(self, cert_code: str, records: list[AccessRecord]) -> str | None:
-        """Return whose product a code means: the catalogue's, or of one that is not on sale the buyer's."""
+        """Return the vendor of a code: from the catalogue, or from the buyer's records when it is not on sale."""
         vendors = self._catalogue.vendors_of(cert_code) or sorted({one.vendor_slug for one in records})
         if len(vendors) > 1:
             raise Invalid("vendorSlug: It is required, since more than one vendor has this certCode.")

@@ -12,12 +12,12 @@ _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 _ACCENTS = "\u0300-\u036f"
-"""What the lower case of one letter may end with: the dot of U+0130. It belongs to the letter before."""
+"""Accents that lower case may append to a character, as the dot of U+0130. They belong to that character."""
 
 
 @dataclass(frozen=True)
 class Sought:
-    """What is looked for: the addresses of a person, in any spelling, and the sessions that are this person's."""
+    """The search terms: a person's addresses, in any spelling, and the ids of this person's sessions."""
 
     addresses: frozenset[str]
     sessions: frozenset[str] = frozenset()

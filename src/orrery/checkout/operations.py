@@ -1,4 +1,4 @@
-"""What the checkout changes at the processor, each only by an approval (change rule 4): it expires sessions."""
+"""The checkout's operations at the processor, each only after an approval (change rule 4): expiring sessions."""
 
 import secrets
 from typing import Literal
@@ -46,7 +46,7 @@ class Expiry:
 
     async def perform(self, intent: Intent, target: str) -> str:
         """Expire the session; raise the processor's errors."""
-        # A key for each try: a 5xx is stored under its key, and the next try would be answered with it.
+        # A new key for each try: the processor stores a 5xx under its key, and would repeat it to the next try.
         key = f"orrery-{intent.id}-{secrets.token_hex(8)}"
         _ = await self._writes.expire_session(target, idempotency_key=key)
         return "The session is expired."
@@ -63,8 +63,8 @@ class Expiry:
     async def is_own(self, run_id: str, session_id: str) -> bool:
         """Return whether the session was recorded under a preflight's run, and offered to no visitor.
 
-        The record alone proves nothing: whoever can write the store can make one up. Whoever takes the offer away
-        as well has spoilt the visitor's sale without any approval.
+        The record alone proves nothing: anyone who can write the store can invent one. A person who also deletes
+        the offer has broken the visitor's sale, which needs no approval.
         """
         if await self._store.get(keys.offer(session_id)):
             return False

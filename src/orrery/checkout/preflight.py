@@ -26,10 +26,10 @@ from orrery.ports.panels import Panel, Tone, moment
 from orrery.ports.processor import ProcessorReads
 
 REASON = "The parameters are tried before they are sold, and the test sessions are expired."
-"""What change rule 1 says, for whoever signs."""
+"""The sentence of change rule 1 that the owner reads before signing."""
 
 _NOT_ITS_OWN = "the account's first active price"
-"""Stands for a price in the digest of a product that names none: which one it will be is not known yet."""
+"""Replaces the price in the digest of a product without one, whose price is not known yet."""
 
 _WORDS: dict[State, str] = {
     "accepted": "accepted",
@@ -41,7 +41,7 @@ _WORDS: dict[State, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be tried: a product and the digest of its parameters."""
+    """One product of a run, and the digest of its parameters."""
 
     product: Product
     digest: str
@@ -102,7 +102,7 @@ class Preflight:
         return report
 
     async def pending(self, products: Sequence[Product]) -> list[Standing]:
-        """Return how each product stands, without asking anybody."""
+        """Return the state of each product from the store alone."""
         return [await self._selling.standing(product) for product in products]
 
     async def panel(self) -> Panel:
@@ -138,7 +138,7 @@ class Preflight:
         return f"It names no price, and {further} can be tried with its own price only."
 
     async def _settle(self) -> None:
-        """Learn by reading what became of what a killed run had begun to expire."""
+        """Read the outcomes of the expiries that a killed run had started."""
         for proposal in await self._runs():
             if proposal.in_words(self._clock.now()) == "unknown":
                 with suppress(OrreryError):  # what cannot be read now is read by the next run

@@ -104,9 +104,9 @@ class Privacy:
     async def erase(self, email: str, reason: str) -> Erasure:
         """Erase `email` everywhere; sales stay, without their buyer, and intents of which something may come.
 
-        With it go the former addresses of its records, unless another record has one of them now. Access that runs
-        goes on for who holds the session id. Raises `Invalid` for an unusable reason, and the store's errors; a
-        repeat finishes what an interrupted erasure left.
+        The former addresses of its records are erased too, unless another record has one of them now. Access that
+        runs stays open by its session id. Raises `Invalid` for an unusable reason, and the store's errors; a
+        repeat completes an interrupted erasure.
         """
         address = normal_email(email)
         checked_reason(reason)
@@ -115,17 +115,17 @@ class Privacy:
         data = await self._exported(sought)
         # The records go last: until then a repeat learns from them which the former addresses were.
         kept = await self._erase_intents(sought, reason)
-        # Until nothing is found: what was sold, delivered or changed meanwhile refused its part of the erasure.
+        # Until nothing is found: a sale, delivery or change meanwhile made its part of the erasure conflict.
         while await self._erase_found(sought, address, reason):
             sought |= await self._sought(address)
         former = sorted(sought.addresses - {address})
         return Erasure(data, kept, tuple(former), is_scrubbed=await self._store.scrub())
 
     async def erase_again(self, done: Sequence[ErasedBefore]) -> tuple[int, list[RecordUnreadable]]:
-        """Erase in a restored store what was `done` in the one before.
+        """Repeat in a restored store the erasures that were `done` in the previous one.
 
-        Return of how many sessions, and why not of others. What the snapshot does not hold is brought along
-        without its buyer: who holds the session keeps the access.
+        Returns how many sessions were erased, and why others were not. A record that the snapshot does not contain
+        is copied without its buyer, so that its session id keeps the access.
         """
         again, left_out = 0, list[RecordUnreadable]()
         for one in done:
@@ -273,7 +273,7 @@ class Privacy:
             return [], []
         unchanged: list[Check] = [Unchanged(entry.key, entry.version)]
         offer = readable(Offer, entry)
-        if offer is None:  # it may hold the address, and counts as lost for whoever reads it
+        if offer is None:  # it may contain the address, and every reader treats it as missing
             return [Delete(entry.key)], unchanged
         blank = offer.without_unknown_fields().change(client_address=None)
         return [Put(entry.key, blank.to_bytes(), KEEP_OFFERS)], unchanged

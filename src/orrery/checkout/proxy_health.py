@@ -1,6 +1,6 @@
-"""Whether buyers are told apart: behind an untrusted proxy all of them are one client address with one rate limit.
+"""Whether buyers have addresses of their own: behind an untrusted proxy all share one address and one rate limit.
 
-Requests only note in memory what they show; a job writes it, because a request that the limit refuses writes
+Requests note what they show in memory only; a job stores it, because a request that the limit refuses writes
 nothing (decision 14). It is in the store so that `orrery doctor`, another process, finds it too.
 """
 
@@ -23,19 +23,19 @@ from orrery.ports.store import Absent, Conflict, Put, Store, Unchanged
 from orrery.record import Record
 
 MANY_REFUSED = 10
-"""So many refusals of one private address are more than a person causes who clicks again."""
+"""This many refusals of one private address are more than one person causes by clicking again."""
 
 REFUSED_WITHIN = timedelta(hours=1)
-"""The refusals of how long are counted: the longer window of the rate limit (decision 14)."""
+"""The window in which refusals are counted: the longer one of the rate limit (decision 14)."""
 
 EVERY = timedelta(minutes=1)
-"""How often what was noted is written, if there is anything new."""
+"""How often a new note is stored."""
 
 WRITTEN_EVERY = timedelta(minutes=10)
-"""How often it is written while it stays the same."""
+"""How often an unchanged note is stored."""
 
 KEEP = timedelta(hours=24)
-"""How long after its last sight a proxy counts as one: longer than a night without buyers."""
+"""How long a proxy counts after its last request: longer than a night without buyers."""
 
 PART = "client addresses"
 
@@ -79,7 +79,7 @@ class ProxyHealth:
         self._refused[address] += 1
 
     async def write(self) -> None:
-        """Write what was noted; when another process writes at this moment, it waits for the next time."""
+        """Store what was noted; after a conflict with another process, the next run stores it."""
         address, counted = self._suspect(), self._refused.copy()
         if address is None or self._was_written_just_now():
             return
@@ -92,7 +92,7 @@ class ProxyHealth:
             self._refused -= counted
 
     async def local(self) -> list[Finding]:
-        """Return whether buyers are told apart; a store that fails is another part's to tell."""
+        """Return whether buyers have addresses of their own; nothing when the store fails."""
         try:
             seen = readable(ProxySighting, await self._store.get(keys.PROXY))
         except StoreError:

@@ -14,7 +14,7 @@ from orrery.ports.processor import Parameter, Parameters
 from orrery.record import Record
 
 KEEP_TRIALS = timedelta(days=30)
-"""How long it is remembered what a preflight did, and which sessions were our own."""
+"""How long the records of preflights and of our own sessions are kept."""
 
 TrialState = Literal["asked", "open", "expired", "completed", "left open", "rejected", "gone"]
 
@@ -43,10 +43,10 @@ class Receipt(Record):
 
 
 class Trial(Record):
-    """What a preflight has done about one product.
+    """The state of one product in a preflight.
 
-    `asked` is written before the processor is asked: whoever repeats the question under the same
-    `idempotency_key` finds the same session. `stand_in` means that the price is not the product's own.
+    `asked` is written before the request: a repeated request with the same `idempotency_key` gets the same
+    session. `stand_in` means that the price is not the product's own.
     """
 
     v: Literal[1] = 1
@@ -74,17 +74,17 @@ class Trial(Record):
 
     @property
     def is_unfinished(self) -> bool:
-        """Return whether a session of it may be open that nobody looks after."""
+        """Return whether it may have left a session open."""
         return self.state in {"asked", "open"}
 
     @property
     def leaves_something(self) -> bool:
-        """Return whether somebody has to look after it: its session may be open, or was completed."""
+        """Return whether it needs attention: its session may be open, or was completed."""
         return self.is_unfinished or self.state == "completed"
 
 
 class OwnSession(Record):
-    """A session that was made to look at the checkout, by a preflight or a verification."""
+    """A session that a preflight or a verification created."""
 
     v: Literal[1] = 1
     session_id: str
@@ -109,7 +109,7 @@ def digest_of(parameters: Parameters, api_version: str) -> str:
 
 
 def trial_key(run_id: str, product: ProductKey, attempt: int) -> str:
-    """Return the idempotency key of a run's session for a product: the same one whoever asks again."""
+    """Return the idempotency key of a run's session for a product: a repeated request has the same one."""
     told = f"{product.vendor_slug}/{product.cert_code}#{attempt}"
     return f"orrery-preflight-{run_id}-{hashlib.sha256(told.encode()).hexdigest()[:24]}"
 

@@ -1,4 +1,4 @@
-"""Reconciliation: what the webhook missed is granted, what does not add up is listed (decision 13)."""
+"""Reconciliation: grants access that a lost webhook missed, lists sessions that do not add up (decision 13)."""
 
 import hashlib
 from collections.abc import Callable
@@ -24,16 +24,16 @@ from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.store import Put, Store
 
 WINDOW = timedelta(days=30)
-"""How far back completed sessions are looked at at least; after an outage, to the last success (decision 49)."""
+"""How far back completed sessions are read at least; after an outage, back to the last success (decision 49)."""
 
 EVERY = timedelta(minutes=15)
 """How often the workers reconcile (decision 13)."""
 
 LATE = timedelta(hours=1)
-"""A reconciliation this long ago tells the owner that something stands still."""
+"""A last reconciliation this long ago needs attention."""
 
 MOST_KEPT = 50
-"""So many sessions of a kind that do not add up are kept for the owner's page; the command lists them all."""
+"""How many sessions of each kind that do not add up the owner's page shows; the command lists them all."""
 
 _LONGEST_SESSION = timedelta(days=2)
 """A session is completed within a day of its creation; what was noted later is in the listing."""
@@ -58,11 +58,11 @@ class Unread:
 
 @dataclass(slots=True)
 class Report:
-    """What a reconciliation saw. In a dry run `granted` is what would have been granted.
+    """The result of a reconciliation. In a dry run `granted` is what would have been granted.
 
-    `unreadable` are records that cannot be read, each once. Those sessions are not looked at further, or, where
-    it is not known who was told before a restore, the notifications are held back. `unread` are objects of the
-    processor's that cannot be read.
+    `unreadable` are records that cannot be read, each once. Their sessions are left out; or, where it is unknown
+    which notifications were sent before a restore, the notifications are held back. `unread` are objects of the
+    processor that cannot be read.
     """
 
     dry_run: bool
@@ -167,7 +167,7 @@ class Reconciliation:
         try:
             return await last_restore(self._store)
         except RecordUnreadable as error:
-            # Any sale may have been told of before a restore: what is told twice cannot be taken back.
+            # The notifications of any sale may have been sent before a restore, and a second one cannot be undone.
             report.leave_out(error)
             return Restored(at=self._clock.now())
 

@@ -1,7 +1,7 @@
-"""Refunds and disputes, whatever the age of the charge: told once, and listed while the access runs (decision 49).
+"""Refunds and disputes of charges of any age: one push each, and listed while the access runs (decision 49).
 
-The processor's events tell of them for 30 days. After a longer silence, and the first time, the charges themselves
-are looked through: they tell what was refunded or disputed, and of no deadline.
+The processor keeps its events about them for 30 days. After a longer outage, and the first time, Orrery reads the
+charges themselves: they say what was refunded or disputed, without a deadline.
 """
 
 import functools
@@ -24,16 +24,16 @@ from orrery.ports.processor import Charge, ChargeEvent, Dispute, ProcessorReads,
 from orrery.ports.store import Absent, Check, Conflict, Put, Store, Unchanged, Write
 
 EVENTS_KEPT = timedelta(days=29)
-"""How long the processor tells of events (facts, The vendor: 30 days), less one to be sure of."""
+"""How long the processor lists events (facts, The vendor: 30 days), less one day to be safe."""
 
 KEEP_FOREIGN = timedelta(days=40)
-"""How long it is remembered that a payment is not ours: longer than its events are told."""
+"""How long Orrery remembers that a payment is not its own: longer than the processor lists events."""
 
 BEFORE_THE_SALE = timedelta(days=2)
 """A charge is made within a day of its session, and its access is granted after that."""
 
 Revoke = Callable[[str, str], Awaitable[tuple[list[Write], list[Check], list[AccessRecord]]]]
-"""Returns what takes the running access of a session back, for a reason, and which records end earlier then."""
+"""Returns the writes and checks that revoke a session's access for a reason, and the records that end earlier."""
 
 log = structlog.get_logger()
 

@@ -1,4 +1,4 @@
-"""Webhooks that are refused: counted by reason, and told once an outage (decision 44).
+"""Refused webhooks: counted by reason, with one push for each outage (decision 44).
 
 The address is open to the internet, so what a stranger can send decides little: only a header that looks like the
 processor's counts towards an outage, and there is at most one push a day about it, however much is sent.
@@ -94,7 +94,7 @@ class Refusals:
         return abs(self._clock.now().replace(microsecond=0) - signed_at) <= TOLERANCE
 
     async def _tell(self, reason: Reason) -> None:
-        """Tell of an outage, once; of what needs no all-clear, once a day."""
+        """Enqueue a push about an outage, once; for a refusal without an all-clear, once a day."""
         now = self._clock.now()
         if self._told_on.get(reason) == now.date():
             return
@@ -107,7 +107,7 @@ class Refusals:
                 [*checks, Absent(keys.REFUSED_WEBHOOKS)],
             )
         try:
-            # A conflict means that it is told already: by another process, or by this one before a restart.
+            # A conflict means that the push exists: from another process, or from this one before a restart.
             _ = await self._store.commit(writes, checks)
         except StoreError as error:
             log.warning("refused webhooks not told", why=str(error))
@@ -121,7 +121,7 @@ class Refusals:
             return
         now = self._clock.now()
         drafts = [_all_clear_draft(now)]
-        # A conflict means that another process has told it.
+        # A conflict means that another process has enqueued the push.
         ended = Unchanged(entry.key, entry.version)
         _ = await self._store.commit([Delete(entry.key), *outbox.enqueue(drafts, now)], [ended])
 

@@ -41,7 +41,7 @@ class _Body(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-# The docstrings of these models are read by whoever reads the operations' reference: they cite no source.
+# The docstrings of these models are part of the operations' reference: they cite no source.
 
 
 class CheckoutRequest(_Body):

@@ -1,4 +1,4 @@
-"""What was sold, by currency, for the owner's page. Sums are gross: what was paid back since is not taken off."""
+"""The sales by currency, for the owner's page. Sums are gross: later refunds are not subtracted."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from orrery.ports.store import Store
 WEEK, MONTH = timedelta(days=7), timedelta(days=30)
 
 MOST = 5000
-"""So many of the newest sales are counted: a look at the page must not read a whole store."""
+"""How many of the newest sales are counted: a request for the page must not read a whole store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Sold:
-    """What was sold in one currency since midnight (UTC), in 7 days and in 30."""
+    """The sales in one currency since midnight (UTC), in 7 days and in 30."""
 
     today: Sum = Sum()
     week: Sum = Sum()
@@ -42,7 +42,7 @@ class Sold:
 
 
 def tally(records: Iterable[AccessRecord], now: datetime) -> Mapping[str, Sold]:
-    """Return what was sold in each currency, the one with most sales first; gifts and imports are no sales."""
+    """Return the sales in each currency, the one with most sales first, without free access and imports."""
     midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     found: dict[str, Sold] = {}
     for record in records:
@@ -58,7 +58,7 @@ def tally(records: Iterable[AccessRecord], now: datetime) -> Mapping[str, Sold]:
 
 
 class Sales:
-    """Counts access records that were paid for."""
+    """Counts the access records of paid sessions."""
 
     def __init__(self, store: Store, clock: Clock, lookup: Lookup) -> None:
         self._store = store
@@ -88,7 +88,7 @@ class Sales:
                 if entry.key < first:
                     return
                 yield await self._lookup.behind(entry)
-            # A store on this machine answers without waiting: without a pause nobody else would be served.
+            # A store on this machine answers without waiting: without a pause no other request would be served.
             await self._clock.sleep(0)
 
 

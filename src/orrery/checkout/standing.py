@@ -1,4 +1,4 @@
-"""What keeps products from being sold as the settings say: for `readyz`, `doctor` and the owner."""
+"""Whether products are sold with the parameters of the settings: for `readyz`, `doctor` and the owner's page."""
 
 from collections.abc import Sequence
 
@@ -8,20 +8,20 @@ from orrery.errors import StoreError
 from orrery.ports.health import Finding
 
 MOST_NAMES = 5
-"""So many products are named; `orrery checkout preflight --pending` names them all."""
+"""How many products a finding names; `orrery checkout preflight --pending` names them all."""
 
 _TODO = "Type `orrery checkout preflight`."
 
 
 class ReceiptHealth:
-    """Looks at the receipts and at preflights that came to no end."""
+    """Checks the receipts and the unfinished preflights."""
 
     def __init__(self, selling: Selling, trials: Trials) -> None:
         self._selling = selling
         self._trials = trials
 
     async def local(self) -> list[Finding]:
-        """Return what can be told without asking anybody; a store that fails is another part's to tell."""
+        """Return the findings from the store alone; none when the store fails, which the store's part reports."""
         if self._selling.terms is None:
             return []
         try:

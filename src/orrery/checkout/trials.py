@@ -1,11 +1,11 @@
-"""One product's dry run, which may be killed anywhere and is taken up again where it stands.
+"""One product's trial at the processor, which may be killed anywhere and is continued from its stored state.
 
     asked ──▶ open ──▶ expired       and the receipt is stored
-      │         ├──▶ completed       the same; somebody was faster, and the owner has to refund
-      │         └──▶ left open       the same; the session waits for the owner's word
+      │         ├──▶ completed       the same; somebody paid first, and the owner has to refund
+      │         └──▶ left open       the same; expiring the session waits for the owner's approval
       └──▶ rejected                  no receipt
 
-The idempotency key is written before the processor is asked: whoever asks again under it finds the same session.
+The idempotency key is written before the request: a repeated request with it gets the same session.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ from orrery.ports.store import Delete, Put, Store, Write
 from orrery.syntax.lines import one_line
 
 DEADLINE = 10.0
-"""Seconds that one question may take."""
+"""Seconds that one request may take."""
 
 TRIES = 2
 
@@ -54,7 +54,7 @@ PAUSE = 0.5
 """Seconds between two tries."""
 
 LONGEST_TRIAL = timedelta(minutes=5)
-"""So long after its question a trial is over, or was interrupted."""
+"""How long after its request a trial is over or was interrupted."""
 
 LIFE_OF_A_SESSION = timedelta(hours=25)
 """After this an open session has expired by itself: the processor gives it 24 hours, and clocks differ."""
@@ -115,7 +115,7 @@ class Left:
 
 
 class Trials:
-    """Asks the processor, remembers, expires under the run's approval, and stores the receipts."""
+    """Sends parameters, stores each state, expires sessions under the run's approval, and stores receipts."""
 
     def __init__(
         self, store: Store, clock: Clock, processor: Processor, approvals: Approvals, expiry: Expiry
@@ -127,16 +127,16 @@ class Trials:
         self._expiry = expiry
 
     async def of(self, run_id: str, product: ProductKey) -> Trial | None:
-        """Return what a run has done about a product; what cannot be read is done again."""
+        """Return the trial of a product in a run; an unreadable one is started again."""
         return readable(Trial, await self._store.get(keys.trial(run_id, product)))
 
     async def interrupted(self) -> list[Left]:
-        """Return the unfinished trials that nobody can be at work on any more."""
+        """Return the unfinished trials that no process can still be running."""
         latest = self._clock.now() - LONGEST_TRIAL
         return [one for one in await self.unfinished() if one.trial is None or one.trial.asked_at <= latest]
 
     async def unfinished(self) -> list[Left]:
-        """Return every trial whose session may be open with nobody looking after it."""
+        """Return every trial that may have left its session open."""
         return [one for one in await self._left() if one.trial is None or one.trial.is_unfinished]
 
     async def completed(self) -> list[Trial]:
@@ -155,7 +155,7 @@ class Trials:
         return found
 
     async def carry_out(self, trial: Trial) -> Outcome:
-        """Bring a trial to its end from wherever it stands; a receipt is stored as soon as it is deserved."""
+        """Continue a trial from its state to its end; the receipt is stored as soon as there is an acceptance."""
         if not trial.is_unfinished:
             return _outcome(trial)
         trial, outcome = await self._with_session(trial)
@@ -168,7 +168,7 @@ class Trials:
         return outcome
 
     async def clean_up(self, left: Left) -> Outcome:
-        """Close what an earlier run may have left open; no receipt comes of it."""
+        """Expire the session that an earlier run may have left open, without storing a receipt."""
         trial = left.trial
         if trial is None:
             await write(self._store, [Delete(left.key.replace(keys.TRIAL, keys.TRIAL_LEFT, 1))])

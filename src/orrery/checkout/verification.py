@@ -1,8 +1,8 @@
-"""What visitors really get (change rule 2): by hand through the public operation, and unattended by reading.
+"""What visitors really get (change rule 2): checked by a command, and unattended by reading.
 
-Whoever verifies makes a session of their own and holds it against the rule to the letter. The workers only read:
-they hold the newest visitor's session against what is sold, and tell the owner once of each kind of drift and once
-that all is over.
+`orrery checkout verify` creates a session by the public operation and compares it with the rule as it is written.
+The workers only read: they compare the newest visitor's session with the accepted parameters, and send one push
+for each kind of drift and one when all drift is over.
 """
 
 import secrets
@@ -37,13 +37,13 @@ from orrery.ports.shop import Shop, Started
 from orrery.ports.store import Delete, Put, Store, Write
 
 EVERY = timedelta(hours=6)
-"""How often the workers look at the newest visitor's session (issue 4, item 2)."""
+"""How often the workers check the newest visitor's session (issue 4, item 2)."""
 
 WINDOW = timedelta(days=7)
 """How far back the newest visitor's session is looked for."""
 
 SLACK = timedelta(minutes=1)
-"""A session so soon after a receipt may have been made with the one before: clocks differ."""
+"""A session this soon after a receipt may have been created with the previous one: clocks differ."""
 
 KEEP_KEY = timedelta(hours=24)
 """How long a key leads to the same session (decision 2)."""
@@ -55,10 +55,10 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class VerificationReport:
-    """What a verification saw. Without a session `why` says why there is none.
+    """The result of a verification. Without a session `why` is the reason.
 
-    `rule` are the three conditions of change rule 2, `catalogue` what must be the catalogue's; `intent_id` waits
-    for the owner's signature, which expires the session.
+    `rule` are the three conditions of change rule 2, `catalogue` those that compare with the catalogue;
+    `intent_id` is the intent that expires the session once the owner approves it.
     """
 
     product: str
@@ -75,7 +75,7 @@ class VerificationReport:
 
 
 class Verification:
-    """Looks at real sessions."""
+    """Checks real sessions."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class Verification:
         self._began = clock.now()
 
     async def run(self, product: Product, shop: Shop) -> VerificationReport:
-        """Make a session as a visitor does, look at it, and ask the owner for the word to expire it.
+        """Create a session as a visitor does, check it, and propose the intent that expires it.
 
         Raises the store's errors, and `NotConfigured` for a product that cannot be sold.
         """
@@ -136,9 +136,9 @@ class Verification:
         )
 
     async def _start(self, product: Product, shop: Shop) -> tuple[bool, Started]:
-        """Make a session; return with it whether it may be that of a verification that came to no end.
+        """Create a session; return with it whether it may be that of an unfinished verification.
 
-        The key of the question is written down first, and forgotten when the session waits for the owner's word.
+        The idempotency key is stored before the request, and deleted when the intent to expire the session exists.
         """
         begun, asked = keys.verifying(product.key), product.key
         entry = await self._store.get(begun)
@@ -157,7 +157,7 @@ class Verification:
         return (await self._expiry.propose(session_id, "It was made to verify the checkout.", "owner")).id
 
     async def look(self) -> DriftSeen | None:
-        """Look at the newest visitor's session, and tell the owner of what has come to differ since the last look.
+        """Check the newest visitor's session, and enqueue a push about drift that is new since the last check.
 
         None: there is no such session. Raises the processor's and the store's errors.
         """
@@ -179,7 +179,7 @@ class Verification:
         return seen
 
     async def panel(self) -> Panel:
-        """Return what the last look has shown, as a part of the owner's page."""
+        """Return the panel of the owner's page with the last check."""
         title, seen = "What visitors get", await self.last_look()
         if seen is None:
             return Panel(title, "No visitor's session was looked at yet")
@@ -190,7 +190,7 @@ class Verification:
         return Panel(title, headline, "bad", todo, ("Differs",), tuple((kind,) for kind in seen.kinds))
 
     async def last_look(self) -> DriftSeen | None:
-        """Return what the last look has shown; raise `RecordUnreadable`."""
+        """Return the result of the last check; raise `RecordUnreadable`."""
         entry = await self._store.get(keys.DRIFT)
         return stored.read(DriftSeen, entry) if entry else None
 
@@ -198,7 +198,7 @@ class Verification:
         try:
             return await self.last_look()
         except RecordUnreadable as error:
-            # This look takes its place; what differs is rather told twice than not at all.
+            # This check replaces it; a second push about the same drift is better than none.
             log.warning("the last look counts as none", why=str(error))
             return None
 

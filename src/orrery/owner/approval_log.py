@@ -41,7 +41,7 @@ class ApprovalLog:
     ) -> bool:
         """Append in one commit with `writes`; return False, with nothing written, when one of `checks` failed.
 
-        The owner is told in the same commit of what came of an intent, unless it is `quiet`.
+        The same commit enqueues a push about the entry, unless `quiet`.
         Raises `StoreUnavailable` rather than write over an entry.
         """
         new = LogEntry(
@@ -82,7 +82,7 @@ class ApprovalLog:
                 yield found if found and _key(found) == entry.key else None
 
     async def newest(self, limit: int) -> list[LogEntry]:
-        """Return up to so many of the newest entries that can be read, the newest first."""
+        """Return at most `limit` readable entries, the newest first."""
         page = await self._store.scan(LOG, limit=limit, reverse=True)
         return [found for entry in page if (found := readable(LogEntry, entry))]
 
@@ -132,9 +132,9 @@ def _stored(entry: LogEntry) -> list[Write]:
 
 
 def _told(entry: LogEntry) -> list[Write]:
-    """Return the writes that tell the owner of an entry, and with it the head of the log.
+    """Return the writes that enqueue a push with an entry and the head of the log.
 
-    Of a standing approval its signing is told, and what went wrong: not each target for which all went well.
+    A standing approval causes a push when it is signed and when a target fails, not for each target that succeeds.
     """
     if entry.kind in _UNTOLD or (entry.kind == "done" and entry.target):
         return []

@@ -1,7 +1,7 @@
-"""Nothing is written at the processor without the owner's word (change rule 4, decision 15).
+"""Nothing is written at the processor without the owner's signature (change rule 4, decision 15).
 
-Each step of an intent (see `progress`) is one commit with its entry in the log: the log tells what is known,
-wherever a process is killed. What was started and has no outcome is settled by reading, never by doing it again.
+Each step of an intent (see `progress`) is one commit with its entry in the log, so the log is complete wherever a
+process is killed. An operation that was started and has no outcome is settled by reading, never by a second try.
 """
 
 import json
@@ -33,7 +33,7 @@ from orrery.ports.store import Absent, Entry, Put, Store, Write
 from orrery.syntax.lines import is_line
 
 _NEWEST = 500
-"""So many entries of the log are looked at for the owner's page."""
+"""How many entries of the log the owner's page reads at most."""
 
 LONGEST_REASON = 500
 """Characters of a reason."""
@@ -42,7 +42,7 @@ _ROUNDS = 20
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What is proposed. `body` is what will be sent, `before` what stands there now."""
+    """A proposed change. `body` will be sent to the processor; `before` is the processor's present value."""
 
     operation: str
     target: str
@@ -54,7 +54,7 @@ class Draft:
 
 
 class Approvals:
-    """Proposes, checks the owner's signature, carries out, and keeps the log."""
+    """Proposes intents, checks the owner's signatures, carries approved intents out, and keeps the log."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Approvals:
         deployment: str,
         forbidden: Sequence[str] = (),
     ) -> None:
-        """`deployment` tells this one from every other; `forbidden` are texts that no intent may hold: secrets."""
+        """`deployment` identifies this deployment; `forbidden` are the secrets, which no intent may contain."""
         self.log = ApprovalLog(store, clock)
         self._steps = Steps(store, self.log)
         self._execution = Execution(clock, self._steps)
@@ -76,11 +76,11 @@ class Approvals:
         self._forbidden = forbidden
 
     def allow(self, *operations: Operation) -> None:
-        """Let these be proposed and carried out; everything else stays impossible."""
+        """Register the operations that intents may name; every other one is refused."""
         self._operations |= {one.name: one for one in operations}
 
     async def propose(self, draft: Draft) -> Intent:
-        """Keep what is to be done until the owner signs; raise `Invalid` without a reason, or with a secret."""
+        """Store an intent for the owner to sign; raise `Invalid` without a reason or with a secret in it."""
         reason, now = kept_reason(draft.reason), self._clock.now()
         intent = Intent(
             id=f"in-{secrets.token_hex(6)}",
@@ -103,7 +103,7 @@ class Approvals:
         return intent
 
     async def proposal(self, intent_id: str) -> Proposal:
-        """Return one intent and how far it has come; raise `NotFound` and `RecordUnreadable`."""
+        """Return one intent with its progress; raise `NotFound` and `RecordUnreadable`."""
         return await self._steps.proposal(intent_id)
 
     async def proposals(self) -> list[Proposal]:
@@ -111,21 +111,21 @@ class Approvals:
         return await self._steps.proposals()
 
     async def unreadable(self) -> list[Entry]:
-        """Return what stands in an intent's place and cannot be read: altered, cut, or of a newer version."""
+        """Return the unreadable entries among the intents: altered, cut, or written by a newer version."""
         return await self._steps.unreadable()
 
     async def panel(self) -> Panel:
-        """Return what waits for the owner, as a part of the owner's page, with what the log says."""
+        """Return the panel of the owner's page: the intents that wait for approval, and the newest entries."""
         now = self._clock.now()
         found = [(one.in_words(now), one.intent) for one in await self.proposals()]
         return panel_of(found, await self.log.newest(_NEWEST), now, unreadable=len(await self.unreadable()))
 
     def statement(self, intent: Intent) -> Statement:
-        """Return what the owner is to sign now."""
+        """Return the statement that approves an intent at this time."""
         return Statement(intent.id, intent.digest(), self._clock.now())
 
     async def sign(self, intent_id: str, statement: bytes, signature: bytes) -> Progress:
-        """Check the owner's signature; carry the intent out, or let a standing approval begin.
+        """Check the owner's signature; carry the intent out, or put a standing approval in force.
 
         Raises `ApprovalRefused` (which is in the log), `NotFound` and `NotConfigured`.
         """
@@ -142,8 +142,8 @@ class Approvals:
     async def use(self, intent_id: str, target: str) -> str:
         """Make one change that a standing approval covers, and return a sentence about it.
 
-        What was started before and has no outcome is read first. Raises `ApprovalRefused` (which is in the log),
-        `Invalid` while it may still be under way, and the processor's errors.
+        An earlier use that has no outcome is settled first. Raises `ApprovalRefused` (which is in the log),
+        `Invalid` while that use may still be under way, and the processor's errors.
         """
         proposal = await self.proposal(intent_id)
         async with self._logging_refusals(proposal.intent, target):
@@ -161,7 +161,7 @@ class Approvals:
         return progress.uses[target].note
 
     async def stands(self, intent_id: str) -> bool:
-        """Return whether a standing approval counts now: the owner's, unaltered, not withdrawn and not over."""
+        """Return whether a standing approval is in force: the owner's, unaltered, not withdrawn and not over."""
         proposal = await self.proposal(intent_id)
         progress = proposal.progress
         if progress is None or progress.state != "approved":
@@ -175,9 +175,10 @@ class Approvals:
         return (await self.log.states()).get((intent_id, "")) == "approved"
 
     async def settle(self, intent_id: str) -> Progress:
-        """Read what became of what has no outcome; raise `Invalid` when it is known, or may still be under way.
+        """Read the missing outcomes of an intent at the processor.
 
-        Raises the processor's errors when it cannot be read.
+        Raises `Invalid` when the outcomes are known or the operation may still be under way, and the processor's
+        errors.
         """
         proposal = await self.proposal(intent_id)
         progress = proposal.progress
@@ -193,9 +194,9 @@ class Approvals:
         return progress
 
     async def close(self, intent_id: str, reason: str) -> None:
-        """Note by the owner's word that nobody can find out what became of it; nothing is read or done again.
+        """Note the owner's decision to leave an outcome unknown; nothing is read or carried out.
 
-        Raises `Invalid` when it is known, may still be under way, or without a reason.
+        Raises `Invalid` when the outcome is known, the operation may still be under way, or the reason is empty.
         """
         said, proposal = kept_reason(reason), await self.proposal(intent_id)
         progress = proposal.progress
@@ -218,7 +219,7 @@ class Approvals:
             _ = await self._steps.step(proposal.intent, "closed", closing, note=said, target=target)
 
     async def withdraw(self, intent_id: str) -> Progress:
-        """Take back an intent that was not signed, or end a standing approval; raise `Invalid` otherwise."""
+        """Withdraw an intent that is not signed, or end a standing approval; raise `Invalid` otherwise."""
         proposal = await self.proposal(intent_id)
 
         def withdrawn(progress: Progress) -> Progress:
@@ -231,16 +232,17 @@ class Approvals:
         return await self._steps.step(proposal.intent, "withdrawn", withdrawn)
 
     async def erase(self, intent_id: str, reason: str) -> None:
-        """Let go of what an intent says, at a person's request; its digest and what became of it stay in the log.
+        """Erase the content of an intent at a person's request; its digest and its outcome stay in the log.
 
-        Raises `Invalid` while something may come of it, when it was altered, or without a reason; `NotFound`.
+        Raises `Invalid` while the intent may still be carried out, when it was altered, or without a reason, and
+        `NotFound`.
         """
         await self._steps.erase(intent_id, kept_reason(reason), self._clock.now())
 
     async def verify(self, remembered: Head | None = None, signatures: Signatures | None = None) -> Verified:
-        """Look through the whole log, at the owner's signatures in it, and at every intent.
+        """Check the whole log, the owner's signatures in it, and every intent.
 
-        `remembered` is a head that the owner was told of; `signatures` may know keys that are no longer in use.
+        `remembered` is a head from an earlier push; `signatures` may know keys that are no longer in use.
         """
         checks = signatures or self._signatures
         for _ in range(_ROUNDS):
@@ -252,7 +254,7 @@ class Approvals:
         raise StoreUnavailable("The log is being written to all the time; try again.")
 
     async def finding(self) -> Finding:
-        """Return whether the log holds, as far as that is seen without its signatures and intents."""
+        """Return whether the chain of the log is unbroken; signatures and intents are not checked."""
         broken = await self.log.broken_at()
         if broken is None:
             return Finding("approval log", "ok")
@@ -319,7 +321,7 @@ class Approvals:
         return word
 
     async def _begin(self, proposal: Proposal, state: Literal["approved", "started"], word: Word) -> Progress:
-        """Take the approval: whoever comes second finds it used."""
+        """Mark the intent as approved or started; a second process finds the approval used."""
 
         def begun(progress: Progress) -> Progress:
             if progress != proposal.progress:
@@ -330,7 +332,7 @@ class Approvals:
         return await self._steps.step(proposal.intent, state, begun, word=word)
 
     async def _begin_use(self, deed: Deed, word: Word) -> None:
-        """Take one target of a standing approval: whoever comes second finds it used."""
+        """Mark one target of a standing approval as started; a second process finds it used."""
 
         def begun(progress: Progress) -> Progress:
             use = progress.deed(deed.target)
@@ -352,7 +354,7 @@ class Approvals:
 
 
 def kept_reason(text: str) -> str:
-    """Return a reason as it is kept for good; raise `Invalid` when it is none, too long, or not one line."""
+    """Return a reason as it is stored permanently; raise `Invalid` when it is empty, too long, or not one line."""
     reason = text.strip()
     if not is_line(reason, LONGEST_REASON):
         raise Invalid(f"A reason of 1 to {LONGEST_REASON} printable characters on one line is needed.")

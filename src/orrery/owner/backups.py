@@ -1,4 +1,4 @@
-"""Whether there is a recent snapshot: a job that never ran tells nobody, so the service looks for what it made."""
+"""Whether there is a recent snapshot. A job that never ran reports nothing, so the service looks at the files."""
 
 from datetime import datetime, timedelta
 
@@ -7,13 +7,13 @@ from orrery.ports.health import Finding
 PART = "backup"
 
 LATE = timedelta(hours=36)
-"""After so long without a snapshot the owner is told: one a day, and half a day for a machine that was off."""
+"""How old the newest snapshot may be: one day between snapshots, and half a day for a machine that was off."""
 
 _TODO = "See `systemctl status orrery-backup.timer` and `journalctl -u orrery-backup`, or run `orrery backup`."
 
 
 def backup_finding(newest: datetime | None, now: datetime, *, configured: bool) -> Finding:
-    """Return how the backups are; they are not essential: who buys does not wait for them."""
+    """Return the state of the backups, which are not essential: buyers do not wait for them."""
     if not configured:
         todo = "Set [backup] directory, and enable orrery-backup.timer."
         return Finding(PART, "off", "No folder for snapshots is configured.", todo, essential=False)

@@ -1,11 +1,11 @@
-"""Which secrets lay there before, and what to make of those that lie there now. Pure.
+"""The known state of each secret, and how the present state differs from it. Pure.
 
     learned ──same──▶ nothing
        │ ├──another value, or the old one again, announced──▶ learned anew ("rotated")
        │ └──gone, empty, other, unreadable──▶ alarm, once ──as before──▶ "back"
 
-What is kept is of the deployment; an alarm is of the process that sees it. So two processes that see different
-things (a new one whose variables were wiped beside an old one) do not call each other off.
+The known state belongs to the deployment; an alarm belongs to the process that raised it. So two processes that
+see different values (a new one whose variables were wiped, beside an old one) do not clear each other's alarms.
 """
 
 from collections.abc import Mapping
@@ -17,21 +17,21 @@ from orrery.owner.fingerprints import Place, Seen
 from orrery.record import Record
 
 EVERY = timedelta(minutes=10)
-"""How often the secrets are looked at (issue item 7)."""
+"""How often the secrets are checked (issue item 7)."""
 
 ANNOUNCED_FOR = timedelta(hours=24)
 """How long an announced rotation may take."""
 
 FORGOTTEN_AFTER = 3 * EVERY
-"""An alarm whose process has not looked for so long is of a process that is no more."""
+"""An alarm is dropped when its process has not checked for this long: that process has ended."""
 
 Trouble = Literal["vanished", "emptied", "changed", "unreadable", "refused", "mode", "restart"]
-"""What is not as it was. `restart`: it is well where it lies, but the process holds another value."""
+"""How a secret differs from its known state. `restart`: its file is right, but the process holds another value."""
 
 Kind = Literal[
     "vanished", "emptied", "changed", "unreadable", "refused", "mode", "rotated", "removed", "appeared", "back"
 ]
-"""What the owner is told."""
+"""The kinds of push about a secret."""
 
 _OTHERS = 0o077
 """The rights of everybody but the file's owner."""
@@ -45,7 +45,7 @@ _LOST: dict[str, Trouble] = {
 
 
 class Announcement(Record):
-    """The owner is about to change a secret, or to take it away for good (`removal`)."""
+    """The owner is about to change a secret, or to remove it permanently (`removal`)."""
 
     v: Literal[1] = 1
     name: str
@@ -56,7 +56,7 @@ class Announcement(Record):
 
 
 class Alarm(Record):
-    """What one process, the `observer`, sees since when; `fingerprint` is that of another value, or empty."""
+    """A difference that one process, the `observer`, sees; `fingerprint` is that of another value, or empty."""
 
     trouble: Trouble
     fingerprint: str
@@ -66,12 +66,12 @@ class Alarm(Record):
 
 
 class Kept(Record):
-    """What is right for one secret, as far as we know, and who sees something else.
+    """The known state of one secret, and the alarms of the processes that see another state.
 
-    `fingerprint` is null where there is to be none. `previous` still counts until `previous_until`, so that
+    `fingerprint` is null for a secret that is not set. `previous` still counts until `previous_until`, so that
     the processes of a deployment can be restarted one after the other. `seen_by` is the fingerprint that each
-    process saw last while a rotation is announced: one that sees the old value after the new has been rolled back,
-    one that saw the old only was not restarted yet.
+    process saw last while a rotation is announced: a process that sees the old value after the new one has been
+    rolled back; a process that saw only the old one was not restarted yet.
     """
 
     v: Literal[1] = 1
@@ -86,13 +86,13 @@ class Kept(Record):
     seen_by: Mapping[str, str] = {}
 
     def worst(self) -> Alarm | None:
-        """Return the alarm that says the most: any before `restart`, then the oldest."""
+        """Return the most serious alarm: any other before `restart`, then the oldest."""
         return min(self.alarms, key=lambda one: (one.trouble == "restart", one.since), default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Who looks, when, what the secret's announcement says, and what the looking process holds in memory."""
+    """The process that checks, the time, the secret's announcement, and the fingerprint of the value in memory."""
 
     at: datetime
     observer: str
@@ -101,7 +101,7 @@ class Look:
 
 
 def compared(kept: Kept | None, name: str, seen: Seen, look: Look) -> tuple[Kept | None, Kind | None]:
-    """Return what is to be kept from now on, and what the owner must be told, if anything."""
+    """Return the known state from now on, and the kind of push to send, if any."""
     if seen.state == "unknown":
         return kept, None
     if kept is None:
@@ -132,7 +132,7 @@ def _learned(name: str, seen: Seen, look: Look, before: Kept | None = None) -> K
 
 
 def _trouble(kept: Kept, seen: Seen, now: datetime) -> Trouble | None:
-    """Return how the secret differs from what is right."""
+    """Return how the secret differs from its known state."""
     if kept.fingerprint is None:
         return "changed" if seen.fingerprint else None
     if trouble := _LOST.get(seen.state):
@@ -163,9 +163,9 @@ def _is_wider(kept: Kept, seen: Seen) -> bool:
 
 
 def _accepted(kept: Kept, trouble: Trouble, look: Look) -> Kind | None:
-    """Return how a difference is told that is the new right, or None when it is an alarm.
+    """Return the kind of push about a difference that is accepted, or None when it is an alarm.
 
-    An announced change covers no loss: a wiped variable must not pass for a rotation.
+    An announced change accepts no loss: a wiped variable must not pass for a rotation.
     """
     if trouble == "changed" and kept.fingerprint is None:
         return "appeared"
@@ -185,7 +185,7 @@ def _as_before(kept: Kept, seen: Seen, look: Look) -> tuple[Kept, Kind | None]:
 
 
 def _alarmed(kept: Kept, trouble: Trouble, seen: Seen, look: Look) -> tuple[Kept, Kind | None]:
-    # What is left after a loss does not matter: two processes that miss a file may see that differently.
+    # After a loss the remaining value does not matter: two processes that miss a file may see it differently.
     other = seen.fingerprint if trouble == "changed" else ""
     alarm = _alarm(kept, trouble, other, look)
     known = any((one.trouble, one.fingerprint) == (trouble, other) for one in kept.alarms)
@@ -194,7 +194,7 @@ def _alarmed(kept: Kept, trouble: Trouble, seen: Seen, look: Look) -> tuple[Kept
 
 
 def _restart(kept: Kept, seen: Seen, look: Look) -> tuple[Alarm, ...]:
-    """Return the alarm that the process holds another value than the one that lies there, if it does."""
+    """Return an alarm when the process holds another value than the secret's file."""
     if seen.place == "" or look.held == (seen.fingerprint or None):
         return ()
     return (_alarm(kept, "restart", seen.fingerprint, look),)

@@ -1,7 +1,7 @@
 """The approval log: entries that each hold the hash of the one before (decision 15). Pure.
 
-Whoever remembers one hash can tell whether anything up to it was changed, taken out or put in. An entry that tells
-of the owner's word holds the signature, which nobody else can make.
+A person who remembers one hash can detect any entry before it that was changed, removed or inserted. An entry
+about an approval contains the owner's signature, which nobody else can make.
 """
 
 import re
@@ -16,7 +16,7 @@ START = "0" * 64
 """What the first entry holds as the hash before it."""
 
 SHORT = 16
-"""So many digits of a hash are told to the owner."""
+"""How many digits of a hash a push contains."""
 
 LONGEST_NOTE = 500
 
@@ -91,7 +91,7 @@ class LogEntry(Sealed):
 
     @property
     def head(self) -> str:
-        """Return what the owner is told of the log when this is its last entry: `NUMBER:HASH`."""
+        """Return the head of the log when this is its last entry, as a push contains it: `NUMBER:HASH`."""
         return f"{self.number}:{self.hash[:SHORT]}"
 
 

@@ -1,6 +1,6 @@
-"""Carrying out what the owner has approved, and finding out what became of it.
+"""Carrying out approved intents, and finding out their outcomes.
 
-What has no answer is settled by reading, never by doing it again: that could do it twice.
+An operation without an answer is settled by reading, never by a second try, which could make the change twice.
 """
 
 import re
@@ -31,7 +31,7 @@ NOT_YET = "The answer was lost; reading shows nothing of it so far."
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_.\[\]-]")
 
 Found = Literal["unknown", "happened", "did not happen", "failed"]
-"""What reading can show; `failed`: of a change in two parts only one was made."""
+"""What a read at the processor can show; `failed`: only one of two parts of the change was made."""
 
 _FOUND: dict[Found, Outcome] = {
     "unknown": "unknown",
@@ -45,10 +45,10 @@ _FOUND: dict[Found, Outcome] = {
 class Operation:
     """One kind of change. `perform` and `happened` take the intent and the target.
 
-    `perform` makes the change by one call to the processor and returns a sentence without personal data; what it
-    raises, but for `ProcessorUnreachable`, means that nothing was changed. `happened` reads whether the change was
-    made. Where it takes two calls, both raise `PartlyDone` when only one of them was made. An operation with
-    `covers` takes standing approvals: it tells which targets one is good for.
+    `perform` makes the change by one call to the processor and returns a sentence without personal data; each of
+    its errors, except `ProcessorUnreachable`, means that nothing was changed. `happened` reads whether the change
+    was made. Where the change takes two calls, both raise `PartlyDone` when only one of them was made. An
+    operation with `covers` takes standing approvals: `covers` returns whether one includes a target.
     """
 
     name: str
@@ -59,30 +59,30 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """What is carried out: an intent, or with a `target` one use of a standing approval."""
+    """An intent that is carried out, or with a `target` one use of a standing approval."""
 
     operation: Operation
     intent: Intent
     target: str = ""
 
     async def perform(self) -> str:
-        """Do it."""
+        """Make the change."""
         return await self.operation.perform(self.intent, self.target or self.intent.target)
 
     async def happened(self) -> bool:
-        """Read whether it was done."""
+        """Read at the processor whether the change was made."""
         return await self.operation.happened(self.intent, self.target or self.intent.target)
 
 
 class Execution:
-    """Carries out, and settles."""
+    """Carries operations out, and settles those without an outcome."""
 
     def __init__(self, clock: Clock, steps: Steps) -> None:
         self._clock = clock
         self._steps = steps
 
     async def carry_out(self, deed: Deed) -> tuple[Progress, OrreryError | None]:
-        """Do it, note the outcome, and return it with what kept it from being done."""
+        """Make the change, note its outcome, and return the progress with the error, if any."""
         try:
             note = await deed.perform()
         except ProcessorUnreachable as error:
@@ -94,7 +94,7 @@ class Execution:
     async def _after_a_lost_answer(
         self, deed: Deed, lost: ProcessorUnreachable
     ) -> tuple[Progress, OrreryError | None]:
-        """Settle by reading, if that can tell; what was not answered at all may still arrive at the processor."""
+        """Settle by reading, if possible; a request without any answer may still arrive at the processor."""
         try:
             happened = await deed.happened()
         except PartlyDone as part:
@@ -109,7 +109,7 @@ class Execution:
         return await self._found(deed, "did not happen", NOTHING), lost
 
     async def settle(self, deed: Deed, progress: Progress) -> Progress:
-        """Read what became of it; raise `Invalid` while it may be under way, and the processor's errors."""
+        """Read the outcome; raise `Invalid` while the operation may be under way, and the processor's errors."""
         known = progress.deed(deed.target)
         if known and may_be_under_way(known, self._clock.now()):
             raise Invalid(f"It may still be under way; ask again in {UNDER_WAY.seconds} s.")
@@ -122,7 +122,7 @@ class Execution:
         return await self._found(deed, "did not happen", NOTHING)
 
     async def _end(self, deed: Deed, kind: Literal["done", "failed"], note: str, *, logged: str = "") -> Progress:
-        """Note the processor's answer, whoever else looked at it meanwhile."""
+        """Note the processor's answer, also when another process noted an outcome meanwhile."""
         now = self._clock.now()
         return await self._steps.step(
             deed.intent,
@@ -133,7 +133,7 @@ class Execution:
         )
 
     async def _found(self, deed: Deed, kind: Found, note: str, *, logged: str = "") -> Progress:
-        """Note what reading has shown, unless the answer itself, or another look, was noted meanwhile."""
+        """Note what the read has shown, unless the answer or another read was noted meanwhile."""
         state = _FOUND[kind]
 
         def found(progress: Progress) -> Progress | None:
@@ -145,7 +145,7 @@ class Execution:
 
 
 def _refusal(error: OrreryError) -> str:
-    """Return what the log tells of an error: the processor's own sentence may hold personal data."""
+    """Return an error for the log without the processor's own sentence, which may contain personal data."""
     if not isinstance(error, ProcessorRefused):
         return str(error)
     named = {"status": error.status, "code": error.code, "parameter": error.param}

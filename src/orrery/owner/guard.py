@@ -1,8 +1,8 @@
-"""The canary over the secrets (issue item 7): none vanishes, empties or changes without the owner hearing of it.
+"""The secrets check (issue item 7): the owner gets a push when a secret vanishes, is emptied or changes.
 
-What happened once must not happen again: a partial update wiped a variable, and the checkout stood still for a
-day. So each process looks at its start and every ten minutes, and compares what lies there now with what lay there
-before (in the store, for the deployment) and with what it holds in memory.
+A partial update once wiped a variable, and the checkout stopped for a day. So each process checks at its start and
+every ten minutes: it compares each secret with its known state (in the store, for the deployment) and with the
+value in memory.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -27,7 +27,7 @@ KEPT = "secret:"
 ANNOUNCED = "secret-announced:"
 
 SETTLE = 2.0
-"""Seconds after which a difference is looked at again: a file that is being written is empty for a moment."""
+"""Seconds after which a difference is checked again: a file that is being written is empty for an instant."""
 
 _ROUNDS = 20
 _COLUMNS = ("secret", "state", "announced", "fingerprint")
@@ -37,10 +37,10 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What one process holds in memory: a fingerprint for each secret, or None; and what the secrets are for.
+    """The fingerprint of each secret in one process's memory, or None; and what each secret is used for.
 
-    `keyed_by` tells the fingerprints' key, `observer` this process from the others of the deployment: it is the
-    same again after a restart.
+    `keyed_by` identifies the key of the fingerprints. `observer` identifies this process among those of the
+    deployment, and is the same after a restart.
     """
 
     fingerprints: Mapping[str, str | None]
@@ -72,7 +72,7 @@ class SecretsGuard:
         return {"keyed_by": self.holding.keyed_by, "secrets": dict(self.holding.fingerprints)}
 
     async def look(self) -> None:
-        """Compare what lies there now with what was there before, and tell of each difference once."""
+        """Compare the secrets with their known state, and enqueue one push about each difference."""
         sight = await self._settled_sight()
         for _ in range(_ROUNDS):
             if await self._noted(sight):
@@ -80,7 +80,7 @@ class SecretsGuard:
         raise StoreUnavailable("The store is too busy to note how the secrets are.")
 
     async def announce(self, name: str, reason: str, *, removal: bool = False) -> Announcement:
-        """Let a secret change, or be taken away for good, within the next 24 hours; raise `Invalid`."""
+        """Accept a change or a permanent removal of a secret within the next 24 hours; raise `Invalid`."""
         if name not in {*self.uses, DIRECTORY}:
             raise Invalid(f"There is no secret {name}; there are {', '.join(self.uses)}, and {DIRECTORY}.")
         if not reason.strip():
@@ -98,11 +98,11 @@ class SecretsGuard:
         return {one.name: one for one in found if one and self._clock.now() < one.until}
 
     async def kept(self) -> dict[str, Kept]:
-        """Return what is known of each secret, by its name."""
+        """Return the known state of each secret, by its name."""
         return {name: kept for name, (_, kept) in (await self._entries()).items() if kept}
 
     async def findings(self) -> list[Finding]:
-        """Return a finding for each secret that is not as it was, or that all are; nothing without the store."""
+        """Return a finding for each secret with an alarm, or one for all; an empty list when the store fails."""
         try:
             kept = await self.kept()
         except StoreError:

@@ -44,7 +44,7 @@ class Health:
             self._unwritable = str(error)
 
     async def local(self) -> list[Finding]:
-        """Return what can be told without asking anybody outside."""
+        """Return the findings of the checks that need no network."""
         try:
             _ = await self._store.get(_PROBE)
             notifications = await self._notifications()
@@ -120,7 +120,7 @@ async def examined(part: str, check: Callable[[], Awaitable[Finding]]) -> Findin
     try:
         return await check()
     except StoreUnavailable:
-        why = "It cannot be told while the store cannot be used."
+        why = "Its state is unknown while the store cannot be used."
         return Finding(part, "broken", why, "See the store.", cause=STORE)
     except OrreryError as error:
         return Finding(part, "broken", str(error), advice(error, "Check the address, the key and the network."))

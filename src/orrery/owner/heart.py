@@ -1,4 +1,4 @@
-"""The workers' sign of life (issue item 8): given only while all is well, so that silence means trouble."""
+"""The workers' heartbeat (issue item 8): sent only while nothing fails, so that a missing one means a fault."""
 
 from collections.abc import Awaitable, Callable, Mapping
 
@@ -18,6 +18,6 @@ class Heart:
         self._stuck = stuck
 
     async def beat(self) -> None:
-        """Give one sign of life, or none while something fails."""
+        """Send one heartbeat, or none while something fails."""
         if not self._failing.keys() - {self.JOB} and not await self._stuck():
             await self._heartbeat.beat()

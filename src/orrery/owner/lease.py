@@ -61,10 +61,10 @@ class Lease:
             await self.release(entry.version)
 
     def _is_free(self, held: Holder) -> bool:
-        """Ours counts as free when half its term is over, so that taking it often costs few commits.
+        """Our own lease counts as free when half its term is over, so that frequent calls cost few commits.
 
-        One that would run for far longer than it was given was taken before the clock was put back: whoever did
-        so may be long gone, and would keep everybody from the job until the old time comes again.
+        A lease that would run for far longer than its term was taken before the clock was put back. Its holder may
+        have ended long ago, and would block the job until the clock reaches the old time again.
         """
         left = held.until - self._clock.now()
         over = self._is_ours(held) and left < self._term / 2

@@ -1,7 +1,7 @@
 """Notifications that are never lost (decision 12).
 
-A message is enqueued in the same commit as what it tells about; a worker delivers it, with back-off, until it
-is accepted. Each channel sends one message at a time, and marks it before it begins the next: a crash between
+A message is enqueued in the same commit as the change that it reports; a worker delivers it, with back-off, until
+it is accepted. Each channel sends one message at a time, and marks it before it begins the next: a crash between
 sending and marking repeats one push and one e-mail at most, and loses none.
 
     waiting ──accepted──▶ delivered (kept 30 days)
@@ -45,7 +45,7 @@ State = Literal["waiting", "held", "delivered", "dead"]
 FIRST_RETRY = timedelta(seconds=5)
 LONGEST_RETRY = timedelta(hours=1)
 MANY = 11
-"""So many failed tries are trouble: with the back-off they take 85 minutes."""
+"""After this many failed attempts a notification counts as undeliverable: with the back-off, after 85 minutes."""
 KEEP_DELIVERED = timedelta(days=30)
 SEND_DEADLINE = 20.0
 """Seconds that one delivery may take."""
@@ -62,7 +62,7 @@ log = structlog.get_logger()
 
 
 class Row(Record):
-    """One notification and what became of it. `due_at` is when it is tried next."""
+    """One notification and its state. `due_at` is the time of the next attempt."""
 
     v: Literal[1] = 1
     id: str
@@ -79,7 +79,7 @@ class Row(Record):
     last_error: str | None = None
 
     def message(self) -> Message:
-        """Return what the notifier is asked to deliver."""
+        """Return the message for the notifier."""
         return Message(self.id, self.title, self.body, self.to, self.priority, self.tags)
 
 
@@ -97,7 +97,7 @@ class Draft:
 
 
 def enqueue(drafts: Sequence[Draft], now: datetime, *, held: bool = False) -> list[Write]:
-    """Return the writes that enqueue `drafts`, to be part of the commit that they tell about."""
+    """Return the writes that enqueue `drafts`, for the commit of the change that they report."""
     rows = [_row(draft, now, "held" if held else "waiting") for draft in drafts]
     return [write for row in rows for write in _stored(row)]
 
@@ -110,7 +110,7 @@ def unseen(drafts: Sequence[Draft]) -> list[Check]:
 async def tell_once(store: Store, draft: Draft, now: datetime) -> None:
     """Enqueue `draft` unless its id was enqueued before and is still kept.
 
-    What was delivered is kept on while this is called again and again: a fault that lasts is told once.
+    Each call extends how long a delivered notification is kept, so a fault that lasts causes only one.
     """
     entry = await store.get(_row_key(draft.id))
     # A conflict means that another does the same at this moment.
@@ -128,9 +128,9 @@ def is_email(entry: Entry) -> bool:
 
 
 def removed(entry: Entry) -> list[Write]:
-    """Return the writes that remove a stored notification with its index, whatever became of it.
+    """Return the writes that remove a stored notification in any state, with its index.
 
-    The index of one that cannot be read is not known; it goes when somebody follows it.
+    The index of an unreadable one is not known; it is removed when the outbox next follows it.
     """
     row = readable(Row, entry)
     row_id = entry.key.removeprefix(ROW)
@@ -150,7 +150,7 @@ def reworded(entry: Entry, change: Callable[[str], str], now: datetime) -> list[
 
 
 class Outbox:
-    """Delivers what is due, and shows what is there."""
+    """Delivers the notifications that are due, and lists those that are stored."""
 
     def __init__(self, store: Store, clock: Clock, notifiers: Mapping[Channel, Notifier]) -> None:
         self._store = store
@@ -161,8 +161,8 @@ class Outbox:
     async def deliver_due(self, *channels: Channel) -> int:
         """Try what is due on these channels, or on all; return how many were tried; raise the store's errors.
 
-        Each channel goes by itself, oldest first. One that failed is left alone until the next call, so that a
-        mail server that is down is asked once a second and not once a message.
+        The channels are independent, each the oldest first. A channel that failed pauses until the next call, so
+        that a mail server that is down gets one request a second and not one for each message.
         """
         return sum(await together(*map(self._deliver_all, channels or CHANNELS)))
 
@@ -177,7 +177,7 @@ class Outbox:
                     count += 1
                     if not await self._deliver(*found):
                         return count
-        # Whoever waits in a long row is not read again for each channel, once a second.
+        # In a long queue a row of the other channel is not read again once a second.
         self._channels = {one: kept for one, kept in self._channels.items() if one in seen}
         return count
 
@@ -201,7 +201,7 @@ class Outbox:
         return found
 
     async def dead(self, limit: int) -> list[Row]:
-        """Return up to so many of the rows that were refused for good."""
+        """Return at most `limit` rows that were refused permanently."""
         found = [await self._indexed(index) for index in await self._store.scan(_DEAD, limit=limit)]
         return [row for _, row in filter(None, found)]
 
@@ -223,7 +223,7 @@ class Outbox:
         return await self._change(row_id, "waiting")
 
     async def drop(self, row_id: str) -> bool:
-        """Remove a held or dead row for good; return whether there was one; raise `RecordUnreadable`."""
+        """Remove a held or dead row permanently; return whether there was one; raise `RecordUnreadable`."""
         return await self._change(row_id, None)
 
     async def hold_all(self) -> int:

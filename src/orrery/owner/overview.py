@@ -1,4 +1,4 @@
-"""What the owner's page shows of the parts that every deployment has: how they are, and what is not delivered."""
+"""The panels of the owner's page that every deployment has: the parts, and the notifications."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -8,7 +8,7 @@ from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, Tone, moment
 
 MOST_ROWS = 20
-"""So many dead notifications are shown; the command lists them all."""
+"""How many dead notifications the page shows; the command lists them all."""
 
 _NOTIFICATIONS = (UNREADABLE, REFUSED, NOTIFICATIONS)
 """The parts about notifications, the worst first."""
@@ -37,7 +37,7 @@ class Overview:
         return Panel("Parts", headline, tone, columns=("Part", "Why", "What to do"), rows=rows)
 
     async def notifications(self) -> Panel:
-        """Return how many notifications wait or are held back, and those that were refused for good."""
+        """Return how many notifications wait or are held back, and those that were refused permanently."""
         found = [one for one in await self._findings() if one.part in _NOTIFICATIONS]
         found.sort(key=lambda one: _NOTIFICATIONS.index(one.part))
         rows = tuple(map(_cells, await self._outbox.dead(MOST_ROWS)))

@@ -2,10 +2,10 @@
 
     proposed ──signed──▶ started ──▶ done | failed
        │                    └──answer lost, or killed──▶ unknown ──read──▶ done | failed
-       │                                                    └──owner's word──▶ closed
+       │                                                    └──owner closes it──▶ closed
        └──withdrawn
 
-A standing approval (a preflight's) is `approved` instead; each target that it is used for goes on from started.
+A standing approval (a preflight's) becomes `approved` instead of started; each of its targets begins at started.
 """
 
 from collections.abc import Mapping
@@ -26,15 +26,15 @@ AHEAD = timedelta(seconds=60)
 """How far the signing machine's clock may be ahead of ours."""
 
 UNDER_WAY = timedelta(minutes=2)
-"""How long something that was started may still be under way: longer than any call to the processor takes."""
+"""How long a started operation may still be under way: longer than any call to the processor takes."""
 
 Outcome = Literal["started", "done", "failed", "unknown", "closed"]
 State = Literal["proposed", "withdrawn", "approved", "started", "done", "failed", "unknown", "closed"]
-"""`closed`: it is not known what became of it, and the owner has said to leave it at that."""
+"""`closed`: the outcome is unknown, and the owner has decided to leave it so."""
 
 
 class Use(Record):
-    """What became of one target of a standing approval; `note` is the last word about it."""
+    """The state of one target of a standing approval; `note` is the latest sentence about it."""
 
     state: Outcome
     changed_at: datetime
@@ -42,7 +42,7 @@ class Use(Record):
 
 
 class Progress(Record):
-    """How far an intent has come; `note` is the last word about it, `uses` are those of a standing approval."""
+    """The state of an intent; `note` is the latest sentence about it, `uses` are those of a standing approval."""
 
     v: Literal[1] = 1
     intent_id: str
@@ -55,30 +55,30 @@ class Progress(Record):
     uses: Mapping[str, Use] = {}
 
     def deed(self, target: str) -> "Progress | Use | None":
-        """Return what became of one target of a standing approval, or with no target of the intent itself."""
+        """Return the state of one target of a standing approval, or without a target that of the intent itself."""
         return self.uses.get(target) if target else self
 
     def after(self, target: str, state: Outcome, at: datetime, note: str = "") -> "Progress":
-        """Return this with another outcome for a target, or with no target for the intent itself."""
+        """Return a copy with another outcome for a target, or without a target for the intent itself."""
         if not target:
             return self.change(state=state, changed_at=at, note=note)
         use = self.uses.get(target) or Use(state=state, changed_at=at)
         return self.change(uses={**self.uses, target: use.change(state=state, changed_at=at, note=note)})
 
     def without_notes(self) -> "Progress":
-        """Return this without the processor's words and without unknown fields: either may name a person."""
+        """Return a copy without the processor's sentences and without unknown fields: either may name a person."""
         uses = {target: use.without_unknown_fields().change(note="") for target, use in self.uses.items()}
         return self.without_unknown_fields().change(note="", uses=uses)
 
     def open_targets(self) -> list[str]:
-        """Return what is started or unknown: targets of a standing approval, or "" for the intent itself."""
+        """Return the targets of a standing approval that are started or unknown, or [""] for the intent itself."""
         if is_open(self):
             return [""]
         return [target for target, use in self.uses.items() if is_open(use)]
 
 
 def is_open(deed: Progress | Use | None) -> bool:
-    """Return whether something was started and its outcome is not known."""
+    """Return whether an operation was started and its outcome is not known."""
     return deed is not None and deed.state in ("started", "unknown")
 
 
@@ -88,7 +88,7 @@ def may_be_under_way(deed: Progress | Use, now: datetime) -> bool:
 
 
 def is_over(progress: Progress, now: datetime) -> bool:
-    """Return whether nothing more can come of it."""
+    """Return whether the intent can no longer be carried out and no outcome is missing."""
     return not progress.open_targets() and in_words(progress, now) not in ("waiting", "in force")
 
 
@@ -100,7 +100,7 @@ def _stands(progress: Progress, now: datetime) -> bool:
 
 
 def in_words(progress: Progress, now: datetime) -> str:
-    """Return how far it has come in a word or two for a person, saying no more than is known at this time."""
+    """Return the state in one or two words for a person, as far as it is known at this time."""
     found = [progress.deed(target) for target in progress.open_targets()]
     if any(deed is not None and not may_be_under_way(deed, now) for deed in found):
         return "unknown"

@@ -1,4 +1,4 @@
-"""The health round: how every part is, looked at every ten seconds and kept, so that asking costs nothing.
+"""The health round: checks every part every ten seconds and keeps the findings, so that a request costs nothing.
 
 Decision 52.
 """
@@ -12,12 +12,12 @@ from orrery.ports.clock import Clock
 from orrery.ports.health import Finding, Round
 
 PART = "health round"
-"""The part that is broken when the others could not be looked at."""
+"""The part that is broken when the others could not be checked."""
 
 LONGEST = timedelta(seconds=10)
-"""After so long a round is given up: a store that is locked answers every question late."""
+"""A round is cancelled after this time: a locked store delays every read."""
 
-_TODO = "What is told of the other parts is older. See the log if it lasts."
+_TODO = "The findings of the other parts are older. See the log if it lasts."
 
 
 class Readiness:
@@ -33,7 +33,7 @@ class Readiness:
         return self._last
 
     async def look(self) -> Sequence[Finding]:
-        """Look at every part, and return what was found; of a round that fails the last findings stay."""
+        """Check every part and return the findings; a round that fails keeps the last findings."""
         found = self._last.findings
         try:
             async with asyncio.timeout(LONGEST.total_seconds()):

@@ -1,4 +1,4 @@
-"""What follows a restore: nobody is told twice, and no old approval counts (issue item 2)."""
+"""What follows a restore: no notification is sent twice, and no old approval counts (issue item 2)."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,25 +19,25 @@ LEASES = "lease:"
 
 
 class Restored(Record):
-    """When the store was last restored, and what a reconciliation has caught up with since."""
+    """When the store was last restored, and how far reconciliations have come since."""
 
     v: Literal[1] = 1
     at: AwareDatetime
     reconciled_since: AwareDatetime | None = None
-    """A whole reconciliation has seen the sessions created from here on: what completes later is new."""
+    """A whole reconciliation has read the sessions created since this time: one that completes later is new."""
 
     def may_have_told(self, created: datetime) -> bool:
-        """Return whether a session created then may have been told of before the restore, and then forgotten."""
+        """Return whether notifications about a session may have been sent before the restore, and then lost."""
         caught_up = self.reconciled_since is not None and created >= self.reconciled_since
         return created <= self.at and not caught_up
 
     async def reconciled(self, store: Store, since: datetime) -> None:
-        """Note that all that had completed of the sessions created since then was looked at."""
+        """Note that a reconciliation has read all completed sessions that were created since that time."""
         entry = await store.get(RESTORED)
         noted = stored.readable(Restored, entry)
         if entry and noted == self and (self.reconciled_since is None or since < self.reconciled_since):
             later = self.change(reconciled_since=since)
-            # A restore meanwhile is another: what was seen before it does not count.
+            # After another restore meanwhile, this reconciliation does not count.
             _ = await store.commit([later.put()], [Unchanged(RESTORED, entry.version)])
 
     def put(self) -> Put:
@@ -54,7 +54,7 @@ class Settled:
 
 
 class Restoration:
-    """Brings a restored store into the present."""
+    """Prepares a restored store for use."""
 
     def __init__(self, store: Store, clock: Clock, outbox: Outbox) -> None:
         self._store = store
@@ -62,7 +62,7 @@ class Restoration:
         self._outbox = outbox
 
     async def settle(self) -> Settled:
-        """Mark the restore, hold notifications back, void approvals, and let go of old leases."""
+        """Note the restore, hold notifications back, void approvals, and delete old leases."""
         await write(self._store, [Restored(at=self._clock.now()).put()])
         _ = await self._delete(LEASES)
         return Settled(await self._outbox.hold_all(), await self._delete(APPROVALS))

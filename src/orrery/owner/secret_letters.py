@@ -1,4 +1,4 @@
-"""What the owner is told of the secrets: which, what stops working, what to do; never a value or a reason."""
+"""The pushes about secrets: which secret, what stops working, what to do; never a value or a reason."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -49,15 +49,15 @@ _WHY: dict[Trouble, str] = {
 }
 
 _ANNOUNCE = 'If it was you: `orrery secrets announce {name} --reason "…"`.'
-_REMOVE = 'If you took it away for good: `orrery secrets announce {name} --removal --reason "…"`.'
+_REMOVE = 'If you removed it permanently: `orrery secrets announce {name} --removal --reason "…"`.'
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What a secret is for: whether anything that is configured needs it, and what stops without it.
+    """The use of a secret: whether a configured part needs it, and what stops without it.
 
-    `stops` is empty where nothing that is configured uses it. `essential`: without it the service must not be
-    asked. `idle` says why it may be missing.
+    `stops` is empty where no configured part uses it. `essential`: without it the service is not ready. `idle`
+    says why it may be missing.
     """
 
     needed: bool
@@ -73,7 +73,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something to tell about one secret; `held` is whether the running process has a value of it."""
+    """A change of one secret to report; `held` is whether the running process has a value of it."""
 
     name: str
     kind: Kind

@@ -1,4 +1,4 @@
-"""One piece of work for many callers who ask for it at once."""
+"""One run of a piece of work for all callers at the same time."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 
 class SingleFlight(Generic[Result]):
-    """Whoever asks while the work is under way gets its result; the next one begins anew."""
+    """A caller that comes while the work is under way gets its result; the next caller starts it again."""
 
     def __init__(self, tasks: Tasks, work: Callable[[], Coroutine[Any, Any, Result]]) -> None:
         self._tasks = tasks
@@ -18,7 +18,7 @@ class SingleFlight(Generic[Result]):
         self._under_way: asyncio.Task[Result] | None = None
 
     async def join(self) -> Result:
-        """Return the result; a caller who is cancelled does not stop the work for the others."""
+        """Return the result; cancelling one caller does not stop the work for the others."""
         if self._under_way is None or self._under_way.done():
             self._under_way = self._tasks.start(self._work())
         return await asyncio.shield(self._under_way)

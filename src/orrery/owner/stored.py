@@ -1,7 +1,7 @@
 """How records are read from the store: what was altered or cut, or what a newer version wrote, is met here.
 
-Such a record is never written over by whoever has read it: it may be the proof of a sale. Whoever needs that one
-record raises; whoever walks through many leaves it out, and says so.
+Code never overwrites such a record: it may be the proof of a sale. Code that needs that one record raises an
+error; code that reads many records leaves it out, and reports it.
 """
 
 import re
@@ -54,7 +54,7 @@ def replaceable(kind: type[Kind], entry: Entry | None) -> Kind | None:
 
 
 def tried(kind: type[Kind], entry: Entry) -> Kind | RecordUnreadable:
-    """Return the record in an entry, or why there is none, for whoever walks through many."""
+    """Return the record in an entry, or why it cannot be read, for code that reads many."""
     return readable(kind, entry) or unreadable(entry)
 
 

@@ -1,4 +1,4 @@
-"""Tasks have owners: none is left to end, or to fail, unseen."""
+"""Every task has an owner, which waits for its end and notices its failure."""
 
 import asyncio
 from collections.abc import Awaitable, Coroutine
@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import structlog
 
 FINISH = 5.0
-"""Seconds that work under way may take to end before it is cancelled, when the process ends."""
+"""Seconds that unfinished work gets, when the process ends, before it is cancelled."""
 
 Result = TypeVar("Result")
 
@@ -17,7 +17,7 @@ log = structlog.get_logger()
 async def together(*work: Awaitable[Result]) -> list[Result]:
     """Do all of `work` at once, wait for each to its end, and return the results in order.
 
-    The first failure is raised when all have ended: none goes on behind the caller's back.
+    The first failure is raised when all have ended, so no work continues after the call.
     """
     tasks = [asyncio.ensure_future(one) for one in work]
     if tasks:
@@ -37,7 +37,7 @@ async def together(*work: Awaitable[Result]) -> list[Result]:
 async def to_its_end(work: Coroutine[Any, Any, Result]) -> Result:
     """Do `work`, also when the caller is cancelled meanwhile; the caller is cancelled after that.
 
-    What was handed to the store may land although nobody waits for it. Whoever writes next must come after it.
+    A commit may reach the store although its caller was cancelled. The caller's next write must come after it.
     """
     task = asyncio.create_task(work)
     try:
@@ -50,20 +50,20 @@ async def to_its_end(work: Coroutine[Any, Any, Result]) -> Result:
 
 
 class Tasks:
-    """Owns work that goes on when whoever began it goes away: a visitor hangs up, a caller is cancelled."""
+    """Owns work that goes on after its caller: a visitor disconnects, or a caller is cancelled."""
 
     def __init__(self) -> None:
         self._under_way: set[asyncio.Task[Any]] = set()
 
     def start(self, work: Coroutine[Any, Any, Result]) -> "asyncio.Task[Result]":
-        """Begin `work`. Whoever waits for it should do so with `asyncio.shield`."""
+        """Start `work`; callers wait for it with `asyncio.shield`."""
         task = asyncio.create_task(work)
         self._under_way.add(task)
         task.add_done_callback(self._ended)
         return task
 
     async def finish(self) -> None:
-        """Wait for what is under way, for `FINISH` seconds; cancel what takes longer, and wait for that."""
+        """Wait `FINISH` seconds for unfinished work, then cancel the rest and wait for it to end."""
         if not self._under_way:
             return
         _, late = await asyncio.wait(self._under_way, timeout=FINISH)

@@ -3,7 +3,7 @@
     well ──broken──▶ suspected ──still or again broken──▶ told ──well for 10 minutes──▶ well ("works again")
                          └──────well for 10 minutes────▶ well
 
-What a part has judged over time itself (`Finding.settled`) is told, and is over, at the first look that says so.
+A finding that its part has already judged over time (`Finding.settled`) counts at the first look, broken or well.
 An outage is stored and changes in one commit with its push: a restart neither repeats the one nor loses the
 other. Each process looks, because each knows only its own failing jobs; a part is well when all find it so.
 """
@@ -30,7 +30,7 @@ EVERY = timedelta(seconds=10)
 """How often the findings are looked at (decision 52)."""
 
 TOLD_AFTER = timedelta(seconds=30)
-"""How long after its first sight an outage is told, if it is still or again there: at the next look."""
+"""How long after its first finding an outage causes a push, if the part is then still or again broken."""
 
 OVER_AFTER = timedelta(minutes=10)
 """How long a part must be well until its outage is over, so that what comes and goes is one outage."""
@@ -49,8 +49,8 @@ log = structlog.get_logger()
 class Outage(Record):
     """A part that is broken, or was within the last ten minutes.
 
-    `urgent`: it was told as essential. `cause` is the part whose outage this follows from: it is silent until that
-    one is over.
+    `urgent`: the push called the part essential. `cause` is the part whose outage this one follows from; until
+    that outage is over, this one causes no push.
     """
 
     v: Literal[1] = 1
@@ -63,7 +63,7 @@ class Outage(Record):
 
     @property
     def alarm(self) -> int:
-        """How loudly the owner was told: 0 not at all, 1 of a broken part, 2 of an essential one."""
+        """The level of the push that was sent: 0 none, 1 for a broken part, 2 for an essential one."""
         return 0 if self.told_at is None else 1 + self.urgent
 
 
