@@ -1,7 +1,7 @@
 """Logging: JSON for machines, colour for people, one redaction for both.
 
-No secret, no personal data and no session id reaches a log line, whoever wrote it: our own events, a library's
-records, or a trace-back. A session stands there by its reference (decision 46).
+No secret, no personal data and no session id reaches a log line, whether it is an event of ours, a library's
+record or a traceback. The reference of a session replaces its id (decision 46).
 """
 
 import json
@@ -27,7 +27,7 @@ _PATTERNS = re.compile(
     r"|(?<![\w.+%-])[\w.+%-]+@[\w-]+(?:\.[\w-]+)+"
 )
 _REFERRING: ContextVar[Callable[[str], str]] = ContextVar("referring")
-"""What puts references in the place of session ids. Until the store with their key is open, ids are hidden."""
+"""Replaces session ids with references. Until the store with their key is open, ids are hidden."""
 
 _NAMES = re.compile(r"secret|token|password|api_?key|authorization|e?mail$|client_address", re.IGNORECASE)
 

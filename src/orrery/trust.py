@@ -72,4 +72,4 @@ def certificates(text: str) -> str:
 
 
 WELL_KNOWN = Trust()
-"""For whoever names no authority."""
+"""The default, without an authority of the owner's own."""

@@ -72,7 +72,7 @@ def test_looking_writes_nothing(path: Path) -> None:
     ],
 )
 def test_a_damaged_file(path: Path, content: bytes) -> None:
-    """A file that does not hold what was written is left as it is, whatever is asked, and the error names it."""
+    """Every call leaves a damaged file unchanged, and its error names the file."""
     path.parent.mkdir()
     path.write_bytes(content)
     for asked in (
@@ -81,7 +81,7 @@ def test_a_damaged_file(path: Path, content: bytes) -> None:
         tracker(path).comment(Issue("1"), "b"),
         tracker(path).close(Issue("1"), "b"),
     ):
-        with pytest.raises(TrackerFailed, match=r"issues\.json does not hold"):
+        with pytest.raises(TrackerFailed, match=r"issues\.json is damaged"):
             asyncio.run(asked)
     assert path.read_bytes() == content
 

@@ -8,7 +8,7 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access import one_year_after
-from orrery.checkout.desk import Gift, checked_email
+from orrery.checkout.desk import Grant, checked_email
 from orrery.errors import Invalid, NotFound, StoreUnavailable
 from orrery.ports.store import Put
 from tests.support.checkout import BUYER, OTHER, PRODUCT, Shop, all_of, ids, session_json
@@ -17,7 +17,7 @@ from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
 
-GIFT = Gift(BUYER, PRODUCT.key, "owner")
+GRANT = Grant(BUYER, PRODUCT.key, "owner")
 NEW = "new@example.org"
 
 
@@ -132,8 +132,8 @@ async def test_revoking_leaves_other_buyers_and_products_alone() -> None:
     """What another buyer has, or the same one of another product, or by an import, ends when it did."""
     shop = await sold("cs_1", "cs_2")
     await shop.desk.change_email("cs_2", NEW, "a gift to a friend")
-    await shop.desk.grant(Gift(BUYER, OTHER.key, "owner"), "another product")
-    await shop.desk.grant(Gift(BUYER, PRODUCT.key, "import", START.replace(year=2028), "order_7"), "moving in")
+    await shop.desk.grant(Grant(BUYER, OTHER.key, "owner"), "another product")
+    await shop.desk.grant(Grant(BUYER, PRODUCT.key, "import", START.replace(year=2028), "order_7"), "moving in")
     before = [await shop.access(name) for name in ("cs_2", "order_7")]
     assert await shop.desk.revoke("cs_1", "refunded") == []
     assert [await shop.access(name) for name in ("cs_2", "order_7")] == before
@@ -174,28 +174,28 @@ def test_what_is_no_address(address: str) -> None:
         checked_email(address)
 
 
-async def test_a_gift() -> None:
+async def test_free_access() -> None:
     """The owner opens a year of access without a payment, and the buyer is written to."""
     shop = Shop()
-    record = await shop.desk.grant(GIFT, "a prize")
+    record = await shop.desk.grant(GRANT, "a prize")
     assert (record.expires_at, record.granted_by, record.amount_total) == (START.replace(year=2027), "owner", None)
     assert (await shop.lookup.check_email(BUYER, "cissp")).granted
     assert ids(await shop.told()) == [f"buyer-{record.session_id}"]
 
 
-async def test_a_gift_while_access_runs() -> None:
-    """A gift extends what runs, as a purchase would, and not what has ended."""
+async def test_free_access_while_access_runs() -> None:
+    """Free access extends access that runs, as a purchase does, and not access that has ended."""
     shop = Shop()
-    await shop.desk.grant(GIFT, "a prize")
-    assert (await shop.desk.grant(GIFT, "another")).expires_at == START.replace(year=2028)
+    await shop.desk.grant(GRANT, "a prize")
+    assert (await shop.desk.grant(GRANT, "another")).expires_at == START.replace(year=2028)
     shop.clock.advance(timedelta(days=3 * 365).total_seconds())
-    assert (await shop.desk.grant(GIFT, "a third")).expires_at == shop.clock.now().replace(year=2030)
+    assert (await shop.desk.grant(GRANT, "a third")).expires_at == shop.clock.now().replace(year=2030)
 
 
 async def test_an_import() -> None:
     """Access that was sold elsewhere is brought along with its own end, and nobody is written to."""
     shop, end = Shop(), START + timedelta(days=5)
-    imported = await shop.desk.grant(Gift(BUYER, PRODUCT.key, "import", end), "moving in")
+    imported = await shop.desk.grant(Grant(BUYER, PRODUCT.key, "import", end), "moving in")
     assert (await shop.access(imported.session_id)).expires_at == end
     assert await shop.told() == []
 
@@ -203,11 +203,11 @@ async def test_an_import() -> None:
 async def test_an_import_twice() -> None:
     """An import that is there already is refused, and changes nothing."""
     shop = Shop()
-    gift = Gift(BUYER, PRODUCT.key, "import", START + timedelta(days=5))
-    await shop.desk.grant(gift, "moving in")
+    grant = Grant(BUYER, PRODUCT.key, "import", START + timedelta(days=5))
+    await shop.desk.grant(grant, "moving in")
     before = await shop.entries()
     with pytest.raises(Invalid, match="already"):
-        await shop.desk.grant(gift, "moving in")
+        await shop.desk.grant(grant, "moving in")
     assert await shop.entries() == before
 
 
@@ -216,22 +216,22 @@ async def test_access_that_would_have_ended(ago: timedelta) -> None:
     """Access that ends now or ended before is not granted."""
     shop = Shop()
     with pytest.raises(Invalid, match="ended"):
-        await shop.desk.grant(Gift(BUYER, PRODUCT.key, "import", START - ago), "late")
+        await shop.desk.grant(Grant(BUYER, PRODUCT.key, "import", START - ago), "late")
     assert await shop.entries() == []
 
 
-async def test_a_purchase_extends_a_gift() -> None:
-    """Who has a gift and buys gets the year after it."""
+async def test_a_purchase_extends_free_access() -> None:
+    """A buyer with free access gets the purchased year after its end."""
     shop = Shop()
-    await shop.desk.grant(GIFT, "a prize")
+    await shop.desk.grant(GRANT, "a prize")
     await sold("cs_1", over=shop)
     assert (await shop.access()).expires_at == START.replace(year=2028)
 
 
-async def test_a_short_gift_shortens_nothing() -> None:
-    """A gift that ends sooner than what runs leaves the end from which a purchase extends."""
+async def test_short_free_access_shortens_nothing() -> None:
+    """Free access that ends sooner than running access leaves the end from which a purchase extends."""
     shop = await sold("cs_1")
-    await shop.desk.grant(Gift(BUYER, PRODUCT.key, "owner", START + timedelta(days=3)), "a prize")
+    await shop.desk.grant(Grant(BUYER, PRODUCT.key, "owner", START + timedelta(days=3)), "a prize")
     await sold("cs_2", over=shop)
     assert (await shop.access("cs_2")).expires_at == START.replace(year=2028)
 
@@ -241,8 +241,8 @@ CHANGES: dict[str, Change] = {
     "resend": lambda shop, reason: shop.desk.resend("cs_1", reason),
     "revoke": lambda shop, reason: shop.desk.revoke("cs_1", reason),
     "change-email": lambda shop, reason: shop.desk.change_email("cs_1", NEW, reason),
-    "grant": lambda shop, reason: shop.desk.grant(GIFT, reason),
-    "import": lambda shop, reason: shop.desk.grant(Gift(BUYER, PRODUCT.key, "import"), reason),
+    "grant": lambda shop, reason: shop.desk.grant(GRANT, reason),
+    "import": lambda shop, reason: shop.desk.grant(Grant(BUYER, PRODUCT.key, "import"), reason),
 }
 
 

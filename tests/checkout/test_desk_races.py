@@ -7,7 +7,7 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access import one_year_after
-from orrery.checkout.desk import Gift
+from orrery.checkout.desk import Grant
 from orrery.errors import Invalid, StoreUnavailable
 from tests.support.checkout import BUYER, PRODUCT, Shop, ids, session_json
 from tests.support.clock import START, ManualClock
@@ -19,7 +19,7 @@ CHANGES: dict[str, Callable[[Shop], Awaitable[object]]] = {
     "revoke": lambda shop: shop.desk.revoke("cs_1", "refunded"),
     "change-email": lambda shop: shop.desk.change_email("cs_1", "bob@example.org", "asked"),
     "change-email to the buyer": lambda shop: shop.desk.change_email("cs_other", BUYER, "asked"),
-    "grant": lambda shop: shop.desk.grant(Gift(BUYER, PRODUCT.key, "owner"), "a present"),
+    "grant": lambda shop: shop.desk.grant(Grant(BUYER, PRODUCT.key, "owner"), "a present"),
 }
 
 

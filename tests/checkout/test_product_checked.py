@@ -3,7 +3,7 @@
 import pytest
 
 from orrery.checkout.catalogue import Catalogue, Product
-from orrery.checkout.desk import Gift
+from orrery.checkout.desk import Grant
 from orrery.errors import Invalid
 from tests.support.checkout import BUYER, PRODUCT, Shop
 
@@ -15,7 +15,7 @@ RETIRED = Product("contoso", "cissp", "CISSP of old", "price_old")
 
 async def given(shop: Shop, product: Product) -> str:
     """Give the buyer access to a product; return its session."""
-    return (await shop.desk.grant(Gift(BUYER, product.key, "owner"), "a test")).session_id
+    return (await shop.desk.grant(Grant(BUYER, product.key, "owner"), "a test")).session_id
 
 
 async def granted(shop: Shop, session_id: str, vendor_slug: str | None = None) -> list[bool]:

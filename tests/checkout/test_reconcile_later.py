@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from orrery.checkout.desk import Gift
+from orrery.checkout.desk import Grant
 from orrery.checkout.records import Pending
 from orrery.owner.restored import Restored
 from orrery.ports.store import Put
@@ -87,7 +87,7 @@ async def test_however_many_sessions_are_pending() -> None:
 async def test_a_purchase_on_top_of_access_for_ever() -> None:
     """Who has access to the end of the calendar and buys again is granted like anybody."""
     shop, for_ever = Shop(), datetime(9999, 12, 31, tzinfo=UTC)
-    await shop.desk.grant(Gift(BUYER, PRODUCT.key, "import", for_ever, "import_1"), "brought along")
+    await shop.desk.grant(Grant(BUYER, PRODUCT.key, "import", for_ever, "import_1"), "brought along")
     await shop.offered("cs_1")
     assert await shop.receive("evt_1", session_json()) == "granted"
     assert (await shop.access()).expires_at == for_ever

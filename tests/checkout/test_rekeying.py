@@ -14,7 +14,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.adapters.sqlite import SqliteStore
 from orrery.checkout import keys
-from orrery.checkout.desk import Gift
+from orrery.checkout.desk import Grant
 from orrery.checkout.fulfilment import stored_access
 from orrery.checkout.records import AccessRecord
 from orrery.checkout.rekeying import rekey_imports
@@ -35,9 +35,9 @@ MORE = 210
 """So many imports more, and one commit does not take all."""
 
 
-def gift(name: str) -> Gift:
+def grant(name: str) -> Grant:
     """Return a line as `orrery access import` reads it."""
-    return Gift(f"{name.lower()}@example.org", PRODUCT.key, "import", LINES[name])
+    return Grant(f"{name.lower()}@example.org", PRODUCT.key, "import", LINES[name])
 
 
 @asynccontextmanager
@@ -133,17 +133,17 @@ async def test_ids_are_random(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", LINES)
 async def test_repeated_import_finds_its_row(shop: Shop, name: str) -> None:
     """A line is known, also when its address was changed or erased since, or its record cannot be read."""
-    assert await shop.desk.was_imported(gift(name))
+    assert await shop.desk.was_imported(grant(name))
     before = await shop.entries()
     with pytest.raises(Invalid, match="imported already"):
-        await shop.desk.grant(gift(name), "moved here")
+        await shop.desk.grant(grant(name), "moved here")
     assert await shop.entries() == before
 
 
 async def test_new_line_is_imported_once() -> None:
     """A line that is imported today gets a random id, and is known when it comes again, also after an erasure."""
     shop = Shop()
-    line = gift("ann")
+    line = grant("ann")
     granted = await shop.desk.grant(line, "moved here")
     assert granted.session_id != FORMER["ann"]
     assert await shop.desk.was_imported(line)
@@ -157,7 +157,7 @@ async def test_new_line_is_imported_once() -> None:
 async def test_nothing_computable_is_left_by_an_erasure() -> None:
     """After an erasure nothing in the store can be computed from the address without the store's key."""
     shop = Shop()
-    await shop.desk.grant(gift("ann"), "moved here")
+    await shop.desk.grant(grant("ann"), "moved here")
     await shop.privacy.erase("ann@example.org", "asked")
     stored = "\n".join(texts(await shop.entries()))
     assert FORMER["ann"].removeprefix("import_") not in stored
@@ -364,7 +364,7 @@ async def test_capitals_beyond_ascii_of_an_earlier_release() -> None:
     former = keys.former_import_id("jürgen@example.org", PRODUCT.key, END)
     then = record(former, email="jürgen@example.org", granted_by="import", granted_at=START)
     await shop.store.commit([Put(keys.access(former), then.to_bytes())])
-    line = Gift("JÜRGEN@example.org", PRODUCT.key, "import", END)
+    line = Grant("JÜRGEN@example.org", PRODUCT.key, "import", END)
     assert await shop.desk.was_imported(line)
     await rekey_imports(shop.store, shop.clock, INDEX_KEY)
     assert await shop.desk.was_imported(line)

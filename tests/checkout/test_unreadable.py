@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from orrery.checkout import keys
-from orrery.checkout.desk import Gift
+from orrery.checkout.desk import Grant
 from orrery.checkout.privacy import KEEP_ADDRESSES
 from orrery.checkout.sales import Sales
 from orrery.errors import OrreryError, RecordUnreadable
@@ -95,9 +95,9 @@ async def old_addresses(world: World) -> None:
     await world.shop.privacy.erase_old_addresses()
 
 
-def gift(session_id: str | None = None) -> Gift:
+def grant(session_id: str | None = None) -> Grant:
     """Return access by the owner's word."""
-    return Gift(BUYER, PRODUCT.key, "owner", session_id=session_id)
+    return Grant(BUYER, PRODUCT.key, "owner", session_id=session_id)
 
 
 ACTIONS: dict[str, Action] = {
@@ -119,8 +119,8 @@ ACTIONS: dict[str, Action] = {
     "access resend": lambda world: world.shop.desk.resend("cs_1", "why"),
     "access change-email": lambda world: world.shop.desk.change_email("cs_1", "bob@example.org", "why"),
     "access change-email, back": lambda world: world.shop.desk.change_email("cs_1", BUYER, "why"),
-    "access grant": lambda world: world.shop.desk.grant(gift(), "why"),
-    "access grant, a session": lambda world: world.shop.desk.grant(gift("cs_1"), "why"),
+    "access grant": lambda world: world.shop.desk.grant(grant(), "why"),
+    "access grant, a session": lambda world: world.shop.desk.grant(grant("cs_1"), "why"),
     "access revoke": lambda world: world.shop.desk.revoke("cs_1", "why"),
     "reconcile, dry": lambda world: world.shop.reconciliation.run(dry_run=True),
     "reconcile, a long time": lambda world: world.shop.reconciliation.run(timedelta(seconds=1), dry_run=True),

@@ -10,7 +10,7 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout import probe
-from orrery.checkout.desk import Gift
+from orrery.checkout.desk import Grant
 from orrery.checkout.raw_events import ERASED_EVENT
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.owner.outbox import Row
@@ -172,8 +172,8 @@ async def test_it_is_listed_and_found_by_the_doctor() -> None:
     assert (second.became, second.id[:7]) == ("unreadable", "sha256-")
     found = await post.events.finding()
     assert (found.state, "cannot be read: 2" in found.why) == ("broken", True)
-    gift = Gift("ann@example.org", PRODUCT.key, "owner", session_id="cs_1")
-    await post.shop.desk.grant(gift, "paid, as the dashboard says")
+    grant = Grant("ann@example.org", PRODUCT.key, "owner", session_id="cs_1")
+    await post.shop.desk.grant(grant, "paid, as the dashboard says")
     assert "cannot be read: 1" in (await post.events.finding()).why
 
 

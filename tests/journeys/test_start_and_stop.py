@@ -75,7 +75,7 @@ def test_a_socket_of_a_manager_that_is_gone(tmp_path: Path, monkeypatch: pytest.
     deployment = Deployment(tmp_path)
     monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "gone"))
     with running(deployment):
-        assert deployment.printed().count("systemd cannot be told that the service is ready") == 1
+        assert deployment.printed().count("systemd did not get the message that the service is ready") == 1
 
 
 FORBIDDEN = {

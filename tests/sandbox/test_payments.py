@@ -266,7 +266,7 @@ def test_markup_in_texts(box: Running) -> None:
 
 def test_a_free_product(box: Running) -> None:
     """A total of zero needs no payment."""
-    box.web.post("/_price", json={"id": "price_free", "unit_amount": 0, "product": "Gift"})
+    box.web.post("/_price", json={"id": "price_free", "unit_amount": 0, "product": "Grant"})
     session = box.session(**{"line_items[0][price]": "price_free"})
     box.pay(session)
     done = read(box, session)

@@ -31,16 +31,16 @@ from orrery.tls import unreachable
 from orrery.trust import WELL_KNOWN, Trust
 
 SCOPE = "https://www.googleapis.com/auth/analytics.readonly"
-"""All that the service asks for: to read."""
+"""The only scope that the service requests: read access."""
 
 CHECK_SECONDS = 10.0
 """How long a check of the credentials may take."""
 
 MINT_SECONDS = 30.0
-"""After so long a mint is no longer waited for by newcomers: they begin another."""
+"""New callers do not join a mint that is older than this: they start another."""
 
 SILENCE = 10
-"""Seconds without a byte after which a thread gives the token endpoint up, whoever still waits."""
+"""Seconds without a byte after which a thread gives the token endpoint up, also while callers still wait."""
 
 TOKEN_SECONDS = 3600
 """How long a token lasts, as published; one that ends sooner is found out by its 401."""
@@ -291,7 +291,7 @@ class _Mint:
 
 
 class _Tokens:
-    """Mints access tokens. Callers at the same time share one mint, which outlives whoever gives up waiting."""
+    """Mints access tokens. Callers at the same time share one mint; a caller that gives up does not stop it."""
 
     def __init__(self, key_json: str | None, clock: Clock, trust: Trust) -> None:
         self._key_json = key_json
@@ -349,7 +349,7 @@ def _in_thread(call: Callable[[], str]) -> Future[str]:
 def _settle(future: Future[str], call: Callable[[], str]) -> None:
     try:
         future.set_result(call())
-    except BaseException as error:  # noqa: BLE001  whoever waits is told
+    except BaseException as error:  # noqa: BLE001  every waiting caller gets the error
         future.set_exception(error)
 
 

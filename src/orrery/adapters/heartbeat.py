@@ -1,6 +1,6 @@
-"""A sign of life by fetching an address, as most watchers of scheduled jobs take it.
+"""The heartbeat as a GET request, which most watchers of scheduled jobs accept.
 
-A lost packet must not raise a false alarm: it is tried three times within the minute.
+A lost packet must not raise a false alarm: the request is tried three times within the minute.
 """
 
 import httpx2

@@ -133,9 +133,7 @@ class FileTracker:
         except FileNotFoundError:
             return _File()
         except ValidationError:
-            raise TrackerFailed(
-                f"The issue file {self._path.name} does not hold what was written: mend it, or move it away."
-            ) from None
+            raise TrackerFailed(f"The issue file {self._path.name} is damaged: fix it, or move it away.") from None
 
     @contextmanager
     def _locked(self) -> Generator[None]:

@@ -28,7 +28,7 @@ _TRY_AGAIN = frozenset(
         HTTPStatus.TOO_MANY_REQUESTS,
     }
 )
-"""Refusals that the owner can lift (a wrong token, a full quota); anything else below 500 is for good."""
+"""Refusals that the owner can lift (a wrong token, a full quota); any other status below 500 is permanent."""
 
 
 class NtfyNotifier:

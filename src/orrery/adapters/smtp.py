@@ -22,7 +22,7 @@ SECONDS = 15.0
 """How long one delivery may take."""
 
 _PERMANENT = 500
-"""Replies from here on are for good (RFC 5321, 4.2.1): a code of SMTP, no status of HTTP."""
+"""Reply codes from here on are permanent (RFC 5321, 4.2.1): codes of SMTP, not of HTTP."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class SmtpNotifier:
         except aiosmtplib.SMTPDataError as error:
             raise _refused(error.code, permanent=error.code >= _PERMANENT) from None
         except aiosmtplib.SMTPResponseException as error:
-            # A wrong password, sender or greeting is the owner's to mend, and no reason to give a buyer's mail up.
+            # The owner can fix a wrong password, sender or greeting, so a buyer's e-mail is not given up for it.
             raise _refused(error.code, permanent=False) from None
         except (aiosmtplib.SMTPException, OSError) as error:
             raise DeliveryFailed(unreachable("The mail server", error), permanent=False) from None

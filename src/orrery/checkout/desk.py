@@ -39,8 +39,8 @@ class JournalEntry(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Gift:
-    """Access that was not sold through the checkout: by the owner's word, or brought along from elsewhere."""
+class Grant:
+    """Access without a sale of the checkout: granted by the owner, or imported from another system."""
 
     email: str
     product: ProductKey
@@ -50,7 +50,7 @@ class Gift:
 
 
 class Desk:
-    """Reads and changes access records by the owner's word.
+    """Reads and changes access records for the owner.
 
     A change raises `RecordUnreadable` when it concerns a record that cannot be read, and writes nothing.
     """
@@ -146,32 +146,32 @@ class Desk:
         await self._commit([*writes, journal], [unchanged, *old_checks, *new_checks])
         return changed
 
-    async def grant(self, gift: Gift, reason: str) -> AccessRecord:
+    async def grant(self, grant: Grant, reason: str) -> AccessRecord:
         """Open access without a payment; a session that has access, or a line that was imported, is `Invalid`."""
-        now, record = self._clock.now(), self.given(gift)
+        now, record = self._clock.now(), self.record_for(grant)
         if await self._lookup.record(record.session_id):
             raise Invalid(f"{record.session_id} has an access record already.")
-        if await self.was_imported(gift):
+        if await self.was_imported(grant):
             raise Invalid("This line was imported already.")
         unchanged, beside = await self._end_unchanged(record), await self._records_beside(record)
-        if gift.expires_at is None:
+        if grant.expires_at is None:
             record = _extending(record, beside, now)
         writes = [write for write in stored_access(record, self._index_key) if not _is_end(write)]
-        if gift.granted_by == "owner":
+        if grant.granted_by == "owner":
             writes += outbox.enqueue([self._letters.to_buyer(record, f"buyer-{record.session_id}")], now)
-        journal = self._journal(record.session_id, "grant" if gift.granted_by == "owner" else "import", reason)
+        journal = self._journal(record.session_id, "grant" if grant.granted_by == "owner" else "import", reason)
         writes += [self._end(record, [record, *beside]), Delete(keys.pending(record.session_id)), journal]
         checks: list[Check] = [Absent(keys.access(record.session_id)), unchanged]
-        if former_ids := _former_ids(gift):
+        if former_ids := _former_ids(grant):
             line = keys.imported(former_ids[0], self._index_key)
             writes.append(Put(line, record.session_id.encode()))
             checks.append(Absent(line))
         await self._commit(writes, checks)
         return record
 
-    async def was_imported(self, gift: Gift) -> bool:
-        """Return whether this line was imported before, whatever became of the record since."""
-        for former_id in _former_ids(gift):
+    async def was_imported(self, grant: Grant) -> bool:
+        """Return whether this line was imported before, also when its record has changed since."""
+        for former_id in _former_ids(grant):
             # A record that could not be read lies under its former id still.
             for key in (keys.imported(former_id, self._index_key), keys.access(former_id)):
                 if await self._store.get(key):
@@ -183,25 +183,25 @@ class Desk:
         entries = await self._store.scan(JOURNAL, limit=limit, reverse=True)
         return [stored.tried(JournalEntry, entry) for entry in entries]
 
-    def given(self, gift: Gift) -> AccessRecord:
+    def record_for(self, grant: Grant) -> AccessRecord:
         """Return the access record that `grant` would write; raise `Invalid` for unusable values."""
         now = self._clock.now()
-        if gift.expires_at is not None and gift.expires_at <= now:
+        if grant.expires_at is not None and grant.expires_at <= now:
             raise Invalid("The access would have ended already.")
         return AccessRecord(
-            session_id=gift.session_id or _random_id(gift.granted_by),
-            product_type=gift.product.product_type,
-            cert_code=gift.product.cert_code,
-            vendor_slug=gift.product.vendor_slug,
-            email=checked_email(gift.email),
+            session_id=grant.session_id or _random_id(grant.granted_by),
+            product_type=grant.product.product_type,
+            cert_code=grant.product.cert_code,
+            vendor_slug=grant.product.vendor_slug,
+            email=checked_email(grant.email),
             granted_at=now,
-            expires_at=gift.expires_at or one_year_after(now),
+            expires_at=grant.expires_at or one_year_after(now),
             amount_total=None,
             currency=None,
             livemode=self._livemode,
             payment_intent=None,
             event_id=None,
-            granted_by=gift.granted_by,
+            granted_by=grant.granted_by,
             marketing_consent=None,
         )
 
@@ -258,13 +258,13 @@ class Desk:
         return keys.access_end(keys.email_digest(record.email, self._index_key), record.product)
 
 
-def _former_ids(gift: Gift) -> list[str]:
+def _former_ids(grant: Grant) -> list[str]:
     """Return what an import is known by: by today's spelling of its address, and by that of an earlier release."""
-    if gift.granted_by != "import" or gift.expires_at is None:
+    if grant.granted_by != "import" or grant.expires_at is None:
         return []
-    address = checked_email(gift.email)
+    address = checked_email(grant.email)
     spellings = dict.fromkeys((address, without_case(address)))
-    return [keys.former_import_id(one, gift.product, gift.expires_at) for one in spellings]
+    return [keys.former_import_id(one, grant.product, grant.expires_at) for one in spellings]
 
 
 def _random_id(granted_by: GrantedBy) -> str:

@@ -10,7 +10,7 @@ import typer
 
 from orrery.app import Orrery
 from orrery.checkout.catalogue import ProductKey, is_slug
-from orrery.checkout.desk import Desk, Gift, checked_email
+from orrery.checkout.desk import Desk, Grant, checked_email
 from orrery.checkout.letters import amount
 from orrery.checkout.records import AccessRecord
 from orrery.cli.services import AsJson, Config, Reason, with_services
@@ -111,9 +111,9 @@ def grant(
         named = await orrery.checkout.sessions.named(session) if session else None
         if named is not None and not SESSION_ID.fullmatch(named):
             raise Invalid("A session's id begins with cs_ and holds letters, digits and underscores.")
-        gift = Gift(email, product, "owner", session_id=named)
-        _refuse_unknown([gift], orrery, retired=retired)
-        return await orrery.checkout.desk.grant(gift, reason)
+        grant = Grant(email, product, "owner", session_id=named)
+        _refuse_unknown([grant], orrery, retired=retired)
+        return await orrery.checkout.desk.grant(grant, reason)
 
     record = with_services(config, write)
     note(f"Access until {record.expires_at:%d %B %Y}: {record.session_id}")
@@ -129,17 +129,17 @@ def import_records(
     config: Config = None,
 ) -> None:
     """Bring access along from elsewhere; a second import of the same lines changes nothing."""
-    gifts = list(_gifts(file))
+    grants = list(_grants(file))
 
     async def write(orrery: Orrery) -> tuple[int, int]:
-        _refuse_unknown(gifts, orrery, retired=retired)
+        _refuse_unknown(grants, orrery, retired=retired)
         desk, imported = orrery.checkout.desk, 0
-        for gift in await _new(gifts, orrery):
+        for grant in await _new(grants, orrery):
             # A line above may have been the same one in another spelling.
-            if not await desk.was_imported(gift):
-                await desk.grant(gift, reason)
+            if not await desk.was_imported(grant):
+                await desk.grant(grant, reason)
                 imported += 1
-        return imported, len(gifts) - imported
+        return imported, len(grants) - imported
 
     new, known = with_services(config, write)
     note(f"{new} imported, {known} were there already.")
@@ -165,17 +165,17 @@ def _with_record(config: Path | None, session: str, act: Callable[[Desk, str], A
     return with_services(config, done)
 
 
-async def _new(gifts: Sequence[Gift], orrery: Orrery) -> list[Gift]:
-    """Return what is not there yet, having seen that each can be imported, so that a file goes in whole or not."""
-    new: dict[Gift, None] = {}
-    for number, gift in enumerate(gifts, 2):
-        if gift in new or await orrery.checkout.desk.was_imported(gift):
+async def _new(grants: Sequence[Grant], orrery: Orrery) -> list[Grant]:
+    """Return the lines that are not imported yet; raise `Invalid` for a wrong one before any line is written."""
+    new: dict[Grant, None] = {}
+    for number, grant in enumerate(grants, 2):
+        if grant in new or await orrery.checkout.desk.was_imported(grant):
             continue
         try:
-            orrery.checkout.desk.given(gift)
+            orrery.checkout.desk.record_for(grant)
         except Invalid as error:
             raise Invalid(f"Line {number}: {error} Nothing was imported.") from None
-        new[gift] = None
+        new[grant] = None
     return list(new)
 
 
@@ -196,24 +196,24 @@ def _product(vendor: str, cert: str) -> ProductKey:
     return ProductKey("cert", cert, vendor)
 
 
-def _refuse_unknown(gifts: Sequence[Gift], orrery: Orrery, *, retired: bool) -> None:
-    for gift in gifts:
-        if not retired and orrery.checkout.catalogue.find(gift.product) is None:
+def _refuse_unknown(grants: Sequence[Grant], orrery: Orrery, *, retired: bool) -> None:
+    for grant in grants:
+        if not retired and orrery.checkout.catalogue.find(grant.product) is None:
             raise Invalid(
-                f"{gift.product.name} is not in the catalogue; add --retired if it is meant all the same."
+                f"{grant.product.name} is not in the catalogue; add --retired to grant access to it anyway."
             )
 
 
-def _gifts(file: Path) -> Iterator[Gift]:
+def _grants(file: Path) -> Iterator[Grant]:
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
             for number, line in enumerate(csv.DictReader(lines), 2):
-                yield _gift(line, number)
+                yield _grant(line, number)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise Invalid(f"{file.name} cannot be read ({type(error).__name__}).") from None
 
 
-def _gift(line: dict[str, str], number: int) -> Gift:
+def _grant(line: dict[str, str], number: int) -> Grant:
     try:
         email, product = checked_email(line["email"]), _product(line["vendor_slug"], line["cert_code"])
         expires_at = datetime.fromisoformat(line["expires_at"])
@@ -222,4 +222,4 @@ def _gift(line: dict[str, str], number: int) -> Gift:
         raise Invalid(f"Line {number} needs a usable {what}; nothing was imported.") from None
     if expires_at.tzinfo is None:
         expires_at = expires_at.replace(tzinfo=UTC)
-    return Gift(email, product, "import", expires_at)
+    return Grant(email, product, "import", expires_at)

@@ -1,4 +1,4 @@
-"""`orrery approvals`: what waits for the owner's word, the signature, and the log of it (decision 15)."""
+"""`orrery approvals`: the intents that wait for approval, the owner's signature, and the log (decision 15)."""
 
 import sys
 from pathlib import Path
@@ -84,7 +84,7 @@ def settle(intent_id: Id, config: Config = None) -> None:
 
 @group.command()
 def close(intent_id: Id, reason: Reason, config: Config = None) -> None:
-    """Leave it at that where nobody can find out what became of an intent; nothing is read or done again."""
+    """Close an intent whose outcome nobody can find out; nothing is read or carried out."""
     with_services(config, lambda orrery: orrery.approvals.close(intent_id, reason))
     note("It is closed; the log says that its outcome is not known.")
 
@@ -117,14 +117,14 @@ def log(
 @group.command()
 def verify(
     head: Annotated[
-        str | None, typer.Option(help="A head that you were told of, such as 12:0123456789abcdef.")
+        str | None, typer.Option(help="A head from an earlier push, such as 12:0123456789abcdef.")
     ] = None,
     old_key: Annotated[
         list[Path] | None, typer.Option(help="A public key of yours that is no longer in the settings.")
     ] = None,
     config: Config = None,
 ) -> None:
-    """Look through the whole log: whether anything in it was altered, put in or taken out."""
+    """Check the whole log: whether an entry was altered, inserted or removed."""
     settings, _ = configured(config, quiet=True)
     remembered = None if head is None else read_head(head)
     signatures = SshKeygen([*settings.approvals.owner_keys, *map(_old_key, old_key or [])], NAMESPACE)

@@ -1,4 +1,4 @@
-"""`orrery checkout events`: what the processor told, what came in here, and taking one event in once more."""
+"""`orrery checkout events`: the processor's events, those that Orrery received, and the replay of one."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -16,7 +16,7 @@ from orrery.ports.processor import split_unreadable
 _COLUMNS = ("created", "type", "pending", "stored", "became", "why", "id", "session_id")
 
 _SAYS: dict[Result, str] = {
-    "granted": "Access is granted; owner and buyer are told.",
+    "granted": "Access is granted; Orrery notifies you and the buyer.",
     "already": "Access had been granted before; nothing changed.",
     "waiting": "No access yet: it is not paid, or what was offered is not known. See `orrery checkout reconcile`.",
     "refused": "No access: what was paid is not what was offered. See `orrery checkout reconcile`.",

@@ -14,9 +14,9 @@ Answer = Literal["may", "may not", "unclear"]
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """A right to read, as the vendor's dashboard calls it, and what stops without it.
+    """A right to read, by its name in the vendor's dashboard, and what stops without it.
 
-    What is not `needed` only lacks in what the owner may look at.
+    Without a right that is not `needed`, only a page or a list for the owner is incomplete.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Right:
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """What came of trying: rights that lack, and what must not be there; `unclear` got no answer that tells."""
+    """The result of trying the rights: missing and superfluous ones; `unclear` ones got no usable answer."""
 
     may: Sequence[str]
     lacking: Sequence[Right]
@@ -36,13 +36,13 @@ class Rights:
 
 
 UNTRIED = ("Checkout Sessions (needed)", "Radar lists", "Payment Method Configurations", "Account")
-"""Rights to write that the product uses: only a write would tell whether they are there."""
+"""Rights to write that Orrery uses: only a write would show whether the key has them."""
 
 _UNNEEDED: dict[Unneeded, str] = {"invoices": "Invoices", "payouts": "Payouts", "subscriptions": "Subscriptions"}
 
 
 def rights(reads: ProcessorReads, processor: Processor, since: datetime) -> list[Right]:
-    """Return every right to read that the product uses; `since` is now, so that the lists are short."""
+    """Return every right to read that Orrery uses; `since` is now, so that the lists are short."""
     return [
         Right("Account", "`orrery doctor` cannot look at the account", reads.get_account),
         Right("Checkout Sessions", "nothing is sold", lambda: _all(reads.list_sessions(since))),
@@ -70,7 +70,7 @@ def rights(reads: ProcessorReads, processor: Processor, since: datetime) -> list
 
 
 async def tried(reads: ProcessorReads, processor: Processor, now: datetime) -> Rights:
-    """Return what the key may read of what the product uses, and of what nothing here needs."""
+    """Return which of the needed and of the unneeded objects the key may read."""
     used = rights(reads, processor, now)
     answers = {right.name: await _asked(right.read) for right in used}
     unneeded = {

@@ -1,4 +1,4 @@
-"""`orrery notifications`: what is to be told, what could not be, what is held back (decision 12)."""
+"""`orrery notifications`: those that wait, those that were refused, those that are held back (decision 12)."""
 
 import asyncio
 import secrets as random
@@ -27,7 +27,7 @@ To = Annotated[
 ]
 
 TITLE = "A test from Orrery"
-"""What the test message is found by."""
+"""The beginning of a test message's id."""
 
 _NEEDED = {"push": "Set url and topic in [push]", "email": "Set host and sender in [mail]"}
 _TODO = {
@@ -46,7 +46,7 @@ def list_notifications(
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     config: Config = None,
 ) -> None:
-    """List notifications and what became of them."""
+    """List notifications and their states."""
 
     async def read(orrery: Orrery) -> tuple[list[Row], list[RecordUnreadable]]:
         within = orrery.references.within
@@ -67,7 +67,7 @@ def release(ids: Ids = None, all_held: AllHeld = False, config: Config = None) -
 
 @group.command()
 def drop(ids: Ids = None, all_held: AllHeld = False, config: Config = None) -> None:  # noqa: FBT002  a flag
-    """Remove held or dead notifications for good."""
+    """Remove held or dead notifications permanently."""
     count = with_services(config, lambda orrery: _each(orrery, ids or [], "drop", all_held=all_held))
     note(f"{count} dropped.")
 
@@ -83,7 +83,7 @@ def try_out(channel: Way, to: To = "", config: Config = None) -> None:
     notifier = notifiers_of(settings, secrets, clock_of(settings), trust_of(settings)).get(channel)
     if notifier is None:
         raise Invalid(f"{_NEEDED[channel]}: until then its messages wait.")
-    body = "You asked for it by `orrery notifications test`. Whoever reads this gets what Orrery sends this way."
+    body = "You requested it with `orrery notifications test`. Orrery's notifications of this channel arrive here."
     # A new id each time: a receiver may drop one that it has seen.
     try:
         asyncio.run(notifier.send(Message(f"test-{random.token_hex(8)}", TITLE, body, to)))

@@ -1,4 +1,4 @@
-"""`orrery processor`: what stands at the payment processor, and changes to the account by an approval."""
+"""`orrery processor`: the objects at the payment processor, and approved changes to the account."""
 
 import re
 import sys
@@ -136,7 +136,7 @@ def reviews(
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     config: Config = None,
 ) -> None:
-    """List the payments that wait for somebody's look; they are approved or refunded in the dashboard."""
+    """List the payments that wait for a review; you approve or refund them in the dashboard."""
     start = _start_if_any(since)
     found, unread = _listed(config, lambda orrery: orrery.reads.list_reviews(start(orrery)), "reviews", limit)
     show(map(asdict, found), rows.REVIEW, as_json=as_json, empty="No review is open.", unreadable=unread)
@@ -144,7 +144,7 @@ def reviews(
 
 @group.command()
 def balance(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FBT002  a flag of the command line
-    """Show what lies in the account, by currency."""
+    """Show the account's balance, by currency."""
     found = with_services(config, lambda orrery: orrery.reads.get_balance())
     show(rows.balance(found), rows.BALANCE, as_json=as_json, empty="The account holds no currency.")
 
@@ -165,7 +165,7 @@ def configurations(
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     config: Config = None,
 ) -> None:
-    """List the payment method configurations, and point out those that cannot be told apart."""
+    """List the payment method configurations, and mark those that cannot be distinguished."""
     found, unread = _listed(config, lambda orrery: orrery.reads.list_configurations(), "configurations", limit)
     show(map(rows.configuration, found), rows.CONFIGURATION, as_json=as_json, empty="No configuration.")
     _point_out(found)

@@ -95,7 +95,7 @@ async def _reconciled(settings: Settings, secrets: Secrets) -> None:
         try:
             report = await orrery.checkout.reconciliation.run()
         except OrreryError as error:
-            note(f"Not reconciled: {error} Run `orrery checkout reconcile` when that is mended.")
+            note(f"Not reconciled: {error} Run `orrery checkout reconcile` when that is fixed.")
             return
         note(f"Reconciled: {len(report.granted)} granted, {report.held_notifications} of them held back.")
         left_out([RecordUnreadable(name) for name in report.unreadable])

@@ -22,7 +22,7 @@ group = typer.Typer(no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(help="The secret, as its file is called; or directory, the folder itself.")]
 Reason = Annotated[str, typer.Option("--reason", "-r", help="Why; it is listed for a day.", show_default=False)]
-Removal = Annotated[bool, typer.Option("--removal", help="It is taken away for good.")]
+Removal = Annotated[bool, typer.Option("--removal", help="You remove it permanently.")]
 
 
 @group.command()

@@ -1,4 +1,4 @@
-"""What systemd is told of a service with `Type=notify`; the protocol is that of sd_notify(3)."""
+"""Messages to systemd for a service with `Type=notify`; the protocol is that of sd_notify(3)."""
 
 import os
 import socket
@@ -6,7 +6,7 @@ import socket
 import structlog
 
 VARIABLE = "NOTIFY_SOCKET"
-"""Where systemd names its socket; without it nobody waits to be told."""
+"""The variable with the path of systemd's socket; without it systemd expects no messages."""
 
 log = structlog.get_logger()
 
@@ -22,4 +22,4 @@ def tell_ready() -> None:
             manager.sendto(b"READY=1", name)
     except OSError as error:
         # A shell may have inherited the variable from a service long ended.
-        log.warning("systemd cannot be told that the service is ready", why=error.strerror)
+        log.warning("systemd did not get the message that the service is ready", why=error.strerror)

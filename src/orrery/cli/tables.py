@@ -19,7 +19,7 @@ Unread = RecordUnreadable | ItemUnreadable
 _NOTHING = "-"
 
 _FEWEST = 2
-"""So many columns stand beside each other, however narrow the terminal."""
+"""How many columns stand beside each other at least, even in a narrow terminal."""
 
 _ANYTHING: TypeAdapter[object] = TypeAdapter(object)
 

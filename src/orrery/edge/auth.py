@@ -24,7 +24,7 @@ FORGOTTEN_AFTER = 60.0
 """Seconds without a wrong admin password after which the next one is the first again."""
 
 MOST_GUESSES = 30
-"""How many wrong ones are judged in any minute, whoever sends them; those beyond are told to come later."""
+"""How many wrong ones are checked in any minute, over all senders; later ones get a 429."""
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 
@@ -38,7 +38,7 @@ def bearer(request: Request) -> bytes | None:
 
 
 class WrongOnes:
-    """Slows down wrong passwords or tokens, the more of them the more, and judges only so many a minute."""
+    """Delays answers to wrong passwords or tokens, longer with each, and checks only `MOST_GUESSES` a minute."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -95,8 +95,8 @@ def basic_password(request: Request) -> bytes | None:
 class AdminPassword:
     """The owner's password, whose SHA-256 is configured (spec 2, Authentication 2).
 
-    Wrong ones are slowed down; a right one never waits, whoever guesses meanwhile. So who is not admitted at once
-    knows enough: against many guesses side by side only the length of the password helps.
+    Answers to wrong ones are delayed; a right one never waits, however many others are wrong. So a delay reveals
+    that a guess was wrong: against many parallel guesses only the length of the password helps.
     """
 
     def __init__(self, password_hash: str | None, wrong: WrongOnes) -> None:

@@ -7,7 +7,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_netw
 from starlette.requests import Request
 
 UNKNOWN = "unknown"
-"""What stands for a client whose address cannot be told."""
+"""The address of a client whose real address is unknown."""
 
 FORWARDING = ("x-forwarded-for", "forwarded", "x-real-ip")
 """Headers by which proxies say for whom they ask. The first is read; each of them shows that there is a proxy."""

@@ -43,7 +43,7 @@ class Connection:
 
 
 class Crowd:
-    """Lets go of whoever keeps us waiting longest when there are too many: a newcomer gets in.
+    """Closes the connection that has been silent longest when there are too many, so that a new one gets in.
 
     It is the client's turn while nothing came, a request is not whole, or the answer was given; it is ours from a
     whole request to its answer, and then the connection is never let go for another.
@@ -57,7 +57,7 @@ class Crowd:
         self._told: dict[Trouble, float] = {}
 
     def enter(self, one: Connection) -> None:
-        """Take in a connection, and let another one go if it is one too many."""
+        """Add a connection, and close another one when there are too many."""
         self._all.add(one)
         self._clients_turn[one] = None
         if len(self._all) > self._most:

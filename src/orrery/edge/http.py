@@ -45,7 +45,7 @@ def public_app(
         "/readyz", tags=["health"], summary="Can it do its work?", responses={503: {"description": "Not ready"}}
     )
     async def readyz() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
-        """Say whether every configured part is well; which one is not is told on the private listener."""
+        """Say whether every configured part is well; the private listener says which one is not."""
         ready = _is_ready(readiness().findings)
         return JSONResponse({"ready": ready}, 200 if ready else 503)
 

@@ -32,7 +32,7 @@ DEADLINE = 5.0
 """Seconds that one panel may take; the others do not wait longer for it."""
 
 MOST_ROWS = 12
-"""So many rows of a panel are in sight; the others unfold."""
+"""How many rows of a panel are open; the others unfold."""
 
 _ASK = 'Basic realm="Orrery, for the owner", charset="UTF-8"'
 _SIGNS: dict[Tone, str] = {"bad": "Act now", "attention": "Have a look", "good": "Well", "plain": ""}

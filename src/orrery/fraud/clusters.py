@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from orrery.syntax.email_address import normal_email
 
 THRESHOLD = 3
-"""So many declines are a cluster (spec 1, Limits)."""
+"""How many declines are a cluster (spec 1, Limits)."""
 
 WINDOW = timedelta(minutes=5)
 """Within this time, both ends counted (spec 1, Limits; decision 18)."""

@@ -20,10 +20,10 @@ from orrery.ports.processor import Charge, ProcessorReads, split_unreadable
 from orrery.ports.store import Store
 
 LOOKUPS = 100
-"""So many payments' sessions one look asks for, the newest first; the next one asks for those that are left."""
+"""How many payments' sessions one run reads, the newest first; the next run reads the rest."""
 
 AT_ONCE = 8
-"""So many of these calls are under way at once."""
+"""How many of these calls are under way at once."""
 
 FAILED = "failed"
 """The status of a declined charge."""

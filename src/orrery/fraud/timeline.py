@@ -73,7 +73,7 @@ def headline(cluster: Cluster) -> str:
 
 
 def summary(cluster: Cluster) -> str:
-    """Return the same in sentences, for whoever does not see the picture."""
+    """Return the timeline in sentences, as the alternative text of the picture."""
     said = [f"{cluster.id}: {headline(cluster)}.", f"From {when(cluster)}."]
     if cluster.busiest() < len(cluster.declines):
         said.append(f"At most {cluster.busiest()} within 5 minutes.")

@@ -1,4 +1,4 @@
-"""The workers' look for clusters: every five minutes, and the owner is told once of each (decision 18)."""
+"""The workers' check for clusters, every five minutes, with one push for each cluster (decision 18)."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -18,7 +18,7 @@ EVERY = timedelta(minutes=5)
 """How often the workers look (issue: every 5 minutes)."""
 
 BACK = timedelta(hours=24)
-"""How far back they look, so that what happened while they were down is told, too."""
+"""How far back they read, so that clusters during an outage of the workers are found, too."""
 
 OVERDUE = 3 * EVERY
 """So long after the last look the owner's page no longer takes it for true."""

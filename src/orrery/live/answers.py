@@ -130,8 +130,8 @@ def _micros(moment: datetime | None) -> int:
 def _cache_control(total: Reading, pages_age: timedelta | None) -> str:
     """Return for how long a shared cache keeps the answer: never beyond what would make it another one.
 
-    A browser asks each time and is told "not modified". While the origin fails, the last good answer is served
-    until it is too old and no longer.
+    A browser asks each time and gets "not modified". While the origin fails, caches serve the last good answer
+    until it is too old.
     """
     if total.error:
         return f"public, max-age=0, s-maxage={KEEP_TROUBLE}"

@@ -120,7 +120,7 @@ class Backoff(Record):
         return _wait(max(found, key=lambda block: block.until)) if found else None
 
     def risky(self, query: Query, others: int, now: datetime) -> Wait | None:
-        """Say whether `query` could be a server error too many beside so many `others` than the total."""
+        """Return a wait when server errors of `query` and of `others` more queries could exhaust the quota."""
         if query == TOTAL:
             until = self._next_risk(now)
             return Wait("server-errors", until) if now < until else None

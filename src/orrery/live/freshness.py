@@ -31,7 +31,7 @@ def freshness(found: timedelta | None) -> Freshness:
 
 
 def until_next(found: timedelta | None) -> timedelta | None:
-    """Return how long a value of this age stays in its state, or None when it stays there for good."""
+    """Return how long a value of this age stays in its state, or None when it stays there permanently."""
     state = freshness(found)
     if found is None or state == "too-old":
         return None

@@ -27,7 +27,7 @@ class LiveHealth:
     can_admit: bool
 
     def local(self) -> list[Finding]:
-        """Return what can be told without asking anybody."""
+        """Return the findings of the checks that need no network."""
         if not self.has_property:
             return [Finding("live counter", "off", "No analytics property is configured.")]
         key, password = "analytics_service_account_key", "admin_password_hash"

@@ -17,7 +17,7 @@ PAGES_AT_MOST = 25
 """Decision 22."""
 
 TITLE_AT_MOST = 300
-"""Characters of a page's title that are kept: whoever sends events to the provider chooses them."""
+"""Characters of a page's title that are kept: anyone who sends events to the provider chooses the title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ TOTAL = "total"
 
 
 def total(window_minutes: int) -> Metric:
-    """Return the total over so many minutes."""
+    """Return the total over the last `window_minutes`."""
 
     def value(report: Report, at: datetime) -> Active:
         return Active(active=report.total, generated_at=at, window_minutes=window_minutes)

@@ -1,9 +1,10 @@
-"""The monitor looks at the public counter as a visitor does, and tells of what lasts (spec 2, What it does 5).
+"""The monitor reads the public counter as a visitor does, and reports lasting faults (spec 2, What it does 5).
 
     well ──2 bad checks in a row──▶ degraded ──2 good in a row──▶ well
 
-What it saw is stored by compare-and-set, together with the owner's push. What the tracker should show follows from
-what is stored, so a tracker that fails is only behind: the next check that counts catches up (decision 29).
+Its observations are stored by compare-and-set, together with the owner's push. The right state of the tracker
+follows from the stored state, so after a failure of the tracker the next check that counts brings it up to date
+(decision 29).
 """
 
 import asyncio
@@ -33,10 +34,10 @@ EVERY = timedelta(minutes=15)
 """How often the workers check (spec 2, What the service does 5)."""
 
 IN_A_ROW = 2
-"""So many checks in a row open the issue or close it (decision 29)."""
+"""How many equal checks in a row open the issue or close it (decision 29)."""
 
 LOOKED_BACK, MOST_BAD = 6, 3
-"""So many bad checks of the last six open the issue, too: a counter that fails now and then (decision 55)."""
+"""Three bad checks of the last six open the issue, too: for a counter that fails now and then (decision 55)."""
 
 OLD_ABOVE = timedelta(minutes=10)
 """A count older than this is bad (decision 29)."""
@@ -179,7 +180,7 @@ def _recent(seen: Seen, *, is_bad: bool) -> tuple[bool, ...]:
 
 
 def due(seen: Seen) -> Deed | None:
-    """Return what the tracker is behind with."""
+    """Return the next call to the tracker that is due."""
     match seen.tracker:
         case "opening":
             return "open"
@@ -192,7 +193,7 @@ def due(seen: Seen) -> Deed | None:
 
 
 def news(before: Seen, after: Seen, now: datetime) -> list[outbox.Draft]:
-    """Return what the owner is told of: the counter became degraded, or is well again."""
+    """Return the push to the owner when the counter became degraded, or is well again."""
     if before.degraded_since is None and after.degraded_since is not None:
         often = f"{sum(after.recently_bad)} of the last {LOOKED_BACK} checks were bad. Last: "
         text = f"{often if after.bad < IN_A_ROW else ''}{after.reason}"
@@ -243,8 +244,8 @@ class Monitor:
     async def check(self) -> Verdict:
         """Look once, and return what was seen and done.
 
-        Of checks within a minute one counts, also among processes. Raises `StoreError`; a tracker that fails is
-        told in the verdict.
+        Of checks within a minute one counts, also among processes. Raises `StoreError`; the verdict contains an
+        error of the tracker.
         """
         reason, now = await self._reason(), self._clock.now()
         entry = await self._store.get(keys.MONITOR)
@@ -282,7 +283,7 @@ class Monitor:
 
 
 class _Conversation:
-    """What one check says to the tracker. `seen` grows with each deed, so that a failure loses none of them."""
+    """The calls of one check to the tracker. `seen` is updated after each call, so that a failure loses none."""
 
     def __init__(self, tracker: Tracker, seen: Seen) -> None:
         self._tracker = tracker

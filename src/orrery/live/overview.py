@@ -1,4 +1,4 @@
-"""What the owner's page shows of the counter: count and age, why it fails, and what is left of the quota."""
+"""The counter's panel on the owner's page: count and age, why it fails, and the remaining quota."""
 
 from orrery.live import keys
 from orrery.live.answers import Reading, reading
@@ -11,11 +11,11 @@ from orrery.ports.store import Store
 
 _TITLE = "Live counter"
 _IN_MINUTES = 120
-"""Seconds from which on an age is told in minutes."""
+"""Seconds from which an age is shown in minutes."""
 
 
 class Overview:
-    """Reads the store only: a look at the page costs no quota."""
+    """Reads the store only: a request for the page costs no quota."""
 
     def __init__(self, store: Store, clock: Clock, budget: Budget, *, is_used: bool) -> None:
         """`is_used` tells whether an analytics property is configured at all."""

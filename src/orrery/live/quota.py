@@ -1,7 +1,7 @@
-"""What may be asked of the analytics provider, and when (decisions 24, 25): pure.
+"""Which queries the analytics provider may get, and when (decisions 24, 25). Pure.
 
-Whoever asks takes from the `Budget` with `charged` before the calls, and brings each outcome back with `reported`
-or `failed`; the provider's own figures always win. The schedule slows down instead of running dry.
+A refresh takes from the `Budget` with `charged` before the calls, and records each outcome with `reported` or
+`failed`; the provider's own figures always win. The schedule slows down before the quota is exhausted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -125,7 +125,7 @@ def plan(
 ) -> Plan:
     """Return which of the scheduled `queries` may be asked at this tick; `interval` is from tick to tick.
 
-    A process that is `starting` may ask the total in spite of what the owner may have mended before the start.
+    A process that is `starting` may query the total in spite of a block: the owner may have fixed its cause.
     """
     tick = _Tick(_current(budget, limits, now), limits, now, interval, starting)
     # One query beside the total at a time is risked, so that the one asked longest ago has its turn.
@@ -196,7 +196,7 @@ class _Tick:
         return None if wait and self.starting and query == TOTAL and self._may_be_mended(wait.reason) else wait
 
     def risky(self, query: Query, others: int) -> Wait | None:
-        """Say whether `query` could be a server error too many beside so many `others` than the total."""
+        """Return a wait when server errors of `query` and of `others` more queries could exhaust the quota."""
         return self.budget.backoff.risky(query, others, self.now)
 
     def paced(self, query: Query, rest: Sequence[Query]) -> Wait | None:

@@ -29,7 +29,7 @@ TRY_AGAIN = 5.0
 """Seconds after which a store that could not be read is asked again."""
 
 RENDER_EVERY = 1.0
-"""Seconds for which an answer is sent as it was composed: its age is told in whole seconds."""
+"""Seconds for which a composed answer is sent: it gives its age in whole seconds."""
 
 Kind = TypeVar("Kind", bound=Record)
 

@@ -32,7 +32,7 @@ LOOK_AGAIN = 0.1
 """Seconds between two looks at what another process is about to finish."""
 
 Settled = Mapping[str, Record | OrreryError]
-"""What became of each query that was asked, by its name."""
+"""The outcome of each query, by its name."""
 
 log = structlog.get_logger()
 
@@ -47,7 +47,7 @@ class _Term:
 
 
 class Refresh:
-    """Asks the provider at most once an interval, whoever asks for it and how often."""
+    """Asks the provider at most once an interval, however many callers request a refresh."""
 
     def __init__(  # noqa: PLR0913  the one writer names all that it stands on
         self,

@@ -1,11 +1,11 @@
-"""A sign of life to somebody outside, as a port."""
+"""The heartbeat to a watcher outside, as a port."""
 
 from typing import Protocol
 
 
 class Heartbeat(Protocol):
-    """Tells a watcher elsewhere that the workers are alive and well."""
+    """Tells a watcher on another machine that the workers run and that nothing fails."""
 
     async def beat(self) -> None:
-        """Give one sign of life; raise `DeliveryFailed` when the watcher did not hear it."""
+        """Send one heartbeat; raise `DeliveryFailed` when the watcher did not accept it."""
         ...

@@ -1,4 +1,4 @@
-"""An issue tracker, as a port: where something that lasts is told, followed and closed."""
+"""An issue tracker, as a port: lasting faults are reported, followed and closed there."""
 
 from dataclasses import dataclass
 from typing import Protocol

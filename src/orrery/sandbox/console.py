@@ -19,7 +19,7 @@ from orrery.sandbox.state import Document
 
 _SHOWN = 25
 _DECISIONS = {"win": True, "lose": False}
-_DEEDS = ("refund", "dispute", *_DECISIONS)
+_ACTIONS = ("refund", "dispute", *_DECISIONS)
 _FAULT_FIELDS = ("kind", "count", "path", "value")
 
 
@@ -39,7 +39,7 @@ class Console:
             Route("/_clock", self.clock, methods=["GET", "POST"]),
             Route("/_price", self.price, methods=["POST"]),
             Route("/_settle/{session}", self.settle, methods=["POST"]),
-            Route("/_charges/{charge}/{deed}", self.charge, methods=["POST"]),
+            Route("/_charges/{charge}/{action}", self.charge, methods=["POST"]),
         ]
 
     async def show(self, _: Request) -> Response:
@@ -132,14 +132,14 @@ class Console:
 
     async def charge(self, request: Request) -> Response:
         """Refund (`amount` or all) or dispute a charge, or decide its dispute, as the owner and banks do."""
-        given, deed = await _given(request), request.path_params["deed"]
+        given, action = await _given(request), request.path_params["action"]
         world, charge = self._found("charge", request.path_params["charge"])
-        if charge is None or deed not in _DEEDS:
+        if charge is None or action not in _ACTIONS:
             return _refusal("There is no such charge, or nothing of that name can be done with it.", 404)
-        if deed == "dispute":
+        if action == "dispute":
             return _try(request, lambda: dispute(world, charge))
-        if deed in _DECISIONS:
-            return _try(request, lambda: close_dispute(world, charge, won=_DECISIONS[deed]))
+        if action in _DECISIONS:
+            return _try(request, lambda: close_dispute(world, charge, won=_DECISIONS[action]))
         amount = int(given["amount"]) if str(given.get("amount", "")).isdigit() else None
         return _try(request, lambda: refund(world, charge, amount))
 

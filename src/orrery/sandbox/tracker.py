@@ -1,7 +1,7 @@
 """An issue tracker with GitHub's REST interface for issues, and a page to read what was opened.
 
-It has one public repository, in which whoever shows a token may write. Pull requests, locks and deletions are not
-played.
+It has one public repository, which anyone with a token may write. Pull requests, locks and deletions are not
+simulated.
 """
 
 import json

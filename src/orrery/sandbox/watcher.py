@@ -1,4 +1,4 @@
-"""A watcher of scheduled jobs: counts the signs of life at an address of each job."""
+"""A watcher of scheduled jobs: counts the heartbeats at an address of each job."""
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -11,7 +11,7 @@ _KIND = "_ping"
 
 
 def watcher_routes(state: State, clock: Clock) -> list[Route]:
-    """Return where a job gives a sign of life, and the JSON that tells of them all: `name`, `count`, `at`."""
+    """Return the route for a job's heartbeats, and that of the JSON about all jobs: `name`, `count`, `at`."""
 
     async def ping(request: Request) -> Response:
         name = request.path_params["name"]

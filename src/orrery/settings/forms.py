@@ -1,4 +1,4 @@
-"""Whether a secret looks like one of its kind: what prefix and form vendors give it. Pure; no value is told."""
+"""Whether a secret has the prefix and form that its vendor gives it. Pure; no message contains a value."""
 
 import json
 import re

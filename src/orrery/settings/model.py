@@ -89,7 +89,7 @@ class StoreSettings(Section):
 
 
 class BackupSettings(Section):
-    """Where `orrery backup` keeps dated snapshots, and how many; with a folder, a missing one is told."""
+    """The folder and number of the dated snapshots of `orrery backup`; without a recent one the part is broken."""
 
     directory: Path | None = None
     keep: int = Field(14, ge=1)
@@ -236,7 +236,7 @@ class _Account(BaseModel):
 
 
 def _account(key_json: str | None) -> str | None:
-    """Return whose key it is, or None where it cannot be told; a new key of the same account is no other one."""
+    """Return the account of a key, or None when it is unknown; a new key of the same account changes nothing."""
     try:
         return _Account.model_validate_json(key_json or "").client_email
     except ValidationError:
@@ -244,7 +244,7 @@ def _account(key_json: str | None) -> str | None:
 
 
 class Monitor(Section):
-    """Who is told that the counter is degraded (decision 29), and where its public reads are."""
+    """The tracker for issues about a degraded counter (decision 29), and the address of its public reads."""
 
     base_url: Address | None = None
     tracker: Literal["file", "github"] = "file"
@@ -340,7 +340,7 @@ class Settings(BaseSettings):
         )
 
     def fraud_plan(self, secrets: Secrets) -> FraudPlan:
-        """Return what this deployment says about its fraud screening: whoever sells something watches."""
+        """Return the plan of the fraud screening: a deployment that sells something watches for clusters."""
         watches = bool(self.checkout.products) and secrets.reveal("processor_api_key") is not None
         return FraudPlan(watches, (*self.fraud.own_addresses, *self.server.trusted_proxies))
 

@@ -1,8 +1,9 @@
-"""Whose word counts: a settings file or a secret that another user may write is refused (decision 50).
+"""Orrery refuses a settings file or a secret that another user may write (decision 50).
 
-Believed are root and whoever runs the command. The file that was opened is judged, so nobody can exchange it
-between the look and the reading; the folder that holds it is judged as well, because who may write there could put
-an older file of ours in its place. Folders further up are not: what is put there belongs to whoever put it.
+Root and the user who runs the command are trusted. The opened file is checked, so nobody can exchange it between
+the check and the reading. Its folder is checked as well, because a user who may write there could put an older
+file of ours in its place. Folders further up are not checked: a file that another user puts there belongs to that
+user.
 """
 
 import grp
@@ -98,8 +99,8 @@ def _refuse(found: os.stat_result, path: Path, what: str) -> None:
     why = why_foreign(found, user, users)
     if not why:
         return
-    mend = f"type: chmod go-w {path}"
+    remedy = f"type: chmod go-w {path}"
     if found.st_uid not in {0, user}:
         whose = " or ".join(dict.fromkeys(("root", users.name_of(user))))
-        mend = f"only what belongs to {whose} is believed here"
-    raise SettingsError(f"{what} {path} {why}, and is refused: {mend}.")
+        remedy = f"only files of {whose} are trusted here"
+    raise SettingsError(f"{what} {path} {why}, and is refused: {remedy}.")

@@ -1,4 +1,4 @@
-"""Why a text cannot be the secret that it stands for: what people paste by mistake. No value is told."""
+"""Why a text cannot be a certain secret: the texts that people paste by mistake. No message contains a value."""
 
 import re
 from typing import Literal

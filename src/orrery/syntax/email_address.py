@@ -35,7 +35,7 @@ def is_email_address(text: str) -> bool:
 def normal_email(text: str) -> str:
     """Return an address as it is stored and compared: trimmed, its ASCII letters in lower case.
 
-    A mailbox beyond ASCII is another one in another case (RFC 6531): no letter of it is changed.
+    A mailbox beyond ASCII is another one in another case (RFC 6531), so it is not changed.
     """
     return text.strip().translate(_ASCII_LOWER)
 

@@ -1,7 +1,7 @@
 """Whether a text holds what a reader or a payment page would take for a web address.
 
-Domains are told from other words with dots by the list of top-level domains that `publicsuffixlist` brings. No
-network is asked (docs/decisions/0038).
+The list of top-level domains in `publicsuffixlist` distinguishes domains from other words with dots. No network is
+used (docs/decisions/0038).
 """
 
 import re

@@ -13,7 +13,7 @@ from orrery.adapters.sqlite.file import StoreFile
 from orrery.adapters.sqlite.trouble import unavailable
 
 _LARGEST_BATCH = 64
-"""So many reads share one way back to the event loop at most."""
+"""How many reads at most share one call back to the event loop."""
 
 _BLOCKED = (apsw.BusyError, apsw.LockedError, apsw.ProtocolError)
 
@@ -30,7 +30,7 @@ class Reader:
     def __init__(self, file: StoreFile, loop: asyncio.AbstractEventLoop, busy_timeout: timedelta) -> None:
         self._file = file
         self._connection = Connection(file, busy_timeout)
-        _ = self._connection.opened()  # a file that is not ours is told at once
+        _ = self._connection.opened()  # a file of another program is an error at once
         self._thread: BatchThread[Query, Rows] = BatchThread(
             "store-reader", self._settle, self._connection.drop, loop, _LARGEST_BATCH
         )
@@ -48,9 +48,9 @@ class Reader:
         for number, query in enumerate(queries):
             try:
                 outcomes.append(self._rows(query))
-            except Exception as error:  # noqa: BLE001  every caller is told, and the thread serves the next
+            except Exception as error:  # noqa: BLE001  every caller gets the error, and the thread serves the next
                 self._connection.drop()
-                # What waits behind a lock is refused with it: each would wait as long, one after the other.
+                # The reads behind a locked one fail with it: each would wait as long, one after the other.
                 refused = queries[number:] if isinstance(error, _BLOCKED) else [query]
                 outcomes += [unavailable(self._file.path, error) for _ in refused]
                 if isinstance(error, _BLOCKED):

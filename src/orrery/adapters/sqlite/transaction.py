@@ -23,7 +23,7 @@ _REMEMBERED = timedelta(hours=24)
 """How long a commit id is remembered at least (ports.store: "at least a day")."""
 
 _EXPIRED_PER_SWEEP = 100
-"""At most so many expired entries are removed at a time, so that no caller waits long for the broom."""
+"""How many expired entries one commit removes at most, so that no caller waits long for the removal."""
 
 _KNOWN = "SELECT version FROM commits WHERE id = ?"
 _NUMBER = "INSERT INTO commits (id, committed_at) VALUES (?, ?)"
@@ -42,7 +42,7 @@ DELETE FROM commits WHERE version < (SELECT min(version) FROM commits) + ? AND c
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One caller's commit. `named` tells whether the caller chose the id, and so may have sent it before."""
+    """One caller's commit. `named` says whether the caller chose the id, and so may have sent it before."""
 
     writes: Sequence[Write]
     checks: Sequence[Check]
@@ -61,7 +61,7 @@ def moment(stamp: int) -> datetime:
 
 
 def apply(database: Database, request: Request, now: datetime) -> Committed | Conflict:
-    """Do what `request` asks, within the transaction that is open."""
+    """Carry out `request` within the open transaction."""
     known = _known(database, request)
     if known is not None:
         return known

@@ -17,7 +17,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.store import Committed, Conflict
 
 _LARGEST_GROUP = 128
-"""So many commits share one transaction at most: with more, the first of them would wait for no gain."""
+"""How many commits share one transaction at most: more would delay the first of them without a gain."""
 
 Answer = Committed | Conflict
 Outcome = Answer | Exception
@@ -56,7 +56,7 @@ class Writer:
         """Return an outcome for every request; commits that fail together are tried again one by one."""
         try:
             return self._transact(requests)
-        except Exception as error:  # noqa: BLE001  every caller is told, and the thread serves the next
+        except Exception as error:  # noqa: BLE001  every caller gets the error, and the thread serves the next
             self._connection.drop()
             if len(requests) > 1 and not isinstance(error, (apsw.BusyError, _CommitLost)):
                 return [outcome for request in requests for outcome in self._settle([request])]
@@ -91,6 +91,6 @@ def _commit(database: Database) -> None:
     try:
         database.execute("COMMIT")
     except (apsw.BusyError, apsw.FullError):
-        raise  # both are told before the record that completes the commit is written
+        raise  # SQLite reports both before it writes the record that completes the commit
     except apsw.Error as error:
         raise _CommitLost(error) from error

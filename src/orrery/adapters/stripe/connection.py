@@ -35,10 +35,10 @@ API_VERSION = "2026-08-26.dahlia"
 """The pinned version; from 2026-09-30.endive on sessions no longer take payment_method_types (decision 1)."""
 
 READ_DEADLINE = 20.0
-"""Seconds that one call may take which names no deadline."""
+"""Seconds that a call without its own deadline may take."""
 
 SILENCE = 10.0
-"""Seconds without a byte after which a thread gives a connection up, whoever still waits."""
+"""Seconds without a byte after which a thread gives a connection up, also while callers still wait."""
 
 THREADS = 16
 """Calls under way at once; each thread keeps its connection open for the next call."""
@@ -47,7 +47,7 @@ PAGE = 100
 """The largest page that the processor gives."""
 
 _WHO = "The processor"
-"""Whom the errors name."""
+"""The processor's name in error messages."""
 
 _LONGEST_TEXT = 500
 """Characters of the vendor's own words that an error repeats."""
@@ -67,7 +67,7 @@ class Connection:
         self._api_key = api_key
         self._base_url = base_url.rstrip("/")
         self._trust = trust
-        # Threads of its own: a processor that hangs must not take those that others need.
+        # Separate threads: calls to a processor that hangs must not occupy the threads of other parts.
         self._threads = Threads(THREADS, "processor")
 
     async def call(self, operation: Operation, kind: type[Answer], deadline: float = READ_DEADLINE) -> Answer:
@@ -274,7 +274,7 @@ def _wrong_key() -> ProcessorRefused:
 def _without_key(message: str) -> str:
     """Return what a 403 means: the vendor's sentence holds a part of the key."""
     found = _PERMISSION.search(message)
-    needed = f"it needs {found[0]}" if found else "it lacks a permission"
+    needed = f"it needs {found[0]}" if found else "a permission is missing"
     return f"The API key may not do this: {needed}. Give a restricted key that in the dashboard, under API keys."
 
 

@@ -82,7 +82,7 @@ _NAME = re.compile(r"[a-z][a-z_.]{0,59}")
 
 
 def unreadable(value: object, error: ValidationError) -> ItemUnreadable:
-    """Return what can be told of an object that cannot be read: kind, id, and the names of its wrong fields."""
+    """Return the error about an object that cannot be read, with its kind, id and the names of wrong fields."""
     told: Mapping[str, object] = cast("dict[str, object]", value) if isinstance(value, dict) else {}
     kind = told.get("object")
     return ItemUnreadable(kind if _is_name(kind) else "object", _id_in(told), wrong_fields(error))

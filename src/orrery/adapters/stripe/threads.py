@@ -42,5 +42,5 @@ def _settle(future: Future[Result], call: Callable[[], Result]) -> None:
         return
     try:
         future.set_result(call())
-    except BaseException as error:  # noqa: BLE001  whoever waits is told, and the thread serves the next
+    except BaseException as error:  # noqa: BLE001  the waiting caller gets the error, and the thread goes on
         future.set_exception(error)

@@ -178,7 +178,7 @@ class Customer:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A payment that somebody should look at; `client_address` is told here, when it is known."""
+    """A payment that waits for a review; `client_address` is the buyer's, when it is known."""
 
     id: str
     created: datetime

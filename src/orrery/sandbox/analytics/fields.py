@@ -23,7 +23,7 @@ DIMENSIONS = (
 )
 METRICS = ("activeUsers", "eventCount", "keyEvents", "screenPageViews")
 THRESHOLDED = frozenset({"audienceId", "audienceName", "audienceResourceName"})
-"""Dimensions by which few visitors could be told apart; a report by them takes of a quota of its own."""
+"""Dimensions that could identify single visitors; a report by them uses a separate quota."""
 
 _OF_USERS, _OF_EVENTS = "customUser:", "customEvent:"
 

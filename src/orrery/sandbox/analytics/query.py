@@ -50,7 +50,7 @@ class Query:
 
     @property
     def thresholded(self) -> bool:
-        """Whether it takes of the quota for requests by which visitors could be told apart."""
+        """Whether it uses the quota for requests that could identify single visitors."""
         return bool(THRESHOLDED & set(self.dimensions))
 
 

@@ -27,7 +27,7 @@ LIFETIME = 3600
 """Seconds that a token lasts, and that an assertion may be meant for."""
 
 SKEW = 300
-"""Seconds that the clock of whoever signs may differ."""
+"""Seconds that the signer's clock may differ."""
 
 _SCOPES = "https://www.googleapis.com/auth/"
 _READING = frozenset({f"{_SCOPES}analytics.readonly", f"{_SCOPES}analytics"})

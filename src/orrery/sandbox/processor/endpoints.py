@@ -70,7 +70,7 @@ def configure_endpoints(world: World, wanted: tuple[tuple[str, tuple[str, ...]],
 
 
 def wants(endpoint: Document, kind: str) -> bool:
-    """Tell whether the endpoint is to be told of this type of event."""
+    """Return whether the endpoint gets events of this type."""
     return endpoint["status"] == "enabled" and bool({EVERY_EVENT, kind} & set(endpoint["enabled_events"]))
 
 

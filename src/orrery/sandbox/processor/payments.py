@@ -58,7 +58,7 @@ def pay(world: World, session: Document, payment: Payment) -> str | None:
 
 
 def settle(world: World, session: Document, *, paid: bool = True) -> Document:
-    """Let a delayed payment arrive, or fail for good."""
+    """Let a delayed payment arrive, or fail permanently."""
     if session["status"] != "complete" or session["payment_status"] != "unpaid":
         raise ApiError(400, "Only a complete session that is unpaid can be settled.")
     intent = world.find("payment_intent", session["payment_intent"], "payment_intent")

@@ -50,7 +50,7 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class NotSimulated:
-    """A parameter that the vendor knows and the sandbox does not play: it is refused in so many words."""
+    """A parameter that the vendor knows and the sandbox does not simulate: the refusal says so."""
 
 
 @dataclass(frozen=True, slots=True)

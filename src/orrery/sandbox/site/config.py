@@ -1,4 +1,4 @@
-"""What the site is told: where Orrery is, its service token, and what is sold."""
+"""The site's configuration: Orrery's address, the service token, and the certifications on sale."""
 
 from dataclasses import dataclass, field
 
@@ -31,10 +31,10 @@ class SiteProduct:
 
 @dataclass(frozen=True, slots=True)
 class SiteConfig:
-    """Where Orrery's operations are, the token for `access/check`, and what is sold (the front page's first).
+    """Orrery's address, the token for `access/check`, and the certifications on sale (the front page's first).
 
-    `payment_origin` is where the hosted payment page is, as `https://host`: a form may lead there and nowhere
-    else. Without it the browser is not told where forms may lead.
+    `payment_origin` is the origin of the hosted payment page, as `https://host`: the policy lets forms lead there
+    and nowhere else. Without it the policy does not restrict forms.
     """
 
     base_url: str
