@@ -96,37 +96,37 @@ class Collection(Generic[R]):
     index: Callable[[R], Iterable[str]] = field(default=_no_index)
     life: Callable[[R], timedelta | None] = field(default=_for_ever)
 
-    def key(self, id: str = "") -> str:  # noqa: A002  the field's own word
+    def key(self, record_id: str = "") -> str:
         """Return where a record is stored."""
-        return f"{self.prefix}{id}"
+        return f"{self.prefix}{record_id}"
 
-    async def get(self, id: str = "") -> Stored[R] | None:  # noqa: A002
+    async def get(self, record_id: str = "") -> Stored[R] | None:
         """Return a record, or None when there is none; raise `RecordUnreadable`."""
-        entry = await self.store.get(self.key(id))
+        entry = await self.store.get(self.key(record_id))
         return self.read(entry) if entry else None
 
-    async def require(self, id: str = "") -> Stored[R]:  # noqa: A002
+    async def require(self, record_id: str = "") -> Stored[R]:
         """Return a record; raise `NotFound` and `RecordUnreadable`."""
-        if found := await self.get(id):
+        if found := await self.get(record_id):
             return found
-        raise NotFound(f"There is no {self.key(id)}.")
+        raise NotFound(f"There is no {self.key(record_id)}.")
 
-    async def find(self, id: str = "") -> Stored[R] | None:  # noqa: A002
+    async def find(self, record_id: str = "") -> Stored[R] | None:
         """Return a record, or None where one that cannot be read counts as none."""
         try:
-            return await self.get(id)
+            return await self.get(record_id)
         except RecordUnreadable:
             return None
 
-    async def replaceable(self, id: str = "") -> tuple[R | None, Check]:  # noqa: A002
+    async def replaceable(self, record_id: str = "") -> tuple[R | None, Check]:
         """Return a record, and the check that nothing has changed since.
 
         A damaged record counts as none, and may be overwritten. One of a newer `v` may not (decision 45): it is a
         `RecordUnreadable`.
         """
-        entry = await self.store.get(self.key(id))
+        entry = await self.store.get(self.key(record_id))
         if entry is None:
-            return None, Absent(self.key(id))
+            return None, Absent(self.key(record_id))
         record = parse(self.kind, entry.value)
         if record is None and is_newer(self.kind, entry.value):
             raise unreadable(entry.key)
@@ -160,7 +160,7 @@ class Collection(Generic[R]):
                 [one for one in found if isinstance(one, RecordUnreadable)],
             )
 
-    def changes(self, id: str, old: Stored[R] | None, new: R | None, *, anew: bool = False) -> Changes:  # noqa: A002
+    def changes(self, record_id: str, old: Stored[R] | None, new: R | None, *, anew: bool = False) -> Changes:
         """Return what makes `new` of `old`, its index included: None of `old` adds, None of `new` deletes.
 
         `anew`: its life begins again.
@@ -170,29 +170,31 @@ class Collection(Generic[R]):
         after = set(self.index(new)) if new else set[str]()
         kept = after if life else after - before
         writes: list[Write] = [Delete(key) for key in sorted(before - after)]
-        writes += [Put(key, id.encode(), life) for key in sorted(kept)]
-        writes.append(Put(self.key(id), new.to_bytes(), life) if new else Delete(self.key(id)))
-        return Changes(writes, [Unchanged(self.key(id), old.version) if old else Absent(self.key(id))])
+        writes += [Put(key, record_id.encode(), life) for key in sorted(kept)]
+        writes.append(Put(self.key(record_id), new.to_bytes(), life) if new else Delete(self.key(record_id)))
+        return Changes(
+            writes, [Unchanged(self.key(record_id), old.version) if old else Absent(self.key(record_id))]
+        )
 
-    def put(self, record: R, id: str = "") -> Put:  # noqa: A002
+    def put(self, record: R, record_id: str = "") -> Put:
         """Return the write of a record over whatever is there: of a collection without an index."""
-        return Put(self.key(id), record.to_bytes(), self.life(record))
+        return Put(self.key(record_id), record.to_bytes(), self.life(record))
 
-    async def update(self, id: str, change: Callable[[R], R]) -> R:  # noqa: A002
+    async def update(self, record_id: str, change: Callable[[R], R]) -> R:
         """Change a record and return it; `change` has no effects, and is asked again when another was first.
 
         Raises `NotFound`, `RecordUnreadable`, and `StoreUnavailable` when others are always first.
         """
 
         async def attempt() -> R | Conflict:
-            old = await self.require(id)
+            old = await self.require(record_id)
             new = change(old.record)
             if new == old.record:
                 return new
-            outcome = await commit(self.store, self.changes(id, old, new))
+            outcome = await commit(self.store, self.changes(record_id, old, new))
             return outcome if isinstance(outcome, Conflict) else new
 
-        return await compare_and_set(attempt, f"{self.key(id)} changes all the time; nothing was written.")
+        return await compare_and_set(attempt, f"{self.key(record_id)} changes all the time; nothing was written.")
 
     def read(self, entry: Entry) -> Stored[R]:
         """Return the record in an entry of this collection; raise `RecordUnreadable`."""
