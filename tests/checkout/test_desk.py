@@ -11,7 +11,7 @@ from orrery.checkout.access import one_year_after
 from orrery.checkout.desk import Grant, checked_email
 from orrery.errors import Invalid, NotFound, StoreUnavailable
 from orrery.ports.store import Put
-from tests.support.checkout import BUYER, OTHER, PRODUCT, Shop, all_of, ids, session_json
+from tests.support.checkout import BUYER, OTHER, PRODUCT, Shop, ids, session_json
 from tests.support.clock import START, ManualClock
 from tests.support.unreliable_store import UnreliableStore
 
@@ -35,23 +35,23 @@ async def test_the_newest_first() -> None:
     """Records are listed by the time of granting, newest first, as many as asked for."""
     names = [f"cs_{number}" for number in range(5)]
     shop = await sold(*reversed(names))
-    assert [one.session_id for one in all_of([found async for found in shop.desk.newest(3)])] == names[:3]
-    assert [one.session_id for one in all_of([found async for found in shop.desk.newest(99)])] == names
-    assert [one.session_id for one in all_of([found async for found in shop.desk.newest(0)])] == []
+    assert [one.session_id for one in (await shop.desk.newest(3)).whole()] == names[:3]
+    assert [one.session_id for one in (await shop.desk.newest(99)).whole()] == names
+    assert [one.session_id for one in (await shop.desk.newest(0)).whole()] == []
 
 
 async def test_more_than_a_page() -> None:
     """A list longer than a page of the store is whole."""
     shop = await sold(*(f"cs_{number:03}" for number in range(130)))
-    found = [one.session_id for one in all_of([found async for found in shop.desk.newest(120)])]
+    found = [one.session_id for one in (await shop.desk.newest(120)).whole()]
     assert found == [f"cs_{number:03}" for number in range(129, 9, -1)]
 
 
 async def test_found_by_session_or_address() -> None:
     """A record is found by its session, or by its buyer's address however it is written."""
     shop = await sold("cs_1", "cs_2")
-    assert [one.session_id for one in all_of(await shop.desk.find("cs_2"))] == ["cs_2"]
-    assert [one.session_id for one in all_of(await shop.desk.find(f" {BUYER.upper()}"))] == ["cs_1", "cs_2"]
+    assert [one.session_id for one in (await shop.desk.find("cs_2")).whole()] == ["cs_2"]
+    assert [one.session_id for one in (await shop.desk.find(f" {BUYER.upper()}")).whole()] == ["cs_1", "cs_2"]
 
 
 @pytest.mark.parametrize("nobody", ["cs_9", "nobody@example.org", ""])
@@ -251,7 +251,7 @@ async def test_every_change_is_in_the_journal(action: str) -> None:
     """Each change is logged with its time, action, session and reason, and without an address."""
     shop = await sold("cs_1")
     await CHANGES[action](shop, "because")
-    (entry,) = all_of(await shop.desk.journal(10))
+    (entry,) = (await shop.desk.journal(10)).whole()
     assert (entry.at, entry.action, entry.reason) == (shop.clock.now(), action, "because")
     (stored,) = await shop.entries("journal:")
     assert b"@" not in stored.value
@@ -302,7 +302,7 @@ async def test_the_journal_newest_first() -> None:
     for reason in ("one", "two", "three"):
         shop.clock.advance(1)
         await shop.desk.resend("cs_1", reason)
-    assert [entry.reason for entry in all_of(await shop.desk.journal(2))] == ["three", "two"]
+    assert [entry.reason for entry in (await shop.desk.journal(2)).whole()] == ["three", "two"]
 
 
 async def test_the_journal_outlives_reading() -> None:

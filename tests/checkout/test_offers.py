@@ -42,7 +42,7 @@ def address(payments: Payments, **other: object) -> str | None:
     async def work() -> str | None:
         store = MemoryStore(ManualClock())
         await store.commit([Put("offer:cs_1", offer("cs_1", **other).to_bytes())])
-        return await Offers(store, payments).address_of("pi_1")
+        return await Offers(store, ManualClock(), payments).address_of("pi_1")
 
     return asyncio.run(work())
 

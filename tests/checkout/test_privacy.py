@@ -13,7 +13,7 @@ from orrery.owner.outbox import ROW, Outbox
 from orrery.ports.notifier import Message
 from orrery.ports.store import Put
 from orrery.syntax.email_address import is_email_address
-from tests.support.checkout import Shop, all_of, session_json
+from tests.support.checkout import Shop, session_json
 from tests.support.clock import START, ManualClock
 from tests.support.unreliable_store import UnreliableStore
 
@@ -148,7 +148,7 @@ async def test_the_journal_says_that_it_was_done() -> None:
     """An erasure is in the journal by session, without the address."""
     shop = await sold(Shop(), ANN)
     await shop.privacy.erase(ANN, "asked by letter")
-    (entry,) = all_of(await shop.desk.journal(10))
+    (entry,) = (await shop.desk.journal(10)).whole()
     assert (entry.action, entry.session_id, entry.reason) == ("erase", "cs_0", "asked by letter")
 
 

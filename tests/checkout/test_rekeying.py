@@ -15,14 +15,12 @@ from orrery.adapters.memory import MemoryStore
 from orrery.adapters.sqlite import SqliteStore
 from orrery.checkout import keys
 from orrery.checkout.desk import Grant
-from orrery.checkout.fulfilment import stored_access
-from orrery.checkout.records import AccessRecord
 from orrery.checkout.rekeying import rekey_imports
 from orrery.errors import Invalid, NotFound, RecordUnreadable, StoreUnavailable
 from orrery.owner.outbox import Outbox
 from orrery.owner.references import References, ReferringNotifier
 from orrery.ports.store import Entry, Put, Store
-from tests.support.checkout import INDEX_KEY, PRODUCT, Shop, all_of, record
+from tests.support.checkout import INDEX_KEY, PRODUCT, Shop, record, stored_access
 from tests.support.clock import START, ManualClock
 from tests.support.killed import Fuse, FusedStore, Killed
 from tests.support.notifiers import ScriptedNotifier
@@ -109,9 +107,7 @@ async def test_buyers_keep_their_access(shop: Shop) -> None:
 
 async def test_order_of_the_list_stays(shop: Shop) -> None:
     """The owner's list shows the same records in the same order."""
-    names = [
-        found.email.partition("@")[0] async for found in shop.desk.newest(99) if isinstance(found, AccessRecord)
-    ]
+    names = [found.email.partition("@")[0] for found in (await shop.desk.newest(99)).values()]
     imports = [name for name in names if name not in {"pat", "sue"}]
     assert imports == ["una", "max", "lee", "lee", "", "joe", "eve", "bob.new", "ann"]
 
@@ -168,9 +164,9 @@ async def test_nothing_computable_is_left_by_an_erasure() -> None:
 async def test_journal_goes_along(shop: Shop) -> None:
     """What the owner did to a record is told of its new id."""
     (bob,) = await shop.lookup.records_of("bob.new@example.org")
-    told = [one.action for one in all_of(await shop.desk.journal(99)) if one.session_id == bob.session_id]
+    told = [one.action for one in (await shop.desk.journal(99)).whole() if one.session_id == bob.session_id]
     assert sorted(told) == ["change-email", "import"]
-    erased = next(one for one in all_of(await shop.desk.journal(99)) if one.action == "erase")
+    erased = next(one for one in (await shop.desk.journal(99)).whole() if one.action == "erase")
     assert (await shop.access(erased.session_id)).email == ""
 
 
@@ -250,7 +246,7 @@ async def crowded(folder: Path, clock: ManualClock) -> MemoryStore:
     for number in range(MORE):
         buyer = f"p{number}@example.org"
         one = record(keys.former_import_id(buyer, PRODUCT.key, END), email=buyer, granted_by="import")
-        await memory.commit(stored_access(one, INDEX_KEY))
+        await memory.commit(stored_access(one))
     return memory
 
 
@@ -280,9 +276,8 @@ async def see_consistent(shop: Shop) -> None:
     assert (await shop.lookup.check_email("ann@example.org", "cissp")).granted
     assert len(await shop.lookup.records_of("lee@example.org")) == 2
     assert (await shop.lookup.check_email("p0@example.org", "cissp")).granted
-    listed = [found async for found in shop.desk.newest(999)]
-    assert len(listed) == len(LINES) + 2 + MORE
-    assert sum(isinstance(found, RecordUnreadable) for found in listed) == 1
+    listed = await shop.desk.newest(999)
+    assert (len(listed.records), len(listed.unreadable)) == (len(LINES) + 1 + MORE, 1)
 
 
 async def test_two_processes_at_once(tmp_path: Path) -> None:

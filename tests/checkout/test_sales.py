@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.catalogue import Catalogue
-from orrery.checkout.fulfilment import stored_access
 from orrery.checkout.lookup import Lookup
 from orrery.checkout.records import AccessRecord
 from orrery.checkout.sales import MOST, Sales, Sold, Sum, tally
 from orrery.ports.panels import Panel
 from orrery.ports.store import Put
-from tests.support.checkout import INDEX_KEY, record
+from tests.support.checkout import INDEX_KEY, record, stored_access
 from tests.support.clock import START, ManualClock
 
 pytestmark = pytest.mark.anyio
@@ -28,8 +27,8 @@ async def panel_of(*records: AccessRecord) -> Panel:
     clock = ManualClock()
     store = MemoryStore(clock)
     for each in records:
-        await store.commit(stored_access(each, INDEX_KEY))
-    return await Sales(store, clock, Lookup(store, clock, Catalogue(), index_key=INDEX_KEY)).panel()
+        await store.commit(stored_access(each))
+    return await Sales(clock, Lookup(store, clock, Catalogue(), index_key=INDEX_KEY)).panel()
 
 
 @pytest.mark.parametrize(
@@ -109,6 +108,6 @@ async def test_a_look_is_bounded() -> None:
     await store.commit([Put("access:cs_1", one)])
     for number in range(MOST + 100):
         await store.commit([Put(f"access-by-time:20260301T{number:06d}:cs", b"cs_1")])
-    panel = await Sales(store, clock, Lookup(store, clock, Catalogue(), index_key=INDEX_KEY)).panel()
+    panel = await Sales(clock, Lookup(store, clock, Catalogue(), index_key=INDEX_KEY)).panel()
     assert panel.rows[0][3].endswith(f"from {MOST}")
     assert "Only the newest 5,000" in panel.todo

@@ -14,7 +14,6 @@ from pydantic_core import PydanticUndefined
 from orrery.adapters.sqlite import create
 from orrery.app import opened
 from orrery.checkout.creation_health import CreationOutage
-from orrery.checkout.desk import JournalEntry
 from orrery.checkout.drift import DriftSeen
 from orrery.checkout.proxy_health import ProxySighting
 from orrery.checkout.receipts import OwnSession, Receipt, Trial
@@ -22,6 +21,7 @@ from orrery.checkout.records import (
     AccessEnd,
     AccessRecord,
     Attempt,
+    JournalEntry,
     Offer,
     Pending,
     Reconciled,

@@ -98,14 +98,14 @@ MUTATIONS = [
     Mutation(
         "a session is granted again",
         "checkout/fulfilment.py",
-        "[Absent(keys.access(session.id)), *end_check]",
-        "[*end_check]",
+        "self.records.changes(session.id, None, record) + Changes(writes, end_check)\n",
+        "Changes(self.records.changes(session.id, None, record).writes) + Changes(writes, end_check)\n",
     ),
     Mutation(
         "two purchases at once extend the same end",
         "checkout/fulfilment.py",
-        "[Absent(keys.access(session.id)), *end_check]",
-        "[Absent(keys.access(session.id))]",
+        " + Changes(writes, end_check)\n",
+        " + Changes(writes)\n",
     ),
     Mutation(
         "another event under a known id is taken for the first",
@@ -116,8 +116,8 @@ MUTATIONS = [
     Mutation(
         "the raw event under a known id is written over",
         "checkout/raw_events.py",
-        "        return Receipt((Put(key, body, KEEP_EVENTS),), (Absent(key),))\n",
-        "        return Receipt((Put(key, body, KEEP_EVENTS),))\n",
+        "        return Changes([Put(key, body, KEEP_EVENTS)], [Absent(key)])\n",
+        "        return Changes([Put(key, body, KEEP_EVENTS)])\n",
     ),
     Mutation(
         "junk at the webhook is told as a wrong secret",
@@ -158,13 +158,13 @@ MUTATIONS = [
     Mutation(
         "an approval covers what was not recorded under its run",
         "checkout/operations.py",
-        "        return recorded is not None and",
-        "        return recorded is None or",
+        "        return found is not None and",
+        "        return found is None or",
     ),
     Mutation(
         "an approval covers another run's sessions",
         "checkout/operations.py",
-        " and recorded.run_id == run_id\n",
+        " and found.record.run_id == run_id\n",
         "\n",
     ),
     Mutation("an erased session is granted again", "checkout/fulfilment.py", 'return Verdict("erased")', "pass"),

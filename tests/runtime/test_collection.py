@@ -20,6 +20,7 @@ from orrery.runtime.collection import (
     Changes,
     Collection,
     Page,
+    Walk,
     commit,
     compare_and_set,
     indexed_id,
@@ -173,6 +174,17 @@ async def test_how_long_it_is_kept(parcels: Collection[Parcel], clock: ManualClo
     assert await expiry(parcels, "parcel:p1", "parcel-to:somebody:p1") == {None}
 
 
+async def test_a_life_of_an_earlier_release(parcels: Collection[Parcel], clock: ManualClock) -> None:
+    """What another release kept for a time keeps the rest of it, until its life begins anew."""
+    written = [Put("parcel:p1", WELL, 10 * DAY)]
+    assert isinstance(await parcels.store.commit(written), Committed)
+    await parcels.update("p1", lambda one: one.change(count=1))
+    assert await expiry(parcels, "parcel:p1") == {clock.now() + 10 * DAY}
+    old = await parcels.require("p1")
+    await commit(parcels.store, parcels.changes("p1", old, old.record, anew=True))
+    assert await expiry(parcels, "parcel:p1") == {None}
+
+
 async def test_a_life_that_is_nearly_over(parcels: Collection[Parcel], clock: ManualClock) -> None:
     """A record that has seconds left is kept for the shortest time that the store allows."""
     await add(parcels, Parcel(id="p1", state="sent"))
@@ -270,12 +282,14 @@ class ReadyStore(MemoryStore):
 async def test_by_an_index(parcels: Collection[Parcel]) -> None:
     """Records come in the order of an index, with what cannot be read named beside them."""
     await add(parcels, Parcel(id="p1", to="zoe"), Parcel(id="p2", to="ann"), Parcel(id="p3", to="bob"))
-    assert await ids(parcels.indexed("parcel-to:")) == ["p2", "p3", "p1"]
-    assert await ids(parcels.indexed("parcel-to:", newest_first=True, limit=2)) == ["p1", "p3"]
+    assert await ids(parcels.indexed(Walk("parcel-to:"))) == ["p2", "p3", "p1"]
+    assert await ids(parcels.indexed(Walk("parcel-to:", 2, newest_first=True))) == ["p1", "p3"]
+    assert await ids(parcels.indexed(Walk("parcel-to:", until="parcel-to:bob:p3"))) == ["p2", "p3"]
+    assert await ids(parcels.indexed(Walk("parcel-to:", until="parcel-to:bob", newest_first=True))) == ["p1", "p3"]
     await put(parcels, "p3", WELL[:-1])
     written = [Put("parcel-to:cid:p9", b"p9"), Put("parcel-to:dan:p1", b"no id")]
     assert isinstance(await parcels.store.commit(written), Committed)
-    (page,) = [page async for page in parcels.indexed("parcel-to:")]
+    (page,) = [page async for page in parcels.indexed(Walk("parcel-to:"))]
     assert [one.id for one in page.records] == ["p2", "p1"]
     assert [one.name for one in page.unreadable] == ["parcel:p3", "parcel-to:cid:p9", "parcel-to:dan:p1"]
 
@@ -289,7 +303,7 @@ async def test_an_index_that_changes_meanwhile(parcels: Collection[Parcel]) -> N
             await commit(parcels.store, parcels.changes("p1", old, None))
 
     slow = Collection(UnreliableStore(parcels.store, scanned=delete), parcels.clock, Parcel, "parcel:")
-    (page,) = [page async for page in slow.indexed("parcel-to:")]
+    (page,) = [page async for page in slow.indexed(Walk("parcel-to:"))]
     assert ([one.id for one in page.records], page.unreadable) == (["p2"], [])
 
 

@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 from orrery.adapters.memory import MemoryStore
 from orrery.adapters.stripe.objects import read_event
+from orrery.checkout import keys
 from orrery.checkout.access import one_year_after
 from orrery.checkout.catalogue import Catalogue, Product
+from orrery.checkout.collections import access_records
 from orrery.checkout.creation_health import CreationHealth
 from orrery.checkout.desk import Desk
 from orrery.checkout.fulfilment import Fulfilment
@@ -21,25 +23,21 @@ from orrery.checkout.params import Terms
 from orrery.checkout.privacy import Privacy
 from orrery.checkout.raw_events import RawEvents
 from orrery.checkout.reconcile import Reconciliation
-from orrery.checkout.records import AccessRecord, Offer
+from orrery.checkout.records import AccessEnd, AccessRecord, Offer
 from orrery.checkout.refunds import Refunds
 from orrery.checkout.refusals import Refusals
 from orrery.checkout.selling import Selling
 from orrery.checkout.service import Checkout, Purchase
 from orrery.checkout.session_states import SessionStates
 from orrery.checkout.webhook import Webhook
-from orrery.errors import RecordUnreadable
 from orrery.owner.outbox import Outbox, Row
-from orrery.owner.stored import parted
 from orrery.owner.tasks import Tasks
 from orrery.ports.processor import CheckoutSession
-from orrery.ports.store import Entry, Put, Store
+from orrery.ports.store import Entry, Put, Store, Write
 from tests.support.approving import DEPLOYMENT
 from tests.support.approving import Desk as ApprovalDesk
 from tests.support.clock import START, ManualClock
 from tests.support.processor import ScriptedProcessor, ScriptedReads
-
-Found = TypeVar("Found")
 
 SIGNING_SECRET = b"whsec_of_the_tests"
 INDEX_KEY = b"the tests' own index key"
@@ -204,6 +202,7 @@ class Shop:
         """What is sold."""
         return Selling(
             self.store,
+            self.clock,
             self.catalogue,
             self.terms,
             api_version=API_VERSION,
@@ -306,8 +305,11 @@ def ids(rows: Iterable[Row]) -> list[str]:
     return [row.id for row in rows]
 
 
-def all_of(found: Iterable[Found | RecordUnreadable]) -> list[Found]:
-    """Return records of which every one must be readable."""
-    records, left_out = parted(found)
-    assert left_out == []
-    return records
+def stored_access(record: AccessRecord) -> list[Write]:
+    """Return the writes that store an access record as a sale does."""
+    store, clock = MemoryStore(ManualClock()), ManualClock()
+    writes = access_records(store, clock, INDEX_KEY).writes(record, record.session_id)
+    if record.email:
+        end = AccessEnd(expires_at=record.expires_at).to_bytes()
+        writes.append(Put(keys.access_end(keys.email_digest(record.email, INDEX_KEY), record.product), end))
+    return writes

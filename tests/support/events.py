@@ -68,9 +68,9 @@ class Post:
         """The events."""
         shop = self.shop
         return Events(
-            shop.store,
             shop.clock,
             self.processor,
+            shop.fulfilment,
             shop.raw_events,
             shop.refusals,
             shop.webhook.take_in,

@@ -14,9 +14,9 @@ from pydantic import ValidationError
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore
 from orrery.checkout import records as checkout
-from orrery.checkout.desk import JournalEntry
 from orrery.checkout.drift import DriftSeen
 from orrery.checkout.receipts import OwnSession, Receipt, Trial
+from orrery.checkout.records import JournalEntry
 from orrery.fraud.records import Found
 from orrery.live import records as live
 from orrery.live.monitor import Seen

@@ -205,7 +205,7 @@ class Rehearsal:
     def approvals(self) -> Approvals:
         """The owner's approvals, which may expire sessions."""
         approvals = Approvals(self.store, self.clock, SharedKeys(OWNER), deployment=self.deployment)
-        approvals.allow(*Expiry(self.store, self._processor, self._writes, approvals).operations())
+        approvals.allow(*Expiry(self.store, self.clock, self._processor, self._writes, approvals).operations())
         return approvals
 
     @cached_property
@@ -214,6 +214,7 @@ class Rehearsal:
         catalogue = Catalogue(self.products)
         return Selling(
             self.store,
+            self.clock,
             catalogue,
             self.terms,
             api_version=self.api_version,
@@ -224,7 +225,7 @@ class Rehearsal:
     @cached_property
     def expiry(self) -> Expiry:
         """What expires sessions."""
-        return Expiry(self.store, self._processor, self._writes, self.approvals)
+        return Expiry(self.store, self.clock, self._processor, self._writes, self.approvals)
 
     @cached_property
     def trials(self) -> Trials:

@@ -17,13 +17,12 @@ import structlog
 from pydantic import AwareDatetime
 
 from orrery.checkout import keys
-from orrery.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable, StoreError, StoreUnavailable
-from orrery.owner.commits import commit_once
-from orrery.owner.stored import readable, replaceable
+from orrery.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable, StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
-from orrery.ports.store import Absent, Conflict, Put, Store, Unchanged
+from orrery.ports.store import Conflict, Store
 from orrery.record import Record
+from orrery.runtime.collection import Changes, Collection, commit, compare_and_set
 from orrery.syntax.lines import one_line
 from orrery.tls import advice
 
@@ -91,6 +90,7 @@ class CreationHealth:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
+        self._outages = Collection(store, clock, CreationOutage, keys.CREATION_OUTAGE, life=lambda _: KEEP)
         self._rows: dict[str, _Row] = {}
         self._failed_at = 0.0
         self._written_at: float | None = None
@@ -118,9 +118,10 @@ class CreationHealth:
     async def local(self) -> list[Finding]:
         """Return how session creation goes; a store that fails is another part's to tell."""
         try:
-            last = readable(CreationOutage, await self._store.get(keys.CREATION_OUTAGE))
+            found = await self._outages.find()
         except StoreError:
             return []
+        last = found.record if found else None
         if last is None:
             return [Finding(PART, "ok", settled=True)]
         period = f"{last.failures} requests to start a payment failed"
@@ -145,18 +146,20 @@ class CreationHealth:
         return self._written_at is not None and now - self._written_at < WRITTEN_EVERY.total_seconds()
 
     async def _write(self, product: str, error: ProcessorError) -> None:
-        for _ in range(_ROUNDS):
-            entry, counted = await self._store.get(keys.CREATION_OUTAGE), self._unwritten.copy()
-            outage = self._outage(replaceable(CreationOutage, entry), product, error)
+        async def attempt() -> Conflict | None:
+            last, unchanged = await self._outages.replaceable()
+            counted = self._unwritten.copy()  # with what failed while the store was read
+            outage = self._outage(last, product, error)
             if outage is None:
-                return
-            check = Unchanged(entry.key, entry.version) if entry else Absent(keys.CREATION_OUTAGE)
-            write = Put(keys.CREATION_OUTAGE, outage.to_bytes(), KEEP)
-            if not isinstance(await commit_once(self._store, [write], [check]), Conflict):
-                self._unwritten -= counted
-                self._written_at = self._clock.monotonic()
-                return
-        raise StoreUnavailable("The store is too busy to note an outage.")
+                return None
+            outcome = await commit(self._store, Changes([self._outages.put(outage)], [unchanged]))
+            if isinstance(outcome, Conflict):
+                return outcome
+            self._unwritten -= counted
+            self._written_at = self._clock.monotonic()
+            return None
+
+        await compare_and_set(attempt, "The store is too busy to note an outage.")
 
     def _outage(self, last: CreationOutage | None, product: str, error: ProcessorError) -> CreationOutage | None:
         """Return the outage with what was not written yet, or None while there is none."""

@@ -2,40 +2,21 @@
 
 import re
 import secrets
-from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
-from pydantic import AwareDatetime
-
-from orrery.checkout import keys
+from orrery.checkout import collections, keys
 from orrery.checkout.access import one_year_after, without
 from orrery.checkout.catalogue import ProductKey
-from orrery.checkout.fulfilment import stored_access
 from orrery.checkout.letters import Letters
 from orrery.checkout.lookup import Lookup
-from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy
-from orrery.errors import Invalid, NotFound, RecordUnreadable, StoreUnavailable
-from orrery.owner import outbox, stored
+from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, JournalAction, JournalEntry
+from orrery.errors import Invalid, NotFound, StoreUnavailable
+from orrery.owner import outbox
 from orrery.ports.clock import Clock
-from orrery.ports.store import Absent, Check, Committed, Delete, Put, Store, Unchanged, Write
-from orrery.record import Record
+from orrery.ports.store import Absent, Check, Committed, Delete, Put, Store, Write
+from orrery.runtime.collection import Changes, Page, Stored, Walk, gathered, sortable
 from orrery.syntax.email_address import is_email_address, normal_email, without_case
-
-JOURNAL = "journal:"
-
-Action = Literal["grant", "import", "revoke", "change-email", "resend", "erase"]
-
-
-class JournalEntry(Record):
-    """One change by the owner: no e-mail address in it, so that it can stay after an erasure."""
-
-    v: Literal[1] = 1
-    at: AwareDatetime
-    action: Action
-    session_id: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,113 +41,104 @@ class Desk:
     ) -> None:
         self._store = store
         self._clock = clock
+        self._records = lookup.records
+        self._ends = collections.access_ends(store, clock)
+        self._journal = collections.journal(store, clock)
         self._lookup = lookup
         self._letters = letters
         self._livemode = livemode
         self._index_key = index_key
 
-    async def newest(self, limit: int) -> AsyncIterator[AccessRecord | RecordUnreadable]:
-        """Yield up to `limit` access records, the newest first, or why one cannot be read."""
-        after = None
-        while limit > 0 and (
-            page := await self._store.scan(keys.ACCESS_BY_TIME, after=after, limit=min(limit, 100), reverse=True)
-        ):
-            after = page[-1].key
-            limit -= len(page)
-            for entry in page:
-                yield await self._lookup.behind(entry)
+    async def newest(self, limit: int) -> Page[AccessRecord]:
+        """Return up to `limit` access records, the newest first."""
+        return await gathered(self._records.indexed(Walk(keys.ACCESS_BY_TIME, limit, newest_first=True)))
 
-    async def find(self, session_or_email: str) -> Sequence[AccessRecord | RecordUnreadable]:
-        """Return the records of one session or one e-mail address, or why one of an address cannot be read.
+    async def find(self, session_or_email: str) -> Page[AccessRecord]:
+        """Return the records of one session or one e-mail address.
 
         Raises `NotFound` when there are none, and `RecordUnreadable` for a session whose record cannot be read.
         """
-        found: Sequence[AccessRecord | RecordUnreadable]
         if "@" in session_or_email:
             found = await self._lookup.found_of(session_or_email)
         else:
-            record = await self._lookup.record(session_or_email)
-            found = [record] if record else []
-        if not found:
+            record = await self._records.get(session_or_email)
+            found = Page([record] if record else [])
+        if found.is_empty:
             raise NotFound("There is no access record of that session or e-mail address.")
         return found
 
     async def resend(self, session_id: str, reason: str) -> None:
         """Enqueue the buyer's e-mail, which says that access is open, once more."""
-        record, unchanged = await self._read(session_id)
-        if not record.email:
+        found = await self._found(session_id)
+        if not found.record.email:
             raise Invalid("This record has no e-mail address.")
-        if not record.runs_at(self._clock.now()):
+        if not found.record.runs_at(self._clock.now()):
             raise Invalid("This access has ended.")
-        letter = self._letters.to_buyer(record, f"buyer-{session_id}-{secrets.token_hex(4)}")
-        writes = outbox.enqueue([letter], self._clock.now())
-        await self._commit([*writes, self._journal(session_id, "resend", reason)], [unchanged])
+        letter = self._letters.to_buyer(found.record, f"buyer-{session_id}-{secrets.token_hex(4)}")
+        told = Changes(outbox.enqueue([letter], self._clock.now()), [self._records.as_read(found)])
+        await self._commit(told + self._noted(session_id, "resend", reason))
 
     async def revoke(self, session_id: str, reason: str) -> list[AccessRecord]:
         """Take access back from now on; return the records of the same buyer that therefore end earlier."""
-        writes, checks, shortened = await self.revocation(session_id, reason)
-        await self._commit(writes, checks)
+        changes, shortened = await self.revocation(session_id, reason)
+        await self._commit(changes)
         return shortened
 
-    async def revocation(
-        self, session_id: str, reason: str
-    ) -> tuple[list[Write], list[Check], list[AccessRecord]]:
+    async def revocation(self, session_id: str, reason: str) -> tuple[Changes, list[AccessRecord]]:
         """Return what takes access back from now on, as part of a commit, and the records that end earlier then.
 
         Raises `Invalid` when it is revoked already.
         """
-        record, unchanged = await self._read(session_id)
+        found = await self._found(session_id)
+        record = found.record
         if record.revoked_at:
             raise Invalid("This access is revoked already.")
         revoked = record.change(revoked_at=self._clock.now())
         # Whatever changes another record of the buyer writes the end, too: its check stands for theirs.
-        checks = [unchanged, await self._end_unchanged(record)] if record.email else [unchanged]
+        unchanged = [await self._end_unchanged(record)] if record.email else []
         others = await self._others(record)
         shortened = {one.session_id: one for one in without(record, others)}
-        writes: list[Write] = [
-            Put(keys.access(one.session_id), one.to_bytes()) for one in (revoked, *shortened.values())
-        ]
+        writes: list[Write] = [self._records.put(one, one.session_id) for one in shortened.values()]
         if record.email:
             writes.append(self._end(record, [shortened.get(one.session_id, one) for one in others]))
-        return [*writes, self._journal(session_id, "revoke", reason)], checks, [*shortened.values()]
+        changes = self._records.changes(session_id, found, revoked) + Changes(writes, unchanged)
+        return changes + self._noted(session_id, "revoke", reason), [*shortened.values()]
 
     async def change_email(self, session_id: str, email: str, reason: str) -> AccessRecord:
         """Hand a record to another address of its buyer."""
-        record, unchanged = await self._read(session_id)
+        found = await self._found(session_id)
+        record = found.record
         changed = record.change(email=checked_email(email))
         if changed.email == record.email:
             raise Invalid("The record has this address already.")
         former = dict.fromkeys([*record.former_emails, *([record.email] if record.email else [])])
         changed = changed.change(former_emails=tuple(one for one in former if one != changed.email))
-        records = [write for write in stored_access(changed, self._index_key) if not _is_end(write)]
-        old_end, old_checks = await self._end_without(record)
-        new_end, new_checks = await self._end_with(changed)
-        writes = [*self._unindexed(record), *records, *old_end, *new_end]
-        journal = self._journal(session_id, "change-email", reason)
-        await self._commit([*writes, journal], [unchanged, *old_checks, *new_checks])
+        ends = await self._end_without(record) + await self._end_with(changed)
+        noted = self._noted(session_id, "change-email", reason)
+        await self._commit(self._records.changes(session_id, found, changed) + ends + noted)
         return changed
 
     async def grant(self, grant: Grant, reason: str) -> AccessRecord:
         """Open access without a payment; a session that has access, or a line that was imported, is `Invalid`."""
         now, record = self._clock.now(), self.record_for(grant)
-        if await self._lookup.record(record.session_id):
+        if await self._records.get(record.session_id):
             raise Invalid(f"{record.session_id} has an access record already.")
         if await self.was_imported(grant):
             raise Invalid("This line was imported already.")
         unchanged, beside = await self._end_unchanged(record), await self._records_beside(record)
         if grant.expires_at is None:
             record = _extending(record, beside, now)
-        writes = [write for write in stored_access(record, self._index_key) if not _is_end(write)]
-        if grant.granted_by == "owner":
-            writes += outbox.enqueue([self._letters.to_buyer(record, f"buyer-{record.session_id}")], now)
-        journal = self._journal(record.session_id, "grant" if grant.granted_by == "owner" else "import", reason)
-        writes += [self._end(record, [record, *beside]), Delete(keys.pending(record.session_id)), journal]
-        checks: list[Check] = [Absent(keys.access(record.session_id)), unchanged]
+        letters = [self._letters.to_buyer(record, f"buyer-{record.session_id}")]
+        writes = outbox.enqueue(letters if grant.granted_by == "owner" else [], now)
+        writes += [self._end(record, [record, *beside]), Delete(keys.pending(record.session_id))]
+        checks = [unchanged]
         if former_ids := _former_ids(grant):
             line = keys.imported(former_ids[0], self._index_key)
             writes.append(Put(line, record.session_id.encode()))
             checks.append(Absent(line))
-        await self._commit(writes, checks)
+        noted = self._noted(record.session_id, "grant" if grant.granted_by == "owner" else "import", reason)
+        added = self._records.changes(record.session_id, None, record)
+        await self._commit(added + Changes(writes, checks) + noted)
         return record
 
     async def was_imported(self, grant: Grant) -> bool:
@@ -178,10 +150,9 @@ class Desk:
                     return True
         return False
 
-    async def journal(self, limit: int) -> list[JournalEntry | RecordUnreadable]:
-        """Return the newest entries of the journal, or why one cannot be read."""
-        entries = await self._store.scan(JOURNAL, limit=limit, reverse=True)
-        return [stored.tried(JournalEntry, entry) for entry in entries]
+    async def journal(self, limit: int) -> Page[JournalEntry]:
+        """Return the newest entries of the journal."""
+        return await gathered(self._journal.pages(limit=limit, newest_first=True))
 
     def record_for(self, grant: Grant) -> AccessRecord:
         """Return the access record that `grant` would write; raise `Invalid` for unusable values."""
@@ -205,41 +176,34 @@ class Desk:
             marketing_consent=None,
         )
 
-    async def _read(self, session_id: str) -> tuple[AccessRecord, Check]:
-        entry = await self._store.get(keys.access(session_id))
-        if entry is None:
-            raise NotFound("There is no access record of that session.")
-        return stored.read(AccessRecord, entry), Unchanged(entry.key, entry.version)
+    async def _found(self, session_id: str) -> Stored[AccessRecord]:
+        if found := await self._records.get(session_id):
+            return found
+        raise NotFound("There is no access record of that session.")
 
-    async def _commit(self, writes: list[Write], checks: list[Check]) -> None:
-        if not isinstance(await self._store.commit(writes, checks), Committed):
+    async def _commit(self, changes: Changes) -> None:
+        if not isinstance(await self._store.commit(changes.writes, changes.checks), Committed):
             raise StoreUnavailable("The buyer's access changed meanwhile; nothing was written, try again.")
 
-    def _journal(self, session_id: str, action: Action, reason: str) -> Put:
+    def _noted(self, session_id: str, action: JournalAction, reason: str) -> Changes:
         checked_reason(reason)
         now = self._clock.now()
         entry = JournalEntry(at=now, action=action, session_id=session_id, reason=reason)
-        return Put(f"{JOURNAL}{keys.stamp(now)}:{secrets.token_hex(4)}", entry.to_bytes())
+        return Changes([self._journal.put(entry, f"{sortable(now)}:{secrets.token_hex(4)}")])
 
-    def _unindexed(self, record: AccessRecord) -> list[Write]:
+    async def _end_without(self, record: AccessRecord) -> Changes:
         if not record.email:
-            return []
-        return [Delete(keys.access_by_email(keys.email_digest(record.email, self._index_key), record.session_id))]
-
-    async def _end_without(self, record: AccessRecord) -> tuple[list[Write], list[Check]]:
-        if not record.email:
-            return [], []
+            return Changes()
         unchanged = await self._end_unchanged(record)
-        return [self._end(record, await self._others(record))], [unchanged]
+        return Changes([self._end(record, await self._others(record))], [unchanged])
 
-    async def _end_with(self, record: AccessRecord) -> tuple[list[Write], list[Check]]:
+    async def _end_with(self, record: AccessRecord) -> Changes:
         unchanged = await self._end_unchanged(record)
-        return [self._end(record, [record, *await self._records_beside(record)])], [unchanged]
+        return Changes([self._end(record, [record, *await self._records_beside(record)])], [unchanged])
 
     async def _end_unchanged(self, record: AccessRecord) -> Check:
         """Return the check that no sale changes the end meanwhile; ask before the records are read."""
-        entry = await self._store.get(self._end_key(record))
-        return Unchanged(entry.key, entry.version) if entry else Absent(self._end_key(record))
+        return await self._ends.unchanged(self._buyer_and_product(record))
 
     async def _others(self, record: AccessRecord) -> list[AccessRecord]:
         """Return the buyer's other records of the same product: none of a buyer who is not known."""
@@ -251,11 +215,13 @@ class Desk:
 
     def _end(self, record: AccessRecord, records: list[AccessRecord]) -> Write:
         ends = [one.expires_at for one in records if not one.revoked_at]
-        key = self._end_key(record)
-        return Put(key, AccessEnd(expires_at=max(ends)).to_bytes()) if ends else Delete(key)
+        buyer_and_product = self._buyer_and_product(record)
+        if not ends:
+            return Delete(self._ends.key(buyer_and_product))
+        return self._ends.put(AccessEnd(expires_at=max(ends)), buyer_and_product)
 
-    def _end_key(self, record: AccessRecord) -> str:
-        return keys.access_end(keys.email_digest(record.email, self._index_key), record.product)
+    def _buyer_and_product(self, record: AccessRecord) -> str:
+        return keys.buyer_and_product(keys.email_digest(record.email, self._index_key), record.product)
 
 
 def _former_ids(grant: Grant) -> list[str]:
@@ -295,7 +261,3 @@ def _extending(record: AccessRecord, beside: list[AccessRecord], now: datetime) 
     """Return `record` from the end of what runs, as a purchase would be (decision 10)."""
     ends = [one.expires_at for one in beside if one.runs_at(now)]
     return record.change(expires_at=one_year_after(max([now, *ends])))
-
-
-def _is_end(write: Write) -> bool:
-    return write.key.startswith("access-end:")

@@ -83,10 +83,10 @@ class CheckoutDomain:
         index_key: bytes,
     ) -> None:
         self._plan = plan
-        self._offers = Offers(store, reads)
+        self._offers = Offers(store, clock, reads)
         self.catalogue = plan.catalogue
         self.account = AccountDesk(reads, writes, approvals)
-        self.selling = _selling(store, plan, approvals.deployment)
+        self.selling = _selling(store, clock, plan, approvals.deployment)
         self.lookup = Lookup(store, clock, plan.catalogue, index_key=index_key)
         self.sessions = Sessions(store, clock, References.of_store(index_key))
         self.desk = Desk(store, clock, self.lookup, plan.letters, livemode=plan.livemode, index_key=index_key)
@@ -95,19 +95,19 @@ class CheckoutDomain:
         fulfilment = Fulfilment(
             store, clock, plan.letters, raw_events, livemode=plan.livemode, index_key=index_key
         )
-        self._expiry = Expiry(store, processor, writes, approvals)
+        self._expiry = Expiry(store, clock, processor, writes, approvals)
         trials = Trials(store, clock, processor, approvals, self._expiry)
         self.preflight = Preflight(clock, reads, approvals, self.selling, trials)
         self.verification = Verification(store, clock, processor, reads, self.selling, self._expiry)
         self.receipts = ReceiptHealth(self.selling, trials)
-        self.sales = Sales(store, clock, self.lookup)
+        self.sales = Sales(clock, self.lookup)
         states = SessionStates(store, clock, processor, self.lookup, plan.letters)
         refunds = self._refunds(store, clock, reads)
         self.reconciliation = Reconciliation(store, clock, processor, fulfilment, states, refunds, plan.catalogue)
         self.refusals = Refusals(store, clock, plan.signing_secrets)
         webhook = Webhook(clock, fulfilment, raw_events, self.refusals, plan.signing_secrets)
         self.events = Events(
-            store, clock, reads, raw_events, self.refusals, webhook.take_in, livemode=plan.livemode
+            clock, reads, fulfilment, raw_events, self.refusals, webhook.take_in, livemode=plan.livemode
         )
         creation = CreationHealth(store, clock)
         self._proxies = ProxyHealth(store, clock, plan.trusted_proxies)
@@ -169,9 +169,10 @@ class CheckoutDomain:
         return jobs
 
 
-def _selling(store: Store, plan: CheckoutPlan, deployment: str) -> Selling:
+def _selling(store: Store, clock: Clock, plan: CheckoutPlan, deployment: str) -> Selling:
     return Selling(
         store,
+        clock,
         plan.catalogue,
         plan.terms,
         api_version=plan.api_version,

@@ -11,17 +11,15 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Literal
 
-from orrery.checkout import keys
+from orrery.checkout.fulfilment import Fulfilment
 from orrery.checkout.raw_events import RawEvents
-from orrery.checkout.records import COMPLETED, AccessRecord, Pending, UnreadableEvent
+from orrery.checkout.records import COMPLETED, UnreadableEvent
 from orrery.checkout.refusals import Refusals
 from orrery.errors import Invalid, ItemUnreadable, NotFound, ProcessorRefused, RecordUnreadable
-from orrery.owner import stored
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.panels import moment
 from orrery.ports.processor import EventSummary, PartialEvent, ProcessorReads, split_unreadable
-from orrery.ports.store import Store
 
 CONCERNS_US = "checkout.session."
 """The prefix of the types of the listed events: those about sessions."""
@@ -82,9 +80,9 @@ class Events:
 
     def __init__(
         self,
-        store: Store,
         clock: Clock,
         reads: ProcessorReads,
+        fulfilment: Fulfilment,
         raw_events: RawEvents,
         refusals: Refusals,
         take_in: Callable[[bytes], Awaitable[Result]],
@@ -92,8 +90,9 @@ class Events:
         livemode: bool,
     ) -> None:
         """`take_in` handles an event as the webhook does after its signature check."""
-        self._store = store
         self._clock = clock
+        self._records = fulfilment.records
+        self._pending = fulfilment.pending
         self._reads = reads
         self._raw_events = raw_events
         self._refusals = refusals
@@ -196,7 +195,7 @@ class Events:
             return kept
 
     async def _known(self, event: EventSummary) -> KnownEvent:
-        arrived = await self._store.get(keys.event(event.id)) is not None
+        arrived = await self._raw_events.has(event.id)
         became, why = await self._became(event, arrived=arrived)
         session_id, version = event.object_id, event.api_version
         return KnownEvent(
@@ -217,11 +216,11 @@ class Events:
         return ("foreign", "none of our products") if event.type == COMPLETED else ("ignored", "")
 
     async def _followed(self, event: EventSummary, session_id: str) -> tuple[Became, str] | None:
-        if access := await self._store.get(keys.access(session_id)):
-            record = stored.read(AccessRecord, access)
+        if access := await self._records.get(session_id):
+            record = access.record
             return "granted", "" if record.event_id == event.id else f"by {record.granted_by}"
-        if noted := await self._store.get(keys.pending(session_id)):
-            pending = stored.read(Pending, noted)
+        if found := await self._pending.get(session_id):
+            pending = found.record
             return pending.state, "payment failed" if pending.failed_at else pending.reason
         return None
 

@@ -1,27 +1,23 @@
 """A completed session becomes access and notifications, in one commit, once (decision 9)."""
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal
 
 import structlog
 
-from orrery.checkout import keys
+from orrery.checkout import collections, keys
 from orrery.checkout.access import Action, Verdict, bought, grant, judge
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.letters import Letters
-from orrery.checkout.raw_events import ERASED_EVENT, RawEvents, Receipt
+from orrery.checkout.raw_events import ERASED_EVENT, RawEvents
 from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, Offer, Pending
-from orrery.errors import RecordUnreadable, StoreUnavailable
-from orrery.owner import outbox, stored
+from orrery.errors import RecordUnreadable
+from orrery.owner import outbox
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession
-from orrery.ports.store import Absent, Check, Conflict, Delete, Put, Store, Unchanged, Write
-
-KEEP_REFUSED = timedelta(days=90)
-"""How long a session that may not open access is remembered: far longer than reconciliation lists it."""
-
-_ROUNDS = 20
+from orrery.ports.store import Absent, Check, Conflict, Delete, Store, Write
+from orrery.runtime.collection import Changes, compare_and_set
 
 Result = Literal["granted", "already", "waiting", "refused", "foreign"]
 
@@ -63,6 +59,10 @@ class Fulfilment:
     ) -> None:
         self._store = store
         self._clock = clock
+        self.records = collections.access_records(store, clock, index_key)
+        self._ends = collections.access_ends(store, clock)
+        self._offers = collections.offers(store, clock)
+        self.pending = collections.pending_sessions(store, clock)
         self._letters = letters
         self._raw_events = raw_events
         self._livemode = livemode
@@ -92,7 +92,9 @@ class Fulfilment:
         receipt = self._raw_events.receipt(source.event_id, source.event_body)
         if verdict.action == "erased":
             return await self._already(session, source, receipt) or await self._erased(source)
-        for _ in range(_ROUNDS):
+
+        async def attempt() -> Outcome | Conflict:
+            nonlocal receipt
             if verdict.action == "grant" and product:
                 outcome = await self._grant(session, product, source, verdict, receipt)
             else:
@@ -100,20 +102,22 @@ class Fulfilment:
             if not isinstance(outcome, Conflict):
                 return outcome
             receipt = await self._raw_events.receipt_after(outcome, source.event_id, source.event_body)
-            if already := await self._already(session, source, receipt):
-                return already
-        raise StoreUnavailable("The store is too busy to settle the session; the event will come again.")
+            return await self._already(session, source, receipt) or outcome
+
+        return await compare_and_set(
+            attempt, "The store is too busy to settle the session; the event will come again."
+        )
 
     async def judge(self, session: CheckoutSession, offer: Offer | None = None) -> Verdict:
         """Return what `settle` would do, and write nothing; raise `RecordUnreadable`."""
         if await self._store.get(keys.erased(session.id, self._index_key)):
             return Verdict("erased")
-        entry = await self._store.get(keys.offer(session.id))
-        known = stored.tried(Offer, entry) if entry else offer
-        if not isinstance(known, RecordUnreadable):
-            return judge(session, known, livemode=self._livemode)
-        if offer is None:
-            raise known
+        try:
+            known = await self._offers.get(session.id)
+            return judge(session, known.record if known else offer, livemode=self._livemode)
+        except RecordUnreadable:
+            if offer is None:
+                raise
         verdict = judge(session, offer, livemode=self._livemode)
         return replace(verdict, notes=(*verdict.notes, "Its offer cannot be read; it was held against today's."))
 
@@ -127,7 +131,7 @@ class Fulfilment:
         product: ProductKey,
         source: Source,
         verdict: Verdict,
-        receipt: Receipt,
+        receipt: Changes,
     ) -> Outcome | Conflict:
         now = self._clock.now()
         end, end_check = await self._running_end(session.email or "", product)
@@ -135,10 +139,11 @@ class Fulfilment:
             session, product, event_id=source.event_id, granted_by=source.granted_by, now=now, running_until=end
         )
         letters = outbox.enqueue(self._letters.sold(record, verdict.notes), now, held=source.silent)
-        writes: list[Write] = [*receipt.writes, *stored_access(record, self._index_key)]
-        writes += [Delete(keys.pending(session.id)), *letters]
-        checks = [Absent(keys.access(session.id)), *end_check]
-        outcome = await self._store.commit(writes, [*receipt.checks, *checks])
+        writes: list[Write] = [Delete(self.pending.key(session.id)), *letters]
+        if record.email:
+            writes.append(self._ends.put(AccessEnd(expires_at=record.expires_at), self._end_id(record)))
+        changes = receipt + self.records.changes(session.id, None, record) + Changes(writes, end_check)
+        outcome = await self._store.commit(changes.writes, changes.checks)
         if isinstance(outcome, Conflict):
             return outcome
         log.info("access granted", session=session.id, by=source.granted_by, event_id=source.event_id)
@@ -150,48 +155,47 @@ class Fulfilment:
         ends: list[datetime] = []
         checks: list[Check] = []
         for digest in keys.email_digests(email, self._index_key):
-            key = keys.access_end(digest, product)
-            entry = await self._store.get(key)
-            checks.append(Unchanged(key, entry.version) if entry else Absent(key))
-            ends += [stored.read(AccessEnd, entry).expires_at] if entry else []
+            end_id = keys.buyer_and_product(digest, product)
+            found = await self._ends.get(end_id)
+            checks.append(self._ends.as_read(found) if found else Absent(self._ends.key(end_id)))
+            ends += [found.record.expires_at] if found else []
         return max(ends, default=None), checks
 
+    def _end_id(self, record: AccessRecord) -> str:
+        return keys.buyer_and_product(keys.email_digest(record.email, self._index_key), record.product)
+
     async def _withhold(
-        self, session: CheckoutSession, source: Source, verdict: Verdict, receipt: Receipt
+        self, session: CheckoutSession, source: Source, verdict: Verdict, receipt: Changes
     ) -> Outcome | Conflict:
-        writes, checks = [*receipt.writes], [*receipt.checks]
+        changes = receipt
         if verdict.action != "foreign":
-            noted, unchanged = await self._note(session.id, source, verdict)
-            writes, checks = [*writes, *noted], [*checks, *unchanged, Absent(keys.access(session.id))]
-        outcome = await self._store.commit(writes, checks) if writes else None
+            changes += await self._note(session.id, source, verdict)
+            changes += Changes(checks=[Absent(self.records.key(session.id))])
+        outcome = await self._store.commit(changes.writes, changes.checks) if changes.writes else None
         if isinstance(outcome, Conflict):
             return outcome
         log.info("access withheld", session=session.id, action=verdict.action, reason=verdict.reason)
         return outcome_of(verdict)
 
-    async def _note(self, session_id: str, source: Source, verdict: Verdict) -> tuple[list[Write], list[Check]]:
-        key = keys.pending(session_id)
-        entry = await self._store.get(key)
-        # What waits is kept until it is decided, however long that takes (decision 49).
-        state, keep = ("waiting", None) if verdict.action == "wait" else ("refused", KEEP_REFUSED)
-        if entry and (noted := stored.read(Pending, entry)).reason == verdict.reason:
-            if keep or entry.expires_at is None or noted.failed_at:
-                return [], []
-            # An earlier release kept it for 90 days.
-            return [Put(key, noted.to_bytes())], [Unchanged(key, entry.version)]
-        now = self._clock.now()
+    async def _note(self, session_id: str, source: Source, verdict: Verdict) -> Changes:
+        found, now = await self.pending.get(session_id), self._clock.now()
+        state = "waiting" if verdict.action == "wait" else "refused"
+        if found and found.record.reason == verdict.reason:
+            if state == "refused" or found.expires_at is None or found.record.failed_at:
+                return Changes()
+            # An earlier release kept it for 90 days. What waits is kept until it is decided (decision 49).
+            return self.pending.changes(session_id, found, found.record, anew=True)
         pending = Pending(
             session_id=session_id, state=state, reason=verdict.reason, event_id=source.event_id, noted_at=now
         )
         told = outbox.enqueue([self._letters.withheld(session_id, verdict.reason)], now, held=source.silent)
-        unchanged: Check = Unchanged(key, entry.version) if entry else Absent(key)
-        return [Put(key, pending.to_bytes(), keep), *told], [unchanged]
+        return self.pending.changes(session_id, found, pending) + Changes(told)
 
-    async def _already(self, session: CheckoutSession, source: Source, receipt: Receipt) -> Outcome | None:
-        existing = await self._store.get(keys.access(session.id))
-        if existing is None:
+    async def _already(self, session: CheckoutSession, source: Source, receipt: Changes) -> Outcome | None:
+        found = await self.records.get(session.id)
+        if found is None:
             return None
-        record = stored.read(AccessRecord, existing)
+        record = found.record
         # A late event must not bring back the buyer whom an erasure has taken out.
         erased = bool(session.email) and not record.email
         if receipt.writes:
@@ -214,19 +218,3 @@ def outcome_of(verdict: Verdict) -> Outcome:
         "erased": "already",
     }
     return Outcome(results[verdict.action], verdict.reason)
-
-
-def stored_access(record: AccessRecord, index_key: bytes) -> list[Write]:
-    """Return the writes that store a new access record with its index keys."""
-    writes: list[Write] = [
-        Put(keys.access(record.session_id), record.to_bytes()),
-        Put(keys.access_by_time(record.granted_at, record.session_id), record.session_id.encode()),
-    ]
-    if record.email:
-        digest = keys.email_digest(record.email, index_key)
-        end = AccessEnd(expires_at=record.expires_at)
-        writes += [
-            Put(keys.access_by_email(digest, record.session_id), record.session_id.encode()),
-            Put(keys.access_end(digest, record.product), end.to_bytes()),
-        ]
-    return writes

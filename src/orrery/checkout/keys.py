@@ -5,14 +5,18 @@ import hmac
 from datetime import datetime
 
 from orrery.checkout.catalogue import ProductKey
+from orrery.runtime.collection import sortable
 from orrery.syntax.email_address import normal_email, without_case
 
 ACCESS = "access:"
+ACCESS_END = "access-end:"
 ACCESS_BY_TIME = "access-by-time:"
+ATTEMPT = "attempt:"
 ERASED = "erased-session:"
 EVENT = "event:"
 IMPORTED = "imported:"
 INDEX_KEY = "index-key"
+JOURNAL = "journal:"
 OFFER = "offer:"
 OFFER_ADDRESS = "offer-address:"
 OWN_SESSION = "own-session:"
@@ -36,7 +40,7 @@ def access(session_id: str) -> str:
 
 def access_by_time(granted_at: datetime, session_id: str) -> str:
     """Return the index key that orders access records by the time of granting."""
-    return f"{ACCESS_BY_TIME}{stamp(granted_at)}:{session_id}"
+    return f"{ACCESS_BY_TIME}{sortable(granted_at)}:{session_id}"
 
 
 def access_by_email(email_digest: str, session_id: str = "") -> str:
@@ -46,12 +50,17 @@ def access_by_email(email_digest: str, session_id: str = "") -> str:
 
 def access_end(email_digest: str, product: ProductKey) -> str:
     """Return the key of the latest end of one buyer's access to one product."""
-    return f"access-end:{email_digest}:{product.product_type}:{product.vendor_slug}:{product.cert_code}"
+    return f"{ACCESS_END}{buyer_and_product(email_digest, product)}"
+
+
+def buyer_and_product(email_digest: str, product: ProductKey) -> str:
+    """Return the id of the latest end of one buyer's access to one product."""
+    return f"{email_digest}:{product.product_type}:{product.vendor_slug}:{product.cert_code}"
 
 
 def attempt(scope_digest: str) -> str:
     """Return the key of a visitor's idempotency record."""
-    return f"attempt:{scope_digest}"
+    return f"{ATTEMPT}{scope_digest}"
 
 
 def erased(session_id: str, index_key: bytes) -> str:
@@ -90,7 +99,7 @@ def offer(session_id: str) -> str:
 
 def offer_address(created_at: datetime, session_id: str) -> str:
     """Return the index key by which client addresses are found when they are due for erasure."""
-    return f"{OFFER_ADDRESS}{stamp(created_at)}:{session_id}"
+    return f"{OFFER_ADDRESS}{sortable(created_at)}:{session_id}"
 
 
 def pending(session_id: str) -> str:
@@ -100,7 +109,12 @@ def pending(session_id: str) -> str:
 
 def receipt(product: ProductKey) -> str:
     """Return the key of the last receipt of a product."""
-    return f"{RECEIPT}{product.vendor_slug}:{product.cert_code}"
+    return f"{RECEIPT}{product_id(product)}"
+
+
+def product_id(product: ProductKey) -> str:
+    """Return a product's id among the receipts."""
+    return f"{product.vendor_slug}:{product.cert_code}"
 
 
 def taken_back(payment_intent: str) -> str:
@@ -110,7 +124,12 @@ def taken_back(payment_intent: str) -> str:
 
 def trial(run_id: str, product: ProductKey) -> str:
     """Return the key of what a preflight has done about one product."""
-    return f"{TRIAL}{run_id}:{product.vendor_slug}:{product.cert_code}"
+    return f"{TRIAL}{trial_id(run_id, product)}"
+
+
+def trial_id(run_id: str, product: ProductKey) -> str:
+    """Return the id of what a preflight has done about one product."""
+    return f"{run_id}:{product_id(product)}"
 
 
 def trial_left(run_id: str, product: ProductKey) -> str:
@@ -126,11 +145,6 @@ def own_session(session_id: str) -> str:
 def verifying(product: ProductKey) -> str:
     """Return the key of a verification that has begun and has no session yet."""
     return f"verifying:{product.vendor_slug}:{product.cert_code}"
-
-
-def stamp(moment: datetime) -> str:
-    """Return `moment` (UTC) as text that sorts by time."""
-    return moment.strftime("%Y%m%dT%H%M%S.%fZ")
 
 
 def email_digest(email: str, index_key: bytes) -> str:

@@ -4,13 +4,13 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
-from orrery.checkout import keys
+from orrery.checkout import collections, keys
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.records import AccessRecord
-from orrery.errors import Invalid, RecordUnreadable
-from orrery.owner import stored
+from orrery.errors import Invalid
 from orrery.ports.clock import Clock
-from orrery.ports.store import Absent, Entry, Put, Store
+from orrery.ports.store import Absent, Put, Store
+from orrery.runtime.collection import Page, Walk, gathered
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Lookup:
     """Reads access records."""
 
     def __init__(self, store: Store, clock: Clock, catalogue: Catalogue, *, index_key: bytes) -> None:
-        self._store = store
+        self.records = collections.access_records(store, clock, index_key)
         self._clock = clock
         self._catalogue = catalogue
         self._index_key = index_key
@@ -35,9 +35,11 @@ class Lookup:
 
         A session opens only its own product, and nothing once it was revoked. Raises as `check_email`.
         """
-        record = await self.record(session_id)
-        found = await self._known_by(record, cert_code) if record else []
-        return self._answer(found, cert_code, vendor_slug)
+        found = await self.records.get(session_id)
+        known: Page[AccessRecord] = Page([found] if found else [])
+        if found:
+            known += await self._others(found.record, cert_code)
+        return self._answer(known, cert_code, vendor_slug)
 
     async def check_email(self, email: str, cert_code: str, vendor_slug: str | None = None) -> Answer:
         """Return whether any purchase of this buyer opens that product now.
@@ -49,49 +51,33 @@ class Lookup:
 
     async def record(self, session_id: str) -> AccessRecord | None:
         """Return one access record; raise `RecordUnreadable`."""
-        entry = await self._store.get(keys.access(session_id))
-        return stored.read(AccessRecord, entry) if entry else None
-
-    async def behind(self, index: Entry) -> AccessRecord | RecordUnreadable:
-        """Return the access record that an entry of an index leads to, or why it cannot be read."""
-        try:
-            # No access record is ever removed: an index that leads to none is damaged itself.
-            return await self.record(stored.read_id(index)) or stored.unreadable(index)
-        except RecordUnreadable as error:
-            return error
+        found = await self.records.get(session_id)
+        return found.record if found else None
 
     async def records_of(self, email: str) -> list[AccessRecord]:
         """Return all access records of one buyer, by session id; raise `RecordUnreadable` for one of them."""
-        records, left_out = stored.parted(await self.found_of(email))
-        if left_out:
-            raise left_out[0]
-        return records
+        return (await self.found_of(email)).whole()
 
-    async def found_of(self, email: str) -> list[AccessRecord | RecordUnreadable]:
-        """Return one buyer's access records, by session id, and why some cannot be read."""
-        found: list[AccessRecord | RecordUnreadable] = []
+    async def found_of(self, email: str) -> Page[AccessRecord]:
+        """Return one buyer's access records, by session id."""
+        found: Page[AccessRecord] = Page()
         for digest in keys.email_digests(email, self._index_key):
-            index = await self._store.scan(keys.access_by_email(digest), limit=1000)
-            found += [await self.behind(entry) for entry in index]
+            found += await gathered(self.records.indexed(Walk(keys.access_by_email(digest))))
         return found
 
-    async def _known_by(self, record: AccessRecord, cert_code: str) -> list[AccessRecord | RecordUnreadable]:
-        """Return the access record of a session and the buyer's other records of the same product."""
+    async def _others(self, record: AccessRecord, cert_code: str) -> Page[AccessRecord]:
+        """Return the other records of the same product that the buyer of a session has."""
         if record.revoked_at or not record.email or record.cert_code != cert_code:
-            return [record]
-        others = await self.found_of(record.email)
-        same = [one for one in others if isinstance(one, RecordUnreadable) or one.product == record.product]
-        return [record, *same]
+            return Page()
+        found = await self.found_of(record.email)
+        return Page([one for one in found.records if one.record.product == record.product], found.unreadable)
 
-    def _answer(
-        self, found: list[AccessRecord | RecordUnreadable], cert_code: str, vendor_slug: str | None
-    ) -> Answer:
-        records, left_out = stored.parted(found)
-        having_code = [record for record in records if record.cert_code == cert_code]
+    def _answer(self, found: Page[AccessRecord], cert_code: str, vendor_slug: str | None) -> Answer:
+        having_code = [record for record in found.values() if record.cert_code == cert_code]
         vendor, now = vendor_slug or self._vendor(cert_code, having_code), self._clock.now()
         ends = [one.expires_at for one in having_code if one.vendor_slug == vendor and one.runs_at(now)]
-        if left_out and not ends:
-            raise left_out[0]
+        if found.unreadable and not ends:
+            raise found.unreadable[0]
         return Answer(bool(ends), max(ends, default=None))
 
     def _vendor(self, cert_code: str, records: list[AccessRecord]) -> str | None:

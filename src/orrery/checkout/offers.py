@@ -2,10 +2,10 @@
 
 import structlog
 
-from orrery.checkout import keys
+from orrery.checkout import collections
 from orrery.checkout.records import Offer
 from orrery.errors import ProcessorRefused, RecordUnreadable
-from orrery.owner import stored
+from orrery.ports.clock import Clock
 from orrery.ports.processor import ProcessorReads, split_unreadable
 from orrery.ports.store import Store
 
@@ -17,8 +17,8 @@ log = structlog.get_logger()
 class Offers:
     """Reads offers."""
 
-    def __init__(self, store: Store, reads: ProcessorReads) -> None:
-        self._store = store
+    def __init__(self, store: Store, clock: Clock, reads: ProcessorReads) -> None:
+        self._offers = collections.offers(store, clock)
         self._reads = reads
 
     async def address_of(self, payment_intent: str) -> str | None:
@@ -41,9 +41,9 @@ class Offers:
         return next((offer.client_address for offer in offers if offer and offer.client_address), None)
 
     async def _offer(self, session_id: str) -> Offer | None:
-        entry = await self._store.get(keys.offer(session_id))
-        found = stored.tried(Offer, entry) if entry else None
-        if isinstance(found, RecordUnreadable):
-            log.warning("client address not known", session=session_id, why=str(found))
+        try:
+            found = await self._offers.get(session_id)
+        except RecordUnreadable as error:
+            log.warning("client address not known", session=session_id, why=str(error))
             return None
-        return found
+        return found.record if found else None

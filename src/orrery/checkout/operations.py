@@ -3,11 +3,10 @@
 import secrets
 from typing import Literal
 
-from orrery.checkout import keys
-from orrery.checkout.receipts import OwnSession
+from orrery.checkout import collections, keys
 from orrery.owner.approvals import Approvals, Draft, Operation
 from orrery.owner.intents import Intent
-from orrery.owner.stored import readable
+from orrery.ports.clock import Clock
 from orrery.ports.processor import Processor, ProcessorWrites
 from orrery.ports.store import Store
 
@@ -21,8 +20,11 @@ EXPIRE_PREFLIGHT_SESSIONS = "expire-preflight-sessions"
 class Expiry:
     """Expires sessions. A session expires once, so a repeat does no harm: the processor refuses it."""
 
-    def __init__(self, store: Store, processor: Processor, writes: ProcessorWrites, approvals: Approvals) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, processor: Processor, writes: ProcessorWrites, approvals: Approvals
+    ) -> None:
         self._store = store
+        self._own_sessions = collections.own_sessions(store, clock)
         self._processor = processor
         self._writes = writes
         self._approvals = approvals
@@ -68,5 +70,5 @@ class Expiry:
         """
         if await self._store.get(keys.offer(session_id)):
             return False
-        recorded = readable(OwnSession, await self._store.get(keys.own_session(session_id)))
-        return recorded is not None and recorded.made_by == "preflight" and recorded.run_id == run_id
+        found = await self._own_sessions.find(session_id)
+        return found is not None and found.record.made_by == "preflight" and found.record.run_id == run_id

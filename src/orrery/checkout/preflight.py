@@ -180,8 +180,8 @@ class Preflight:
         return all(digests.get(plan.product.name) == plan.digest for plan in plans)
 
     async def _clean_up(self, approved: Intent | None, plans: Sequence[Plan]) -> list[Outcome]:
-        current = {keys.trial(approved.target, plan.product.key) for plan in plans} if approved else set[str]()
-        left = [one for one in await self._trials.unfinished() if one.key not in current]
+        current = {keys.trial_id(approved.target, plan.product.key) for plan in plans} if approved else set[str]()
+        left = [one for one in await self._trials.unfinished() if one.id not in current]
         return [await self._trials.clean_up(one) for one in left]
 
     async def _try(self, approved: Intent, plan: Plan) -> Outcome:

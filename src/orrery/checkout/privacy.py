@@ -4,32 +4,22 @@ import json
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
+from typing import Any
 
-from orrery.checkout import keys
-from orrery.checkout.desk import JOURNAL, JournalEntry, checked_reason
-from orrery.checkout.fulfilment import stored_access
+from orrery.checkout import collections, keys
+from orrery.checkout.desk import checked_reason
 from orrery.checkout.lookup import Lookup
 from orrery.checkout.mentions import Sought
-from orrery.checkout.raw_events import ERASED_EVENT, KEEP_EVENTS
-from orrery.checkout.records import (
-    KEEP_OFFERS,
-    AccessRecord,
-    ErasedSession,
-    Offer,
-    Pending,
-    TakenBack,
-    UnreadableEvent,
-)
+from orrery.checkout.raw_events import ERASED_EVENT
+from orrery.checkout.records import KEEP_EVENTS, AccessRecord, ErasedSession, JournalEntry
 from orrery.errors import Invalid, NotFound, RecordUnreadable
 from orrery.owner import outbox
 from orrery.owner.approvals import Approvals, Proposal, kept_reason
-from orrery.owner.commits import write
 from orrery.owner.steps import INTENT
-from orrery.owner.stored import read, readable, unreadable
 from orrery.ports.clock import Clock
-from orrery.ports.store import MINIMUM_TTL, Check, Committed, Delete, Entry, Put, Store, Unchanged, Write
-from orrery.record import Record
+from orrery.ports.store import Absent, Committed, Delete, Entry, Put, Store, Unchanged, Write
+from orrery.runtime.collection import Changes, Collection, Walk, sortable, unreadable, write
 from orrery.syntax.email_address import normal_email
 from orrery.syntax.lines import is_line
 
@@ -38,15 +28,6 @@ KEEP_ADDRESSES = timedelta(days=30)
 
 LONGEST_ADDRESS = 1000
 """Characters of an address that is looked for."""
-
-_OTHERS: tuple[tuple[type[Record], str], ...] = (
-    (AccessRecord, keys.ACCESS),
-    (Offer, keys.OFFER),
-    (Pending, keys.PENDING),
-    (TakenBack, keys.TAKEN_BACK),
-    (UnreadableEvent, keys.UNREADABLE_EVENT),
-)
-"""What may name a person besides what is theirs, by where it is kept."""
 
 _SOMEBODY = re.compile(r".*[^\s@]@[^\s@]+\.[^\s@]+")
 
@@ -96,6 +77,16 @@ class Privacy:
         self._lookup = lookup
         self._approvals = approvals
         self._index_key = index_key
+        self._access = lookup.records
+        self._offers = collections.offers(store, clock)
+        self._journal = collections.journal(store, clock)
+        self._erased = collections.erased_sessions(store, clock)
+        self._others: tuple[Collection[Any], ...] = (
+            self._offers,
+            collections.pending_sessions(store, clock),
+            collections.taken_back(store, clock),
+            collections.unreadable_events(store, clock),
+        )
 
     async def export(self, email: str) -> PersonalData:
         """Return all that is kept about `email`; raise `RecordUnreadable` for one of its access records."""
@@ -138,24 +129,22 @@ class Privacy:
             except RecordUnreadable as error:
                 left_out.append(error)
                 continue
-            blank = [] if record or one.record is None else stored_access(one.record, self._index_key)
+            blank = [] if record or one.record is None else self._access.writes(one.record, one.session_id)
             await write(self._store, [one.journal, self._tombstone(one.session_id), *blank])
             again += 1
         return again, left_out
 
     async def erase_old_addresses(self) -> int:
         """Remove the client address from offers older than 30 days; return how many (decision 8)."""
-        limit, erased = keys.stamp(self._clock.now() - KEEP_ADDRESSES), 0
-        while indexed := await self._store.scan(keys.OFFER_ADDRESS, limit=200):
-            due = [index for index in indexed if index.key[len(keys.OFFER_ADDRESS) :] <= limit]
-            for index in due:
-                session_id = index.key.rpartition(":")[2]
-                writes, unchanged = await self._without_address(session_id)
-                outcome = await self._store.commit([Delete(index.key), *writes], unchanged)
+        erased = 0
+        due = Walk(keys.OFFER_ADDRESS, until=f"{keys.OFFER_ADDRESS}{sortable(self._clock.now() - KEEP_ADDRESSES)}")
+        async for entries in due.over(self._store, self._clock):
+            for index in entries:
+                changes = await self._without_address(index.key.rpartition(":")[2])
+                if index.key not in {one.key for one in changes.writes}:
+                    changes += Changes([Delete(index.key)])
                 # What changed meanwhile is found again by the next run.
-                erased += isinstance(outcome, Committed)
-            if len(due) < len(indexed):
-                break
+                erased += isinstance(await self._store.commit(changes.writes, changes.checks), Committed)
         if erased:
             _ = await self._store.scrub()
         return erased
@@ -163,7 +152,7 @@ class Privacy:
     async def _sought(self, address: str) -> Sought:
         records, former = await self._records(address), set[str]()
         for one in {former for record in records for former in record.former_emails}:
-            if not await self._lookup.found_of(one):
+            if (await self._lookup.found_of(one)).is_empty:
                 former.add(one)
         return Sought(frozenset({address} | former), frozenset(record.session_id for record in records))
 
@@ -187,25 +176,29 @@ class Privacy:
         async for entry in self._events(sought):
             found = True
             note = Delete(keys.unreadable_event(entry.key.removeprefix(keys.EVENT)))
-            await self._replace(entry, [Put(entry.key, ERASED_EVENT, KEEP_EVENTS), note])
+            erased = Put(entry.key, ERASED_EVENT, KEEP_EVENTS)
+            await self._commit(Changes([erased, note], [Unchanged(entry.key, entry.version)]))
         async for entry in self._letters(sought):
             found = True
-            await self._replace(entry, outbox.removed(entry))
+            await self._commit(Changes(outbox.removed(entry), [Unchanged(entry.key, entry.version)]))
         for record in await self._records(address):
             found = True
             await self._erase_record(record, reason)
-        for kind, prefix in _OTHERS:
-            async for entry in self._scanned(prefix):
-                left = _without(sought, kind, entry, self._clock.now())
-                if left is not None:
+        async for entry in self._scanned(keys.ACCESS):
+            if sought.addressed_in(entry.value) and (changes := _without_former(sought, self._access, entry)):
+                found = True
+                await self._commit(changes)
+        for collection in self._others:
+            async for entry in self._scanned(collection.prefix):
+                if sought.addressed_in(entry.value):
                     found = True
-                    await self._replace(entry, [left])
+                    await self._commit(_without_person(sought, collection, entry))
         return found
 
     async def _erase_intents(self, sought: Sought, reason: str) -> dict[str, str]:
         """Erase the intents that name the person; return why others are kept, by their ids."""
         damaged = await self._damaged_intents(sought)
-        kept = {entry.key.removeprefix(INTENT): str(unreadable(entry)) for entry in damaged}
+        kept = {entry.key.removeprefix(INTENT): str(unreadable(entry.key)) for entry in damaged}
         for proposal in await self._proposals(sought):
             try:
                 await self._approvals.erase(proposal.intent.id, reason)
@@ -224,8 +217,10 @@ class Privacy:
 
     async def _held_by(self, sought: Sought) -> AsyncIterator[AccessRecord]:
         async for entry in self._scanned(keys.ACCESS):
-            if sought.addressed_in(entry.value) and sought.is_address((record := read(AccessRecord, entry)).email):
-                yield record
+            if sought.addressed_in(entry.value):
+                record = self._access.read(entry).record
+                if sought.is_address(record.email):
+                    yield record
 
     async def _events(self, sought: Sought) -> AsyncIterator[Entry]:
         async for entry in self._scanned(keys.EVENT):
@@ -246,48 +241,43 @@ class Privacy:
         return [one for one in await self._approvals.unreadable() if sought.addressed_in(one.value)]
 
     async def _erase_record(self, record: AccessRecord, reason: str) -> None:
-        entry = await self._store.get(keys.access(record.session_id))
-        if entry is None or readable(AccessRecord, entry) != record:
+        found = await self._access.find(record.session_id)
+        if found is None or found.record != record:
             return
         digest = keys.email_digest(record.email, self._index_key)
         blank = record.without_unknown_fields().change(email="", former_emails=(), marketing_consent=None)
         now = self._clock.now()
         journal = JournalEntry(at=now, action="erase", session_id=record.session_id, reason=reason)
         writes: list[Write] = [
-            Put(entry.key, blank.to_bytes()),
-            Delete(keys.access_by_email(digest, record.session_id)),
             Delete(keys.access_end(digest, record.product)),
-            Put(f"{JOURNAL}{keys.stamp(now)}:{record.session_id}", journal.to_bytes()),
+            self._journal.put(journal, f"{sortable(now)}:{record.session_id}"),
             self._tombstone(record.session_id),
         ]
-        blanked, unchanged = await self._without_address(record.session_id)
-        await self._replace(entry, [*writes, *blanked], unchanged)
+        changes = self._access.changes(record.session_id, found, blank) + Changes(writes)
+        await self._commit(changes + await self._without_address(record.session_id))
 
     def _tombstone(self, session_id: str) -> Put:
-        erased = ErasedSession(erased_at=self._clock.now())
-        return Put(keys.erased(session_id, self._index_key), erased.to_bytes())
+        key = keys.erased(session_id, self._index_key)
+        return self._erased.put(ErasedSession(erased_at=self._clock.now()), key.removeprefix(keys.ERASED))
 
-    async def _without_address(self, session_id: str) -> tuple[list[Write], list[Check]]:
-        entry = await self._store.get(keys.offer(session_id))
-        if entry is None:
-            return [], []
-        unchanged: list[Check] = [Unchanged(entry.key, entry.version)]
-        offer = readable(Offer, entry)
-        if offer is None:  # it may contain the address, and every reader treats it as missing
-            return [Delete(entry.key)], unchanged
-        blank = offer.without_unknown_fields().change(client_address=None)
-        return [Put(entry.key, blank.to_bytes(), KEEP_OFFERS)], unchanged
+    async def _without_address(self, session_id: str) -> Changes:
+        if offer := await self._offers.find(session_id):
+            blank = offer.record.without_unknown_fields().change(client_address=None)
+            return self._offers.changes(session_id, offer, blank)
+        unreadable = await self._offers.unchanged(session_id)
+        if isinstance(unreadable, Absent):
+            return Changes()
+        # It may contain the address, and every reader treats it as missing.
+        return Changes([Delete(unreadable.key)], [unreadable])
 
     async def _scanned(self, prefix: str) -> AsyncIterator[Entry]:
-        after = None
-        while page := await self._store.scan(prefix, after=after, limit=200):
-            after = page[-1].key
-            for entry in page:
+        async for entries in Walk(prefix).over(self._store, self._clock):
+            for entry in entries:
                 yield entry
 
-    async def _replace(self, entry: Entry, writes: list[Write], unchanged: Sequence[Check] = ()) -> None:
+    async def _commit(self, changes: Changes) -> None:
         # What changed meanwhile is found again: the erasure looks until there is nothing.
-        _ = await self._store.commit(writes, [Unchanged(entry.key, entry.version), *unchanged])
+        _ = await self._store.commit(changes.writes, changes.checks)
 
 
 def sought_address(text: str) -> str:
@@ -317,35 +307,40 @@ def _told(proposal: Proposal) -> Mapping[str, object]:
     }
 
 
-def _without(sought: Sought, kind: type[Record], entry: Entry, now: datetime) -> Write | None:
-    """Return what takes the person out of a record that others need; None where it names nobody.
+def _without_former(sought: Sought, records: Collection[AccessRecord], entry: Entry) -> Changes | None:
+    """Return what takes former addresses out of an access record, which is the proof of a sale; None without any.
 
-    The address is a former one, or stands in a field that this release does not know. A record that names it
-    still, or cannot be read, goes; of an access record, which is the proof of a sale, only the address does.
+    Raises `RecordUnreadable`.
     """
-    if not sought.addressed_in(entry.value):
-        return None
-    record = readable(kind, entry)
-    left = record.without_unknown_fields() if record else None
-    if isinstance(left, AccessRecord):
-        left = left.change(former_emails=tuple(one for one in left.former_emails if not sought.is_address(one)))
-        return Put(entry.key, left.to_bytes()) if left != record else None
-    if left is None or sought.addressed_in(left.to_bytes()):
-        return Delete(entry.key)
-    return Put(entry.key, left.to_bytes(), max(entry.expires_at - now, MINIMUM_TTL) if entry.expires_at else None)
+    found = records.read(entry)
+    left = found.record.without_unknown_fields()
+    left = left.change(former_emails=tuple(one for one in left.former_emails if not sought.is_address(one)))
+    return records.changes(found.id, found, left) if left != found.record else None
 
 
-async def erased_before(store: Store) -> list[ErasedBefore]:
+def _without_person(sought: Sought, collection: Collection[Any], entry: Entry) -> Changes:
+    """Return what takes the person out of a record that others need.
+
+    The address stands in a field that this release does not know. A record that names it still, or cannot be read,
+    is deleted.
+    """
+    try:
+        found = collection.read(entry)
+    except RecordUnreadable:
+        return Changes([Delete(entry.key)], [Unchanged(entry.key, entry.version)])
+    left = found.record.without_unknown_fields()
+    return collection.changes(found.id, found, None if sought.addressed_in(left.to_bytes()) else left)
+
+
+async def erased_before(store: Store, clock: Clock) -> list[ErasedBefore]:
     """Return the erasures that a store tells of, the oldest first."""
     found: list[ErasedBefore] = []
-    after = None
-    while page := await store.scan(JOURNAL, after=after):
-        after = page[-1].key
-        for entry in page:
-            told = readable(JournalEntry, entry)
-            if told and told.action == "erase":
-                record = readable(AccessRecord, await store.get(keys.access(told.session_id)))
-                blank = record if record and not record.email else None
-                journal = Put(entry.key, entry.value)
-                found.append(ErasedBefore(told.session_id, told.reason, journal, blank))
+    journal, records = collections.journal(store, clock), collections.access_records(store, clock, b"")
+    async for page in journal.pages():
+        for entry in page.records:
+            told = entry.record
+            if told.action == "erase":
+                record = await records.find(told.session_id)
+                blank = record.record if record and not record.record.email else None
+                found.append(ErasedBefore(told.session_id, told.reason, journal.put(told, entry.id), blank))
     return found

@@ -15,12 +15,11 @@ from pydantic import AwareDatetime, IPvAnyAddress
 
 from orrery.checkout import keys
 from orrery.errors import StoreError
-from orrery.owner.commits import commit_once
-from orrery.owner.stored import readable, replaceable
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
-from orrery.ports.store import Absent, Conflict, Put, Store, Unchanged
+from orrery.ports.store import Conflict, Store
 from orrery.record import Record
+from orrery.runtime.collection import Changes, Collection, commit
 
 MANY_REFUSED = 10
 """This many refusals of one private address are more than one person causes by clicking again."""
@@ -60,6 +59,7 @@ class ProxyHealth:
     def __init__(self, store: Store, clock: Clock, trusted: Sequence[str]) -> None:
         self._store = store
         self._clock = clock
+        self._sightings = Collection(store, clock, ProxySighting, keys.PROXY, life=lambda _: KEEP)
         self._trusted = [ip_network(network) for network in trusted]
         self._forwards: str | None = None
         self._refused: Counter[str] = Counter()
@@ -83,10 +83,9 @@ class ProxyHealth:
         address, counted = self._suspect(), self._refused.copy()
         if address is None or self._was_written_just_now():
             return
-        entry = await self._store.get(keys.PROXY)
-        seen = self._sighting(replaceable(ProxySighting, entry), ip_address(address), counted[address])
-        check = Unchanged(entry.key, entry.version) if entry else Absent(keys.PROXY)
-        outcome = await commit_once(self._store, [Put(keys.PROXY, seen.to_bytes(), KEEP)], [check])
+        last, unchanged = await self._sightings.replaceable()
+        seen = self._sighting(last, ip_address(address), counted[address])
+        outcome = await commit(self._store, Changes([self._sightings.put(seen)], [unchanged]))
         if not isinstance(outcome, Conflict):
             self._forwards, self._written_at = None, self._clock.monotonic()
             self._refused -= counted
@@ -94,9 +93,10 @@ class ProxyHealth:
     async def local(self) -> list[Finding]:
         """Return whether buyers have addresses of their own; nothing when the store fails."""
         try:
-            seen = readable(ProxySighting, await self._store.get(keys.PROXY))
+            found = await self._sightings.find()
         except StoreError:
             return []
+        seen = found.record if found else None
         if seen is None or self._is_over(seen):
             return [Finding(PART, "ok", essential=False, settled=True)]
         return [Finding(PART, "broken", _why(seen), _todo(seen), essential=False, settled=True)]

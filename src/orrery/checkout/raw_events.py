@@ -1,36 +1,24 @@
 """Raw events as they came: each id is stored once, and the first body under it stands (decision 44)."""
 
 import hashlib
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import structlog
 
-from orrery.checkout import keys
+from orrery.checkout import collections, keys
 from orrery.checkout.access import bought
-from orrery.checkout.records import UnreadableEvent
+from orrery.checkout.records import KEEP_EVENTS, UnreadableEvent
 from orrery.errors import EventIdReused, StoreUnavailable
-from orrery.owner import outbox, stored
-from orrery.owner.commits import write
+from orrery.owner import outbox
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Event, EventReader, PartialEvent
-from orrery.ports.store import Absent, Check, Committed, Conflict, Delete, Entry, Put, Store, Write
-
-KEEP_EVENTS = timedelta(days=400)
-"""How long raw events are kept (decision 10)."""
+from orrery.ports.store import Absent, Committed, Conflict, Delete, Entry, Put, Store
+from orrery.runtime.collection import Changes, gathered, write
 
 ERASED_EVENT = b'{"erased":true}'
 """What is kept of an event whose buyer was erased: that it came."""
 
 log = structlog.get_logger()
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What stores one event: nothing for one that is stored already."""
-
-    writes: tuple[Write, ...] = ()
-    checks: tuple[Check, ...] = ()
 
 
 class RawEvents:
@@ -39,16 +27,17 @@ class RawEvents:
     def __init__(self, store: Store, clock: Clock, read_event: EventReader) -> None:
         self._store = store
         self._clock = clock
+        self._unreadable = collections.unreadable_events(store, clock)
         self.read = read_event
 
-    def receipt(self, event_id: str | None, body: bytes) -> Receipt:
+    def receipt(self, event_id: str | None, body: bytes) -> Changes:
         """Return what stores an event that is new; its commit tells whether it is."""
         if event_id is None:
-            return Receipt()
+            return Changes()
         key = keys.event(event_id)
-        return Receipt((Put(key, body, KEEP_EVENTS),), (Absent(key),))
+        return Changes([Put(key, body, KEEP_EVENTS)], [Absent(key)])
 
-    async def receipt_after(self, conflict: Conflict, event_id: str | None, body: bytes) -> Receipt:
+    async def receipt_after(self, conflict: Conflict, event_id: str | None, body: bytes) -> Changes:
         """Return what is left to store after a commit that met `conflict`.
 
         Of an event that is stored it is only that its note, if it has one, is over. Raises `EventIdReused` when
@@ -62,7 +51,7 @@ class RawEvents:
             return new
         self._require_same(entry, body)
         note = await self._store.get(keys.unreadable_event(event_id))
-        return Receipt((Delete(note.key),)) if note else Receipt()
+        return Changes([Delete(note.key)]) if note else Changes()
 
     async def keep(self, event_id: str | None, body: bytes) -> bool:
         """Store an event that asks for nothing more; return whether it was new. Raises `EventIdReused`."""
@@ -84,7 +73,7 @@ class RawEvents:
             event_id=name, type=event.type, object_id=event.object_id, fields=event.unread, noted_at=now
         )
         receipt, draft = self.receipt(name, body), _unreadable_draft(note)
-        writes = [*receipt.writes, Put(keys.unreadable_event(name), note.to_bytes(), KEEP_EVENTS)]
+        writes = [*receipt.writes, self._unreadable.put(note, name)]
         for drafts in ([draft], []):
             checks = [*receipt.checks, *outbox.unseen(drafts)]
             outcome = await self._store.commit([*writes, *outbox.enqueue(drafts, now)], checks)
@@ -101,6 +90,10 @@ class RawEvents:
         log.warning("event id came with other contents", event_id=event_id)
         await outbox.tell_once(self._store, _reused_draft(event_id), self._clock.now())
 
+    async def has(self, event_id: str) -> bool:
+        """Return whether an event was received."""
+        return await self._store.get(keys.event(event_id)) is not None
+
     async def body(self, event_id: str) -> bytes | None:
         """Return the body of an event; None where it is not stored, or was erased."""
         entry = await self._store.get(keys.event(event_id))
@@ -108,13 +101,13 @@ class RawEvents:
 
     async def unreadable(self, since: datetime) -> list[UnreadableEvent]:
         """Return the events since then that could not be read, at most 1,000."""
-        entries = await self._store.scan(keys.UNREADABLE_EVENT, limit=1000)
-        notes = [stored.readable(UnreadableEvent, entry) for entry in entries]
-        return [note for note in notes if note and note.noted_at >= since]
+        notes = (await gathered(self._unreadable.pages(limit=1000))).values()
+        return [note for note in notes if note.noted_at >= since]
 
     async def note(self, event_id: str) -> UnreadableEvent | None:
         """Return the note of an event that could not be read, and was not since."""
-        return stored.readable(UnreadableEvent, await self._store.get(keys.unreadable_event(event_id)))
+        found = await self._unreadable.find(event_id)
+        return found.record if found else None
 
     async def resolve(self, event_id: str) -> None:
         """Let an event ask for no more attention."""

@@ -7,21 +7,21 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from orrery.checkout import keys
+from orrery.checkout import collections
 from orrery.checkout.access import bought
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.fulfilment import Fulfilment, Outcome, Source, outcome_of
-from orrery.checkout.records import AccessRecord, Doubt, Offer, Pending, Reconciled
+from orrery.checkout.records import Doubt, Offer, Reconciled
 from orrery.checkout.refunds import EVENTS_KEPT, Finding, Look, Refunds
 from orrery.checkout.session_states import SessionStates
 from orrery.errors import ItemUnreadable, ProcessorRefused, RecordUnreadable
-from orrery.owner import outbox, stored
-from orrery.owner.commits import write
+from orrery.owner import outbox
 from orrery.owner.restored import Restored, last_restore
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, moment
 from orrery.ports.processor import CheckoutSession, Processor
-from orrery.ports.store import Put, Store
+from orrery.ports.store import Store
+from orrery.runtime.collection import write
 
 WINDOW = timedelta(days=30)
 """How far back completed sessions are read at least; after an outage, back to the last success (decision 49)."""
@@ -107,6 +107,9 @@ class Reconciliation:
         self._states = states
         self._refunds = refunds
         self._catalogue = catalogue
+        self._records = fulfilment.records
+        self._pending = collections.pending_sessions(store, clock)
+        self._last = collections.reconciled(store, clock)
 
     async def run_unattended(self) -> None:
         """Reconcile; tell the owner once of each record, and object of the processor's, that cannot be read."""
@@ -127,7 +130,8 @@ class Reconciliation:
         Without `since` it looks back to its last success, and `WINDOW` at least (decision 49).
         """
         report, now = Report(dry_run), self._clock.now()
-        last = stored.readable(Reconciled, await self._store.get(keys.RECONCILED))
+        found = await self._last.find()
+        last = found.record if found else None
         whole = min(now - WINDOW, last.at - _LONGEST_SESSION) if last else now - WINDOW
         start = whole if since is None else now - since
         restored = await self._restored(report)
@@ -149,19 +153,19 @@ class Reconciliation:
         if start <= whole and not dry_run:
             charges_at = now if charges or last is None else last.charges_at
             seen = _reconciled(report, start, self._clock.now()).change(charges_at=charges_at)
-            await write(self._store, [Put(keys.RECONCILED, seen.to_bytes())])
+            await write(self._store, [self._last.put(seen)])
         log.info("reconciled", examined=report.examined, granted=len(report.granted), dry_run=dry_run)
         return report
 
     async def panel(self) -> Panel:
         """Return what the last run over the whole window saw."""
-        entry = await self._store.get(keys.RECONCILED)
-        if not self._catalogue and entry is None:
+        last = await self._last.get()
+        if not self._catalogue and last is None:
             return Panel(_PANEL, "No product is configured")
-        if entry is None:
+        if last is None:
             todo = "The service does it every 15 minutes; `orrery checkout reconcile` does it at once."
             return Panel(_PANEL, "Not reconciled with the processor yet", "attention", todo)
-        return _panel(stored.read(Reconciled, entry), self._clock.now())
+        return _panel(last.record, self._clock.now())
 
     async def _restored(self, report: Report) -> Restored | None:
         try:
@@ -173,12 +177,12 @@ class Reconciliation:
 
     async def _examine(self, session: CheckoutSession, report: Report, restored: Restored | None) -> None:
         report.examined += 1
-        if entry := await self._store.get(keys.access(session.id)):
-            record = stored.tried(AccessRecord, entry)
-            if isinstance(record, RecordUnreadable):
-                report.leave_out(record)
-            else:
+        try:
+            if await self._records.get(session.id):
                 report.with_access += 1
+                return
+        except RecordUnreadable as error:
+            report.leave_out(error)
             return
         source = Source("reconcile", silent=restored is not None and restored.may_have_told(session.created))
         try:
@@ -218,18 +222,12 @@ class Reconciliation:
 
     async def _waiting_longer(self, start: datetime, report: Report, restored: Restored | None) -> None:
         """Look again at sessions that wait and are older than the window."""
-        after = None
-        while page := await self._store.scan(keys.PENDING, after=after):
-            after = page[-1].key
-            for entry in page:
-                pending = stored.tried(Pending, entry)
-                if isinstance(pending, RecordUnreadable):
-                    report.leave_out(pending)
-                elif (
-                    pending.state == "waiting"
-                    and not pending.failed_at
-                    and pending.noted_at <= start + _LONGEST_SESSION
-                ):
+        async for page in self._pending.pages():
+            for error in page.unreadable:
+                report.leave_out(error)
+            for pending in page.values():
+                is_old = pending.noted_at <= start + _LONGEST_SESSION
+                if pending.state == "waiting" and not pending.failed_at and is_old:
                     await self._look_again(pending.session_id, start, report, restored)
 
     async def _look_again(

@@ -11,8 +11,22 @@ from orrery.record import Record
 KEEP_OFFERS = timedelta(days=400)
 """How long an offer is kept, as long as the events that are compared with it (decision 10)."""
 
+KEEP_ATTEMPTS = timedelta(hours=24)
+"""How long a visitor's `Idempotency-Key` is remembered (decision 2)."""
+
+KEEP_EVENTS = timedelta(days=400)
+"""How long raw events, and the notes of those that cannot be read, are kept (decision 10)."""
+
+KEEP_REFUSED = timedelta(days=90)
+"""How long a session that may not open access is remembered: far longer than reconciliation lists it."""
+
+KEEP_FOREIGN = timedelta(days=40)
+"""How long Orrery remembers that a payment is not its own: longer than the processor lists events."""
+
 COMPLETED = "checkout.session.completed"
 """The one type of event that is acted on (spec 1, Events)."""
+
+JournalAction = Literal["grant", "import", "revoke", "change-email", "resend", "erase"]
 
 GrantedBy = Literal["webhook", "reconcile", "owner", "import"]
 
@@ -213,3 +227,13 @@ class Reconciled(Record):
     unreadable: tuple[str, ...] = ()
     partly_refunded: int = 0
     charges_at: AwareDatetime | None = None
+
+
+class JournalEntry(Record):
+    """One change by the owner: no e-mail address in it, so that it can stay after an erasure."""
+
+    v: Literal[1] = 1
+    at: AwareDatetime
+    action: JournalAction
+    session_id: str
+    reason: str

@@ -11,29 +11,27 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from orrery.checkout import keys
+from orrery.checkout import collections, keys
 from orrery.checkout.access import bought
 from orrery.checkout.letters import Letters, money
 from orrery.checkout.lookup import Lookup
 from orrery.checkout.records import AccessRecord, TakenBack
 from orrery.errors import ItemUnreadable, ProcessorRefused, RecordUnreadable
-from orrery.owner import outbox, stored
+from orrery.owner import outbox
 from orrery.owner.restored import Restored
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Charge, ChargeEvent, Dispute, ProcessorReads, split_unreadable
-from orrery.ports.store import Absent, Check, Conflict, Put, Store, Unchanged, Write
+from orrery.ports.store import Conflict, Store
+from orrery.runtime.collection import Changes, Walk, gathered
 
 EVENTS_KEPT = timedelta(days=29)
 """How long the processor lists events (facts, The vendor: 30 days), less one day to be safe."""
 
-KEEP_FOREIGN = timedelta(days=40)
-"""How long Orrery remembers that a payment is not its own: longer than the processor lists events."""
-
 BEFORE_THE_SALE = timedelta(days=2)
 """A charge is made within a day of its session, and its access is granted after that."""
 
-Revoke = Callable[[str, str], Awaitable[tuple[list[Write], list[Check], list[AccessRecord]]]]
-"""Returns the writes and checks that revoke a session's access for a reason, and the records that end earlier."""
+Revoke = Callable[[str, str], Awaitable[tuple[Changes, list[AccessRecord]]]]
+"""Returns the changes that revoke a session's access for a reason, and the records that end earlier."""
 
 log = structlog.get_logger()
 
@@ -90,6 +88,7 @@ class Refunds:
         self._lookup = lookup
         self._letters = letters
         self._revoke = revoke
+        self._taken_back = collections.taken_back(store, clock)
 
     async def look(self, look: Look) -> TakenBackReport:
         """Note and tell what is new; return what is known. Raises the processor's and the store's errors."""
@@ -127,21 +126,17 @@ class Refunds:
                 yield ChargeEvent(charge.created, charge)
 
     async def _oldest_sale(self, since: datetime) -> datetime:
-        for entry in await self._store.scan(keys.ACCESS_BY_TIME, limit=1):
-            oldest = await self._lookup.behind(entry)
-            if isinstance(oldest, AccessRecord):
-                return min(since, oldest.granted_at - BEFORE_THE_SALE)
-        return since
+        oldest = await gathered(self._lookup.records.indexed(Walk(keys.ACCESS_BY_TIME, 1)))
+        return min([since, *(one.granted_at - BEFORE_THE_SALE for one in oldest.values())])
 
     async def _learn(self, payment: str, events: Sequence[ChargeEvent], look: Look) -> TakenBack:
         """Return what is known of a payment after these events; note and tell it where it is new."""
-        key = keys.taken_back(payment)
-        entry = await self._store.get(key)
-        before = stored.read(TakenBack, entry) if entry else await self._new(payment, events[0].subject)
+        found = await self._taken_back.get(payment)
+        before = found.record if found else await self._new(payment, events[0].subject)
         after = functools.reduce(_after, events, before)
-        if not look.dry_run and (entry is None or after != before):
-            unchanged: Check = Unchanged(key, entry.version) if entry else Absent(key)
-            await self._note(before, after, unchanged, held=look.held(events[-1].created))
+        if not look.dry_run and (found is None or after != before):
+            noted = self._taken_back.changes(payment, found, after)
+            await self._note(before, after, noted, held=look.held(events[-1].created))
         return after
 
     async def _new(self, payment: str, subject: Charge | Dispute) -> TakenBack:
@@ -163,22 +158,21 @@ class Refunds:
             raise unread[0]
         return next((one.id for one in sessions if bought(one)), None)
 
-    async def _note(self, before: TakenBack, after: TakenBack, unchanged: Check, *, held: bool) -> None:
-        keep = None if after.session_id else KEEP_FOREIGN
-        writes: list[Write] = [Put(unchanged.key, after.to_bytes(), keep)]
-        checks, drafts = [unchanged], list[outbox.Draft]()
+    async def _note(self, before: TakenBack, after: TakenBack, changes: Changes, *, held: bool) -> None:
+        drafts = list[outbox.Draft]()
         if after.session_id:
             record = await self._lookup.record(after.session_id)
             runs = record is not None and record.runs_at(self._clock.now())
             shorter: int | None = None
             if self._revoke and runs and after.refunded and not before.refunded:
                 reason = f"refunded in full: {after.charge_id}"
-                taking, unmoved, shortened = await self._revoke(after.session_id, reason)
-                writes, checks, shorter = [*writes, *taking], [*checks, *unmoved], len(shortened)
+                revocation, shortened = await self._revoke(after.session_id, reason)
+                changes, shorter = changes + revocation, len(shortened)
             drafts = self._told(before, after, after.session_id, runs=runs, shorter=shorter)
         for _ in range(2):
-            told = outbox.enqueue(drafts, self._clock.now(), held=held)
-            outcome = await self._store.commit([*writes, *told], [*checks, *outbox.unseen(drafts)])
+            told = Changes(outbox.enqueue(drafts, self._clock.now(), held=held), outbox.unseen(drafts))
+            whole = changes + told
+            outcome = await self._store.commit(whole.writes, whole.checks)
             if not isinstance(outcome, Conflict):
                 return
             # An earlier release told of refunds without noting them: that is not told again.
@@ -200,13 +194,9 @@ class Refunds:
 
     async def _list(self, known: dict[str, TakenBack], report: TakenBackReport) -> None:
         """List what is stored, and what a dry run has learned beside it."""
-        everything, after = dict[str, TakenBack](), None
-        while page := await self._store.scan(keys.TAKEN_BACK, after=after):
-            after = page[-1].key
-            records, left_out = stored.parted(stored.tried(TakenBack, entry) for entry in page)
-            everything |= {one.payment_intent: one for one in records}
-            report.unreadable += left_out
-        for taken in (everything | known).values():
+        everything = await self._taken_back.all()
+        report.unreadable += everything.unreadable
+        for taken in ({one.payment_intent: one for one in everything.values()} | known).values():
             try:
                 record = await self._lookup.record(taken.session_id) if taken.session_id else None
             except RecordUnreadable as error:

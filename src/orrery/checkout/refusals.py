@@ -12,13 +12,14 @@ from typing import Literal
 
 import structlog
 
-from orrery.checkout import keys
+from orrery.checkout import collections, keys
 from orrery.checkout.records import RefusedWebhooks
 from orrery.checkout.signature import TOLERANCE, verify
 from orrery.errors import Invalid, StoreError
-from orrery.owner import outbox, stored
+from orrery.owner import outbox
 from orrery.ports.clock import Clock
-from orrery.ports.store import Absent, Delete, Put, Store, Unchanged
+from orrery.ports.store import Delete, Store, Unchanged
+from orrery.runtime.collection import Changes, sortable
 
 Reason = Literal["no signature", "old signature", "clock", "wrong signature", "too large"]
 """Why a webhook is refused. `old signature` has a time more than 300 s away that nobody signed with our secret."""
@@ -39,6 +40,7 @@ class Refusals:
         self._store = store
         self._clock = clock
         self._secrets = secrets
+        self._outage = collections.refused_webhooks(store, clock)
         self.counts = Counter[str]()
         self._in_a_row = Counter[Reason]()
         self._told_on: dict[Reason, date] = {}
@@ -72,7 +74,8 @@ class Refusals:
 
     async def open(self) -> RefusedWebhooks | None:
         """Return the outage that lasts."""
-        return stored.readable(RefusedWebhooks, await self._store.get(keys.REFUSED_WEBHOOKS))
+        found = await self._outage.find()
+        return found.record if found else None
 
     def _note(self, reason: Reason) -> None:
         self.counts[reason] += 1
@@ -99,16 +102,12 @@ class Refusals:
         if self._told_on.get(reason) == now.date():
             return
         draft = _draft(reason, now)
-        writes, checks = outbox.enqueue([draft], now), outbox.unseen([draft])
+        told = Changes(outbox.enqueue([draft], now), outbox.unseen([draft]))
         if reason != "too large":
-            outage = RefusedWebhooks(reason=reason, since=now)
-            writes, checks = (
-                [*writes, Put(keys.REFUSED_WEBHOOKS, outage.to_bytes())],
-                [*checks, Absent(keys.REFUSED_WEBHOOKS)],
-            )
+            told += self._outage.changes("", None, RefusedWebhooks(reason=reason, since=now))
         try:
             # A conflict means that the push exists: from another process, or from this one before a restart.
-            _ = await self._store.commit(writes, checks)
+            _ = await self._store.commit(told.writes, told.checks)
         except StoreError as error:
             log.warning("refused webhooks not told", why=str(error))
             return
@@ -164,7 +163,7 @@ def _draft(reason: Reason, now: datetime) -> outbox.Draft:
 
 def _all_clear_draft(now: datetime) -> outbox.Draft:
     return outbox.Draft(
-        id=f"webhook-accepted-{keys.stamp(now)}",
+        id=f"webhook-accepted-{sortable(now)}",
         channel="push",
         title="Webhooks are accepted again",
         body="The last one carried a good signature. What was refused before is delivered again, or reconciled.",

@@ -1,6 +1,6 @@
 """The sales by currency, for the owner's page. Sums are gross: later refunds are not subtracted."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -8,11 +8,9 @@ from orrery.checkout import keys
 from orrery.checkout.letters import money
 from orrery.checkout.lookup import Lookup
 from orrery.checkout.records import AccessRecord
-from orrery.errors import RecordUnreadable
-from orrery.owner import stored
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, Tone
-from orrery.ports.store import Store
+from orrery.runtime.collection import Walk, gathered
 
 WEEK, MONTH = timedelta(days=7), timedelta(days=30)
 
@@ -60,15 +58,16 @@ def tally(records: Iterable[AccessRecord], now: datetime) -> Mapping[str, Sold]:
 class Sales:
     """Counts the access records of paid sessions."""
 
-    def __init__(self, store: Store, clock: Clock, lookup: Lookup) -> None:
-        self._store = store
+    def __init__(self, clock: Clock, lookup: Lookup) -> None:
         self._clock = clock
         self._lookup = lookup
 
     async def panel(self) -> Panel:
         """Return today, 7 days and 30 days, by currency."""
         now = self._clock.now()
-        records, left_out = stored.parted([one async for one in self._newest(now - MONTH)])
+        newest = Walk(keys.ACCESS_BY_TIME, MOST, keys.access_by_time(now - MONTH, ""), newest_first=True)
+        found = await gathered(self._lookup.records.indexed(newest))
+        records, left_out = found.values(), found.unreadable
         sold = tally(records, now)
         tone: Tone = "attention" if left_out else "plain"
         told = [f"Only the newest {MOST:,} were counted."] if len(records) + len(left_out) == MOST else []
@@ -77,19 +76,6 @@ class Sales:
             return Panel("Sales", "Nothing was sold in the last 30 days", tone, " ".join(told))
         rows, columns = tuple(_row(*each) for each in sold.items()), ("Currency", "Today", "7 days", "30 days")
         return Panel("Sales", _headline(sold), tone, " ".join(told), columns, rows)
-
-    async def _newest(self, since: datetime) -> AsyncIterator[AccessRecord | RecordUnreadable]:
-        first, after, left = f"{keys.ACCESS_BY_TIME}{keys.stamp(since)}", None, MOST
-        while left and (
-            page := await self._store.scan(keys.ACCESS_BY_TIME, after=after, limit=min(left, 100), reverse=True)
-        ):
-            after, left = page[-1].key, left - len(page)
-            for entry in page:
-                if entry.key < first:
-                    return
-                yield await self._lookup.behind(entry)
-            # A store on this machine answers without waiting: without a pause no other request would be served.
-            await self._clock.sleep(0)
 
 
 def _headline(sold: Mapping[str, Sold]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from orrery.checkout import keys
+from orrery.checkout import collections, keys
 from orrery.checkout.catalogue import Catalogue, Product, ProductKey
 from orrery.checkout.params import Terms, session_parameters
 from orrery.checkout.receipts import (
@@ -20,7 +20,7 @@ from orrery.checkout.receipts import (
     price_of,
 )
 from orrery.errors import NotConfigured, NotFound, NotPreflighted
-from orrery.owner.stored import readable
+from orrery.ports.clock import Clock
 from orrery.ports.processor import Parameters
 from orrery.ports.store import Store
 
@@ -59,6 +59,7 @@ class Selling:
     def __init__(
         self,
         store: Store,
+        clock: Clock,
         catalogue: Catalogue,
         terms: Terms | None,
         *,
@@ -67,7 +68,7 @@ class Selling:
         deployment: str,
     ) -> None:
         """`deployment` tells this mode and this processor from every other, as in an intent."""
-        self._store = store
+        self._receipts = collections.receipts(store, clock)
         self._deployment = deployment
         self.catalogue = catalogue
         self.terms = terms
@@ -101,9 +102,10 @@ class Selling:
 
     async def receipt(self, product: Product) -> Receipt | None:
         """Return the product's last receipt, if it can be read, and is unaltered and of this product here."""
-        receipt = readable(Receipt, await self._store.get(keys.receipt(product.key)))
-        if receipt is None or not receipt.is_unaltered:
+        found = await self._receipts.find(keys.product_id(product.key))
+        if found is None or not found.record.is_unaltered:
             return None
+        receipt = found.record
         here = (product.vendor_slug, product.cert_code, self._deployment)
         return receipt if (receipt.vendor_slug, receipt.cert_code, receipt.deployment) == here else None
 

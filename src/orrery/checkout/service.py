@@ -5,23 +5,21 @@ import hashlib
 import json
 import secrets
 from dataclasses import dataclass
-from datetime import timedelta
 
 import structlog
 
-from orrery.checkout import keys
+from orrery.checkout import collections
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.creation_health import CreationHealth
 from orrery.checkout.new_session import payment_page
-from orrery.checkout.records import KEEP_OFFERS, Attempt, Offer
+from orrery.checkout.records import Attempt, Offer
 from orrery.checkout.selling import Offered, Selling
 from orrery.errors import KeyReused, ProcessorError, ProcessorRefused, ProcessorUnreachable
-from orrery.owner import stored
-from orrery.owner.commits import write
 from orrery.owner.tasks import Tasks
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Processor
-from orrery.ports.store import Absent, Conflict, Put, Store, Write
+from orrery.ports.store import Conflict, Store, Write
+from orrery.runtime.collection import write
 
 TRIES = 2
 """How often one request asks the processor for a session (issue: at most 2 tries and 10 s in all)."""
@@ -31,9 +29,6 @@ DEADLINE = 10.0
 
 PAUSE = 0.2
 """Seconds between a 409 or 429 and the next try."""
-
-KEEP_ATTEMPTS = timedelta(hours=24)
-"""How long an `Idempotency-Key` is remembered (decision 2)."""
 
 log = structlog.get_logger()
 
@@ -73,6 +68,8 @@ class Checkout:
         self._selling = selling
         self._health = health
         self._tasks = tasks
+        self._offers = collections.offers(store, clock)
+        self._attempts = collections.attempts(store, clock)
         self._under_way: dict[tuple[str, ProductKey], asyncio.Task[Created]] = {}
 
     async def create(self, purchase: Purchase) -> Created:
@@ -101,16 +98,16 @@ class Checkout:
         return await self._new_session(offered, purchase, attempt, key)
 
     async def _attempt(self, key: str, new: Attempt) -> Attempt:
-        outcome = await self._store.commit([Put(key, new.to_bytes(), KEEP_ATTEMPTS)], [Absent(key)])
-        if not isinstance(outcome, Conflict):
+        added = self._attempts.changes(key, None, new)
+        if not isinstance(await self._store.commit(added.writes, added.checks), Conflict):
             return new
-        entry = await self._store.get(key)
-        known = stored.read(Attempt, entry) if entry else new
+        found = await self._attempts.get(key)
+        known = found.record if found else new
         if (known.cert_code, known.vendor_slug) != (new.cert_code, new.vendor_slug):
             raise KeyReused("This Idempotency-Key was used for another product.")
         if known.session_id is None and known.parameters_digest != new.parameters_digest:
             # The product was changed between two clicks: under the old key the processor would refuse it.
-            await write(self._store, [Put(key, new.to_bytes(), KEEP_ATTEMPTS)])
+            await write(self._store, [self._attempts.put(new, key)])
             return new
         return known
 
@@ -121,7 +118,7 @@ class Checkout:
         writes = self._offer(session, offered, purchase)
         if key:
             done = attempt.change(session_id=session.id, url=url)
-            writes.append(Put(key, done.to_bytes(), KEEP_ATTEMPTS))
+            writes.append(self._attempts.put(done, key))
         await write(self._store, writes)
         log.info("session created", session=session.id, product=offered.product.name)
         return Created(session.id, url)
@@ -168,7 +165,7 @@ class Checkout:
         fresh = _fresh_key()
         if key:
             renewed = attempt.change(processor_key=fresh)
-            await write(self._store, [Put(key, renewed.to_bytes(), KEEP_ATTEMPTS)])
+            await write(self._store, [self._attempts.put(renewed, key)])
         return fresh
 
     def _offer(self, session: CheckoutSession, offered: Offered, purchase: Purchase) -> list[Write]:
@@ -184,13 +181,12 @@ class Checkout:
             client_address=purchase.client_address,
             created_at=now,
         )
-        address = keys.offer_address(now, session.id)
-        return [Put(keys.offer(session.id), offer.to_bytes(), KEEP_OFFERS), Put(address, session.id.encode())]
+        return self._offers.writes(offer, session.id)
 
 
 def _scope(purchase: Purchase) -> str:
     scope = [purchase.product.product_type, purchase.client_address, purchase.idempotency_key]
-    return keys.attempt(hashlib.sha256(json.dumps(scope).encode()).hexdigest())
+    return hashlib.sha256(json.dumps(scope).encode()).hexdigest()
 
 
 def _fresh_attempt(offered: Offered) -> Attempt:

@@ -5,22 +5,23 @@ and no more: it may be open, completed a moment ago, or expired.
 """
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
 import structlog
 
-from orrery.checkout import keys
+from orrery.checkout import collections
 from orrery.checkout.access import bought
 from orrery.checkout.letters import Letters
 from orrery.checkout.lookup import Lookup
-from orrery.checkout.records import KEEP_OFFERS, Offer, Pending, Reconciled
-from orrery.errors import ItemUnreadable, NotConfigured, NotFound, ProcessorError
-from orrery.owner import outbox, stored
+from orrery.errors import ItemUnreadable, NotConfigured, NotFound, ProcessorError, RecordUnreadable
+from orrery.owner import outbox
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Processor, SessionStatus
-from orrery.ports.store import Put, Store, Unchanged
+from orrery.ports.store import Store
+from orrery.runtime.collection import Changes, commit
 
 EVERY = timedelta(seconds=10)
 """A page causes at most one question to the processor per session in this time (decision 48)."""
@@ -65,6 +66,9 @@ class SessionStates:
         self._clock = clock
         self._processor = processor
         self._lookup = lookup
+        self._offers = collections.offers(store, clock)
+        self._pending = collections.pending_sessions(store, clock)
+        self._last = collections.reconciled(store, clock)
         self._letters = letters
         self._known: dict[str, tuple[float, State]] = {}
         self._under_way = 0
@@ -74,15 +78,18 @@ class SessionStates:
         if record := await self._lookup.record(session_id):
             state: State = "granted" if record.runs_at(self._clock.now()) else "ended"
             return SessionState(state, record.revoked_at or record.expires_at)
-        if entry := await self._store.get(keys.pending(session_id)):
-            noted = stored.readable(Pending, entry)
-            return SessionState("failed" if noted and noted.failed_at else "pending")
-        if entry := await self._store.get(keys.offer(session_id)):
-            offer = stored.readable(Offer, entry)
-            return SessionState(
-                "failed" if offer and offer.failed_at else await self._at_the_processor(session_id)
-            )
-        raise NotFound("There is no such session.")
+        try:
+            if noted := await self._pending.get(session_id):
+                return SessionState("failed" if noted.record.failed_at else "pending")
+        except RecordUnreadable:
+            return SessionState("pending")
+        with suppress(RecordUnreadable):  # the processor knows as well
+            offer = await self._offers.get(session_id)
+            if offer is None:
+                raise NotFound("There is no such session.")
+            if offer.record.failed_at:
+                return SessionState("failed")
+        return SessionState(await self._at_the_processor(session_id))
 
     async def note_expired(self, start: datetime) -> list[ItemUnreadable]:
         """Note which sessions of ours expired since the last reconciliation, or since `start` without one.
@@ -90,20 +97,17 @@ class SessionStates:
         Return what of them cannot be read.
         """
         unread: list[ItemUnreadable] = []
-        last = stored.readable(Reconciled, await self._store.get(keys.RECONCILED))
-        since = last.at - LONGEST_SESSION if last else start
+        last = await self._last.find()
+        since = last.record.at - LONGEST_SESSION if last else start
         async for session in self._processor.list_expired_sessions(since):
             if isinstance(session, ItemUnreadable):
                 unread.append(session)
                 continue
-            entry = await self._store.get(keys.offer(session.id))
-            offer = stored.readable(Offer, entry)
-            if entry and offer and offer.failed_at is None:
-                failed = offer.change(failed_at=self._clock.now())
+            offer = await self._offers.find(session.id)
+            if offer and offer.record.failed_at is None:
+                failed = offer.record.change(failed_at=self._clock.now())
                 # What changed meanwhile is noted by the next reconciliation, which sees the session again.
-                _ = await self._store.commit(
-                    [Put(entry.key, failed.to_bytes(), KEEP_OFFERS)], [Unchanged(entry.key, entry.version)]
-                )
+                _ = await commit(self._store, self._offers.changes(session.id, offer, failed))
         return unread
 
     async def payment_failed(self, session: CheckoutSession, *, dry_run: bool = False, held: bool = False) -> bool:
@@ -111,19 +115,17 @@ class SessionStates:
 
         `held`: the notification is held back, since it may have gone out before a restore.
         """
-        entry = await self._store.get(keys.pending(session.id))
-        noted = stored.readable(Pending, entry)
-        if noted and noted.failed_at:
+        noted = await self._pending.find(session.id)
+        if noted and noted.record.failed_at:
             return True
         if not session.payment_intent or not await self._newest_charge_failed(session.payment_intent):
             return False
-        if entry and noted and not dry_run:
+        if noted and not dry_run:
             now = self._clock.now()
             told = outbox.enqueue([self._letters.payment_failed(session.id, bought(session))], now, held=held)
-            # As long as the offer: of that alone the processor would say that the session is completed.
-            failed = Put(entry.key, noted.change(failed_at=now).to_bytes(), KEEP_OFFERS)
+            failed = self._pending.changes(session.id, noted, noted.record.change(failed_at=now))
             # What changed meanwhile is noted and told by the next reconciliation.
-            _ = await self._store.commit([failed, *told], [Unchanged(entry.key, entry.version)])
+            _ = await commit(self._store, failed + Changes(told))
         return True
 
     async def _newest_charge_failed(self, payment_intent: str) -> bool:

@@ -5,8 +5,7 @@ from orrery.errors import NotFound
 from orrery.owner.references import References, as_reference
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
-
-_PAGE = 1000
+from orrery.runtime.collection import Walk
 
 _KNOWN = (keys.ACCESS, keys.PENDING, keys.OFFER, keys.OWN_SESSION)
 """Every kind of record that is kept under a session's id."""
@@ -34,13 +33,9 @@ class Sessions:
         raise NotFound("No session here has this reference.")
 
     async def _under(self, prefix: str, reference: str) -> str | None:
-        after = None
-        while page := await self._store.scan(prefix, after=after, limit=_PAGE):
-            after = page[-1].key
+        async for page in Walk(prefix).over(self._store, self._clock):
             for entry in page:
                 session_id = entry.key.removeprefix(prefix)
                 if self._references.of(session_id) == reference:
                     return session_id
-            # A store on this machine answers without waiting: without a pause nobody else would be served.
-            await self._clock.sleep(0)
         return None

@@ -16,7 +16,7 @@ from typing import Literal
 
 import structlog
 
-from orrery.checkout import keys
+from orrery.checkout import collections, keys
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.operations import Expiry
 from orrery.checkout.receipts import (
@@ -38,11 +38,10 @@ from orrery.errors import (
 )
 from orrery.owner import outbox
 from orrery.owner.approvals import LONGEST_REASON, Approvals
-from orrery.owner.commits import write
-from orrery.owner.stored import readable
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.store import Delete, Put, Store, Write
+from orrery.runtime.collection import Walk, write
 from orrery.syntax.lines import one_line
 
 DEADLINE = 10.0
@@ -103,15 +102,15 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A trial, by its key, that has left something to be looked after; `trial` is None when it cannot be read."""
+    """A trial, by its id, that has left something to be looked after; `trial` is None when it cannot be read."""
 
-    key: str
+    id: str
     trial: Trial | None
 
     @property
     def name(self) -> str:
         """Return the product's name."""
-        return "/".join(self.key.split(":")[-2:])
+        return "/".join(self.id.split(":")[-2:])
 
 
 class Trials:
@@ -125,10 +124,14 @@ class Trials:
         self._processor = processor
         self._approvals = approvals
         self._expiry = expiry
+        self._trials = collections.trials(store, clock)
+        self._receipts = collections.receipts(store, clock)
+        self._own_sessions = collections.own_sessions(store, clock)
 
     async def of(self, run_id: str, product: ProductKey) -> Trial | None:
         """Return the trial of a product in a run; an unreadable one is started again."""
-        return readable(Trial, await self._store.get(keys.trial(run_id, product)))
+        found = await self._trials.find(keys.trial_id(run_id, product))
+        return found.record if found else None
 
     async def interrupted(self) -> list[Left]:
         """Return the unfinished trials that no process can still be running."""
@@ -146,12 +149,12 @@ class Trials:
 
     async def _left(self) -> list[Left]:
         found: list[Left] = []
-        after = None
-        while page := await self._store.scan(keys.TRIAL_LEFT, after=after):
-            after = page[-1].key
-            named = [index.key.replace(keys.TRIAL_LEFT, keys.TRIAL, 1) for index in page]
-            entries = [entry for key in named if (entry := await self._store.get(key))]
-            found += [Left(entry.key, readable(Trial, entry)) for entry in entries]
+        async for entries in Walk(keys.TRIAL_LEFT).over(self._store, self._clock):
+            for index in entries:
+                trial_id = index.key.removeprefix(keys.TRIAL_LEFT)
+                if await self._store.get(self._trials.key(trial_id)):
+                    trial = await self._trials.find(trial_id)
+                    found.append(Left(trial_id, trial.record if trial else None))
         return found
 
     async def carry_out(self, trial: Trial) -> Outcome:
@@ -171,7 +174,7 @@ class Trials:
         """Expire the session that an earlier run may have left open, without storing a receipt."""
         trial = left.trial
         if trial is None:
-            await write(self._store, [Delete(left.key.replace(keys.TRIAL, keys.TRIAL_LEFT, 1))])
+            await write(self._store, [Delete(f"{keys.TRIAL_LEFT}{left.id}")])
             return Outcome(left.name, "unreadable", note=_UNREADABLE)
         if gone := self._why_gone(trial):
             await self._keep(_after(trial, "gone", gone))
@@ -269,7 +272,7 @@ class Trials:
         return trial, _outcome(trial)
 
     async def _keep(self, trial: Trial, more: Sequence[Write] = ()) -> None:
-        kept = Put(keys.trial(trial.run_id, trial.product), trial.to_bytes(), KEEP_TRIALS)
+        kept = self._trials.put(trial, keys.trial_id(trial.run_id, trial.product))
         left = keys.trial_left(trial.run_id, trial.product)
         index = Put(left, b"", KEEP_TRIALS) if trial.leaves_something else Delete(left)
         await write(self._store, [kept, index, *more])
@@ -282,7 +285,7 @@ class Trials:
         own = OwnSession(
             session_id=session_id, made_by="preflight", run_id=trial.run_id, made_at=self._clock.now()
         )
-        return Put(keys.own_session(session_id), own.to_bytes(), KEEP_TRIALS)
+        return self._own_sessions.put(own, session_id)
 
     def _receipt(self, trial: Trial) -> Put:
         receipt = Receipt(
@@ -296,7 +299,7 @@ class Trials:
             session_id=trial.session_id or "",
             accepted_at=self._clock.now(),
         )
-        return Put(keys.receipt(trial.product), receipt.to_bytes())
+        return self._receipts.put(receipt, keys.product_id(trial.product))
 
 
 def asked_anew(trial: Trial) -> Trial:

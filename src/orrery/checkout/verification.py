@@ -13,12 +13,12 @@ from http import HTTPStatus
 
 import structlog
 
-from orrery.checkout import keys
+from orrery.checkout import collections, keys
 from orrery.checkout.access import bought
 from orrery.checkout.catalogue import Product
 from orrery.checkout.drift import Condition, DriftSeen, as_catalogued, as_sold, failed, to_the_letter
 from orrery.checkout.operations import Expiry
-from orrery.checkout.receipts import KEEP_TRIALS, OwnSession
+from orrery.checkout.receipts import OwnSession
 from orrery.checkout.selling import Selling
 from orrery.errors import (
     ItemUnreadable,
@@ -28,13 +28,13 @@ from orrery.errors import (
     ProcessorUnreachable,
     RecordUnreadable,
 )
-from orrery.owner import outbox, stored
-from orrery.owner.commits import write
+from orrery.owner import outbox
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, moment
 from orrery.ports.processor import CheckoutSession, Parameters, Processor, ProcessorReads
 from orrery.ports.shop import Shop, Started
 from orrery.ports.store import Delete, Put, Store, Write
+from orrery.runtime.collection import indexed_id, sortable, write
 
 EVERY = timedelta(hours=6)
 """How often the workers check the newest visitor's session (issue 4, item 2)."""
@@ -92,6 +92,8 @@ class Verification:
         self._reads = reads
         self._selling = selling
         self._expiry = expiry
+        self._own_sessions = collections.own_sessions(store, clock)
+        self._drift = collections.drift(store, clock)
         self._began = clock.now()
 
     async def run(self, product: Product, shop: Shop) -> VerificationReport:
@@ -142,7 +144,7 @@ class Verification:
         """
         begun, asked = keys.verifying(product.key), product.key
         entry = await self._store.get(begun)
-        key = stored.read_id(entry) if entry else f"verify-{secrets.token_hex(16)}"
+        key = indexed_id(entry) if entry else f"verify-{secrets.token_hex(16)}"
         if entry is None:
             await write(self._store, [Put(begun, key.encode(), KEEP_KEY)])
         started = await shop.start(
@@ -150,7 +152,7 @@ class Verification:
         )
         if started.session_id:
             own = OwnSession(session_id=started.session_id, made_by="verify", made_at=self._clock.now())
-            await write(self._store, [Put(keys.own_session(started.session_id), own.to_bytes(), KEEP_TRIALS)])
+            await write(self._store, [self._own_sessions.put(own, started.session_id)])
         return entry is not None, started
 
     async def _to_expire(self, session_id: str) -> str:
@@ -172,7 +174,7 @@ class Verification:
         letters = [_letter(new, session, now)] if new else []
         if last and last.kinds and not differing:
             letters.append(_over(now))
-        writes: list[Write] = [Put(keys.DRIFT, seen.to_bytes()), *outbox.enqueue(letters, now)]
+        writes: list[Write] = [self._drift.put(seen), *outbox.enqueue(letters, now)]
         await write(self._store, writes)
         if new:
             log.warning("the checkout drifts", session=session.id, kinds=[one.name for one in new])
@@ -191,8 +193,8 @@ class Verification:
 
     async def last_look(self) -> DriftSeen | None:
         """Return the result of the last check; raise `RecordUnreadable`."""
-        entry = await self._store.get(keys.DRIFT)
-        return stored.read(DriftSeen, entry) if entry else None
+        found = await self._drift.get()
+        return found.record if found else None
 
     async def _last_look(self) -> DriftSeen | None:
         try:
@@ -227,7 +229,7 @@ def _letter(conditions: Sequence[Condition], session: CheckoutSession, now: date
         f"{one.name} = {one.found or 'nothing'}, where {one.wanted or 'nothing'} was sent" for one in conditions
     )
     return outbox.Draft(
-        id=f"drift-{conditions[0].name}-{keys.stamp(now)}",
+        id=f"drift-{conditions[0].name}-{sortable(now)}",
         channel="push",
         title="The checkout drifts",
         body=f"Session {session.id} has {differing}. See `orrery checkout verify`.",
@@ -238,7 +240,7 @@ def _letter(conditions: Sequence[Condition], session: CheckoutSession, now: date
 
 def _over(now: datetime) -> outbox.Draft:
     return outbox.Draft(
-        id=f"drift-over-{keys.stamp(now)}",
+        id=f"drift-over-{sortable(now)}",
         channel="push",
         title="The checkout is as it was sent again",
         body="The newest visitor's session shows nothing that differs.",

@@ -17,7 +17,6 @@ from orrery.cli.services import AsJson, Config, Reason, with_services
 from orrery.cli.tables import Row, left_out, note, show, show_json
 from orrery.errors import Invalid, RecordUnreadable
 from orrery.owner.references import SESSION_ID
-from orrery.owner.stored import parted
 
 group = typer.Typer(no_args_is_help=True)
 
@@ -39,8 +38,8 @@ def list_records(
     """List access records, the newest first."""
 
     async def read(orrery: Orrery) -> tuple[list[Row], list[RecordUnreadable]]:
-        records, unreadable = parted([one async for one in orrery.checkout.desk.newest(limit)])
-        return [_row(record, orrery.clock.now()) for record in records], unreadable
+        found = await orrery.checkout.desk.newest(limit)
+        return [_row(record, orrery.clock.now()) for record in found.values()], [*found.unreadable]
 
     rows, unreadable = with_services(config, read)
     show(rows, _COLUMNS, as_json=as_json, empty="No access record yet.", unreadable=unreadable)
@@ -57,9 +56,10 @@ def show_record(
 
     async def read(orrery: Orrery) -> tuple[list[Row], list[RecordUnreadable]]:
         named = await orrery.checkout.sessions.named(who)
-        records, unreadable = parted(await orrery.checkout.desk.find(named))
+        found = await orrery.checkout.desk.find(named)
         of = orrery.references.of
-        return [{"reference": of(one.session_id)} | one.model_dump() for one in records], unreadable
+        records: list[Row] = [{"reference": of(one.session_id)} | one.model_dump() for one in found.values()]
+        return records, [*found.unreadable]
 
     rows, unreadable = with_services(config, read)
     show_json(rows)
@@ -152,10 +152,10 @@ def journal(
     config: Config = None,
 ) -> None:
     """List what was changed by hand, and why."""
-    entries, unreadable = parted(with_services(config, lambda orrery: orrery.checkout.desk.journal(limit)))
-    rows: list[Row] = [entry.model_dump() | {"at": f"{entry.at:%Y-%m-%d %H:%M:%S}"} for entry in entries]
+    found = with_services(config, lambda orrery: orrery.checkout.desk.journal(limit))
+    rows: list[Row] = [entry.model_dump() | {"at": f"{entry.at:%Y-%m-%d %H:%M:%S}"} for entry in found.values()]
     columns = ("at", "action", "session_id", "reason")
-    show(rows, columns, as_json=as_json, empty="Nothing was changed by hand.", unreadable=unreadable)
+    show(rows, columns, as_json=as_json, empty="Nothing was changed by hand.", unreadable=found.unreadable)
 
 
 def _with_record(config: Path | None, session: str, act: Callable[[Desk, str], Awaitable[Done]]) -> Done:

@@ -74,11 +74,12 @@ async def _erased_again(
 ) -> tuple[int, list[RecordUnreadable]] | None:
     """Erase in the copy what was erased in the store before; None where that cannot be read."""
     try:
-        before = await SqliteStore.open(settings.store.path, clock_of(settings))
+        clock = clock_of(settings)
+        before = await SqliteStore.open(settings.store.path, clock)
     except (StoreError, StoreMissing):
         return None
     try:
-        done = await erased_before(before)
+        done = await erased_before(before, clock)
     except StoreError:
         return None
     finally:

@@ -57,8 +57,26 @@ class Stored(Generic[R]):
 class Page(Generic[R]):
     """A part of a collection: what could be read, and why the rest could not."""
 
-    records: Sequence[Stored[R]]
+    records: Sequence[Stored[R]] = ()
     unreadable: Sequence[RecordUnreadable] = ()
+
+    def __add__(self, other: "Page[R]") -> "Page[R]":
+        return Page([*self.records, *other.records], [*self.unreadable, *other.unreadable])
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether nothing was found, readable or not."""
+        return not self.records and not self.unreadable
+
+    def values(self) -> list[R]:
+        """Return what could be read, without where it is stored."""
+        return [one.record for one in self.records]
+
+    def whole(self) -> list[R]:
+        """Return the same; raise `RecordUnreadable` for the first that could not be read."""
+        if self.unreadable:
+            raise self.unreadable[0]
+        return self.values()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,28 +150,33 @@ class Collection(Generic[R]):
             raise unreadable(entry.key)
         return record, Unchanged(entry.key, entry.version)
 
+    def as_read(self, found: Stored[R]) -> Check:
+        """Return the check that a record is still what was read."""
+        return Unchanged(self.key(found.id), found.version)
+
+    async def unchanged(self, record_id: str = "") -> Check:
+        """Return the check that what is there now stays, whether it can be read or not."""
+        entry = await self.store.get(self.key(record_id))
+        return Unchanged(entry.key, entry.version) if entry else Absent(self.key(record_id))
+
     async def pages(
         self, within: str = "", *, limit: int | None = None, newest_first: bool = False
     ) -> AsyncIterator[Page[R]]:
         """Yield the records whose ids begin with `within`, by id, up to `limit`; between pages others go on."""
-        async for entries in self._scanned(self.key(within), limit, newest_first=newest_first):
+        walk = Walk(self.key(within), limit, newest_first=newest_first)
+        async for entries in walk.over(self.store, self.clock):
             yield self._page(entries)
 
     async def all(self, within: str = "") -> Page[R]:
         """Return all of `pages` at once: for what is few."""
-        pages = [page async for page in self.pages(within)]
-        return Page(
-            [one for page in pages for one in page.records], [one for page in pages for one in page.unreadable]
-        )
+        return await gathered(self.pages(within))
 
-    async def indexed(
-        self, prefix: str, *, limit: int | None = None, newest_first: bool = False
-    ) -> AsyncIterator[Page[R]]:
-        """Yield the records that an index leads to, in the order of its keys.
+    async def indexed(self, walk: "Walk") -> AsyncIterator[Page[R]]:
+        """Yield the records that the entries of an index lead to, in their order.
 
         An entry that leads nowhere, and is still there, is damaged: it is named in place of its record.
         """
-        async for entries in self._scanned(prefix, limit, newest_first=newest_first):
+        async for entries in walk.over(self.store, self.clock):
             found = [await self._behind(entry) for entry in entries]
             yield Page(
                 [one for one in found if isinstance(one, Stored)],
@@ -176,8 +199,17 @@ class Collection(Generic[R]):
             writes, [Unchanged(self.key(record_id), old.version) if old else Absent(self.key(record_id))]
         )
 
+    def writes(self, record: R, record_id: str) -> list[Write]:
+        """Return what stores a record and its index over whatever is there.
+
+        What the index held of another record there stays.
+        """
+        life = self.life(record)
+        entries = (Put(key, record_id.encode(), life) for key in self.index(record))
+        return [Put(self.key(record_id), record.to_bytes(), life), *entries]
+
     def put(self, record: R, record_id: str = "") -> Put:
-        """Return the write of a record over whatever is there: of a collection without an index."""
+        """Return the write of a record over whatever is there; its index, if there is one, must stay as it is."""
         return Put(self.key(record_id), record.to_bytes(), self.life(record))
 
     async def update(self, record_id: str, change: Callable[[R], R]) -> R:
@@ -207,7 +239,7 @@ class Collection(Generic[R]):
         if new is None:
             return None
         whole = self.life(new)
-        if whole is None or old is None or anew or old.expires_at is None or self.life(old.record) != whole:
+        if anew or old is None or old.expires_at is None or self.life(old.record) != whole:
             return whole
         return max(old.expires_at - self.clock.now(), MINIMUM_TTL)
 
@@ -229,19 +261,42 @@ class Collection(Generic[R]):
         still = await self.store.get(index.key)
         return unreadable(index.key) if still and still.version == index.version else None
 
-    async def _scanned(
-        self, prefix: str, limit: int | None, *, newest_first: bool
-    ) -> AsyncIterator[Sequence[Entry]]:
-        after, left = None, limit
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A way through the keys under `prefix`: at most `limit`, and not beyond `until`."""
+
+    prefix: str
+    limit: int | None = None
+    until: str | None = None
+    newest_first: bool = False
+
+    async def over(self, store: Store, clock: Clock) -> AsyncIterator[Sequence[Entry]]:
+        """Yield the entries page by page; between two pages others go on, however fast the store answers."""
+        after, left = None, self.limit
         while left is None or left > 0:
             size = PAGE if left is None else min(left, PAGE)
-            entries = await self.store.scan(prefix, after=after, limit=size, reverse=newest_first)
-            if entries:
-                yield entries
-            if len(entries) < size:
+            page = await store.scan(self.prefix, after=after, limit=size, reverse=self.newest_first)
+            wanted = [entry for entry in page if self._is_within(entry.key)]
+            if wanted:
+                yield wanted
+            if len(wanted) < size:
                 return
-            after, left = entries[-1].key, None if left is None else left - len(entries)
-            await self.clock.sleep(0)
+            after, left = page[-1].key, None if left is None else left - size
+            await clock.sleep(0)
+
+    def _is_within(self, key: str) -> bool:
+        if self.until is None:
+            return True
+        return key >= self.until if self.newest_first else key <= self.until
+
+
+async def gathered(pages: AsyncIterator[Page[R]]) -> Page[R]:
+    """Return pages as one."""
+    found: Page[R] = Page()  # a slotted dataclass cannot be made by its subscripted name
+    async for page in pages:
+        found += page
+    return found
 
 
 async def commit(store: Store, changes: Changes) -> Committed | Conflict:
@@ -302,3 +357,8 @@ def indexed_id(index: Entry) -> str:
 def unreadable(key: str) -> RecordUnreadable:
     """Return the error that names a key; a digest in it stands for a person, and is left out."""
     return RecordUnreadable(_DIGEST.sub("…", key))
+
+
+def sortable(time: datetime) -> str:
+    """Return a time in UTC as text that sorts by time, for a key."""
+    return time.strftime("%Y%m%dT%H%M%S.%fZ")

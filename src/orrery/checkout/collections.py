@@ -1,0 +1,124 @@
+"""The collections of checkout: which records there are, how they are indexed, and how long they are kept."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+from orrery.checkout import keys
+from orrery.checkout.drift import DriftSeen
+from orrery.checkout.receipts import KEEP_TRIALS, OwnSession, Receipt, Trial
+from orrery.checkout.records import (
+    KEEP_ATTEMPTS,
+    KEEP_EVENTS,
+    KEEP_FOREIGN,
+    KEEP_OFFERS,
+    KEEP_REFUSED,
+    AccessEnd,
+    AccessRecord,
+    Attempt,
+    ErasedSession,
+    JournalEntry,
+    Offer,
+    Pending,
+    Reconciled,
+    RefusedWebhooks,
+    TakenBack,
+    UnreadableEvent,
+)
+from orrery.ports.clock import Clock
+from orrery.ports.store import Store
+from orrery.runtime.collection import Collection
+
+
+def access_records(store: Store, clock: Clock, index_key: bytes) -> Collection[AccessRecord]:
+    """Return the access records, by session; indexed by their time, and by the buyer while one is known."""
+
+    def index(record: AccessRecord) -> Iterable[str]:
+        yield keys.access_by_time(record.granted_at, record.session_id)
+        if record.email:
+            yield keys.access_by_email(keys.email_digest(record.email, index_key), record.session_id)
+
+    return Collection(store, clock, AccessRecord, keys.ACCESS, index)
+
+
+def access_ends(store: Store, clock: Clock) -> Collection[AccessEnd]:
+    """Return the latest ends of access, by buyer and product (`keys.buyer_and_product`)."""
+    return Collection(store, clock, AccessEnd, keys.ACCESS_END)
+
+
+def erased_sessions(store: Store, clock: Clock) -> Collection[ErasedSession]:
+    """Return which sessions were erased, by `keys.erased`."""
+    return Collection(store, clock, ErasedSession, keys.ERASED)
+
+
+def offers(store: Store, clock: Clock) -> Collection[Offer]:
+    """Return the offers, by session: indexed by their time while they have a client address."""
+
+    def index(offer: Offer) -> Iterable[str]:
+        if offer.client_address is not None:
+            yield keys.offer_address(offer.created_at, offer.session_id)
+
+    return Collection(store, clock, Offer, keys.OFFER, index, life=lambda _: KEEP_OFFERS)
+
+
+def pending_sessions(store: Store, clock: Clock) -> Collection[Pending]:
+    """Return the completed sessions without access: those that wait are kept until decided (decision 49)."""
+
+    def life(pending: Pending) -> timedelta | None:
+        if pending.failed_at:
+            # As long as the offer: of that alone the processor would say that the session is completed.
+            return KEEP_OFFERS
+        return KEEP_REFUSED if pending.state == "refused" else None
+
+    return Collection(store, clock, Pending, keys.PENDING, life=life)
+
+
+def taken_back(store: Store, clock: Clock) -> Collection[TakenBack]:
+    """Return what went back to buyers, by payment."""
+    return Collection(
+        store, clock, TakenBack, keys.TAKEN_BACK, life=lambda one: None if one.session_id else KEEP_FOREIGN
+    )
+
+
+def unreadable_events(store: Store, clock: Clock) -> Collection[UnreadableEvent]:
+    """Return the notes of events that could not be read, by event."""
+    return Collection(store, clock, UnreadableEvent, keys.UNREADABLE_EVENT, life=lambda _: KEEP_EVENTS)
+
+
+def journal(store: Store, clock: Clock) -> Collection[JournalEntry]:
+    """Return the owner's own changes, by their time."""
+    return Collection(store, clock, JournalEntry, keys.JOURNAL)
+
+
+def refused_webhooks(store: Store, clock: Clock) -> Collection[RefusedWebhooks]:
+    """Return since when webhooks are refused."""
+    return Collection(store, clock, RefusedWebhooks, keys.REFUSED_WEBHOOKS)
+
+
+def reconciled(store: Store, clock: Clock) -> Collection[Reconciled]:
+    """Return the last reconciliation."""
+    return Collection(store, clock, Reconciled, keys.RECONCILED)
+
+
+def attempts(store: Store, clock: Clock) -> Collection[Attempt]:
+    """Return the visitors' idempotency keys, by the digest of their scope."""
+    return Collection(store, clock, Attempt, keys.ATTEMPT, life=lambda _: KEEP_ATTEMPTS)
+
+
+def receipts(store: Store, clock: Clock) -> Collection[Receipt]:
+    """Return the last receipts, by `keys.product_id`."""
+    return Collection(store, clock, Receipt, keys.RECEIPT)
+
+
+def trials(store: Store, clock: Clock) -> Collection[Trial]:
+    """Return what preflights have done, by run and product: indexed while something is left to be looked after."""
+    return Collection(store, clock, Trial, keys.TRIAL, life=lambda _: KEEP_TRIALS)
+
+
+def drift(store: Store, clock: Clock) -> Collection[DriftSeen]:
+    """Return what the last look for drift saw."""
+    return Collection(store, clock, DriftSeen, keys.DRIFT)
+
+
+def own_sessions(store: Store, clock: Clock) -> Collection[OwnSession]:
+    """Return the sessions that Orrery made to look at the checkout."""
+    return Collection(store, clock, OwnSession, keys.OWN_SESSION, life=lambda _: KEEP_TRIALS)
