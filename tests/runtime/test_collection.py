@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 import pytest
@@ -25,6 +25,7 @@ from orrery.runtime.collection import (
     compare_and_set,
     indexed_id,
     parse,
+    sortable,
 )
 from tests.support.clock import ManualClock
 from tests.support.stores import LossyStore, keys_of
@@ -144,6 +145,10 @@ async def test_only_an_older_damage_is_overwritten(parcels: Collection[Parcel]) 
     await put(parcels, "p1", NEWER)
     with pytest.raises(RecordUnreadable, match="parcel:p1"):
         await parcels.replaceable("p1")
+    derived = Collection(parcels.store, parcels.clock, Parcel, "parcel:", derived=True)
+    record, unchanged = await derived.replaceable("p1")
+    assert record is None
+    assert isinstance(await parcels.store.commit([derived.put(Parcel(id="p1"), "p1")], [unchanged]), Committed)
 
 
 async def test_the_index_follows(parcels: Collection[Parcel]) -> None:
@@ -279,6 +284,15 @@ class ReadyStore(MemoryStore):
         return [one for one in self._ready if after is None or one.key > after][:limit]
 
 
+async def test_as_they_are_stored(parcels: Collection[Parcel]) -> None:
+    """Entries come one by one and unread, damaged ones in their places: the records, or those of an index."""
+    await add(parcels, Parcel(id="p1", to="zoe"), Parcel(id="p2", to="ann"))
+    await put(parcels, "p0", b"damaged")
+    assert [one.key async for one in parcels.entries()] == ["parcel:p0", "parcel:p1", "parcel:p2"]
+    assert [one.value async for one in parcels.entries("parcel-to:")] == [b"p2", b"p1"]
+    assert [one.value async for one in parcels.entries("parcel-to:", limit=1, newest_first=True)] == [b"p1"]
+
+
 async def test_by_an_index(parcels: Collection[Parcel]) -> None:
     """Records come in the order of an index, with what cannot be read named beside them."""
     await add(parcels, Parcel(id="p1", to="zoe"), Parcel(id="p2", to="ann"), Parcel(id="p3", to="bob"))
@@ -357,6 +371,12 @@ async def test_a_collection_of_one(store: Store, clock: ManualClock) -> None:
     assert isinstance(await store.commit([last.put(Parcel(id="p1", state="sent"))]), Committed)
     found = await last.require()
     assert (found.record.id, found.expires_at) == ("p1", clock.now() + 30 * DAY)
+
+
+@given(*[st.datetimes(datetime(1000, 1, 1), timezones=st.just(UTC))] * 2)  # noqa: DTZ001  the zone is added
+def test_times_as_text(one: datetime, other: datetime) -> None:
+    """The texts of two times sort as the times do."""
+    assert (sortable(one) < sortable(other)) == (one < other)
 
 
 @given(st.binary(max_size=40))

@@ -104,7 +104,8 @@ class Collection(Generic[R]):
 
     A collection of one has its whole key as its prefix, and is used without ids. `index` returns the keys by which
     a record is found besides its id; each holds the id. `life` returns how long a record is kept from the moment
-    at which it comes into its state; a later change in the same state leaves the rest of that time.
+    at which it comes into its state; a later change in the same state leaves the rest of that time. `derived`: its
+    records are made anew from facts and lose nothing, so that even one of a newer `v` may be overwritten.
     """
 
     store: Store
@@ -113,6 +114,7 @@ class Collection(Generic[R]):
     prefix: str
     index: Callable[[R], Iterable[str]] = field(default=_no_index)
     life: Callable[[R], timedelta | None] = field(default=_for_ever)
+    derived: bool = field(default=False, kw_only=True)
 
     def key(self, record_id: str = "") -> str:
         """Return where a record is stored."""
@@ -139,14 +141,16 @@ class Collection(Generic[R]):
     async def replaceable(self, record_id: str = "") -> tuple[R | None, Check]:
         """Return a record, and the check that nothing has changed since.
 
-        A damaged record counts as none, and may be overwritten. One of a newer `v` may not (decision 45): it is a
-        `RecordUnreadable`.
+        A damaged record counts as none, and may be overwritten. One of a newer `v` may not (decision 45), unless
+        the collection is derived: it is a `RecordUnreadable`.
         """
         entry = await self.store.get(self.key(record_id))
-        if entry is None:
-            return None, Absent(self.key(record_id))
+        return self.replaceable_in(entry) if entry else (None, Absent(self.key(record_id)))
+
+    def replaceable_in(self, entry: Entry) -> tuple[R | None, Check]:
+        """Return what `replaceable` returns, of an entry that was read already."""
         record = parse(self.kind, entry.value)
-        if record is None and is_newer(self.kind, entry.value):
+        if record is None and not self.derived and is_newer(self.kind, entry.value):
             raise unreadable(entry.key)
         return record, Unchanged(entry.key, entry.version)
 
@@ -182,6 +186,14 @@ class Collection(Generic[R]):
                 [one for one in found if isinstance(one, Stored)],
                 [one for one in found if isinstance(one, RecordUnreadable)],
             )
+
+    async def entries(
+        self, index: str = "", *, limit: int | None = None, newest_first: bool = False
+    ) -> AsyncIterator[Entry]:
+        """Yield the entries of an index whose keys begin with `index`, or without one the records, all unread."""
+        async for entries in self._scanned(index or self.prefix, limit, newest_first=newest_first):
+            for entry in entries:
+                yield entry
 
     def changes(self, record_id: str, old: Stored[R] | None, new: R | None, *, anew: bool = False) -> Changes:
         """Return what makes `new` of `old`, its index included: None of `old` adds, None of `new` deletes.
@@ -325,6 +337,11 @@ async def compare_and_set(attempt: Callable[[], Awaitable[T | Conflict]], busy: 
         if not isinstance(outcome, Conflict):
             return outcome
     raise StoreUnavailable(busy)
+
+
+def sortable(time: datetime) -> str:
+    """Return a time in UTC as text that sorts as times do, such as `20261121T120000.000000Z`."""
+    return time.strftime("%Y%m%dT%H%M%S.%fZ")
 
 
 class _Versioned(BaseModel):
