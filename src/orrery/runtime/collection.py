@@ -191,7 +191,8 @@ class Collection(Generic[R]):
         self, index: str = "", *, limit: int | None = None, newest_first: bool = False
     ) -> AsyncIterator[Entry]:
         """Yield the entries of an index whose keys begin with `index`, or without one the records, all unread."""
-        async for entries in self._scanned(index or self.prefix, limit, newest_first=newest_first):
+        walk = Walk(index or self.prefix, limit, newest_first=newest_first)
+        async for entries in walk.over(self.store, self.clock):
             for entry in entries:
                 yield entry
 
