@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Sequence
 from orrery.errors import StoreUnavailable
 from orrery.owner import outbox
 from orrery.owner.chain import Kind, LogEntry, Logged, Word, broken_at, following, impersonal, last_states
-from orrery.owner.commits import commit_once
 from orrery.owner.intents import Intent
 from orrery.owner.stored import readable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Check, Conflict, Entry, Put, Store, Unchanged, Write
+from orrery.runtime.collection import Changes, commit
 
 LOG = "approval-log:"
 HEAD = "approval-log-head"
@@ -63,7 +63,7 @@ class ApprovalLog:
             place = Absent(_key(entry))
             stored = [*_stored(entry), *([] if quiet else _told(entry))]
             unchanged = Unchanged(HEAD, head[0].version) if head else Absent(HEAD)
-            outcome = await commit_once(self._store, [*stored, *writes], [unchanged, place, *checks])
+            outcome = await commit(self._store, Changes([*stored, *writes], [unchanged, place, *checks]))
             if not isinstance(outcome, Conflict):
                 return True
             if set(outcome.keys) - {HEAD, place.key}:

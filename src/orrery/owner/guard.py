@@ -13,7 +13,6 @@ import structlog
 from orrery.errors import Invalid, RecordUnreadable, StoreError, StoreUnavailable
 from orrery.owner import outbox
 from orrery.owner.baseline import ANNOUNCED_FOR, Alarm, Announcement, Kept, Look, compared
-from orrery.owner.commits import commit_once, write
 from orrery.owner.fingerprints import DIRECTORY, Seen, Sight
 from orrery.owner.restored import last_restore
 from orrery.owner.secret_letters import Event, Use, described, letters
@@ -22,6 +21,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.health import Finding, secret_part
 from orrery.ports.panels import Panel, moment
 from orrery.ports.store import Absent, Check, Conflict, Entry, Put, Store, Unchanged, Write
+from orrery.runtime.collection import Changes, commit, write
 
 KEPT = "secret:"
 ANNOUNCED = "secret-announced:"
@@ -156,7 +156,7 @@ class SecretsGuard:
                 events.append(Event(name, kind, held is not None, held != (seen.fingerprint or None)))
         restored = await self._after_restore(entries) if events else ""
         writes += outbox.enqueue(letters(events, self.uses, now, restored), now)
-        if writes and isinstance(await commit_once(self._store, writes, checks), Conflict):
+        if writes and isinstance(await commit(self._store, Changes(writes, checks)), Conflict):
             return False
         for event in events:
             log.warning("secrets are not as before", which=event.name, found=event.kind)

@@ -3,11 +3,11 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from orrery.errors import OrreryError, StoreError, StoreUnavailable
-from orrery.owner.commits import write
 from orrery.owner.outbox import CHANNELS, Channel, Outbox
 from orrery.ports.health import Finding
 from orrery.ports.notifier import Notifier
 from orrery.ports.store import MINIMUM_TTL, Put, Store
+from orrery.runtime.collection import write
 from orrery.tls import advice
 
 _PROBE = "written"

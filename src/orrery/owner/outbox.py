@@ -18,7 +18,6 @@ from typing import Literal
 import structlog
 
 from orrery.errors import DeliveryFailed, RecordUnreadable
-from orrery.owner.commits import write
 from orrery.owner.stored import parted, read, readable, tried
 from orrery.owner.tasks import together
 from orrery.ports.clock import Clock
@@ -37,6 +36,7 @@ from orrery.ports.store import (
     Write,
 )
 from orrery.record import Record
+from orrery.runtime.collection import write
 
 Channel = Literal["push", "email"]
 CHANNELS: tuple[Channel, ...] = ("push", "email")

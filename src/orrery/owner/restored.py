@@ -7,11 +7,11 @@ from typing import Literal
 from pydantic import AwareDatetime
 
 from orrery.owner import stored
-from orrery.owner.commits import write
 from orrery.owner.outbox import Outbox
 from orrery.ports.clock import Clock
 from orrery.ports.store import Delete, Put, Store, Unchanged
 from orrery.record import Record
+from orrery.runtime.collection import write
 
 RESTORED = "restored-at"
 APPROVALS = "approval:"

@@ -18,13 +18,13 @@ from pydantic import AwareDatetime
 
 from orrery.errors import RecordUnreadable, StoreUnavailable
 from orrery.owner import outbox
-from orrery.owner.commits import commit_once
 from orrery.owner.stored import replaceable
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.notifier import Priority
 from orrery.ports.store import Absent, Check, Conflict, Delete, Entry, Put, Store, Unchanged, Write
 from orrery.record import Record
+from orrery.runtime.collection import Changes, commit
 
 EVERY = timedelta(seconds=10)
 """How often the findings are looked at (decision 52)."""
@@ -144,7 +144,7 @@ class Watch:
                 return
             told = outbox.enqueue(_pushes(changes, findings, now), now)
             writes, checks = [one.write() for one in changes], [one.check() for one in changes]
-            if not isinstance(await commit_once(self._store, [*writes, *told], checks), Conflict):
+            if not isinstance(await commit(self._store, Changes([*writes, *told], checks)), Conflict):
                 return
         raise StoreUnavailable("The store is too busy to note what is broken.")
 
