@@ -5,7 +5,7 @@ import json
 import pytest
 from pydantic import SecretStr
 
-from orrery.owner.secret_letters import Use
+from orrery.owner.secret_alerts import SecretUse
 from orrery.settings import Secrets, Settings, uses_of
 from orrery.settings.forms import form_of
 from tests.support.marked import MARK, SECRETS, analytics_key, assert_unmarked
@@ -96,7 +96,7 @@ MAILS = {"host": "mail.example.test", "sender": "shop@example.test"}
 SELLING = {"processor_api_key", "webhook_signing_secret", "access_service_token"}
 
 
-def uses_with(**sections: object) -> dict[str, Use]:
+def uses_with(**sections: object) -> dict[str, SecretUse]:
     """Return what the secrets are for with these sections of the settings."""
     return uses_of(Settings(**sections))  # pyright: ignore[reportArgumentType] each is checked by the model
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orrery.owner.fingerprints import DIRECTORY, Fingerprints
-from orrery.settings import load, load_settings, load_usable, look_again
+from orrery.settings import load, load_settings, load_usable, observe_secrets
 from orrery.settings.ownership import NOBODYS_AFFAIR, Users, why_foreign
 from tests.support.machine import MARK, SECRETS, Machine, machine_in
 
@@ -136,7 +136,7 @@ def test_an_examination_names_the_folder(machine: Machine) -> None:
 def test_the_service_notices_while_it_runs(machine: Machine) -> None:
     """What the next start would stop at is seen at the next look."""
     open_to_all(machine.folder / "secrets" / "processor_api_key")
-    seen = look_again(load_settings(), Fingerprints.of_store(b"the tests' own store key"))
+    seen = observe_secrets(load_settings(), Fingerprints.of_store(b"the tests' own store key"))
     assert seen[DIRECTORY].state == "refused"
 
 

@@ -298,6 +298,6 @@ async def test_begun_after_its_erasure(shop: Shop) -> None:
     intent = await blocked(desk)
     begun = next(entry for entry in await desk.log() if entry.kind == "started")
     await shop.privacy.erase(BUYER, "asked")
-    await desk.approvals.log.append("started", intent, word=begun.word, quiet=True)
+    await desk.approvals.log.append("started", intent, signed=begun.signed_statement, quiet=True)
     verified = await desk.approvals.verify()
     assert (verified.unproven, verified.erased, verified.altered) == ((), (), (intent.id,))

@@ -6,7 +6,7 @@ import pytest
 
 from orrery.errors import StoreUnavailable
 from orrery.owner.outbox import Outbox
-from orrery.owner.watch import Watch
+from orrery.owner.watch import OutageWatch
 from orrery.ports.health import Finding
 from tests.support.checkout import OTHER, PRODUCT
 from tests.support.till import Rehearsal
@@ -95,9 +95,9 @@ async def test_the_owner_is_told_once_a_day() -> None:
     rehearsal = Rehearsal()
     await rehearsal.preflighted()
     changed = rehearsal.again(products=(NEWER, OTHER))
-    watch = Watch(changed.memory, changed.clock, changed.health.local)
+    watch = OutageWatch(changed.memory, changed.clock, changed.health.local)
     for _ in range(3):
-        await watch.tell()
+        await watch.notify()
         changed.clock.advance(3600)
     told = [row async for row in Outbox(changed.memory, changed.clock, {}).rows() if row.id.startswith("broken-")]
     assert [(row.channel, row.priority) for row in told] == [("push", "high")]

@@ -11,7 +11,7 @@ from orrery.cli.approval_pages import changes, intent_row, log_row, print_intent
 from orrery.cli.tables import note, show, show_json
 from orrery.cli.terminal import visible
 from orrery.owner.approvals import Proposal
-from orrery.owner.audit import Head, Verified
+from orrery.owner.audit import AuditResult, Head
 from orrery.owner.chain import LogEntry
 from orrery.owner.intents import Intent
 from orrery.owner.progress import Progress, Use
@@ -43,7 +43,7 @@ PROGRESS = Progress(
 ENTRY = LogEntry(
     number=1, at=START, kind="failed", intent_id=INTENT.id, operation=HOSTILE, digest=INTENT.digest(), note=HOSTILE
 )
-HELD = Verified(3, "3:0123456789abcdef", None, (), "", (), (), None)
+HELD = AuditResult(3, "3:0123456789abcdef", None, (), "", (), (), None)
 
 
 def see_plain(text: str) -> None:
@@ -161,19 +161,19 @@ def test_log_rows_of_what_is_gone() -> None:
     ("verified", "head", "said"),
     [
         (HELD, None, "3 entries: each follows the one before, and signatures and intents are as it says."),
-        (Verified(0, "", None, (), "", (), (), None), None, "The log is empty."),
-        (Verified(3, "3:0", 2, (), "", (), (), None), None, "does not hold from entry 2 on"),
-        (Verified(3, "3:0", None, (2,), "", (), (), None), None, "Without the owner's signature: entry 2."),
-        (Verified(3, "3:0", None, (), "No tool.", (), (), None), None, "were not checked: No tool."),
-        (Verified(3, "3:0", None, (), "", (HOSTILE,), (), None), None, r"Not as the log says: a\x1b[2J"),
-        (Verified(3, "3:0", None, (), "", (), ("in-1",), None), None, "gone or not to be read: in-1."),
+        (AuditResult(0, "", None, (), "", (), (), None), None, "The log is empty."),
+        (AuditResult(3, "3:0", 2, (), "", (), (), None), None, "does not hold from entry 2 on"),
+        (AuditResult(3, "3:0", None, (2,), "", (), (), None), None, "Without the owner's signature: entry 2."),
+        (AuditResult(3, "3:0", None, (), "No tool.", (), (), None), None, "were not checked: No tool."),
+        (AuditResult(3, "3:0", None, (), "", (HOSTILE,), (), None), None, r"Not as the log says: a\x1b[2J"),
+        (AuditResult(3, "3:0", None, (), "", (), ("in-1",), None), None, "gone or not to be read: in-1."),
         (replace(HELD, repeated=(4,)), None, "after the end: entry 4. A signature counts once."),
         (replace(HELD, erased=("in-1", "in-2")), None, "Erased, with only the log left of them: in-1, in-2."),
         (replace(HELD, remembered=True), Head(2, "0"), "is in it; 1 entries follow."),
         (replace(HELD, remembered=False), Head(9, "0"), "entries are lost or exchanged"),
     ],
 )
-def test_the_verdict(verified: Verified, head: Head | None, said: str) -> None:
+def test_the_verdict(verified: AuditResult, head: Head | None, said: str) -> None:
     """What a look through the log has shown is said in plain sentences, and never more than that."""
     sentences = " ".join(verdict(verified, head))
     assert said in sentences

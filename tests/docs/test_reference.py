@@ -31,7 +31,7 @@ from orrery.checkout.records import (
 from orrery.fraud.records import Found
 from orrery.live.records import Active, LastError, Outcome, Pages
 from orrery.owner import outbox
-from orrery.owner.baseline import Alarm, Announcement, Kept
+from orrery.owner.baseline import Alarm, Announcement, Baseline
 from orrery.owner.chain import LogEntry
 from orrery.owner.intents import Intent
 from orrery.owner.progress import Progress, Use
@@ -208,7 +208,7 @@ def test_every_error_tag_is_documented() -> None:
         ("Progress of an intent", Progress),
         ("Use of a standing approval", Use),
         ("Entry of the approval log", LogEntry),
-        ("Secret", Kept),
+        ("Secret", Baseline),
         ("Alarm of a secret", Alarm),
         ("Announced rotation", Announcement),
         ("Live count", Active),

@@ -31,7 +31,7 @@ GUARDS = {
     "owner/execution.py": ["tests/owner/test_approvals_lost.py", "tests/owner/test_approvals.py"],
     "owner/intents.py": ["tests/adapters/test_ssh_keygen.py", "tests/owner/test_intents.py"],
     "owner/public_keys.py": ["tests/owner/test_public_keys.py"],
-    "owner/steps.py": [
+    "owner/intent_store.py": [
         "tests/owner/test_approvals.py",
         "tests/owner/test_approvals_put_back.py",
         "tests/checkout/test_privacy_intents.py",
@@ -81,7 +81,7 @@ MUTATIONS = [
     ),
     Mutation(
         "a start is not fenced",
-        "owner/steps.py",
+        "owner/intent_store.py",
         "fence = [Unchanged(entry.key, entry.version)]",
         "fence = list[Unchanged]()",
     ),
@@ -90,7 +90,7 @@ MUTATIONS = [
     Mutation(
         "a standing approval covers everything",
         "owner/approvals.py",
-        "        if not await covers(deed.intent, deed.target):\n",
+        "        if not await covers(call.intent, call.target):\n",
         "        if False:\n",
     ),
     Mutation(
@@ -125,7 +125,7 @@ MUTATIONS = [
     Mutation(
         "a look overrules an answer",
         "owner/execution.py",
-        "            if not is_open(progress.deed(deed.target)):\n",
+        "            if not is_open(progress.of_target(call.target)):\n",
         "            if False:\n",
     ),
     Mutation(
@@ -159,10 +159,12 @@ MUTATIONS = [
         "return found.damaged is None",
         "return True",
     ),
-    Mutation("an erased intent is begun", "owner/steps.py", "if is_erased and kind in BEGINNINGS:", "if False:"),
+    Mutation(
+        "an erased intent is begun", "owner/intent_store.py", "if is_erased and kind in BEGINNINGS:", "if False:"
+    ),
     Mutation(
         "a record that was set back counts",
-        "owner/steps.py",
+        "owner/intent_store.py",
         "why = why_not_begun(await self._log.states(), intent_id, target)",
         'why = ""',
     ),
@@ -186,15 +188,15 @@ MUTATIONS = [
     ),
     Mutation(
         "what nobody can read is erased",
-        "owner/steps.py",
+        "owner/intent_store.py",
         "            if isinstance(known, RecordUnreadable):\n                raise Invalid(str(known))\n",
         "            if isinstance(known, RecordUnreadable):\n                known = None\n",
     ),
     Mutation("a mark without a word in the log passes", "owner/audit.py", ", *(erased - told)", ""),
-    Mutation("what waits is erased", "owner/steps.py", " or (known and not is_over(known[1], now))", ""),
+    Mutation("what waits is erased", "owner/intent_store.py", " or (known and not is_over(known[1], now))", ""),
     Mutation(
         "an altered intent is erased",
-        "owner/steps.py",
+        "owner/intent_store.py",
         "            if known and known[1].digest != proposal.intent.digest():\n",
         "            if False:\n",
     ),

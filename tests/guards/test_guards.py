@@ -30,7 +30,7 @@ GUARDS = {
     "live/quota.py": ["tests/live/test_quota.py"],
     "live/refresh.py": ["tests/live/test_refresh.py"],
     "owner/baseline.py": ["tests/owner/test_baseline.py"],
-    "owner/guard.py": ["tests/owner/test_guard.py"],
+    "owner/secrets_check.py": ["tests/owner/test_secrets_check.py"],
 }
 """Which tests guard which file."""
 
@@ -146,7 +146,7 @@ MUTATIONS = [
     Mutation(
         "a preflight begins without the owner's word",
         "checkout/preflight.py",
-        "or not await self._approvals.stands(intent.id):\n",
+        "or not await self._approvals.is_in_force(intent.id):\n",
         "or False:\n",
     ),
     Mutation(
@@ -331,26 +331,26 @@ MUTATIONS = [
     Mutation(
         "a secret that is gone is no news",
         "owner/baseline.py",
-        "    if trouble := _LOST.get(seen.state):\n",
+        "    if trouble := _LOST.get(observed.state):\n",
         "    if trouble := None:\n",
     ),
     Mutation(
         "an announced rotation covers a wipe",
         "owner/baseline.py",
-        '"removed" if look.announced.removal and trouble',
+        '"removed" if context.announced.removal and trouble',
         '"removed" if trouble',
     ),
     Mutation(
         "what the process holds is not compared with what lies there",
         "owner/baseline.py",
-        '    if seen.place == "" or look.held == (seen.fingerprint or None):\n',
+        '    if observed.place == "" or context.held == (observed.fingerprint or None):\n',
         "    if True:\n",
     ),
     Mutation(
         "nobody looks at what lies there",
-        "owner/guard.py",
-        "        sight = await self._settled_sight()\n",
-        '        sight = dict.fromkeys(self.uses, Seen("unknown"))\n',
+        "owner/secrets_check.py",
+        "        observations = await self._settled_observations()\n",
+        '        observations = dict.fromkeys(self.uses, SecretObservation("unknown"))\n',
     ),
     Mutation(
         "the account has other branding than when it was proposed",

@@ -152,7 +152,7 @@ class Deployment:
 
     async def heartbeat(self) -> None:
         """Tell the watcher."""
-        await heartbeat_of(f"{self.settings.monitor_url}/api/stats", self.trust).beat()
+        await heartbeat_of(f"{self.settings.monitor_url}/api/stats", self.trust).send()
 
     async def counter(self) -> None:
         """Read the counter as the monitor does."""

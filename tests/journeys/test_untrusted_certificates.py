@@ -24,7 +24,7 @@ from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.adapters.stripe.writes import StripeWrites
 from orrery.checkout.creation_health import IN_A_ROW, CreationHealth
 from orrery.errors import AnalyticsFailed, DeliveryFailed, ProcessorError
-from orrery.owner.health import examined
+from orrery.owner.health import run_check
 from orrery.ports.health import Finding
 from orrery.ports.notifier import Message
 from orrery.tls import WAITING_IS_IN_VAIN, advice
@@ -71,7 +71,7 @@ CALLS: dict[str, tuple[str, Callable[[str], Awaitable[object]]]] = {
     "push": ("The push service", lambda url: NtfyNotifier(url, "owner").send(Message("1", "t", "b"))),
     "push check": ("The push service", lambda url: NtfyNotifier(url, "owner").check()),
     "tracker": ("GitHub", lambda url: GitHubTracker(url, "o/r", "ghp_token_of_tests").find_open("label")),
-    "heartbeat": ("The watcher", lambda url: HttpHeartbeat(url).beat()),
+    "heartbeat": ("The watcher", lambda url: HttpHeartbeat(url).send()),
 }
 
 
@@ -84,7 +84,7 @@ def test_an_unknown_authority(url: str, call: str) -> None:
         await ask(url)
         return Finding(call, "ok")
 
-    found = asyncio.run(examined(call, asked))
+    found = asyncio.run(run_check(call, asked))
     assert found.why.startswith(who + AUTHORITY)
     assert found.todo == WAITING_IS_IN_VAIN
 

@@ -3,7 +3,7 @@
 import pytest
 
 from orrery.errors import Invalid
-from orrery.owner.approvals import Draft
+from orrery.owner.approvals import IntentDraft
 from orrery.owner.outbox import Outbox
 from tests.support.approving import SECRET, Desk
 
@@ -70,4 +70,4 @@ async def test_the_page_shows_what_waits(desk: Desk) -> None:
 async def test_only_what_is_allowed_can_be_proposed(desk: Desk) -> None:
     """There is no way to propose an operation that nobody gave."""
     with pytest.raises(KeyError):
-        await desk.approvals.propose(Draft("refund", "ch_1", {}, "Refund it.", "why not"))
+        await desk.approvals.propose(IntentDraft("refund", "ch_1", {}, "Refund it.", "why not"))

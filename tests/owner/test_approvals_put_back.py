@@ -82,10 +82,10 @@ async def test_an_ended_approval_stays_ended(desk: Desk) -> None:
     """With the record of before put back, a standing approval that was withdrawn covers nothing."""
     intent = await desk.approved_run()
     before = await desk.stored(f"approval:{intent.id}")
-    assert await desk.approvals.stands(intent.id)
+    assert await desk.approvals.is_in_force(intent.id)
     await desk.approvals.withdraw(intent.id)
     await put_back(desk, before)
-    assert not await desk.approvals.stands(intent.id)
+    assert not await desk.approvals.is_in_force(intent.id)
     await see_refused(desk, lambda: desk.approvals.use(intent.id, "cs_1"), "the intent is withdrawn")
 
 

@@ -12,37 +12,39 @@ from orrery.owner.baseline import (
     EVERY,
     FORGOTTEN_AFTER,
     Announcement,
-    Kept,
-    Kind,
-    Look,
-    compared,
+    Baseline,
+    CheckContext,
+    SecretEventKind,
+    compare,
 )
-from orrery.owner.fingerprints import DIRECTORY, Fingerprints, Seen
+from orrery.owner.fingerprints import DIRECTORY, Fingerprints, SecretObservation
 from tests.support.clock import START
 
 NAME = "processor_api_key"
 OLD, NEW = "0123456789ab", "ba9876543210"
-FILE = Seen("present", OLD, "directory", 0o600)
+FILE = SecretObservation("present", OLD, "directory", 0o600)
 OTHER = replace(FILE, fingerprint=NEW)
-GONE = Seen("missing")
-EMPTY = Seen("empty", "", "directory", 0o600)
-LOCKED = Seen("unreadable", "", "directory")
-LOOK = Look(START, "a:8081", held=OLD)
+GONE = SecretObservation("missing")
+EMPTY = SecretObservation("empty", "", "directory", 0o600)
+LOCKED = SecretObservation("unreadable", "", "directory")
+LOOK = CheckContext(START, "a:8081", held=OLD)
 ROTATION = Announcement(name=NAME, reason="a test", at=START, until=START + ANNOUNCED_FOR)
 REMOVAL = ROTATION.model_copy(update={"removal": True})
 
 
-def learned(seen: Seen = FILE, look: Look = LOOK) -> Kept:
+def learned(seen: SecretObservation = FILE, look: CheckContext = LOOK) -> Baseline:
     """Return what the first look keeps."""
-    kept, kind = compared(None, NAME, seen, look)
+    kept, kind = compare(None, NAME, seen, look)
     assert kept is not None
     assert kind is None
     return kept
 
 
-def step(kept: Kept, seen: Seen, look: Look = LOOK) -> tuple[Kept, Kind | None]:
+def step(
+    kept: Baseline, seen: SecretObservation, look: CheckContext = LOOK
+) -> tuple[Baseline, SecretEventKind | None]:
     """Return what is kept after one more look, and what is told."""
-    after, kind = compared(kept, NAME, seen, look)
+    after, kind = compare(kept, NAME, seen, look)
     assert after is not None
     return after, kind
 
@@ -55,8 +57,8 @@ def step(kept: Kept, seen: Seen, look: Look = LOOK) -> tuple[Kept, Kind | None]:
         (FILE, EMPTY, "emptied"),
         (FILE, OTHER, "changed"),
         (FILE, LOCKED, "unreadable"),
-        (FILE, Seen("refused", OLD, "directory", 0o600), "refused"),
-        (FILE, Seen("unknown"), None),
+        (FILE, SecretObservation("refused", OLD, "directory", 0o600), "refused"),
+        (FILE, SecretObservation("unknown"), None),
         (FILE, replace(FILE, place="copy", mode=0o400), "vanished"),
         (FILE, replace(FILE, place="environment", mode=None), None),
         (FILE, replace(FILE, place="credentials", mode=0o400), None),
@@ -73,13 +75,13 @@ def step(kept: Kept, seen: Seen, look: Look = LOOK) -> tuple[Kept, Kind | None]:
         (LOCKED, FILE, "appeared"),
     ],
 )
-def test_what_is_told(before: Seen, now: Seen, told: Kind | None) -> None:
+def test_what_is_told(before: SecretObservation, now: SecretObservation, told: SecretEventKind | None) -> None:
     """Each way in which a secret can differ from before has its name, and the rest is no news."""
     assert step(learned(before), now)[1] == told
 
 
 @pytest.mark.parametrize("now", [GONE, EMPTY, OTHER, LOCKED])
-def test_an_alarm_is_told_once(now: Seen) -> None:
+def test_an_alarm_is_told_once(now: SecretObservation) -> None:
     """What is still not right at the next looks was told already, and what is right is not forgotten over it."""
     kept, told = step(learned(), now)
     assert told is not None
@@ -91,7 +93,7 @@ def test_an_alarm_is_told_once(now: Seen) -> None:
 
 
 @pytest.mark.parametrize("lost", [GONE, EMPTY, OTHER, LOCKED])
-def test_it_is_back(lost: Seen) -> None:
+def test_it_is_back(lost: SecretObservation) -> None:
     """A secret that has its old value again is told once, and the alarm is over."""
     alarmed, _ = step(learned(), lost)
     well, told = step(alarmed, FILE)
@@ -115,13 +117,13 @@ def test_an_announcement_after_the_alarm() -> None:
 
 
 @pytest.mark.parametrize(("lost", "told"), [(GONE, "vanished"), (EMPTY, "emptied"), (LOCKED, "unreadable")])
-def test_a_rotation_covers_no_loss(lost: Seen, told: Kind) -> None:
+def test_a_rotation_covers_no_loss(lost: SecretObservation, told: SecretEventKind) -> None:
     """A secret that is wiped while its rotation is announced is an alarm all the same."""
     assert step(learned(), lost, replace(LOOK, announced=ROTATION))[1] == told
 
 
 @pytest.mark.parametrize("lost", [GONE, EMPTY])
-def test_an_announced_removal(lost: Seen) -> None:
+def test_an_announced_removal(lost: SecretObservation) -> None:
     """A secret that was to go for good is no alarm, and none later."""
     kept, told = step(learned(), lost, replace(LOOK, announced=REMOVAL))
     assert (told, kept.fingerprint) == ("removed", None)
@@ -156,8 +158,8 @@ def test_the_worst_is_shown_first() -> None:
 
 def test_two_processes_do_not_call_each_other_off() -> None:
     """A process whose variable was wiped is told of once, however often one that has it looks in between."""
-    has, lacks = LOOK, Look(START, "b:8081", held=None)
-    kept, told = learned(), list[Kind | None]()
+    has, lacks = LOOK, CheckContext(START, "b:8081", held=None)
+    kept, told = learned(), list[SecretEventKind | None]()
     for number in range(20):
         at = START + EVERY * number
         kept, from_one = step(kept, FILE, replace(has, at=at))
@@ -203,9 +205,11 @@ def test_a_rotation_that_is_rolled_back() -> None:
 
 
 @given(st.lists(st.sampled_from([*VALUES, WIDER, GONE, EMPTY])), st.sampled_from(VALUES), st.sampled_from(VALUES))
-def test_no_announced_change_ends_in_an_alarm(changes: list[Seen], last: Seen, then: Seen) -> None:
+def test_no_announced_change_ends_in_an_alarm(
+    changes: list[SecretObservation], last: SecretObservation, then: SecretObservation
+) -> None:
     """Whatever lies there while a change is announced: the last value is right then, and any other is an alarm."""
-    kept, told = learned(), set[Kind | None]()
+    kept, told = learned(), set[SecretEventKind | None]()
     for seen in [*changes, last]:
         kept, kind = step(kept, seen, replace(DURING, held=seen.fingerprint or None))
         told.add(kind)
@@ -218,8 +222,8 @@ def test_no_announced_change_ends_in_an_alarm(changes: list[Seen], last: Seen, t
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(VALUES))), st.sampled_from(VALUES), st.booleans())
 def test_processes_that_end_with_one_value(
-    changes: list[tuple[str, Seen]],
-    last: Seen,
+    changes: list[tuple[str, SecretObservation]],
+    last: SecretObservation,
     first: bool,  # noqa: FBT001  drawn by hypothesis
 ) -> None:
     """Processes that are restarted one by one, each with its own value, agree at the end: there is no alarm."""
@@ -237,7 +241,7 @@ def test_processes_that_end_with_one_value(
 
 def test_a_process_that_is_not_restarted_tells_nothing_twice() -> None:
     """Two processes that see two values while a rotation lasts do not call it back and forth."""
-    kept, told = learned(), list[Kind | None]()
+    kept, told = learned(), list[SecretEventKind | None]()
     for _ in range(20):
         kept, one = step(kept, OTHER, replace(DURING, held=NEW))
         kept, other = step(kept, FILE, replace(DURING, observer="b:8081"))
@@ -245,7 +249,7 @@ def test_a_process_that_is_not_restarted_tells_nothing_twice() -> None:
     assert [one for one in told if one] == ["rotated"]
 
 
-TABLE: list[tuple[Seen, Seen, bool, Kind | None]] = [
+TABLE: list[tuple[SecretObservation, SecretObservation, bool, SecretEventKind | None]] = [
     # what was right, what lies there now, whether a change is announced, what the owner is told
     (FILE, FILE, True, None),
     (FILE, OTHER, True, "rotated"),
@@ -267,7 +271,12 @@ TABLE: list[tuple[Seen, Seen, bool, Kind | None]] = [
 @pytest.mark.parametrize("rotated", [False, True])
 @pytest.mark.parametrize(("right", "now", "announced", "told"), TABLE)
 def test_the_table_of_changes(
-    right: Seen, now: Seen, told: Kind | None, *, announced: bool, rotated: bool
+    right: SecretObservation,
+    now: SecretObservation,
+    told: SecretEventKind | None,
+    *,
+    announced: bool,
+    rotated: bool,
 ) -> None:
     """Each change is told in its way, the same after an announced rotation has come and ended as before any."""
     kept = learned(right)
@@ -279,9 +288,11 @@ def test_the_table_of_changes(
     assert step(kept, now, replace(later, announced=renewed if announced else None))[1] == told
 
 
-SEEN = st.sampled_from([FILE, OTHER, GONE, EMPTY, LOCKED, Seen("unknown"), replace(FILE, place="copy")])
+SEEN = st.sampled_from(
+    [FILE, OTHER, GONE, EMPTY, LOCKED, SecretObservation("unknown"), replace(FILE, place="copy")]
+)
 LOOKS = st.builds(
-    Look,
+    CheckContext,
     at=st.just(START),
     observer=st.sampled_from(["a", "b"]),
     announced=st.sampled_from([None, None, ROTATION, REMOVAL]),
@@ -290,7 +301,7 @@ LOOKS = st.builds(
 
 
 @given(st.lists(st.tuples(SEEN, LOOKS)))
-def test_only_the_owner_changes_what_is_right(looks: list[tuple[Seen, Look]]) -> None:
+def test_only_the_owner_changes_what_is_right(looks: list[tuple[SecretObservation, CheckContext]]) -> None:
     """Whatever is seen in whatever order: what is right changes by an announcement or out of nothing only."""
     kept = learned()
     for seen, look in looks:
@@ -302,7 +313,7 @@ def test_only_the_owner_changes_what_is_right(looks: list[tuple[Seen, Look]]) ->
 
 
 @given(st.lists(st.tuples(SEEN, LOOKS)))
-def test_looking_twice_tells_once(looks: list[tuple[Seen, Look]]) -> None:
+def test_looking_twice_tells_once(looks: list[tuple[SecretObservation, CheckContext]]) -> None:
     """The same look once more tells nothing and changes nothing, after whatever was before."""
     kept = learned()
     for seen, look in looks:
@@ -311,7 +322,9 @@ def test_looking_twice_tells_once(looks: list[tuple[Seen, Look]]) -> None:
 
 
 @given(st.lists(st.tuples(SEEN, LOOKS)), st.sampled_from([GONE, EMPTY, OTHER]))
-def test_no_unannounced_difference_stays_silent(looks: list[tuple[Seen, Look]], now: Seen) -> None:
+def test_no_unannounced_difference_stays_silent(
+    looks: list[tuple[SecretObservation, CheckContext]], now: SecretObservation
+) -> None:
     """After whatever was before, a difference that nobody announced is told, or was told and still stands."""
     kept = learned()
     for seen, look in looks:
@@ -332,7 +345,7 @@ def test_a_fingerprint_is_keyed() -> None:
 
 def test_the_folder_is_no_secret() -> None:
     """The folder is compared like a secret, and a look at it that fails is an alarm."""
-    folder = Seen("present", "there", "directory", 0o700)
-    kept, _ = compared(None, DIRECTORY, folder, LOOK)
-    assert compared(kept, DIRECTORY, Seen("unreadable", place="directory"), LOOK)[1] == "unreadable"
-    assert compared(kept, DIRECTORY, replace(folder, mode=0o755), LOOK)[1] == "mode"
+    folder = SecretObservation("present", "there", "directory", 0o700)
+    kept, _ = compare(None, DIRECTORY, folder, LOOK)
+    assert compare(kept, DIRECTORY, SecretObservation("unreadable", place="directory"), LOOK)[1] == "unreadable"
+    assert compare(kept, DIRECTORY, replace(folder, mode=0o755), LOOK)[1] == "mode"

@@ -7,9 +7,9 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import DeliveryFailed, NotConfigured, StoreUnavailable
 from orrery.owner import outbox
-from orrery.owner.health import Health
+from orrery.owner.health import CommonHealth
 from orrery.owner.outbox import Channel, Draft, Outbox
-from orrery.owner.watch import Watch
+from orrery.owner.watch import OutageWatch
 from orrery.ports.notifier import Notifier
 from tests.support.clock import ManualClock
 from tests.support.notifiers import ScriptedNotifier
@@ -31,7 +31,7 @@ class Clinic:
         self.clock = ManualClock()
         self.store = UnreliableStore(MemoryStore(self.clock))
         self.outbox = Outbox(self.store, self.clock, self.notifiers)
-        self.health = Health(self.store, self.outbox, self.failing, self.notifiers)
+        self.health = CommonHealth(self.store, self.outbox, self.failing, self.notifiers)
 
     async def enqueue(self, *ids: str, held: bool = False) -> None:
         """Enqueue mails with these ids."""
@@ -126,10 +126,10 @@ async def pushes(clinic: Clinic) -> list[str]:
 
 async def watch(clinic: Clinic, minutes: int) -> None:
     """Deliver what is due, and look at the findings once a minute."""
-    watching = Watch(clinic.store, clinic.clock, clinic.health.local)
+    watching = OutageWatch(clinic.store, clinic.clock, clinic.health.local)
     for _ in range(minutes):
         await clinic.outbox.deliver_due()
-        await watching.tell()
+        await watching.notify()
         clinic.clock.advance(60)
 
 

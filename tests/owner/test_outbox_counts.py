@@ -7,8 +7,8 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import DeliveryFailed
 from orrery.owner import outbox
-from orrery.owner.health import Health
-from orrery.owner.heart import Heart
+from orrery.owner.health import CommonHealth
+from orrery.owner.heartbeat_job import HeartbeatJob
 from orrery.owner.outbox import Channel, Draft, Outbox
 from orrery.ports.notifier import Notifier
 from orrery.ports.store import Put
@@ -27,7 +27,7 @@ class Beats:
     def __init__(self) -> None:
         self.heard = 0
 
-    async def beat(self) -> None:
+    async def send(self) -> None:
         """Hear one sign of life."""
         self.heard += 1
 
@@ -67,7 +67,7 @@ async def test_a_row_that_cannot_be_read() -> None:
     await place.enqueue("note-2")
     await place.outbox.deliver_due()
     assert [message.id for message in place.push.accepted] == ["note-2"]
-    finding = (await Health(place.store, place.outbox, {}, place.notifiers).local())[-1]
+    finding = (await CommonHealth(place.store, place.outbox, {}, place.notifiers).local())[-1]
     assert finding.part == "unreadable notifications"
     assert (finding.state, finding.why) == ("broken", "1 cannot be read.")
 
@@ -75,12 +75,12 @@ async def test_a_row_that_cannot_be_read() -> None:
 async def test_no_beat_while_a_push_is_stuck() -> None:
     """The watcher elsewhere hears nothing while the owner cannot be told."""
     place, beats = Place(*[BUSY] * 100), Beats()
-    heart = Heart(beats, {}, place.outbox.stuck)
+    heart = HeartbeatJob(beats, {}, place.outbox.stuck)
     await place.enqueue("note-1")
-    await heart.beat()
+    await heart.run()
     assert beats.heard == 1
     for _ in range(30):
         place.clock.advance(3600)
         await place.outbox.deliver_due()
-    await heart.beat()
+    await heart.run()
     assert beats.heard == 1

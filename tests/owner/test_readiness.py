@@ -37,7 +37,7 @@ async def test_asking_looks_at_nothing() -> None:
     parts = Parts()
     readiness = Readiness(parts.look, ManualClock())
     assert [(one.part, one.state, one.essential) for one in readiness.last().findings] == [(PART, "broken", True)]
-    assert await readiness.look() == [WELL, BAD]
+    assert await readiness.run_round() == [WELL, BAD]
     assert [readiness.last().findings for _ in range(100)] == [[WELL, BAD]] * 100
     assert parts.looks == 1
 
@@ -50,18 +50,18 @@ async def test_a_round_that_fails_is_told(error: Exception, why: str) -> None:
     """It is a broken part beside what was found before, once, and is gone with the next good round."""
     parts = Parts()
     readiness = Readiness(parts.look, ManualClock())
-    await readiness.look()
+    await readiness.run_round()
     parts.found = error
     for _ in range(2):
         if isinstance(error, KeyError):
             with pytest.raises(KeyError):  # a bug: the workers log it
-                await readiness.look()
+                await readiness.run_round()
         else:
-            await readiness.look()
+            await readiness.run_round()
     *others, told = readiness.last().findings
     assert (others, told.part, told.state, told.why) == ([WELL, BAD], PART, "broken", why)
     parts.found = [WELL]
-    assert await readiness.look() == [WELL]
+    assert await readiness.run_round() == [WELL]
 
 
 def test_a_round_that_does_not_end_is_given_up() -> None:
@@ -70,5 +70,5 @@ def test_a_round_that_does_not_end_is_given_up() -> None:
     async def hang() -> Sequence[Finding]:
         return await asyncio.Event().wait() and []
 
-    (told,) = run_ahead(Readiness(hang, ManualClock()).look(), LONGEST.total_seconds())
+    (told,) = run_ahead(Readiness(hang, ManualClock()).run_round(), LONGEST.total_seconds())
     assert (told.part, told.why) == (PART, "It did not end within 10 s.")

@@ -8,9 +8,9 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import DeliveryFailed, StoreUnavailable
 from orrery.owner import outbox
-from orrery.owner.health import Health
+from orrery.owner.health import CommonHealth
 from orrery.owner.outbox import Channel, Draft, Outbox
-from orrery.owner.watch import Watch
+from orrery.owner.watch import OutageWatch
 from orrery.ports.health import Finding
 from orrery.ports.notifier import Notifier
 from tests.support.clock import ManualClock
@@ -33,7 +33,7 @@ class House:
         configured: dict[Channel, Notifier] = {one: notifiers[one] for one in channels if one in notifiers}
         self.outbox = Outbox(self.store, self.clock, configured)
         self.failing: dict[str, str] = {}
-        self.health = Health(self.store, self.outbox, self.failing, configured)
+        self.health = CommonHealth(self.store, self.outbox, self.failing, configured)
 
     async def enqueue(self, channel: Channel, *ids: str) -> None:
         """Enqueue a message for each id."""
@@ -73,9 +73,9 @@ async def test_mail_that_fails_for_long_is_told() -> None:
     (finding,) = await house.broken()
     assert (finding.part, finding.essential) == ("notifications", False)
     assert finding.why == "1 could not be delivered for more than an hour."
-    watch = Watch(house.store, house.clock, house.health.local)
+    watch = OutageWatch(house.store, house.clock, house.health.local)
     for _ in range(3):
-        await watch.tell()
+        await watch.notify()
         house.clock.advance(60)
     assert [row.title async for row in house.outbox.rows() if row.channel == "push"] == ["Broken: notifications"]
 

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from orrery.owner.chain import Kind, LogEntry, following
+from orrery.owner.chain import EntryKind, LogEntry, following
 from orrery.owner.intents import Intent
 from orrery.owner.waiting import LATELY, panel_of
 from tests.support.clock import START
@@ -25,7 +25,7 @@ def intent(summary: str = "Expire the test session") -> Intent:
     )
 
 
-def log(*kinds: Kind, ago: timedelta = HOUR) -> list[LogEntry]:
+def log(*kinds: EntryKind, ago: timedelta = HOUR) -> list[LogEntry]:
     """Return the entries of a log, the newest first."""
     entries: list[LogEntry] = []
     for kind in kinds:

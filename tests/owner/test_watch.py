@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import StoreUnavailable
 from orrery.owner.outbox import Outbox, Row
-from orrery.owner.watch import OUTAGE, OVER_AFTER, Watch
+from orrery.owner.watch import OUTAGE, OVER_AFTER, OutageWatch
 from orrery.ports.health import Finding
 from orrery.ports.store import Put, Store
 from tests.support.clock import ManualClock
-from tests.support.guarded import KEY, TOKEN, Guarded
+from tests.support.secrets_checked import KEY, TOKEN, CheckedSecrets
 from tests.support.stores import LossyStore
 from tests.support.unreliable_store import UnreliableStore
 
@@ -38,9 +38,9 @@ class Desk:
         self.findings: list[Finding] = []
         self.watch = self.another()
 
-    def another(self) -> Watch:
+    def another(self) -> OutageWatch:
         """Return the watch of another process, or of this one after a restart."""
-        return Watch(self.store, self.clock, self._look)
+        return OutageWatch(self.store, self.clock, self._look)
 
     async def _look(self) -> Sequence[Finding]:
         # No two processes look at quite the same moment.
@@ -51,7 +51,7 @@ class Desk:
         """Look once a minute, while the parts are like this."""
         self.findings = list(findings)
         for _ in range(count):
-            await self.watch.tell()
+            await self.watch.notify()
             self.clock.advance(MINUTE.total_seconds())
 
     async def rows(self) -> list[Row]:
@@ -195,18 +195,18 @@ async def test_what_another_push_tells_is_not_told_twice() -> None:
 
 async def test_a_vanished_secret_is_one_push() -> None:
     """A service that starts without a secret that was there: the guard tells it, and the watch adds nothing."""
-    before = Guarded()
+    before = CheckedSecrets()
     await before.look()
     process = before.beside("here:8081")
     key = Finding("processor key", "broken", "It is missing.", cause=f"secret {KEY}")
 
     async def findings() -> list[Finding]:
-        return [*await process.guard.findings(), key]
+        return [*await process.secrets_check.findings(), key]
 
     assert process.store
-    watch = Watch(process.store, process.clock, findings)
+    watch = OutageWatch(process.store, process.clock, findings)
     for _ in range(24 * 60):
-        await watch.tell()
+        await watch.notify()
         await process.look()
         process.clock.advance(60)
     assert await process.told() == [f"Secret gone: {KEY}, {TOKEN}"]
@@ -254,7 +254,7 @@ async def test_processes_that_look_at_once_tell_once() -> None:
     watches = [desk.another() for _ in range(10)]
     for minute in range(30):
         desk.findings = [SECRET] if minute < 10 else []
-        await asyncio.gather(*(watch.tell() for watch in watches))
+        await asyncio.gather(*(watch.notify() for watch in watches))
         desk.clock.advance(60)
     assert await desk.told() == [BROKEN, WORKS]
 
@@ -265,7 +265,7 @@ async def test_a_part_is_well_when_every_process_finds_it_so() -> None:
     other = desk.another()
     for minute in range(60):
         desk.findings = []
-        await other.tell()
+        await other.notify()
         await desk.looks(1, *([JOB] if minute < 30 else []))
     assert await desk.told() == ["Broken: job: reconcile", "Works again: job: reconcile"]
 

@@ -78,7 +78,7 @@ CALLS: dict[str, Callable[[str], Awaitable[object]]] = {
     "the token endpoint": lambda url: analytics(url).check(),
     "GitHub": lambda url: GitHubTracker(url, "owner/name", "token").find_open("label"),
     "the push service": lambda url: NtfyNotifier(url, "topic").check(),
-    "the watcher": lambda url: HttpHeartbeat(url).beat(),
+    "the watcher": lambda url: HttpHeartbeat(url).send(),
     "the public counter": lambda url: HttpCounter(url).read("site"),
     "the shop": lambda url: HttpShop(url).start(product_type="cert", vendor_slug="a", cert_code="b", key="c"),
     "the running service": lambda url: RunningService(url, url).in_memory(),

@@ -279,19 +279,19 @@ def test_checking_the_mail_server(box: Running) -> None:
 def test_a_heartbeat() -> None:
     """An address that answers has heard the heartbeat."""
     with answering(200) as url:
-        asyncio.run(HttpHeartbeat(url).beat())
+        asyncio.run(HttpHeartbeat(url).send())
 
 
 @pytest.mark.parametrize("status", [404, 410, 500, 302])
 def test_a_heartbeat_that_is_refused(status: int) -> None:
     """Any other answer is a failure with its status."""
     with answering(status) as url, pytest.raises(DeliveryFailed, match=str(status)):
-        asyncio.run(HttpHeartbeat(f"{url}/marked-value").beat())
+        asyncio.run(HttpHeartbeat(f"{url}/marked-value").send())
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:{port}/marked-value", "nonsense", "http://[::1"])
 def test_a_heartbeat_that_nobody_hears(url: str, unused: int) -> None:
     """An address where nobody is, or that is none, is a failure that does not repeat it."""
     with stamina.set_testing(True, attempts=3, cap=True), pytest.raises(DeliveryFailed) as failed:
-        asyncio.run(HttpHeartbeat(url.format(port=unused)).beat())
+        asyncio.run(HttpHeartbeat(url.format(port=unused)).send())
     assert "marked-value" not in str(failed.value)

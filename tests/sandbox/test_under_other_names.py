@@ -106,9 +106,9 @@ def test_the_vendors_token_endpoint(tmp_path: Path) -> None:
 
 def test_the_watcher(there: Running) -> None:
     """Each sign of life is counted under its name, with the time of the last."""
-    beat = HttpHeartbeat(f"{there.url}/ping/made-up").beat
+    beat = HttpHeartbeat(f"{there.url}/ping/made-up").send
     asyncio.run(beat())
-    asyncio.run(HttpHeartbeat(f"{there.url}/ping/another").beat())
+    asyncio.run(HttpHeartbeat(f"{there.url}/ping/another").send())
     asyncio.run(beat())
     told = {one["name"]: one for one in there.web.get("/ping").json()}
     assert {name: one["count"] for name, one in told.items()} == {"made-up": 2, "another": 1}

@@ -18,8 +18,8 @@ from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.lookup import Lookup, index_key
 from orrery.checkout.records import AccessRecord
 from orrery.owner.approval_log import ApprovalLog
+from orrery.owner.intent_store import IntentStore
 from orrery.owner.outbox import Outbox
-from orrery.owner.steps import Steps
 from orrery.owner.stored import read
 from orrery.ports.store import Put
 from tests.support.clock import ManualClock
@@ -81,7 +81,7 @@ async def test_the_approval_log_holds(store_file: Path) -> None:
     try:
         log = ApprovalLog(store, clock)
         assert await log.broken_at() is None
-        steps = Steps(store, log)
+        steps = IntentStore(store, log)
         assert await steps.unreadable() == []
         proposals = await steps.proposals()
         assert len(proposals) == 2

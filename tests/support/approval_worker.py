@@ -11,7 +11,7 @@ from pathlib import Path
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore
 from orrery.adapters.ssh_keygen import SshKeygen
-from orrery.owner.approvals import Approvals, Draft, Operation
+from orrery.owner.approvals import Approvals, IntentDraft, Operation
 from orrery.owner.intents import NAMESPACE, Intent
 from orrery.ports.clock import Clock
 from tests.support.ssh_keys import public_half
@@ -51,7 +51,9 @@ async def turn_on(store_path: Path, lights: Path, key: Path) -> None:
     print("ready", flush=True)  # noqa: T201  this is how it speaks to the test
     while True:
         target = f"light-{os.urandom(6).hex()}"
-        intent = await approvals.propose(Draft("turn-on", target, {"on": True}, "Turn it on.", "It is dark."))
+        intent = await approvals.propose(
+            IntentDraft("turn-on", target, {"on": True}, "Turn it on.", "It is dark.")
+        )
         statement = approvals.statement(intent).to_bytes()
         signature = SshKeygen([], NAMESPACE).sign(statement, key)
         progress = await approvals.sign(intent.id, statement, signature)

@@ -8,7 +8,7 @@ from itertools import count
 
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import ApprovalRefused, OrreryError
-from orrery.owner.approvals import Approvals, Draft, Operation
+from orrery.owner.approvals import Approvals, IntentDraft, Operation
 from orrery.owner.chain import LogEntry
 from orrery.owner.intents import Intent
 from orrery.owner.progress import Progress
@@ -103,7 +103,7 @@ class Desk:
         approvals.allow(*self.switches.operations(), *([operation] if operation else []))
         return approvals
 
-    def draft(self, operation: str = "turn-on", **other: object) -> Draft:
+    def draft(self, operation: str = "turn-on", **other: object) -> IntentDraft:
         """Return what is to be proposed, with other fields where given."""
         fields: dict[str, object] = {
             "target": f"switch-{next(self._numbers)}",
@@ -111,7 +111,7 @@ class Desk:
             "summary": "Turn it on.",
             "reason": "It is dark.",
         }
-        return Draft(operation, **(fields | other))  # pyright: ignore[reportArgumentType]  any field of a draft
+        return IntentDraft(operation, **(fields | other))  # pyright: ignore[reportArgumentType]  any field of a draft
 
     async def proposed(self, operation: str = "turn-on", **other: object) -> Intent:
         """Propose something."""

@@ -22,7 +22,7 @@ from orrery.live import records as live
 from orrery.live.monitor import Seen
 from orrery.live.quota import Budget
 from orrery.owner import lease, restored
-from orrery.owner.baseline import Announcement, Kept
+from orrery.owner.baseline import Announcement, Baseline
 from orrery.owner.chain import LogEntry
 from orrery.owner.intents import Erased, Intent
 from orrery.owner.outbox import Row
@@ -74,7 +74,7 @@ READERS: dict[str, Reader] = {
     "receipt:": Receipt.from_bytes,
     "reconciled": checkout.Reconciled.from_bytes,
     "restored-at": restored.Restored.from_bytes,
-    "secret:": Kept.from_bytes,
+    "secret:": Baseline.from_bytes,
     "secret-announced:": Announcement.from_bytes,
 }
 """How the value under each prefix is read."""

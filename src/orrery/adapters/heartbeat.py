@@ -22,7 +22,7 @@ class HttpHeartbeat:
         self._url = url
         self._trust = trust
 
-    async def beat(self) -> None:
+    async def send(self) -> None:
         """Fetch the address once."""
         try:
             answer = await self._fetch()

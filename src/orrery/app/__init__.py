@@ -38,22 +38,22 @@ from orrery.live.domain import LiveDomain
 from orrery.logs import refer_to_sessions
 from orrery.owner.approvals import Approvals
 from orrery.owner.baseline import EVERY
-from orrery.owner.fingerprints import Fingerprints, Sight
-from orrery.owner.guard import Holding, SecretsGuard
-from orrery.owner.health import Health
-from orrery.owner.heart import Heart
+from orrery.owner.fingerprints import Fingerprints, SecretObservations
+from orrery.owner.health import CommonHealth
+from orrery.owner.heartbeat_job import HeartbeatJob
 from orrery.owner.intents import NAMESPACE
 from orrery.owner.outbox import CHANNELS, Channel, Outbox
 from orrery.owner.readiness import Readiness
 from orrery.owner.references import References, ReferringNotifier
+from orrery.owner.secrets_check import HeldSecrets, SecretsCheck
 from orrery.owner.tasks import Tasks
 from orrery.owner.watch import EVERY as WATCH_EVERY
-from orrery.owner.watch import Watch
+from orrery.owner.watch import OutageWatch
 from orrery.owner.workers import Job, Workers
 from orrery.ports.clock import Clock
 from orrery.ports.notifier import Notifier
 from orrery.ports.store import Store
-from orrery.settings import Secrets, Settings, held_in, look_again, uses_of
+from orrery.settings import Secrets, Settings, held_fingerprints, observe_secrets, uses_of
 from orrery.trust import Trust
 
 __all__ = ["Orrery", "clock_of", "opened", "opened_for_examination"]
@@ -113,9 +113,9 @@ def _composed(
     notifiers = _referring(notifiers_of(settings, secrets, clock, trust), references)
     outbox = Outbox(store, clock, notifiers)
     workers = Workers(store, clock, holder)
-    health = Health(store, outbox, workers.failing, notifiers)
-    guard = _guard(settings, secrets, clock, store, key)
-    parts = Parts(health, checkout, live, guard, references, snapshots_of(settings), clock)
+    health = CommonHealth(store, outbox, workers.failing, notifiers)
+    secrets_check = _secrets_check(settings, secrets, clock, store, key)
+    parts = Parts(health, checkout, live, secrets_check, references, snapshots_of(settings), clock)
     orrery = Orrery(
         clock=clock,
         store=store,
@@ -129,7 +129,7 @@ def _composed(
         workers=workers,
         parts=parts,
         readiness=Readiness(parts.all, clock),
-        guard=guard,
+        secrets_check=secrets_check,
         gate=AdminBasic(secrets.reveal("admin_password_hash"), live.wrong_passwords),
         mode=settings.mode,
     )
@@ -146,25 +146,27 @@ def _add_jobs(orrery: Orrery, settings: Settings, trust: Trust) -> None:
     workers.add(
         *(Job(f"deliver by {one}", timedelta(seconds=1), partial(outbox.deliver_due, one)) for one in CHANNELS)
     )
-    # Each process looks: at its own failing jobs, and at its secrets, which may be wiped beside one that has them.
-    watch = Watch(orrery.store, orrery.clock, orrery.readiness.look)
-    workers.add(Job(Watch.JOB, WATCH_EVERY, watch.tell, everywhere=True))
-    workers.add(Job(SecretsGuard.JOB, EVERY, orrery.guard.look, everywhere=True))
+    # Each process checks its own failing jobs, and its secrets: another process's secrets may still be there.
+    watch = OutageWatch(orrery.store, orrery.clock, orrery.readiness.run_round)
+    workers.add(Job(OutageWatch.JOB, WATCH_EVERY, watch.notify, everywhere=True))
+    workers.add(Job(SecretsCheck.JOB, EVERY, orrery.secrets_check.check, everywhere=True))
     workers.add(*orrery.checkout.jobs(), *orrery.live.jobs(), *orrery.fraud.jobs())
     if settings.heartbeat.url:
-        heart = Heart(heartbeat_of(settings.heartbeat.url, trust), workers.failing, outbox.stuck)
-        workers.add(Job(Heart.JOB, timedelta(minutes=1), heart.beat))
+        heartbeat = HeartbeatJob(heartbeat_of(settings.heartbeat.url, trust), workers.failing, outbox.stuck)
+        workers.add(Job(HeartbeatJob.JOB, timedelta(minutes=1), heartbeat.run))
 
 
-def _guard(settings: Settings, secrets: Secrets, clock: Clock, store: Store, key: bytes) -> SecretsGuard:
+def _secrets_check(settings: Settings, secrets: Secrets, clock: Clock, store: Store, key: bytes) -> SecretsCheck:
     fingerprints = Fingerprints.of_store(key)
 
-    async def sight() -> Sight:
-        return await asyncio.to_thread(look_again, settings, fingerprints)
+    async def observe() -> SecretObservations:
+        return await asyncio.to_thread(observe_secrets, settings, fingerprints)
 
     observer = f"{platform.node()}:{settings.server.private_port}"
-    holding = Holding(held_in(secrets, fingerprints), fingerprints.keyed_by, observer, uses_of(settings))
-    return SecretsGuard(store, clock, holding, sight)
+    held = HeldSecrets(
+        held_fingerprints(secrets, fingerprints), fingerprints.keyed_by, observer, uses_of(settings)
+    )
+    return SecretsCheck(store, clock, held, observe)
 
 
 def _approvals(settings: Settings, secrets: Secrets, clock: Clock, store: Store, key: bytes) -> Approvals:

@@ -14,11 +14,11 @@ from orrery.edge.owner_page import OwnerPage, PanelSource
 from orrery.fraud.domain import FraudDomain
 from orrery.live.domain import LiveDomain
 from orrery.owner.approvals import Approvals
-from orrery.owner.guard import SecretsGuard
 from orrery.owner.outbox import Outbox
 from orrery.owner.overview import Overview
 from orrery.owner.readiness import Readiness
 from orrery.owner.references import References
+from orrery.owner.secrets_check import SecretsCheck
 from orrery.owner.workers import Workers
 from orrery.ports.clock import Clock
 from orrery.ports.processor import ProcessorReads
@@ -41,7 +41,7 @@ class Orrery:
     workers: Workers
     parts: Parts
     readiness: Readiness
-    guard: SecretsGuard
+    secrets_check: SecretsCheck
     gate: AdminBasic
     mode: str
 
@@ -52,7 +52,7 @@ class Orrery:
             PanelSource("Sales", self.checkout.sales.panel),
             PanelSource("Payments and access", self.checkout.reconciliation.panel),
             PanelSource("Approvals", self.approvals.panel),
-            PanelSource("Secrets", self.guard.panel),
+            PanelSource("Secrets", self.secrets_check.panel),
             PanelSource("Receipts", self.checkout.preflight.panel),
             PanelSource("What visitors get", self.checkout.verification.panel),
             PanelSource("Fraud clusters", self.fraud.panel),
@@ -71,7 +71,7 @@ class Orrery:
             [checkout.router(), live.router()], checkout.direct(), self.readiness.last, metrics, site
         )
         page = OwnerPage(self.gate, self.clock, self.panels(), mode=self.mode, within=self.references.within)
-        undelivered, held = self.parts.health.undelivered, self.guard.held
+        undelivered, held = self.parts.health.undelivered, self.secrets_check.held_fingerprints
         private = private_app(public, self.readiness.last, metrics, undelivered, page, held)
         count = metrics.counter_of(LiveDomain.PATH)
         return FastReads(public, LiveDomain.PATH, self.live.fast(), count), private

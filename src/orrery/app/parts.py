@@ -8,9 +8,9 @@ from orrery.adapters.snapshot_folder import SnapshotFolder
 from orrery.checkout.domain import CheckoutDomain
 from orrery.live.domain import LiveDomain
 from orrery.owner.backups import backup_finding
-from orrery.owner.guard import SecretsGuard
-from orrery.owner.health import Health
+from orrery.owner.health import CommonHealth
 from orrery.owner.references import References
+from orrery.owner.secrets_check import SecretsCheck
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 
@@ -19,10 +19,10 @@ from orrery.ports.health import Finding
 class Parts:
     """The parts that can be looked at."""
 
-    health: Health
+    health: CommonHealth
     checkout: CheckoutDomain
     live: LiveDomain
-    guard: SecretsGuard
+    secrets_check: SecretsCheck
     references: References
     snapshots: SnapshotFolder | None
     clock: Clock
@@ -30,7 +30,7 @@ class Parts:
     async def all(self) -> Sequence[Finding]:
         """Return how every part is; writes to the store to see whether it can."""
         await self.health.write()
-        receipts, secrets = await self.checkout.receipts.local(), await self.guard.findings()
+        receipts, secrets = await self.checkout.receipts.local(), await self.secrets_check.findings()
         return [*await self.without_panels(), *receipts, *secrets]
 
     async def without_panels(self) -> Sequence[Finding]:

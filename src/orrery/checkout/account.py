@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict
 
 from orrery.errors import Invalid, NotFound, ProcessorUnreachable
-from orrery.owner.approvals import Approvals, Draft, Operation
+from orrery.owner.approvals import Approvals, IntentDraft, Operation
 from orrery.owner.intents import Intent
 from orrery.ports.processor import (
     BRANDING,
@@ -251,7 +251,7 @@ class AccountDesk:
         changes: Sequence[FieldChange],
         reason: str,
     ) -> Proposed:
-        draft = Draft(
+        draft = IntentDraft(
             operation,
             target,
             body.model_dump(mode="json", exclude_defaults=True),

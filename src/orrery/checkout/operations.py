@@ -4,7 +4,7 @@ import secrets
 from typing import Literal
 
 from orrery.checkout import collections, keys
-from orrery.owner.approvals import Approvals, Draft, Operation
+from orrery.owner.approvals import Approvals, IntentDraft, Operation
 from orrery.owner.intents import Intent
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Processor, ProcessorWrites
@@ -44,7 +44,7 @@ class Expiry:
             if is_same and proposal.progress and proposal.progress.state == "proposed":
                 return intent
         summary = f"Expire the open session {session_id}"
-        return await self._approvals.propose(Draft(EXPIRE_SESSION, session_id, {}, summary, reason, by=by))
+        return await self._approvals.propose(IntentDraft(EXPIRE_SESSION, session_id, {}, summary, reason, by=by))
 
     async def perform(self, intent: Intent, target: str) -> str:
         """Expire the session; raise the processor's errors."""

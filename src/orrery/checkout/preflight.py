@@ -19,7 +19,7 @@ from orrery.checkout.receipts import Trial, digest_of, stored_form, trial_key
 from orrery.checkout.selling import Selling, Standing, State
 from orrery.checkout.trials import Outcome, Trials, asked_anew
 from orrery.errors import NotConfigured, OrreryError, ProcessorError
-from orrery.owner.approvals import Approvals, Draft, Proposal
+from orrery.owner.approvals import Approvals, IntentDraft, Proposal
 from orrery.owner.intents import Intent
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, Tone, moment
@@ -152,7 +152,7 @@ class Preflight:
         """Return the newest run in force that is for exactly today's parameters and is not finished."""
         for proposal in await self._runs():
             intent = proposal.intent
-            if not self._is_for(intent, plans) or not await self._approvals.stands(intent.id):
+            if not self._is_for(intent, plans) or not await self._approvals.is_in_force(intent.id):
                 continue
             trials = [await self._trials.of(intent.target, plan.product.key) for plan in plans]
             if not all(trial and trial.state in {"expired", "completed", "left open"} for trial in trials):
@@ -168,7 +168,7 @@ class Preflight:
         tried = plans[0].product.name if len(plans) == 1 else f"{len(plans)} products"
         summary = f"Expire the test sessions of one preflight of {tried}"
         run_id = f"run-{secrets.token_hex(6)}"
-        return await self._approvals.propose(Draft(EXPIRE_PREFLIGHT_SESSIONS, run_id, body, summary, REASON))
+        return await self._approvals.propose(IntentDraft(EXPIRE_PREFLIGHT_SESSIONS, run_id, body, summary, REASON))
 
     def _body(self, plans: Sequence[Plan]) -> dict[str, JsonValue]:
         products: dict[str, JsonValue] = {plan.product.name: plan.digest for plan in plans}

@@ -16,7 +16,7 @@ from orrery.checkout.records import KEEP_EVENTS, AccessRecord, ErasedSession, Jo
 from orrery.errors import Invalid, NotFound, RecordUnreadable
 from orrery.owner import outbox
 from orrery.owner.approvals import Approvals, Proposal, kept_reason
-from orrery.owner.steps import INTENT
+from orrery.owner.intent_store import INTENT
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Committed, Delete, Entry, Put, Store, Unchanged, Write
 from orrery.runtime.collection import Changes, Collection, Walk, sortable, unreadable, write

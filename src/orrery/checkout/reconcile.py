@@ -184,7 +184,7 @@ class Reconciliation:
         except RecordUnreadable as error:
             report.leave_out(error)
             return
-        source = Source("reconcile", silent=restored is not None and restored.may_have_told(session.created))
+        source = Source("reconcile", silent=restored is not None and restored.may_have_notified(session.created))
         try:
             outcome = await self._outcome(session, source, dry_run=report.dry_run)
         except RecordUnreadable as error:

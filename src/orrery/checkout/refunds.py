@@ -66,7 +66,7 @@ class Look:
 
     def held(self, at: datetime) -> bool:
         """Return whether what happened then may have been told before a restore."""
-        return self.restored is not None and self.restored.may_have_told(at)
+        return self.restored is not None and self.restored.may_have_notified(at)
 
 
 class Refunds:

@@ -11,7 +11,7 @@ from rich.text import Text
 from orrery.cli.tables import Row
 from orrery.cli.terminal import new_console, visible
 from orrery.owner.approvals import Progress, Proposal
-from orrery.owner.audit import Head, Verified
+from orrery.owner.audit import AuditResult, Head
 from orrery.owner.chain import LogEntry
 from orrery.owner.intents import NAMESPACE
 
@@ -92,7 +92,7 @@ def log_row(entry: LogEntry | None, found: Mapping[str, Proposal], erased: Abstr
     return entry.model_dump(exclude={"v"}) | {"intent": entry.intent_id, "reason": reason}
 
 
-def verdict(verified: Verified, remembered: Head | None) -> Iterator[str]:
+def verdict(verified: AuditResult, remembered: Head | None) -> Iterator[str]:
     """Yield what a look through the log has shown, a sentence each."""
     if verified.head and verified.broken_at is None:
         whole = ", and signatures and intents are as it says" if verified.holds else ""
@@ -116,7 +116,7 @@ def verdict(verified: Verified, remembered: Head | None) -> Iterator[str]:
         )
 
 
-def _wrong(verified: Verified) -> Iterator[str]:
+def _wrong(verified: AuditResult) -> Iterator[str]:
     if verified.unchecked:
         yield f"The signatures were not checked: {verified.unchecked}"
     if verified.unproven:

@@ -13,7 +13,7 @@ from orrery.cli.services import AsJson, Config, Reason, configured, with_service
 from orrery.cli.signing import sign_intent, statement_of
 from orrery.cli.tables import Row, note, show
 from orrery.errors import Invalid, RecordUnreadable
-from orrery.owner.audit import Verified, erased_as_proposed, read_head
+from orrery.owner.audit import AuditResult, erased_as_proposed, read_head
 from orrery.owner.intents import NAMESPACE
 from orrery.owner.public_keys import public_key
 from orrery.owner.stored import unreadable
@@ -129,7 +129,7 @@ def verify(
     remembered = None if head is None else read_head(head)
     signatures = SshKeygen([*settings.approvals.owner_keys, *map(_old_key, old_key or [])], NAMESPACE)
 
-    async def look(orrery: Orrery) -> Verified:
+    async def look(orrery: Orrery) -> AuditResult:
         return await orrery.approvals.verify(remembered, signatures)
 
     verified = with_services(config, look)

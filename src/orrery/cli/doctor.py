@@ -13,7 +13,7 @@ from orrery.cli.doctor_approvals import approval_findings
 from orrery.cli.services import AsJson, Config, configured
 from orrery.cli.tables import show_json
 from orrery.cli.terminal import marked, new_console
-from orrery.owner.health import STORE, examined
+from orrery.owner.health import STORE, run_check
 from orrery.ports.health import Finding
 from orrery.settings import Secrets, Settings
 
@@ -45,7 +45,7 @@ async def _examine(settings: Settings, secrets: Secrets) -> list[Finding]:
         local = [one for one in findings if one.part != STORE]
         checks = [*orrery.checkout.health.remote(), *orrery.live.health.remote()]
         checks += [("approval log", orrery.approvals.finding)]
-        asked = [await examined(part, check) for part, check in checks]
+        asked = [await run_check(part, check) for part, check in checks]
         return [*store, *local, *asked, *await orrery.parts.health.remote()]
 
 

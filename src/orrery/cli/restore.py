@@ -16,7 +16,7 @@ from orrery.cli.services import Config, configured
 from orrery.cli.tables import left_out, note
 from orrery.errors import OrreryError, RecordUnreadable, StoreError, StoreMissing
 from orrery.owner.outbox import Outbox
-from orrery.owner.restored import Restoration, Settled
+from orrery.owner.restored import Restoration, RestoreResult
 from orrery.ports.clock import Clock
 from orrery.settings import Secrets, Settings
 
@@ -61,7 +61,7 @@ def _workshop(store: Path) -> Generator[Path]:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-async def _settled(copy: Path, clock: Clock) -> Settled:
+async def _settled(copy: Path, clock: Clock) -> RestoreResult:
     store = await SqliteStore.open(copy, clock)
     try:
         return await Restoration(store, clock, Outbox(store, clock, {})).settle()

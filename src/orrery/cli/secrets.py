@@ -59,7 +59,9 @@ def announce(
     config: Config = None,
 ) -> None:
     """Say that a secret is about to change, so that the change is no alarm: it counts for 24 hours."""
-    announcement = _with(load_usable(config), lambda orrery: orrery.guard.announce(name, reason, removal=removal))
+    announcement = _with(
+        load_usable(config), lambda orrery: orrery.secrets_check.announce(name, reason, removal=removal)
+    )
     note(_announced(announcement))
 
 

@@ -12,10 +12,10 @@ from orrery.checkout import probe
 from orrery.cli.key_rights import UNTRIED, Rights, tried
 from orrery.edge.auth import hashed
 from orrery.errors import OrreryError, ProcessorRefused
-from orrery.owner.baseline import Alarm, Announcement, Kept
-from orrery.owner.fingerprints import DIRECTORY, Seen
-from orrery.owner.secret_letters import Use, described
-from orrery.settings import Secrets, Settings, look_again
+from orrery.owner.baseline import Alarm, Announcement, Baseline
+from orrery.owner.fingerprints import DIRECTORY, SecretObservation
+from orrery.owner.secret_alerts import SecretUse, describe
+from orrery.settings import Secrets, Settings, observe_secrets
 from orrery.settings.forms import form_of
 from orrery.tls import advice
 
@@ -66,9 +66,9 @@ class Examined:
 class Known:
     """What is known before the secrets are looked at one by one."""
 
-    kept: Mapping[str, Kept]
+    baselines: Mapping[str, Baseline]
     announced: Mapping[str, Announcement]
-    sight: Mapping[str, Seen]
+    observations: Mapping[str, SecretObservation]
     service: InMemory | None
 
 
@@ -94,24 +94,26 @@ class Examination:
 
     async def run(self) -> tuple[list[Examined], str]:
         """Return each secret, the folder if there is one, and a sentence about the running service."""
-        guard = self.orrery.guard
-        sight = look_again(self.settings, lambda _name, _value: "")
-        known = Known(await guard.kept(), await guard.announced(), sight, await self.service.in_memory())
+        check = self.orrery.secrets_check
+        observations = observe_secrets(self.settings, lambda _name, _value: "")
+        known = Known(
+            await check.baselines(), await check.announced(), observations, await self.service.in_memory()
+        )
         said = self._said(known.service)
-        if known.service and known.service.keyed_by != guard.holding.keyed_by:
-            known = Known(known.kept, known.announced, sight, None)
-        found = [await self._examined(name, use, known) for name, use in guard.uses.items()]
+        if known.service and known.service.keyed_by != check.held.keyed_by:
+            known = Known(known.baselines, known.announced, observations, None)
+        found = [await self._examined(name, use, known) for name, use in check.uses.items()]
         return [*found, *self._folder(known)], said
 
     def _said(self, service: InMemory | None) -> str:
         if service is None:
             return "The service does not run here: its memory and its webhook were not looked at."
-        if service.keyed_by != self.orrery.guard.holding.keyed_by:
+        if service.keyed_by != self.orrery.secrets_check.held.keyed_by:
             return "The service that runs here has another store: its memory and its webhook were not looked at."
         return "The service runs: its memory and its webhook were looked at."
 
-    async def _examined(self, name: str, use: Use, known: Known) -> Examined:
-        mine = self.orrery.guard.holding.fingerprints[name]
+    async def _examined(self, name: str, use: SecretUse, known: Known) -> Examined:
+        mine = self.orrery.secrets_check.held.fingerprints[name]
         remarks = [remark async for remark in self._remarks(name, use, known, mine)]
         elsewhere = known.service is not None and known.service.secrets.get(name) is not None
         there = mine is not None or elsewhere
@@ -119,13 +121,13 @@ class Examination:
         state: State = "broken" if broken else "ok" if there else "off"
         return Examined(name, state, mine, known.announced.get(name), tuple(remarks))
 
-    async def _remarks(self, name: str, use: Use, known: Known, mine: str | None) -> AsyncIterator[Remark]:
+    async def _remarks(self, name: str, use: SecretUse, known: Known, mine: str | None) -> AsyncIterator[Remark]:
         theirs = known.service.secrets.get(name) if known.service else None
-        kept = known.kept.get(name)
+        kept = known.baselines.get(name)
         if trouble := self.troubles.get(name):
             yield Remark(trouble, "Put the right value there, in a file that nobody else may write.")
-        elif lost := _lost(known.sight[name], kept):
-            yield Remark(*described(lost, name))
+        elif lost := _lost(known.observations[name], kept):
+            yield Remark(*describe(lost, name))
             return
         elif mine is None and theirs is None:
             yield _missing(name, use)
@@ -144,7 +146,7 @@ class Examination:
         yield Remark(form.wrong, "Put the right value there.") if form.wrong else Remark("present")
         if form.note:
             yield Remark(form.note)
-        if _is_everybodys(known.sight.get(name), known.sight[DIRECTORY]):
+        if _is_everybodys(known.observations.get(name), known.observations[DIRECTORY]):
             yield Remark("everybody on this machine may read its file", "Take the rights of others away (chmod).")
         match name:
             case "processor_api_key":
@@ -201,14 +203,14 @@ class Examination:
         return Remark("the password is another one", "Make the hash anew: `orrery admin hash`.")
 
     def _folder(self, known: Known) -> list[Examined]:
-        seen, kept = known.sight[DIRECTORY], known.kept.get(DIRECTORY)
+        seen, kept = known.observations[DIRECTORY], known.baselines.get(DIRECTORY)
         if seen.state == "missing" and "" not in self.troubles:
             return []
         remarks = (
             [Remark(self.troubles[""], "Until then the service does not start.")] if "" in self.troubles else []
         )
         if kept and (alarm := kept.worst()):
-            remarks.append(Remark(*described(alarm.trouble, DIRECTORY)))
+            remarks.append(Remark(*describe(alarm.trouble, DIRECTORY)))
         state: State = "broken" if remarks else "ok"
         return [
             Examined(
@@ -222,7 +224,7 @@ def _address(host: str, port: int) -> str:
     return f"http://[{reached}]:{port}" if ":" in reached else f"http://{reached}:{port}"
 
 
-def _lost(seen: Seen, kept: Kept | None) -> Literal["emptied", "vanished"] | None:
+def _lost(seen: SecretObservation, kept: Baseline | None) -> Literal["emptied", "vanished"] | None:
     """Return how a secret was lost that lay in the folder before, whether the service has seen that or not."""
     if kept is None or kept.fingerprint is None or kept.place != "directory":
         return None
@@ -235,12 +237,12 @@ def _lost(seen: Seen, kept: Kept | None) -> Literal["emptied", "vanished"] | Non
             return None
 
 
-def _told(alarm: Alarm, kept: Kept, mine: str | None) -> Remark:
+def _told(alarm: Alarm, kept: Baseline, mine: str | None) -> Remark:
     """Return what the service saw at its last look, unless that is over: it looks every ten minutes only."""
     seen_from_here = kept.place == "directory" and mine is not None and mine == kept.fingerprint
     if seen_from_here and alarm.trouble in ("vanished", "emptied", "changed"):
         return Remark(f"as before again; the service has not looked since {alarm.seen_at:%H:%M} UTC")
-    return Remark(*described(alarm.trouble, kept.name))
+    return Remark(*describe(alarm.trouble, kept.name))
 
 
 def _told_rights(rights: Rights) -> Iterator[Remark]:
@@ -263,7 +265,7 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names)
 
 
-def _missing(name: str, use: Use) -> Remark:
+def _missing(name: str, use: SecretUse) -> Remark:
     if use.needed:
         return Remark(f"missing: {use.effect}", f"Put it into the secret file {name}, and restart the service.")
     return Remark(f"missing. {use.idle}")
@@ -287,7 +289,7 @@ def _delivered(verdicts: list[probe.Verdict]) -> Remark:
     return Remark("the running webhook refuses a signed probe", RESTART)
 
 
-def _is_everybodys(seen: Seen | None, folder: Seen) -> bool:
+def _is_everybodys(seen: SecretObservation | None, folder: SecretObservation) -> bool:
     if seen is None or seen.mode is None or seen.place != folder.place or folder.mode is None:
         return False
     return bool(seen.mode & _READ and folder.mode & _PASS)

@@ -64,7 +64,7 @@ async def serve(
         public, private = orrery.apps(site)
         private_address = private_socket.getsockname()[:2]
         server = uvicorn.Server(_uvicorn(Listeners(public, private, private_address)))
-        _ = await orrery.readiness.look()  # else the service says "not ready" until its first round has ended
+        _ = await orrery.readiness.run_round()  # else the service says "not ready" until its first round has ended
         # What was imported stays for ever: looking through it again and again costs tens of milliseconds a time.
         gc.collect()
         gc.freeze()

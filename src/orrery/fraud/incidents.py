@@ -13,9 +13,9 @@ from orrery.fraud.operations import BLOCK, UNBLOCK, body_of
 from orrery.fraud.records import ListedEntry
 from orrery.owner.approvals import Approvals, Proposal
 from orrery.owner.audit import erased_as_proposed
-from orrery.owner.chain import Kind, LogEntry, first_break
+from orrery.owner.chain import EntryKind, LogEntry, first_break
 
-OUTCOMES: dict[Kind, str] = {
+OUTCOMES: dict[EntryKind, str] = {
     "proposed": "waits for your signature",
     "withdrawn": "withdrawn, nothing was changed",
     "started": "under way, or not known: settle it",

@@ -12,7 +12,7 @@ from orrery.fraud.listed import blocklist, by_alias, entries_with, same_value, v
 from orrery.fraud.operations import BLOCK, UNBLOCK, body_of
 from orrery.fraud.reading import Reading
 from orrery.fraud.records import EntriesBody, ListedEntry
-from orrery.owner.approvals import Approvals, Draft
+from orrery.owner.approvals import Approvals, IntentDraft
 from orrery.owner.intents import Intent
 from orrery.ports.processor import ListEntry, ProcessorReads, ValueList
 
@@ -107,7 +107,7 @@ class Screening:
     ) -> Intent:
         body = EntriesBody(entries=tuple(entries))
         named = " and ".join(f"{NAMES[one.trait]} {one.value}" for one in wanted)
-        draft = Draft(
+        draft = IntentDraft(
             operation=operation,
             target=" and ".join(body.lists),
             body=body.model_dump(mode="json", exclude_none=True),

@@ -4,7 +4,16 @@ from collections.abc import AsyncIterator, Sequence
 
 from orrery.errors import StoreUnavailable
 from orrery.owner import outbox
-from orrery.owner.chain import Kind, LogEntry, Logged, Word, broken_at, following, impersonal, last_states
+from orrery.owner.chain import (
+    EntryKind,
+    LogEntry,
+    LoggedStates,
+    SignedStatement,
+    broken_at,
+    following,
+    impersonal,
+    last_states,
+)
 from orrery.owner.intents import Intent
 from orrery.owner.stored import readable
 from orrery.ports.clock import Clock
@@ -15,8 +24,8 @@ LOG = "approval-log:"
 HEAD = "approval-log-head"
 
 _ROUNDS = 20
-_UNTOLD: tuple[Kind, ...] = ("proposed", "withdrawn", "started", "closed")
-NO_WORD = Word()
+_WITHOUT_PUSH: tuple[EntryKind, ...] = ("proposed", "withdrawn", "started", "closed")
+UNSIGNED = SignedStatement()
 _DAMAGED = "The approval log is damaged, so nothing was written: see `orrery approvals verify`."
 
 
@@ -29,12 +38,12 @@ class ApprovalLog:
 
     async def append(  # noqa: PLR0913  what belongs to an entry and to its one commit
         self,
-        kind: Kind,
+        kind: EntryKind,
         intent: Intent,
         note: str = "",
         *,
         target: str = "",
-        word: Word = NO_WORD,
+        signed: SignedStatement = UNSIGNED,
         quiet: bool = False,
         writes: Sequence[Write] = (),
         checks: Sequence[Check] = (),
@@ -53,15 +62,15 @@ class ApprovalLog:
             digest=intent.digest(),
             target=target,
             note=impersonal(note),
-            statement=word.statement,
-            signature=word.signature,
-            signer=word.signer,
+            statement=signed.statement,
+            signature=signed.signature,
+            signer=signed.signer,
         )
         for _ in range(_ROUNDS):
             head = await self._head()
             entry = following(head[1] if head else None, new)
             place = Absent(_key(entry))
-            stored = [*_stored(entry), *([] if quiet else _told(entry))]
+            stored = [*_stored(entry), *([] if quiet else _pushes(entry))]
             unchanged = Unchanged(HEAD, head[0].version) if head else Absent(HEAD)
             outcome = await commit(self._store, Changes([*stored, *writes], [unchanged, place, *checks]))
             if not isinstance(outcome, Conflict):
@@ -95,7 +104,7 @@ class ApprovalLog:
         """Return the first number at which an entry is missing, altered, or not where it belongs."""
         return broken_at(*await self._whole())
 
-    async def states(self) -> Logged:
+    async def states(self) -> LoggedStates:
         """Return what the log says last of each intent and target; raise `StoreUnavailable` if it is damaged."""
         entries, head = await self._whole()
         if broken_at(entries, head) is not None:
@@ -131,12 +140,12 @@ def _stored(entry: LogEntry) -> list[Write]:
     return [Put(_key(entry), value), Put(HEAD, value)]
 
 
-def _told(entry: LogEntry) -> list[Write]:
+def _pushes(entry: LogEntry) -> list[Write]:
     """Return the writes that enqueue a push with an entry and the head of the log.
 
     A standing approval causes a push when it is signed and when a target fails, not for each target that succeeds.
     """
-    if entry.kind in _UNTOLD or (entry.kind == "done" and entry.target):
+    if entry.kind in _WITHOUT_PUSH or (entry.kind == "done" and entry.target):
         return []
     letter = outbox.Draft(
         id=f"approval-log-{entry.number}-{entry.hash[:8]}",

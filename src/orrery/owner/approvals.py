@@ -18,12 +18,21 @@ from pydantic import JsonValue
 from orrery.errors import ApprovalRefused, Invalid, Overtaken, StoreUnavailable
 from orrery.owner import outbox
 from orrery.owner.approval_log import ApprovalLog
-from orrery.owner.audit import Head, Verified, audit
-from orrery.owner.chain import Word
-from orrery.owner.execution import Deed, Execution, Operation
+from orrery.owner.audit import AuditResult, Head, audit
+from orrery.owner.chain import SignedStatement
+from orrery.owner.execution import Executor, Operation, OperationCall
+from orrery.owner.intent_store import IntentStore, Proposal, intent_key, stored_progress
 from orrery.owner.intents import Intent, Statement, read_statement
-from orrery.owner.progress import AHEAD, LIFETIME, STANDING, UNDER_WAY, Progress, State, is_open, may_be_under_way
-from orrery.owner.steps import Proposal, Steps, intent_key, stored_progress
+from orrery.owner.progress import (
+    AHEAD,
+    LIFETIME,
+    STANDING_LIFETIME,
+    UNDER_WAY,
+    IntentState,
+    Progress,
+    is_open,
+    may_be_under_way,
+)
 from orrery.owner.waiting import panel_of
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
@@ -41,7 +50,7 @@ _ROUNDS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class IntentDraft:
     """A proposed change. `body` will be sent to the processor; `before` is the processor's present value."""
 
     operation: str
@@ -67,8 +76,8 @@ class Approvals:
     ) -> None:
         """`deployment` identifies this deployment; `forbidden` are the secrets, which no intent may contain."""
         self.log = ApprovalLog(store, clock)
-        self._steps = Steps(store, self.log)
-        self._execution = Execution(clock, self._steps)
+        self._intents = IntentStore(store, self.log)
+        self._executor = Executor(clock, self._intents)
         self._clock = clock
         self._signatures = signatures
         self._operations: dict[str, Operation] = {}
@@ -79,7 +88,7 @@ class Approvals:
         """Register the operations that intents may name; every other one is refused."""
         self._operations |= {one.name: one for one in operations}
 
-    async def propose(self, draft: Draft) -> Intent:
+    async def propose(self, draft: IntentDraft) -> Intent:
         """Store an intent for the owner to sign; raise `Invalid` without a reason or with a secret in it."""
         reason, now = kept_reason(draft.reason), self._clock.now()
         intent = Intent(
@@ -104,15 +113,15 @@ class Approvals:
 
     async def proposal(self, intent_id: str) -> Proposal:
         """Return one intent with its progress; raise `NotFound` and `RecordUnreadable`."""
-        return await self._steps.proposal(intent_id)
+        return await self._intents.proposal(intent_id)
 
     async def proposals(self) -> list[Proposal]:
         """Return every intent that can be read, the newest first."""
-        return await self._steps.proposals()
+        return await self._intents.proposals()
 
     async def unreadable(self) -> list[Entry]:
         """Return the unreadable entries among the intents: altered, cut, or written by a newer version."""
-        return await self._steps.unreadable()
+        return await self._intents.unreadable()
 
     async def panel(self) -> Panel:
         """Return the panel of the owner's page: the intents that wait for approval, and the newest entries."""
@@ -131,12 +140,12 @@ class Approvals:
         """
         proposal = await self.proposal(intent_id)
         async with self._logging_refusals(proposal.intent):
-            deed = Deed(self._operation(proposal.intent), proposal.intent)
-            word = await self._checked(proposal, _text(statement), _text(signature))
+            call = OperationCall(self._operation(proposal.intent), proposal.intent)
+            signed = await self._checked(proposal, _text(statement), _text(signature))
         async with self._logging_refusals(proposal.intent):
-            progress = await self._begin(proposal, "approved" if deed.operation.covers else "started", word)
+            progress = await self._begin(proposal, "approved" if call.operation.covers else "started", signed)
         if progress.state == "started":
-            progress, _ = await self._execution.carry_out(deed)
+            progress, _ = await self._executor.carry_out(call)
         return progress
 
     async def use(self, intent_id: str, target: str) -> str:
@@ -147,20 +156,20 @@ class Approvals:
         """
         proposal = await self.proposal(intent_id)
         async with self._logging_refusals(proposal.intent, target):
-            deed = Deed(self._operation(proposal.intent), proposal.intent, target)
-            word = await self._standing(proposal, deed)
-        if proposal.progress and is_open(proposal.progress.deed(target)):
-            settled = (await self._execution.settle(deed, proposal.progress)).uses[target]
+            call = OperationCall(self._operation(proposal.intent), proposal.intent, target)
+            signed = await self._checked_use(proposal, call)
+        if proposal.progress and is_open(proposal.progress.of_target(target)):
+            settled = (await self._executor.settle(call, proposal.progress)).uses[target]
             if settled.state == "done":
                 return settled.note
         async with self._logging_refusals(proposal.intent, target):
-            await self._begin_use(deed, word)
-        progress, error = await self._execution.carry_out(deed)
+            await self._begin_use(call, signed)
+        progress, error = await self._executor.carry_out(call)
         if error:
             raise error
         return progress.uses[target].note
 
-    async def stands(self, intent_id: str) -> bool:
+    async def is_in_force(self, intent_id: str) -> bool:
         """Return whether a standing approval is in force: the owner's, unaltered, not withdrawn and not over."""
         proposal = await self.proposal(intent_id)
         progress = proposal.progress
@@ -168,7 +177,7 @@ class Approvals:
             return False
         try:
             _ = await self._checked(
-                proposal, progress.statement, progress.signature, state="approved", lifetime=STANDING
+                proposal, progress.statement, progress.signature, state="approved", lifetime=STANDING_LIFETIME
             )
         except ApprovalRefused:
             return False
@@ -190,7 +199,7 @@ class Approvals:
             raise Invalid("The intent was altered: reading could only tell what became of something else.")
         operation = self._operation(proposal.intent)
         for target in progress.open_targets():
-            progress = await self._execution.settle(Deed(operation, proposal.intent, target), progress)
+            progress = await self._executor.settle(OperationCall(operation, proposal.intent, target), progress)
         return progress
 
     async def close(self, intent_id: str, reason: str) -> None:
@@ -201,22 +210,22 @@ class Approvals:
         said, proposal = kept_reason(reason), await self.proposal(intent_id)
         progress = proposal.progress
         if progress is None:
-            await self._steps.close_void(proposal, said)
+            await self._intents.close_void(proposal, said)
             return
         if not progress.open_targets():
             raise Invalid(f"There is nothing to close: the intent is {proposal.in_words(self._clock.now())}.")
 
         def closed(target: str, progress: Progress) -> Progress | None:
-            deed, now = progress.deed(target), self._clock.now()
-            if deed is None or not is_open(deed):
+            state, now = progress.of_target(target), self._clock.now()
+            if state is None or not is_open(state):
                 return None
-            if may_be_under_way(deed, now):
+            if may_be_under_way(state, now):
                 raise Invalid(f"It may still be under way; ask again in {UNDER_WAY.seconds} s.")
             return progress.after(target, "closed", now, said)
 
         for target in progress.open_targets():
             closing = partial(closed, target)
-            _ = await self._steps.step(proposal.intent, "closed", closing, note=said, target=target)
+            _ = await self._intents.advance(proposal.intent, "closed", closing, note=said, target=target)
 
     async def withdraw(self, intent_id: str) -> Progress:
         """Withdraw an intent that is not signed, or end a standing approval; raise `Invalid` otherwise."""
@@ -229,7 +238,7 @@ class Approvals:
 
         if proposal.progress is None:
             raise Invalid(proposal.why_void)
-        return await self._steps.step(proposal.intent, "withdrawn", withdrawn)
+        return await self._intents.advance(proposal.intent, "withdrawn", withdrawn)
 
     async def erase(self, intent_id: str, reason: str) -> None:
         """Erase the content of an intent at a person's request; its digest and its outcome stay in the log.
@@ -237,9 +246,9 @@ class Approvals:
         Raises `Invalid` while the intent may still be carried out, when it was altered, or without a reason, and
         `NotFound`.
         """
-        await self._steps.erase(intent_id, kept_reason(reason), self._clock.now())
+        await self._intents.erase(intent_id, kept_reason(reason), self._clock.now())
 
-    async def verify(self, remembered: Head | None = None, signatures: Signatures | None = None) -> Verified:
+    async def verify(self, remembered: Head | None = None, signatures: Signatures | None = None) -> AuditResult:
         """Check the whole log, the owner's signatures in it, and every intent.
 
         `remembered` is a head from an earlier push; `signatures` may know keys that are no longer in use.
@@ -248,7 +257,7 @@ class Approvals:
         for _ in range(_ROUNDS):
             head = await self.log.head()
             entries = [entry async for entry in self.log.entries()]
-            proposals, erased = await self.proposals(), await self._steps.erased()
+            proposals, erased = await self.proposals(), await self._intents.erased()
             if head == await self.log.head():
                 return await audit(entries, head, proposals, erased, checks, remembered)
         raise StoreUnavailable("The log is being written to all the time; try again.")
@@ -283,10 +292,10 @@ class Approvals:
         statement: str,
         signature: str,
         *,
-        state: State = "proposed",
+        state: IntentState = "proposed",
         lifetime: timedelta = LIFETIME,
-    ) -> Word:
-        """Return the owner's word on this intent, or raise `ApprovalRefused` saying why it does not count."""
+    ) -> SignedStatement:
+        """Return the owner's signed statement on this intent; raise `ApprovalRefused` when it does not count."""
         said, intent, progress = read_statement(statement), proposal.intent, proposal.progress
         if said.intent_id != intent.id or intent.deployment != self.deployment:
             raise ApprovalRefused("The approval is foreign: it is for another intent or another deployment.")
@@ -306,45 +315,49 @@ class Approvals:
                 f"The approval has expired: it counts for {lifetime.total_seconds() / 60:g} min."
             )
         signer = await self._signatures.check(statement.encode(), signature.encode())
-        return Word(statement, signature, signer)
+        return SignedStatement(statement, signature, signer)
 
-    async def _standing(self, proposal: Proposal, deed: Deed) -> Word:
-        """Return the owner's word that covers a target, or raise `ApprovalRefused`."""
-        progress, covers = proposal.progress, deed.operation.covers
-        if progress is None or covers is None or not deed.target:
+    async def _checked_use(self, proposal: Proposal, call: OperationCall) -> SignedStatement:
+        """Return the owner's signed statement that covers a target, or raise `ApprovalRefused`."""
+        progress, covers = proposal.progress, call.operation.covers
+        if progress is None or covers is None or not call.target:
             raise ApprovalRefused("There is no standing approval of that name.")
-        word = await self._checked(
-            proposal, progress.statement, progress.signature, state="approved", lifetime=STANDING
+        signed = await self._checked(
+            proposal, progress.statement, progress.signature, state="approved", lifetime=STANDING_LIFETIME
         )
-        if not await covers(deed.intent, deed.target):
+        if not await covers(call.intent, call.target):
             raise ApprovalRefused("The approval does not cover this target.")
-        return word
+        return signed
 
-    async def _begin(self, proposal: Proposal, state: Literal["approved", "started"], word: Word) -> Progress:
+    async def _begin(
+        self, proposal: Proposal, state: Literal["approved", "started"], signed: SignedStatement
+    ) -> Progress:
         """Mark the intent as approved or started; a second process finds the approval used."""
 
         def begun(progress: Progress) -> Progress:
             if progress != proposal.progress:
                 raise Overtaken("The approval is used: another process was first.")
             now = self._clock.now()
-            return progress.change(state=state, statement=word.statement, signature=word.signature, changed_at=now)
+            return progress.change(
+                state=state, statement=signed.statement, signature=signed.signature, changed_at=now
+            )
 
-        return await self._steps.step(proposal.intent, state, begun, word=word)
+        return await self._intents.advance(proposal.intent, state, begun, signed=signed)
 
-    async def _begin_use(self, deed: Deed, word: Word) -> None:
+    async def _begin_use(self, call: OperationCall, signed: SignedStatement) -> None:
         """Mark one target of a standing approval as started; a second process finds it used."""
 
         def begun(progress: Progress) -> Progress:
-            use = progress.deed(deed.target)
+            use = progress.of_target(call.target)
             if progress.state != "approved" or is_open(use) or (use and use.state == "done"):
                 raise Overtaken("The approval is used for this target, or was withdrawn.")
-            return progress.after(deed.target, "started", self._clock.now())
+            return progress.after(call.target, "started", self._clock.now())
 
-        _ = await self._steps.step(deed.intent, "started", begun, target=deed.target, word=word)
+        _ = await self._intents.advance(call.intent, "started", begun, target=call.target, signed=signed)
 
     @asynccontextmanager
     async def _logging_refusals(self, intent: Intent, target: str = "") -> AsyncGenerator[None]:
-        """Log a refusal; when the owner's good word was only overtaken by another process, nobody is alarmed."""
+        """Log a refusal; without a push when only another process was faster with a valid approval."""
         try:
             yield
         except ApprovalRefused as error:

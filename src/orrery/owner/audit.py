@@ -1,4 +1,4 @@
-"""A look through the whole approval log, at the owner's signatures in it, and at every intent (decision 15)."""
+"""The check of the whole approval log, of the owner's signatures in it, and of every intent (decision 15)."""
 
 import re
 from collections import defaultdict
@@ -7,10 +7,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from orrery.errors import ApprovalRefused, Invalid, NotConfigured
-from orrery.owner.chain import BEGINNINGS, SHORT, LogEntry, Word, begun_again, broken_at, last_states
+from orrery.owner.chain import BEGINNINGS, SHORT, LogEntry, SignedStatement, begun_again, broken_at, last_states
+from orrery.owner.intent_store import Proposal
 from orrery.owner.intents import read_statement
-from orrery.owner.progress import AHEAD, LIFETIME, STANDING
-from orrery.owner.steps import Proposal
+from orrery.owner.progress import AHEAD, LIFETIME, STANDING_LIFETIME
 from orrery.ports.signatures import Signatures
 
 _HEAD = re.compile(rf"(?P<number>[1-9][0-9]{{0,11}}):(?P<hash>[0-9a-f]{{{SHORT}}})")
@@ -18,14 +18,14 @@ _HEAD = re.compile(rf"(?P<number>[1-9][0-9]{{0,11}}):(?P<hash>[0-9a-f]{{{SHORT}}
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the owner was once told of the log: the number of its last entry, and how its hash begins."""
+    """A head of the log from a push: the number of the last entry then, and the beginning of its hash."""
 
     number: int
     hash: str
 
 
 def read_head(text: str) -> Head:
-    """Return a head as a push tells it, `NUMBER:HASH`; raise `Invalid` when it is none."""
+    """Return a head as a push contains it, `NUMBER:HASH`; raise `Invalid` for any other text."""
     found = _HEAD.fullmatch(text.strip().lower())
     if found is None:
         raise Invalid(f"A head is a number, a colon and {SHORT} hexadecimal digits, as a push tells it.")
@@ -33,28 +33,28 @@ def read_head(text: str) -> Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
-    """What the look has shown."""
+class AuditResult:
+    """The result of the check."""
 
     entries: int
     head: str
-    """`NUMBER:HASH` of the last entry, as a push tells it; empty when there is none."""
+    """`NUMBER:HASH` of the last entry, as a push contains it; empty when there is none."""
     broken_at: int | None
     """The first number at which an entry is missing, altered, or not where it belongs."""
     unproven: tuple[int, ...]
-    """The entries that tell of the owner's word without a signature that shows it."""
+    """The entries about an approval without a valid signature."""
     unchecked: str
     """Why signatures could not be checked; empty when they were, or when there is none."""
     altered: tuple[str, ...]
-    """The intents that are not, or not as far, as the log says."""
+    """The intents whose content or state differs from the log."""
     missing: tuple[str, ...]
-    """The intents that the log names, and that are gone from the store or cannot be read."""
+    """The intents in the log that are missing from the store or cannot be read."""
     remembered: bool | None
     """Whether the head that the owner remembers is in the chain; None when none was given."""
     erased: tuple[str, ...] = ()
-    """The intents that were erased as they had been proposed, and of which the log says so."""
+    """The intents whose erasure the log confirms, with the digest that was proposed."""
     repeated: tuple[int, ...] = ()
-    """The entries that begin what, by the entries before them, could not begin any more."""
+    """The entries that start an operation although an earlier entry rules that out."""
 
     @property
     def holds(self) -> bool:
@@ -70,17 +70,17 @@ async def audit(
     erased: AbstractSet[str],
     signatures: Signatures,
     remembered: Head | None,
-) -> Verified:
-    """Return what a look through the log has shown.
+) -> AuditResult:
+    """Return the result of the check.
 
-    `head` is what the store holds for its last entry, `erased` the intents whose content is gone from the store.
+    `head` is the stored copy of the last entry, `erased` the intents whose content is erased from the store.
     """
     entries = [entry for entry in log if entry]
     intents = {one.intent.id: one for one in proposals}
     proposed, told = _proposed(entries), erased_as_proposed(entries)
     broken = broken_at(log, head)
     unproven, unchecked = await _unproven(entries, signatures)
-    return Verified(
+    return AuditResult(
         entries=len(log),
         head=entries[-1].head if entries else "",
         broken_at=broken,
@@ -100,12 +100,12 @@ def _is_in(entries: Sequence[LogEntry], broken: int | None, head: Head) -> bool:
 
 
 def _proposed(entries: Sequence[LogEntry]) -> dict[str, str]:
-    # The first counts: who alters an intent may append that it was proposed once more.
+    # The first counts: a person who alters an intent may append a second proposal.
     return {entry.intent_id: entry.digest for entry in reversed(entries) if entry.kind == "proposed"}
 
 
 def erased_as_proposed(entries: Sequence[LogEntry]) -> set[str]:
-    """Return the intents of which the log says that they were erased, and nothing that cannot follow."""
+    """Return the intents that the log confirms as erased, without a later entry that contradicts it."""
     proposed, told = _proposed(entries), set[str]()
     for entry in entries:
         # Of an altered intent the digest at its erasure is not the one that was proposed.
@@ -119,8 +119,8 @@ def erased_as_proposed(entries: Sequence[LogEntry]) -> set[str]:
 def _altered(
     entries: Sequence[LogEntry], intents: Mapping[str, Proposal], proposed: Mapping[str, str]
 ) -> list[str]:
-    """Return the intents that differ from the log: in what is to be done, or in how far they have come."""
-    words = {entry.intent_id: entry.word for entry in entries if entry.kind in BEGINNINGS}
+    """Return the intents that differ from the log, in content or in state."""
+    statements = {entry.intent_id: entry.signed_statement for entry in entries if entry.kind in BEGINNINGS}
     said: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for (intent_id, target), state in last_states(entries).items():
         said[intent_id][target] = state
@@ -129,7 +129,7 @@ def _altered(
         for intent_id, found in intents.items()
         if proposed.get(intent_id) != found.intent.digest()
         or not _is_as_far(found, said[intent_id])
-        or not _holds_word(found, words.get(intent_id, Word()))
+        or not _has_statement(found, statements.get(intent_id, SignedStatement()))
     ]
 
 
@@ -141,21 +141,21 @@ def _is_as_far(found: Proposal, said: Mapping[str, str]) -> bool:
     return said == known and progress.digest == found.intent.digest()
 
 
-def _holds_word(found: Proposal, word: Word) -> bool:
+def _has_statement(found: Proposal, signed: SignedStatement) -> bool:
     progress = found.progress
-    return progress is None or (progress.statement, progress.signature) == (word.statement, word.signature)
+    return progress is None or (progress.statement, progress.signature) == (signed.statement, signed.signature)
 
 
 async def _unproven(entries: Sequence[LogEntry], signatures: Signatures) -> tuple[tuple[int, ...], str]:
-    """Return which entries that tell of the owner's word do not hold it, and why that could not be checked."""
+    """Return the entries about an approval without a valid signature, and why signatures could not be checked."""
     claims = [entry for entry in entries if entry.kind in BEGINNINGS]
     found: list[int] = []
-    signers: dict[Word, str] = {}  # a standing approval is in the log once for each of its targets
+    signers: dict[SignedStatement, str] = {}  # a standing approval is in the log once for each of its targets
     for entry in claims:
         try:
-            if entry.word not in signers:
-                signers[entry.word] = await _signer(entry, signatures)
-            _prove(entry, signers[entry.word])
+            if entry.signed_statement not in signers:
+                signers[entry.signed_statement] = await _signer(entry, signatures)
+            _prove(entry, signers[entry.signed_statement])
         except ApprovalRefused:
             found.append(entry.number)
         except NotConfigured as error:
@@ -168,9 +168,9 @@ async def _signer(entry: LogEntry, signatures: Signatures) -> str:
 
 
 def _prove(entry: LogEntry, signer: str) -> None:
-    """Raise `ApprovalRefused` unless the word in an entry, by this signer, is about its intent and in its time."""
+    """Raise `ApprovalRefused` unless an entry's statement, by this signer, is about its intent and in its time."""
     said = read_statement(entry.statement)
-    lifetime = STANDING if entry.target else LIFETIME
+    lifetime = STANDING_LIFETIME if entry.target else LIFETIME
     in_time = -AHEAD <= entry.at - said.at <= lifetime
     if (said.intent_id, said.digest) != (entry.intent_id, entry.digest) or not in_time:
         raise ApprovalRefused("The statement is not about this entry.")

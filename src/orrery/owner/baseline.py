@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from orrery.owner.fingerprints import Place, Seen
+from orrery.owner.fingerprints import Place, SecretObservation
 from orrery.record import Record
 
 EVERY = timedelta(minutes=10)
@@ -28,7 +28,7 @@ FORGOTTEN_AFTER = 3 * EVERY
 Trouble = Literal["vanished", "emptied", "changed", "unreadable", "refused", "mode", "restart"]
 """How a secret differs from its known state. `restart`: its file is right, but the process holds another value."""
 
-Kind = Literal[
+SecretEventKind = Literal[
     "vanished", "emptied", "changed", "unreadable", "refused", "mode", "rotated", "removed", "appeared", "back"
 ]
 """The kinds of push about a secret."""
@@ -65,7 +65,7 @@ class Alarm(Record):
     seen_at: datetime
 
 
-class Kept(Record):
+class Baseline(Record):
     """The known state of one secret, and the alarms of the processes that see another state.
 
     `fingerprint` is null for a secret that is not set. `previous` still counts until `previous_until`, so that
@@ -91,7 +91,7 @@ class Kept(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class CheckContext:
     """The process that checks, the time, the secret's announcement, and the fingerprint of the value in memory."""
 
     at: datetime
@@ -100,118 +100,134 @@ class Look:
     held: str | None = None
 
 
-def compared(kept: Kept | None, name: str, seen: Seen, look: Look) -> tuple[Kept | None, Kind | None]:
+def compare(
+    baseline: Baseline | None, name: str, observed: SecretObservation, context: CheckContext
+) -> tuple[Baseline | None, SecretEventKind | None]:
     """Return the known state from now on, and the kind of push to send, if any."""
-    if seen.state == "unknown":
-        return kept, None
-    if kept is None:
-        return _learned(name, seen, look), None
-    trouble = _trouble(kept, seen, look.at)
-    if trouble is None and _is_put_back(kept, seen, look):
-        return _learned(name, seen, look, kept), "rotated"
+    if observed.state == "unknown":
+        return baseline, None
+    if baseline is None:
+        return _learned(name, observed, context), None
+    trouble = _trouble(baseline, observed, context.at)
+    if trouble is None and _is_put_back(baseline, observed, context):
+        return _learned(name, observed, context, baseline), "rotated"
     if trouble is None:
-        return _as_before(kept, seen, look)
-    if accepted := _accepted(kept, trouble, look):
-        return _learned(name, seen, look, kept), accepted
-    return _alarmed(kept, trouble, seen, look)
+        return _as_before(baseline, observed, context)
+    if accepted := _accepted(baseline, trouble, context):
+        return _learned(name, observed, context, baseline), accepted
+    return _alarmed(baseline, trouble, observed, context)
 
 
-def _learned(name: str, seen: Seen, look: Look, before: Kept | None = None) -> Kept:
-    rotated = before is not None and before.fingerprint and seen.fingerprint and look.announced
-    learned = Kept(
+def _learned(
+    name: str, observed: SecretObservation, context: CheckContext, before: Baseline | None = None
+) -> Baseline:
+    rotated = before is not None and before.fingerprint and observed.fingerprint and context.announced
+    learned = Baseline(
         name=name,
-        fingerprint=seen.fingerprint or None,
+        fingerprint=observed.fingerprint or None,
         previous=before.fingerprint if before and rotated else None,
-        previous_until=look.announced.until if look.announced and rotated else None,
-        place=seen.place,
-        mode=seen.mode,
-        since=look.at,
-        seen_by={look.observer: seen.fingerprint} if rotated else {},
+        previous_until=context.announced.until if context.announced and rotated else None,
+        place=observed.place,
+        mode=observed.mode,
+        since=context.at,
+        seen_by={context.observer: observed.fingerprint} if rotated else {},
     )
-    return learned.change(alarms=_restart(learned, seen, look))
+    return learned.change(alarms=_restart(learned, observed, context))
 
 
-def _trouble(kept: Kept, seen: Seen, now: datetime) -> Trouble | None:
+def _trouble(baseline: Baseline, observed: SecretObservation, now: datetime) -> Trouble | None:
     """Return how the secret differs from its known state."""
-    if kept.fingerprint is None:
-        return "changed" if seen.fingerprint else None
-    if trouble := _LOST.get(seen.state):
+    if baseline.fingerprint is None:
+        return "changed" if observed.fingerprint else None
+    if trouble := _LOST.get(observed.state):
         return trouble
-    if (kept.place, seen.place) == ("directory", "copy"):
+    if (baseline.place, observed.place) == ("directory", "copy"):
         return "vanished"
-    if seen.fingerprint != kept.fingerprint and not _is_previous(kept, seen, now):
+    if observed.fingerprint != baseline.fingerprint and not _is_previous(baseline, observed, now):
         return "changed"
-    return "mode" if _is_wider(kept, seen) else None
+    return "mode" if _is_wider(baseline, observed) else None
 
 
-def _is_previous(kept: Kept, seen: Seen, now: datetime) -> bool:
-    counts = kept.previous_until is not None and now < kept.previous_until
-    return counts and seen.fingerprint == kept.previous
+def _is_previous(baseline: Baseline, observed: SecretObservation, now: datetime) -> bool:
+    counts = baseline.previous_until is not None and now < baseline.previous_until
+    return counts and observed.fingerprint == baseline.previous
 
 
-def _is_put_back(kept: Kept, seen: Seen, look: Look) -> bool:
+def _is_put_back(baseline: Baseline, observed: SecretObservation, context: CheckContext) -> bool:
     """Return whether a process that has seen the new value sees the one before, while a change is announced."""
-    if look.announced is None or kept.fingerprint is None or seen.fingerprint == kept.fingerprint:
+    if context.announced is None or baseline.fingerprint is None or observed.fingerprint == baseline.fingerprint:
         return False
-    return kept.seen_by.get(look.observer) == kept.fingerprint
+    return baseline.seen_by.get(context.observer) == baseline.fingerprint
 
 
-def _is_wider(kept: Kept, seen: Seen) -> bool:
-    if kept.place != seen.place or kept.mode is None or seen.mode is None:
+def _is_wider(baseline: Baseline, observed: SecretObservation) -> bool:
+    if baseline.place != observed.place or baseline.mode is None or observed.mode is None:
         return False
-    return bool(seen.mode & ~kept.mode & _OTHERS)
+    return bool(observed.mode & ~baseline.mode & _OTHERS)
 
 
-def _accepted(kept: Kept, trouble: Trouble, look: Look) -> Kind | None:
+def _accepted(baseline: Baseline, trouble: Trouble, context: CheckContext) -> SecretEventKind | None:
     """Return the kind of push about a difference that is accepted, or None when it is an alarm.
 
     An announced change accepts no loss: a wiped variable must not pass for a rotation.
     """
-    if trouble == "changed" and kept.fingerprint is None:
+    if trouble == "changed" and baseline.fingerprint is None:
         return "appeared"
-    if look.announced is None:
+    if context.announced is None:
         return None
     if trouble in ("changed", "mode"):
         return "rotated"
-    return "removed" if look.announced.removal and trouble in ("vanished", "emptied") else None
+    return "removed" if context.announced.removal and trouble in ("vanished", "emptied") else None
 
 
-def _as_before(kept: Kept, seen: Seen, look: Look) -> tuple[Kept, Kind | None]:
-    left = _of_others(kept, look)
-    moved = {"place": seen.place, "mode": seen.mode} if seen.fingerprint == kept.fingerprint else {}
-    seen_by = {**kept.seen_by, look.observer: seen.fingerprint} if look.announced and kept.previous else {}
-    after = kept.change(**moved, seen_by=seen_by, alarms=(*left, *_restart(kept, seen, look)))
-    return after, "back" if _is_told(kept) and not _is_told(after) else None
+def _as_before(
+    baseline: Baseline, observed: SecretObservation, context: CheckContext
+) -> tuple[Baseline, SecretEventKind | None]:
+    left = _of_others(baseline, context)
+    moved = (
+        {"place": observed.place, "mode": observed.mode} if observed.fingerprint == baseline.fingerprint else {}
+    )
+    seen_by = (
+        {**baseline.seen_by, context.observer: observed.fingerprint}
+        if context.announced and baseline.previous
+        else {}
+    )
+    after = baseline.change(**moved, seen_by=seen_by, alarms=(*left, *_restart(baseline, observed, context)))
+    return after, "back" if _is_told(baseline) and not _is_told(after) else None
 
 
-def _alarmed(kept: Kept, trouble: Trouble, seen: Seen, look: Look) -> tuple[Kept, Kind | None]:
+def _alarmed(
+    baseline: Baseline, trouble: Trouble, observed: SecretObservation, context: CheckContext
+) -> tuple[Baseline, SecretEventKind | None]:
     # After a loss the remaining value does not matter: two processes that miss a file may see it differently.
-    other = seen.fingerprint if trouble == "changed" else ""
-    alarm = _alarm(kept, trouble, other, look)
-    known = any((one.trouble, one.fingerprint) == (trouble, other) for one in kept.alarms)
-    after = kept.change(alarms=(*_of_others(kept, look), alarm))
+    other = observed.fingerprint if trouble == "changed" else ""
+    alarm = _alarm(baseline, trouble, other, context)
+    known = any((one.trouble, one.fingerprint) == (trouble, other) for one in baseline.alarms)
+    after = baseline.change(alarms=(*_of_others(baseline, context), alarm))
     return after, None if known or trouble == "restart" else trouble
 
 
-def _restart(kept: Kept, seen: Seen, look: Look) -> tuple[Alarm, ...]:
+def _restart(baseline: Baseline, observed: SecretObservation, context: CheckContext) -> tuple[Alarm, ...]:
     """Return an alarm when the process holds another value than the secret's file."""
-    if seen.place == "" or look.held == (seen.fingerprint or None):
+    if observed.place == "" or context.held == (observed.fingerprint or None):
         return ()
-    return (_alarm(kept, "restart", seen.fingerprint, look),)
+    return (_alarm(baseline, "restart", observed.fingerprint, context),)
 
 
-def _alarm(kept: Kept, trouble: Trouble, fingerprint: str, look: Look) -> Alarm:
+def _alarm(baseline: Baseline, trouble: Trouble, fingerprint: str, context: CheckContext) -> Alarm:
     since = min(
-        (one.since for one in kept.alarms if (one.trouble, one.fingerprint) == (trouble, fingerprint)),
-        default=look.at,
+        (one.since for one in baseline.alarms if (one.trouble, one.fingerprint) == (trouble, fingerprint)),
+        default=context.at,
     )
-    return Alarm(trouble=trouble, fingerprint=fingerprint, observer=look.observer, since=since, seen_at=look.at)
+    return Alarm(
+        trouble=trouble, fingerprint=fingerprint, observer=context.observer, since=since, seen_at=context.at
+    )
 
 
-def _of_others(kept: Kept, look: Look) -> tuple[Alarm, ...]:
-    recent = [one for one in kept.alarms if look.at - one.seen_at < FORGOTTEN_AFTER]
-    return tuple(one for one in recent if one.observer != look.observer)
+def _of_others(baseline: Baseline, context: CheckContext) -> tuple[Alarm, ...]:
+    recent = [one for one in baseline.alarms if context.at - one.seen_at < FORGOTTEN_AFTER]
+    return tuple(one for one in recent if one.observer != context.observer)
 
 
-def _is_told(kept: Kept) -> bool:
-    return any(one.trouble != "restart" for one in kept.alarms)
+def _is_told(baseline: Baseline) -> bool:
+    return any(one.trouble != "restart" for one in baseline.alarms)

@@ -20,7 +20,7 @@ SHORT = 16
 
 LONGEST_NOTE = 500
 
-Kind = Literal[
+EntryKind = Literal[
     "proposed",
     "withdrawn",
     "refused",
@@ -37,7 +37,7 @@ Kind = Literal[
 """What an entry tells. `unknown`: the processor's answer was lost; then what reading has shown since, or that the
 owner leaves it at that. `erased`: what the intent said is gone, and changes nothing of what became of it."""
 
-Logged = Mapping[tuple[str, str], str]
+LoggedStates = Mapping[tuple[str, str], str]
 """What the log says last of each intent and target; the target is empty for the intent itself."""
 
 HIDDEN = "[hidden]"
@@ -50,8 +50,8 @@ _PERSONAL = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
-    """The owner's word: the statement, its signature, and the fingerprint of the key. Empty: none was given."""
+class SignedStatement:
+    """The owner's statement, its signature, and the fingerprint of the key. Empty: the owner signed nothing."""
 
     statement: str = ""
     signature: str = ""
@@ -62,13 +62,13 @@ class LogEntry(Sealed):
     """One line of the log.
 
     `digest` is the intent's, `target` what a standing approval was used for, `note` a sentence without personal
-    data; `statement`, `signature` and `signer` (the fingerprint of the key) are the owner's word.
+    data; `statement`, `signature` and `signer` (the fingerprint of the key) are the owner's signed statement.
     """
 
     v: Literal[1] = 1
     number: int
     at: datetime
-    kind: Kind
+    kind: EntryKind
     intent_id: str
     operation: str
     digest: str
@@ -85,9 +85,9 @@ class LogEntry(Sealed):
         return self.sha256(without=frozenset({"hash"}))
 
     @property
-    def word(self) -> Word:
-        """Return the owner's word in it."""
-        return Word(self.statement, self.signature, self.signer)
+    def signed_statement(self) -> SignedStatement:
+        """Return the owner's signed statement in it."""
+        return SignedStatement(self.statement, self.signature, self.signer)
 
     @property
     def head(self) -> str:
@@ -142,7 +142,7 @@ def _follow(logged: dict[tuple[str, str], str], entry: LogEntry) -> None:
         logged[entry.intent_id, entry.target] = _STATES.get(entry.kind, entry.kind)
 
 
-def why_not_begun(logged: Logged, intent_id: str, target: str) -> str:
+def why_not_begun(logged: LoggedStates, intent_id: str, target: str) -> str:
     """Return why, by the log, nothing may begin; empty where it may: a signature begins once."""
     intent, use = logged.get((intent_id, "")), logged.get((intent_id, target))
     if intent != ("approved" if target else "proposed"):
@@ -159,8 +159,8 @@ def begun_again(entries: Iterable[LogEntry]) -> Iterator[int]:
         _follow(logged, entry)
 
 
-BEGINNINGS: tuple[Kind, ...] = ("approved", "started")
-"""The kinds of entries that tell of the owner's word."""
+BEGINNINGS: tuple[EntryKind, ...] = ("approved", "started")
+"""The kinds of entries that contain a signed statement."""
 
 _USED = ("started", "unknown", "done")
 _STATES = {"happened": "done", "did not happen": "failed"}

@@ -18,9 +18,9 @@ from orrery.errors import (
     ProcessorRefused,
     ProcessorUnreachable,
 )
+from orrery.owner.intent_store import IntentStore
 from orrery.owner.intents import Intent
-from orrery.owner.progress import UNDER_WAY, Outcome, Progress, is_open, may_be_under_way
-from orrery.owner.steps import Steps
+from orrery.owner.progress import UNDER_WAY, Progress, UseState, is_open, may_be_under_way
 from orrery.ports.clock import Clock
 
 HAPPENED = "No answer is known; reading shows that it happened."
@@ -30,10 +30,10 @@ NOT_YET = "The answer was lost; reading shows nothing of it so far."
 
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_.\[\]-]")
 
-Found = Literal["unknown", "happened", "did not happen", "failed"]
+ReadResult = Literal["unknown", "happened", "did not happen", "failed"]
 """What a read at the processor can show; `failed`: only one of two parts of the change was made."""
 
-_FOUND: dict[Found, Outcome] = {
+_FOUND: dict[ReadResult, UseState] = {
     "unknown": "unknown",
     "happened": "done",
     "did not happen": "failed",
@@ -58,7 +58,7 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class OperationCall:
     """An intent that is carried out, or with a `target` one use of a standing approval."""
 
     operation: Operation
@@ -74,74 +74,76 @@ class Deed:
         return await self.operation.happened(self.intent, self.target or self.intent.target)
 
 
-class Execution:
+class Executor:
     """Carries operations out, and settles those without an outcome."""
 
-    def __init__(self, clock: Clock, steps: Steps) -> None:
+    def __init__(self, clock: Clock, intents: IntentStore) -> None:
         self._clock = clock
-        self._steps = steps
+        self._intents = intents
 
-    async def carry_out(self, deed: Deed) -> tuple[Progress, OrreryError | None]:
+    async def carry_out(self, call: OperationCall) -> tuple[Progress, OrreryError | None]:
         """Make the change, note its outcome, and return the progress with the error, if any."""
         try:
-            note = await deed.perform()
+            note = await call.perform()
         except ProcessorUnreachable as error:
-            return await self._after_a_lost_answer(deed, error)
+            return await self._after_a_lost_answer(call, error)
         except (ProcessorRefused, PartlyDone, NotConfigured, Invalid) as error:
-            return await self._end(deed, "failed", str(error), logged=_refusal(error)), error
-        return await self._end(deed, "done", note), None
+            return await self._end(call, "failed", str(error), logged=_refusal(error)), error
+        return await self._end(call, "done", note), None
 
     async def _after_a_lost_answer(
-        self, deed: Deed, lost: ProcessorUnreachable
+        self, call: OperationCall, lost: ProcessorUnreachable
     ) -> tuple[Progress, OrreryError | None]:
         """Settle by reading, if possible; a request without any answer may still arrive at the processor."""
         try:
-            happened = await deed.happened()
+            happened = await call.happened()
         except PartlyDone as part:
-            return await self._found(deed, "unknown", str(part)), lost
+            return await self._found(call, "unknown", str(part)), lost
         except (ProcessorError, NotConfigured) as error:
             note = f"Neither the answer nor a look came: {error}"
-            return await self._found(deed, "unknown", note, logged=_refusal(error)), lost
+            return await self._found(call, "unknown", note, logged=_refusal(error)), lost
         if happened:
-            return await self._found(deed, "happened", HAPPENED), None
+            return await self._found(call, "happened", HAPPENED), None
         if lost.status is None or lost.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            return await self._found(deed, "unknown", NOT_YET), lost
-        return await self._found(deed, "did not happen", NOTHING), lost
+            return await self._found(call, "unknown", NOT_YET), lost
+        return await self._found(call, "did not happen", NOTHING), lost
 
-    async def settle(self, deed: Deed, progress: Progress) -> Progress:
+    async def settle(self, call: OperationCall, progress: Progress) -> Progress:
         """Read the outcome; raise `Invalid` while the operation may be under way, and the processor's errors."""
-        known = progress.deed(deed.target)
+        known = progress.of_target(call.target)
         if known and may_be_under_way(known, self._clock.now()):
             raise Invalid(f"It may still be under way; ask again in {UNDER_WAY.seconds} s.")
         try:
-            happened = await deed.happened()
+            happened = await call.happened()
         except PartlyDone as part:
-            return await self._found(deed, "failed", str(part))
+            return await self._found(call, "failed", str(part))
         if happened:
-            return await self._found(deed, "happened", HAPPENED)
-        return await self._found(deed, "did not happen", NOTHING)
+            return await self._found(call, "happened", HAPPENED)
+        return await self._found(call, "did not happen", NOTHING)
 
-    async def _end(self, deed: Deed, kind: Literal["done", "failed"], note: str, *, logged: str = "") -> Progress:
+    async def _end(
+        self, call: OperationCall, kind: Literal["done", "failed"], note: str, *, logged: str = ""
+    ) -> Progress:
         """Note the processor's answer, also when another process noted an outcome meanwhile."""
         now = self._clock.now()
-        return await self._steps.step(
-            deed.intent,
+        return await self._intents.advance(
+            call.intent,
             kind,
-            lambda progress: progress.after(deed.target, kind, now, note),
+            lambda progress: progress.after(call.target, kind, now, note),
             note=logged or note,
-            target=deed.target,
+            target=call.target,
         )
 
-    async def _found(self, deed: Deed, kind: Found, note: str, *, logged: str = "") -> Progress:
+    async def _found(self, call: OperationCall, kind: ReadResult, note: str, *, logged: str = "") -> Progress:
         """Note what the read has shown, unless the answer or another read was noted meanwhile."""
         state = _FOUND[kind]
 
         def found(progress: Progress) -> Progress | None:
-            if not is_open(progress.deed(deed.target)):
+            if not is_open(progress.of_target(call.target)):
                 return None
-            return progress.after(deed.target, state, self._clock.now(), note)
+            return progress.after(call.target, state, self._clock.now(), note)
 
-        return await self._steps.step(deed.intent, kind, found, note=logged or note, target=deed.target)
+        return await self._intents.advance(call.intent, kind, found, note=logged or note, target=call.target)
 
 
 def _refusal(error: OrreryError) -> str:

@@ -14,7 +14,7 @@ DIGITS = 12
 DIRECTORY = "directory"
 """What the folder of secrets is called among the secrets in it; it is none, and has no value."""
 
-State = Literal["present", "missing", "empty", "unreadable", "refused", "unknown"]
+SecretState = Literal["present", "missing", "empty", "unreadable", "refused", "unknown"]
 """How a secret, or the folder, was found.
 
 `refused`: the folder holds what the next start would stop at. `unknown`: the place where it lay cannot be read.
@@ -25,17 +25,17 @@ Place = Literal["", "environment", "directory", "credentials", "copy"]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """One secret as it lies there now: its fingerprint when it is present, where, and its file's mode."""
+class SecretObservation:
+    """The present state of one secret: its fingerprint when it is present, its place, and its file's mode."""
 
-    state: State
+    state: SecretState
     fingerprint: str = ""
     place: Place = ""
     mode: int | None = None
 
 
-Sight = Mapping[str, Seen]
-"""What a look has found: each secret by its name, and `DIRECTORY`."""
+SecretObservations = Mapping[str, SecretObservation]
+"""The present state of each secret by its name, and of `DIRECTORY`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ MOST_COUNTED = 1000
 """How many refused notifications are counted."""
 
 
-class Health:
-    """Looks at what several domains need."""
+class CommonHealth:
+    """The checks of the parts that all domains use."""
 
     def __init__(
         self, store: Store, outbox: Outbox, failing: Mapping[str, str], notifiers: Mapping[Channel, Notifier]
@@ -115,7 +115,7 @@ def _broken_store(why: str) -> Finding:
     return Finding(STORE, "broken", why, todo)
 
 
-async def examined(part: str, check: Callable[[], Awaitable[Finding]]) -> Finding:
+async def run_check(part: str, check: Callable[[], Awaitable[Finding]]) -> Finding:
     """Return what the check finds, or that it failed."""
     try:
         return await check()

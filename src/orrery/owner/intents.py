@@ -29,7 +29,7 @@ _STATEMENT = re.compile(
 
 
 class Intent(Sealed):
-    """One change that waits for the owner's word. It is never changed itself.
+    """One change at the processor that needs the owner's approval. The intent itself never changes.
 
     `body` is what is sent, `before` what was seen when it was proposed, `summary` one line for a person.
     `deployment` says where it was proposed: an approval counts nowhere else. `salt` is random: once it is erased,
@@ -58,7 +58,7 @@ class Intent(Sealed):
 class Erased(Record):
     """What is left of an intent that a person had erased: nothing that could be signed or carried out.
 
-    Its digest, the owner's word on it and what became of it stay in the log.
+    Its digest, the owner's signed statement and its outcome stay in the log.
     """
 
     v: Literal[1] = 1

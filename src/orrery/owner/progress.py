@@ -19,7 +19,7 @@ from orrery.record import Record
 LIFETIME = timedelta(minutes=10)
 """How long a signature counts (decision 15)."""
 
-STANDING = timedelta(hours=24)
+STANDING_LIFETIME = timedelta(hours=24)
 """How long a preflight's approval covers its sessions (decision 15)."""
 
 AHEAD = timedelta(seconds=60)
@@ -28,15 +28,15 @@ AHEAD = timedelta(seconds=60)
 UNDER_WAY = timedelta(minutes=2)
 """How long a started operation may still be under way: longer than any call to the processor takes."""
 
-Outcome = Literal["started", "done", "failed", "unknown", "closed"]
-State = Literal["proposed", "withdrawn", "approved", "started", "done", "failed", "unknown", "closed"]
+UseState = Literal["started", "done", "failed", "unknown", "closed"]
+IntentState = Literal["proposed", "withdrawn", "approved", "started", "done", "failed", "unknown", "closed"]
 """`closed`: the outcome is unknown, and the owner has decided to leave it so."""
 
 
 class Use(Record):
     """The state of one target of a standing approval; `note` is the latest sentence about it."""
 
-    state: Outcome
+    state: UseState
     changed_at: datetime
     note: str = ""
 
@@ -47,18 +47,18 @@ class Progress(Record):
     v: Literal[1] = 1
     intent_id: str
     digest: str
-    state: State = "proposed"
+    state: IntentState = "proposed"
     changed_at: datetime
     note: str = ""
     statement: str = ""
     signature: str = ""
     uses: Mapping[str, Use] = {}
 
-    def deed(self, target: str) -> "Progress | Use | None":
+    def of_target(self, target: str) -> "Progress | Use | None":
         """Return the state of one target of a standing approval, or without a target that of the intent itself."""
         return self.uses.get(target) if target else self
 
-    def after(self, target: str, state: Outcome, at: datetime, note: str = "") -> "Progress":
+    def after(self, target: str, state: UseState, at: datetime, note: str = "") -> "Progress":
         """Return a copy with another outcome for a target, or without a target for the intent itself."""
         if not target:
             return self.change(state=state, changed_at=at, note=note)
@@ -77,14 +77,14 @@ class Progress(Record):
         return [target for target, use in self.uses.items() if is_open(use)]
 
 
-def is_open(deed: Progress | Use | None) -> bool:
+def is_open(state: Progress | Use | None) -> bool:
     """Return whether an operation was started and its outcome is not known."""
-    return deed is not None and deed.state in ("started", "unknown")
+    return state is not None and state.state in ("started", "unknown")
 
 
-def may_be_under_way(deed: Progress | Use, now: datetime) -> bool:
+def may_be_under_way(state: Progress | Use, now: datetime) -> bool:
     """Return whether its last call to the processor may still arrive there."""
-    return now - deed.changed_at < UNDER_WAY
+    return now - state.changed_at < UNDER_WAY
 
 
 def is_over(progress: Progress, now: datetime) -> bool:
@@ -92,17 +92,17 @@ def is_over(progress: Progress, now: datetime) -> bool:
     return not progress.open_targets() and in_words(progress, now) not in ("waiting", "in force")
 
 
-def _stands(progress: Progress, now: datetime) -> bool:
+def _is_in_force(progress: Progress, now: datetime) -> bool:
     try:
-        return now - read_statement(progress.statement).at <= STANDING
+        return now - read_statement(progress.statement).at <= STANDING_LIFETIME
     except ApprovalRefused:  # altered since: it counts for nothing
         return False
 
 
 def in_words(progress: Progress, now: datetime) -> str:
     """Return the state in one or two words for a person, as far as it is known at this time."""
-    found = [progress.deed(target) for target in progress.open_targets()]
-    if any(deed is not None and not may_be_under_way(deed, now) for deed in found):
+    found = [progress.of_target(target) for target in progress.open_targets()]
+    if any(state is not None and not may_be_under_way(state, now) for state in found):
         return "unknown"
     match progress.state:
         case "proposed":
@@ -110,7 +110,7 @@ def in_words(progress: Progress, now: datetime) -> str:
         case "started":
             return "under way"
         case "approved":
-            return "in force" if _stands(progress, now) else "over"
+            return "in force" if _is_in_force(progress, now) else "over"
         case "unknown":
             return "unknown"
         case ended:

@@ -32,7 +32,7 @@ class Readiness:
         """Return what the last round found."""
         return self._last
 
-    async def look(self) -> Sequence[Finding]:
+    async def run_round(self) -> Sequence[Finding]:
         """Check every part and return the findings; a round that fails keeps the last findings."""
         found = self._last.findings
         try:

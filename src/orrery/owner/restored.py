@@ -26,7 +26,7 @@ class Restored(Record):
     reconciled_since: AwareDatetime | None = None
     """A whole reconciliation has read the sessions created since this time: one that completes later is new."""
 
-    def may_have_told(self, created: datetime) -> bool:
+    def may_have_notified(self, created: datetime) -> bool:
         """Return whether notifications about a session may have been sent before the restore, and then lost."""
         caught_up = self.reconciled_since is not None and created >= self.reconciled_since
         return created <= self.at and not caught_up
@@ -46,7 +46,7 @@ class Restored(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class RestoreResult:
     """How many notifications are held back, and how many approvals are void."""
 
     held: int
@@ -61,11 +61,11 @@ class Restoration:
         self._clock = clock
         self._outbox = outbox
 
-    async def settle(self) -> Settled:
+    async def settle(self) -> RestoreResult:
         """Note the restore, hold notifications back, void approvals, and delete old leases."""
         await write(self._store, [Restored(at=self._clock.now()).put()])
         _ = await self._delete(LEASES)
-        return Settled(await self._outbox.hold_all(), await self._delete(APPROVALS))
+        return RestoreResult(await self._outbox.hold_all(), await self._delete(APPROVALS))
 
     async def _delete(self, prefix: str) -> int:
         deleted = 0

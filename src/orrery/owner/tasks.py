@@ -9,12 +9,12 @@ import structlog
 FINISH = 5.0
 """Seconds that unfinished work gets, when the process ends, before it is cancelled."""
 
-Result = TypeVar("Result")
+T = TypeVar("T")
 
 log = structlog.get_logger()
 
 
-async def together(*work: Awaitable[Result]) -> list[Result]:
+async def together(*work: Awaitable[T]) -> list[T]:
     """Do all of `work` at once, wait for each to its end, and return the results in order.
 
     The first failure is raised when all have ended, so no work continues after the call.
@@ -34,7 +34,7 @@ async def together(*work: Awaitable[Result]) -> list[Result]:
     return [task.result() for task in tasks]
 
 
-async def to_its_end(work: Coroutine[Any, Any, Result]) -> Result:
+async def to_its_end(work: Coroutine[Any, Any, T]) -> T:
     """Do `work`, also when the caller is cancelled meanwhile; the caller is cancelled after that.
 
     A commit may reach the store although its caller was cancelled. The caller's next write must come after it.
@@ -55,7 +55,7 @@ class Tasks:
     def __init__(self) -> None:
         self._under_way: set[asyncio.Task[Any]] = set()
 
-    def start(self, work: Coroutine[Any, Any, Result]) -> "asyncio.Task[Result]":
+    def start(self, work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
         """Start `work`; callers wait for it with `asyncio.shield`."""
         task = asyncio.create_task(work)
         self._under_way.add(task)

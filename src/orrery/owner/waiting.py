@@ -1,4 +1,4 @@
-"""What waits for the owner's word, for the owner's page: pure."""
+"""The panel of the intents that wait for approval, for the owner's page. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -68,14 +68,14 @@ class Outage(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """When somebody looks, and since when: a part is not well for a time in which nobody looked."""
+class CheckTime:
+    """When a check runs, and when checks began: time without checks does not count as time without an outage."""
 
     at: datetime
     began: datetime
 
 
-def broken(outage: Outage | None, finding: Finding, look: Look, others: Container[str] = ()) -> Outage:
+def broken(outage: Outage | None, finding: Finding, look: CheckTime, others: Container[str] = ()) -> Outage:
     """Return the outage of a part that is broken; `others` are the parts whose outages may be its cause."""
     outage = outage or Outage(part=finding.part, since=look.at)
     cause = next((one for one in (finding.cause, outage.cause) if one and one in others), "")
@@ -85,7 +85,7 @@ def broken(outage: Outage | None, finding: Finding, look: Look, others: Containe
     return outage.change(well_since=None)
 
 
-def well(outage: Outage, finding: Finding | None, look: Look) -> Outage | None:
+def well(outage: Outage, finding: Finding | None, look: CheckTime) -> Outage | None:
     """Return the outage of a part that is not broken, or None when it is over."""
     if finding and finding.settled:
         return None
@@ -101,7 +101,7 @@ def _lasts(since: datetime, time: timedelta, now: datetime) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """How the outage of one part goes on."""
+    """The change of one part's outage."""
 
     part: str
     entry: Entry | None
@@ -110,7 +110,7 @@ class _Change:
 
     @property
     def alarm(self) -> int:
-        """By how much the owner has to be alarmed more, or less, than before."""
+        """The difference of the push levels: above 0 a push about the outage, below 0 one about its end."""
         return (self.after.alarm if self.after else 0) - (self.before.alarm if self.before else 0)
 
     def write(self) -> Write:
@@ -123,8 +123,8 @@ class _Change:
         return Unchanged(self.entry.key, self.entry.version) if self.entry else Absent(OUTAGE + self.part)
 
 
-class Watch:
-    """Looks at the findings, and tells the owner of what broke and of what works again."""
+class OutageWatch:
+    """Enqueues pushes about parts that broke and parts that work again."""
 
     JOB = "watch"
 
@@ -134,12 +134,12 @@ class Watch:
         self._findings = findings
         self._began = clock.now()
 
-    async def tell(self) -> None:
-        """Look once, and enqueue at most one push about what broke and one about what works again."""
+    async def notify(self) -> None:
+        """Check once; enqueue at most one push about parts that broke and one about parts that work again."""
         findings = await self._findings()
         for _ in range(_ROUNDS):
             now = self._clock.now()
-            changes = await self._changes(findings, Look(now, self._began))
+            changes = await self._changes(findings, CheckTime(now, self._began))
             if not changes:
                 return
             told = outbox.enqueue(_pushes(changes, findings, now), now)
@@ -148,7 +148,7 @@ class Watch:
                 return
         raise StoreUnavailable("The store is too busy to note what is broken.")
 
-    async def _changes(self, findings: Sequence[Finding], look: Look) -> list[_Change]:
+    async def _changes(self, findings: Sequence[Finding], look: CheckTime) -> list[_Change]:
         """Return what differs from what is stored; an outage that a newer version wrote is left as it is."""
         entries = {entry.key.removeprefix(OUTAGE): entry for entry in await self._store.scan(OUTAGE, limit=_MOST)}
         by_part = {one.part: one for one in findings}

@@ -6,6 +6,6 @@ from typing import Protocol
 class Heartbeat(Protocol):
     """Tells a watcher on another machine that the workers run and that nothing fails."""
 
-    async def beat(self) -> None:
+    async def send(self) -> None:
         """Send one heartbeat; raise `DeliveryFailed` when the watcher did not accept it."""
         ...

@@ -375,8 +375,3 @@ def indexed_id(index: Entry) -> str:
 def unreadable(key: str) -> RecordUnreadable:
     """Return the error that names a key; a digest in it stands for a person, and is left out."""
     return RecordUnreadable(_DIGEST.sub("…", key))
-
-
-def sortable(time: datetime) -> str:
-    """Return a time in UTC as text that sorts by time, for a key."""
-    return time.strftime("%Y%m%dT%H%M%S.%fZ")

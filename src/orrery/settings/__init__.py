@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_settings import SettingsError as EnvironmentUnreadable
 
-from orrery.owner.fingerprints import Fingerprinting, Seen
+from orrery.owner.fingerprints import Fingerprinting, SecretObservation
 from orrery.settings.authority import check_authority
 from orrery.settings.model import Settings
 from orrery.settings.ownership import read_own
@@ -26,9 +26,9 @@ from orrery.settings.places import (
     find_settings_file,
     find_settings_file_if_any,
 )
+from orrery.settings.secret_observation import held_fingerprints, observe
 from orrery.settings.secrets import Secrets, examine_secrets, read_secrets
 from orrery.settings.section import PREFIX, SettingsError
-from orrery.settings.sight import held_in, look
 from orrery.settings.uses import uses_of
 
 __all__ = [
@@ -39,12 +39,12 @@ __all__ = [
     "Settings",
     "SettingsError",
     "find_settings_file",
-    "held_in",
+    "held_fingerprints",
     "load",
     "load_settings",
     "load_settings_if_any",
     "load_usable",
-    "look_again",
+    "observe_secrets",
     "uses_of",
 ]
 
@@ -82,9 +82,9 @@ def load_usable(path: Path | None = None) -> tuple[Settings, Secrets, dict[str, 
     return settings, *examine_secrets(settings.secrets.directory, os.environ, settings.mode)  # noqa: TID251  see `load`
 
 
-def look_again(settings: Settings, fingerprint: Fingerprinting) -> dict[str, Seen]:
-    """Return how the secrets lie there now, as fingerprints; the settings are those of the start."""
-    return look(settings.secrets.directory, os.environ, settings.mode, fingerprint)  # noqa: TID251  see `load`
+def observe_secrets(settings: Settings, fingerprint: Fingerprinting) -> dict[str, SecretObservation]:
+    """Return the present state of the secrets, as fingerprints; the settings are those of the start."""
+    return observe(settings.secrets.directory, os.environ, settings.mode, fingerprint)  # noqa: TID251  see `load`
 
 
 def _examined(found: dict[str, Any], folder: Path) -> Settings:

@@ -1,13 +1,13 @@
 """What each secret is for in this deployment: which of them are needed, and what stops without them."""
 
-from orrery.owner.secret_letters import Use
+from orrery.owner.secret_alerts import SecretUse
 from orrery.settings.model import Settings
 
 _NOT_SOLD = "No product is configured."
 _NOT_COUNTED = "No analytics property is configured."
 
 
-def uses_of(settings: Settings) -> dict[str, Use]:
+def uses_of(settings: Settings) -> dict[str, SecretUse]:
     """Return what each secret is for, by its name."""
     sells = bool(settings.checkout.products)
     counts = settings.live.property_id is not None
@@ -26,7 +26,7 @@ def uses_of(settings: Settings) -> dict[str, Use]:
         ),
         "push_token": _push(settings),
         "mail_password": _mail(settings),
-        "admin_password_hash": Use(
+        "admin_password_hash": SecretUse(
             counts,
             "nobody is admitted as the owner: no refresh from outside, no owner's reads, no owner's page.",
             idle="Without it the owner's page admits nobody.",
@@ -42,20 +42,20 @@ def uses_of(settings: Settings) -> dict[str, Use]:
     }
 
 
-def _use(stops: str, needed: bool, idle: str, *, essential: bool = False) -> Use:  # noqa: FBT001  a private shorthand
-    return Use(needed, stops, essential, idle) if needed else Use(needed=False, stops="", idle=idle)
+def _use(stops: str, needed: bool, idle: str, *, essential: bool = False) -> SecretUse:  # noqa: FBT001  a private shorthand
+    return SecretUse(needed, stops, essential, idle) if needed else SecretUse(needed=False, stops="", idle=idle)
 
 
-def _push(settings: Settings) -> Use:
+def _push(settings: Settings) -> SecretUse:
     if not (settings.push.url and settings.push.topic):
-        return Use(needed=False, stops="", idle="No push server is configured.")
+        return SecretUse(needed=False, stops="", idle="No push server is configured.")
     stops = "pushes are refused by a server that wants it; they wait, this one too, until it is there."
-    return Use(needed=False, stops=stops, idle="The push server is asked without one.")
+    return SecretUse(needed=False, stops=stops, idle="The push server is asked without one.")
 
 
-def _mail(settings: Settings) -> Use:
+def _mail(settings: Settings) -> SecretUse:
     mail = settings.mail
     if not (mail.host and mail.sender):
-        return Use(needed=False, stops="", idle="No mail server is configured.")
+        return SecretUse(needed=False, stops="", idle="No mail server is configured.")
     idle = "The mail server is asked without a log-in."
     return _use("the buyers' letters wait until it is there.", mail.username is not None, idle)

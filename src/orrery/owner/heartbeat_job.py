@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from orrery.ports.heartbeat import Heartbeat
 
 
-class Heart:
-    """Beats while no other job fails and no notification is stuck, since a push that is stuck tells nobody."""
+class HeartbeatJob:
+    """Sends heartbeats while no other job fails and no notification is stuck: a stuck push reaches nobody."""
 
     JOB = "heartbeat"
 
@@ -17,7 +17,7 @@ class Heart:
         self._failing = failing
         self._stuck = stuck
 
-    async def beat(self) -> None:
+    async def run(self) -> None:
         """Send one heartbeat, or none while something fails."""
         if not self._failing.keys() - {self.JOB} and not await self._stuck():
-            await self._heartbeat.beat()
+            await self._heartbeat.send()

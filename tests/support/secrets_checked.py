@@ -6,29 +6,29 @@ from dataclasses import dataclass, field
 from anyio.lowlevel import checkpoint
 
 from orrery.adapters.memory import MemoryStore
-from orrery.owner.fingerprints import DIRECTORY, Fingerprints, Seen, Sight
-from orrery.owner.guard import Holding, SecretsGuard
+from orrery.owner.fingerprints import DIRECTORY, Fingerprints, SecretObservation, SecretObservations
 from orrery.owner.outbox import Outbox, Row
-from orrery.owner.secret_letters import Use
+from orrery.owner.secret_alerts import SecretUse
+from orrery.owner.secrets_check import HeldSecrets, SecretsCheck
 from orrery.ports.store import Store
 from tests.support.clock import ManualClock
 
 KEY, TOKEN, UNUSED = "processor_api_key", "push_token", "tracker_token"
 USES = {
-    KEY: Use(needed=True, stops="nobody can buy.", essential=True),
-    TOKEN: Use(needed=True, stops="pushes wait."),
-    UNUSED: Use(needed=False, stops="", idle="No tracker wants one."),
+    KEY: SecretUse(needed=True, stops="nobody can buy.", essential=True),
+    TOKEN: SecretUse(needed=True, stops="pushes wait."),
+    UNUSED: SecretUse(needed=False, stops="", idle="No tracker wants one."),
 }
 FINGERPRINTS = Fingerprints.of_store(b"the tests' own store key")
 
 
-def lying(name: str, value: str) -> Seen:
+def lying(name: str, value: str) -> SecretObservation:
     """Return a secret as a file with this value."""
-    return Seen("present", FINGERPRINTS(name, value), "directory", 0o600)
+    return SecretObservation("present", FINGERPRINTS(name, value), "directory", 0o600)
 
 
 @dataclass
-class Guarded:
+class CheckedSecrets:
     """A guard over a store and a clock. `lying` is what lies there; `memory` the values that the process holds."""
 
     clock: ManualClock = field(default_factory=ManualClock)
@@ -38,17 +38,17 @@ class Guarded:
 
     def __post_init__(self) -> None:
         self.store = self.store or MemoryStore(self.clock)
-        self.lying: dict[str, Seen] = {name: Seen("missing") for name in USES}
+        self.lying: dict[str, SecretObservation] = {name: SecretObservation("missing") for name in USES}
         self.lying |= {name: lying(name, value) for name, value in self.memory.items()}
-        self.lying[DIRECTORY] = Seen("present", "there", "directory", 0o700)
+        self.lying[DIRECTORY] = SecretObservation("present", "there", "directory", 0o700)
         self.looks = 0
         held = {name: FINGERPRINTS(name, self.memory[name]) if name in self.memory else None for name in USES}
-        holding = Holding(held, FINGERPRINTS.keyed_by, self.observer, USES)
-        self.guard = SecretsGuard(self.store, self.clock, holding, self._sight)
+        in_memory = HeldSecrets(held, FINGERPRINTS.keyed_by, self.observer, USES)
+        self.secrets_check = SecretsCheck(self.store, self.clock, in_memory, self._observe)
 
-    def beside(self, observer: str, **memory: str) -> "Guarded":
+    def beside(self, observer: str, **memory: str) -> "CheckedSecrets":
         """Return another process of the same deployment, which holds and sees these values."""
-        return Guarded(self.clock, self.store, memory, observer)
+        return CheckedSecrets(self.clock, self.store, memory, observer)
 
     def put(self, name: str, value: str) -> None:
         """Write a secret's file."""
@@ -56,7 +56,7 @@ class Guarded:
 
     async def look(self) -> None:
         """Let the guard look, and time pass when it looks twice."""
-        looking = asyncio.create_task(self.guard.look())
+        looking = asyncio.create_task(self.secrets_check.check())
         while not looking.done():
             await checkpoint()
             if self.clock.sleepers:
@@ -74,7 +74,7 @@ class Guarded:
         """Return the titles of what the owner was told."""
         return [row.title for row in await self.pushes()]
 
-    async def _sight(self) -> Sight:
+    async def _observe(self) -> SecretObservations:
         self.looks += 1
         await checkpoint()
         return dict(self.lying)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from orrery.owner.fingerprints import DIRECTORY, Fingerprints, Seen
-from orrery.settings import Secrets, held_in, load, load_settings, load_usable, look_again
+from orrery.owner.fingerprints import DIRECTORY, Fingerprints, SecretObservation
+from orrery.settings import Secrets, held_fingerprints, load, load_settings, load_usable, observe_secrets
 from tests.support.machine import MARK, SECRETS, Machine, machine_in
 
 KEY = "processor_api_key"
@@ -22,9 +22,9 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     return machine
 
 
-def sight() -> dict[str, Seen]:
+def sight() -> dict[str, SecretObservation]:
     """Return what lies there now, and see that no value of it shows."""
-    found = look_again(load_settings(), FINGERPRINTS)
+    found = observe_secrets(load_settings(), FINGERPRINTS)
     assert MARK not in repr(found)
     return found
 
@@ -34,7 +34,7 @@ def test_what_lies_there_is_what_is_held(machine: Machine) -> None:
     for name in Secrets.model_fields:
         begins = {KEY: "sk_test_", "webhook_signing_secret": "whsec_"}.get(name, "")
         machine.secret(name, f" {begins}{MARK}-{name}\n")
-    held = held_in(load()[1], FINGERPRINTS)
+    held = held_fingerprints(load()[1], FINGERPRINTS)
     found = sight()
     assert {name: found[name].fingerprint for name in held} == held
     assert {found[name].state for name in held} == {"present"}
@@ -77,7 +77,7 @@ def test_a_variable_goes_first(machine: Machine) -> None:
     machine.secret(KEY, VALUE)
     machine.set(ORRERY_PROCESSOR_API_KEY="", ORRERY_PUSH_TOKEN=f"\udcff{MARK}")
     found = sight()
-    assert found[KEY] == Seen("empty", "", "environment")
+    assert found[KEY] == SecretObservation("empty", "", "environment")
     assert found["push_token"].state == "unreadable"
 
 

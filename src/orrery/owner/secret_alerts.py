@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from orrery.owner.baseline import Kind, Trouble
+from orrery.owner.baseline import SecretEventKind, Trouble
 from orrery.owner.fingerprints import DIRECTORY
 from orrery.owner.outbox import Draft
 from orrery.ports.notifier import Priority
@@ -12,7 +12,7 @@ from orrery.ports.notifier import Priority
 TRAP = "A partial update of environment variables wipes what it does not name: put it back and restart."
 """What has happened before (spec 1, Authentication 2)."""
 
-_TITLES: dict[Kind, str] = {
+_TITLES: dict[SecretEventKind, str] = {
     "vanished": "Secret gone",
     "emptied": "Secret emptied",
     "changed": "Secret changed unannounced",
@@ -25,7 +25,7 @@ _TITLES: dict[Kind, str] = {
     "back": "Secret is back",
 }
 
-_PRIORITIES: dict[Kind, Priority] = {
+_PRIORITIES: dict[SecretEventKind, Priority] = {
     "vanished": "urgent",
     "emptied": "urgent",
     "changed": "urgent",
@@ -53,7 +53,7 @@ _REMOVE = 'If you removed it permanently: `orrery secrets announce {name} --remo
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class SecretUse:
     """The use of a secret: whether a configured part needs it, and what stops without it.
 
     `stops` is empty where no configured part uses it. `essential`: without it the service is not ready. `idle`
@@ -72,28 +72,30 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class SecretEvent:
     """A change of one secret to report; `held` is whether the running process has a value of it."""
 
     name: str
-    kind: Kind
+    kind: SecretEventKind
     held: bool
     needs_restart: bool = False
 
 
-def letters(events: Sequence[Event], uses: Mapping[str, Use], now: datetime, after_restore: str) -> list[Draft]:
+def pushes(
+    events: Sequence[SecretEvent], uses: Mapping[str, SecretUse], now: datetime, after_restore: str
+) -> list[Draft]:
     """Return one push for each kind of event, so that a wipe of five variables is one message.
 
     `after_restore` is a sentence for changes, when the store was restored since it last knew the secrets.
     """
-    grouped: dict[Kind, list[Event]] = {}
+    grouped: dict[SecretEventKind, list[SecretEvent]] = {}
     for event in events:
         if (event.name, event.kind) != (DIRECTORY, "appeared"):
             grouped.setdefault(event.kind, []).append(event)
-    return [_letter(kind, found, uses, now, after_restore) for kind, found in grouped.items()]
+    return [_push(kind, found, uses, now, after_restore) for kind, found in grouped.items()]
 
 
-def described(trouble: Trouble, name: str) -> tuple[str, str]:
+def describe(trouble: Trouble, name: str) -> tuple[str, str]:
     """Return why a secret is not well, and what to do."""
     if trouble == "restart":
         return _WHY[trouble], "Restart the service."
@@ -104,7 +106,13 @@ def described(trouble: Trouble, name: str) -> tuple[str, str]:
     return _WHY[trouble], f"{TRAP} {_how_to_accept(trouble, name)}".strip()
 
 
-def _letter(kind: Kind, events: Sequence[Event], uses: Mapping[str, Use], now: datetime, restored: str) -> Draft:
+def _push(
+    kind: SecretEventKind,
+    events: Sequence[SecretEvent],
+    uses: Mapping[str, SecretUse],
+    now: datetime,
+    restored: str,
+) -> Draft:
     names = [event.name for event in events]
     lines = [f"{_called(event.name)}: {_sentence(event, uses)}" for event in events]
     more = [TRAP] if kind in ("vanished", "emptied", "changed", "unreadable") else []
@@ -125,7 +133,7 @@ def _called(name: str) -> str:
     return "the folder of secrets" if name == DIRECTORY else name
 
 
-def _sentence(event: Event, uses: Mapping[str, Use]) -> str:
+def _sentence(event: SecretEvent, uses: Mapping[str, SecretUse]) -> str:
     match event.kind:
         case "rotated" | "back":
             return "Restart the service, so that it uses it." if event.needs_restart else "There is nothing to do."
@@ -139,7 +147,7 @@ def _sentence(event: Event, uses: Mapping[str, Use]) -> str:
             return _loss(event, uses)
 
 
-def _loss(event: Event, uses: Mapping[str, Use]) -> str:
+def _loss(event: SecretEvent, uses: Mapping[str, SecretUse]) -> str:
     use = uses.get(event.name)
     if use is None:
         return "The running service goes on with what it holds; the next start may be refused."
@@ -152,7 +160,7 @@ def _loss(event: Event, uses: Mapping[str, Use]) -> str:
     return f"From now on: {use.effect}"
 
 
-def _how_to_accept(kind: Kind | Trouble, name: str) -> str:
+def _how_to_accept(kind: SecretEventKind | Trouble, name: str) -> str:
     if kind in ("vanished", "emptied"):
         return _REMOVE.format(name=name)
     return _ANNOUNCE.format(name=name) if kind in ("changed", "mode") else ""

@@ -12,10 +12,10 @@ import structlog
 
 from orrery.errors import Invalid, RecordUnreadable, StoreError, StoreUnavailable
 from orrery.owner import outbox
-from orrery.owner.baseline import ANNOUNCED_FOR, Alarm, Announcement, Kept, Look, compared
-from orrery.owner.fingerprints import DIRECTORY, Seen, Sight
+from orrery.owner.baseline import ANNOUNCED_FOR, Alarm, Announcement, Baseline, CheckContext, compare
+from orrery.owner.fingerprints import DIRECTORY, SecretObservation, SecretObservations
 from orrery.owner.restored import last_restore
-from orrery.owner.secret_letters import Event, Use, described, letters
+from orrery.owner.secret_alerts import SecretEvent, SecretUse, describe, pushes
 from orrery.owner.stored import readable, replaceable
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding, secret_part
@@ -23,7 +23,7 @@ from orrery.ports.panels import Panel, moment
 from orrery.ports.store import Absent, Check, Conflict, Entry, Put, Store, Unchanged, Write
 from orrery.runtime.collection import Changes, commit, write
 
-KEPT = "secret:"
+BASELINE = "secret:"
 ANNOUNCED = "secret-announced:"
 
 SETTLE = 2.0
@@ -36,7 +36,7 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class HeldSecrets:
     """The fingerprint of each secret in one process's memory, or None; and what each secret is used for.
 
     `keyed_by` identifies the key of the fingerprints. `observer` identifies this process among those of the
@@ -46,36 +46,36 @@ class Holding:
     fingerprints: Mapping[str, str | None]
     keyed_by: str
     observer: str
-    uses: Mapping[str, Use]
+    uses: Mapping[str, SecretUse]
 
 
-class SecretsGuard:
-    """Looks at the secrets and remembers; `sight` returns what lies there now."""
+class SecretsCheck:
+    """Compares the secrets with their known state, and stores it; `observe` returns their present state."""
 
     JOB = "guard the secrets"
 
     def __init__(
-        self, store: Store, clock: Clock, holding: Holding, sight: Callable[[], Awaitable[Sight]]
+        self, store: Store, clock: Clock, held: HeldSecrets, observe: Callable[[], Awaitable[SecretObservations]]
     ) -> None:
         self._store = store
         self._clock = clock
-        self.holding = holding
-        self._sight = sight
+        self.held = held
+        self._observe = observe
 
     @property
-    def uses(self) -> Mapping[str, Use]:
-        """What each secret is for."""
-        return self.holding.uses
+    def uses(self) -> Mapping[str, SecretUse]:
+        """The use of each secret."""
+        return self.held.uses
 
-    def held(self) -> dict[str, object]:
+    def held_fingerprints(self) -> dict[str, object]:
         """Return the fingerprints of the secrets in memory, for the private listener."""
-        return {"keyed_by": self.holding.keyed_by, "secrets": dict(self.holding.fingerprints)}
+        return {"keyed_by": self.held.keyed_by, "secrets": dict(self.held.fingerprints)}
 
-    async def look(self) -> None:
+    async def check(self) -> None:
         """Compare the secrets with their known state, and enqueue one push about each difference."""
-        sight = await self._settled_sight()
+        observations = await self._settled_observations()
         for _ in range(_ROUNDS):
-            if await self._noted(sight):
+            if await self._note(observations):
                 return
         raise StoreUnavailable("The store is too busy to note how the secrets are.")
 
@@ -97,28 +97,28 @@ class SecretsGuard:
         found = [readable(Announcement, entry) for entry in await self._store.scan(ANNOUNCED)]
         return {one.name: one for one in found if one and self._clock.now() < one.until}
 
-    async def kept(self) -> dict[str, Kept]:
+    async def baselines(self) -> dict[str, Baseline]:
         """Return the known state of each secret, by its name."""
-        return {name: kept for name, (_, kept) in (await self._entries()).items() if kept}
+        return {name: known for name, (_, known) in (await self._entries()).items() if known}
 
     async def findings(self) -> list[Finding]:
         """Return a finding for each secret with an alarm, or one for all; an empty list when the store fails."""
         try:
-            kept = await self.kept()
+            baselines = await self.baselines()
         except StoreError:
             return []
-        alarms = [(one.name, alarm) for one in kept.values() if (alarm := one.worst())]
+        alarms = [(one.name, alarm) for one in baselines.values() if (alarm := one.worst())]
         if alarms:
             return [self._finding(name, alarm) for name, alarm in alarms]
-        known = sum(one.fingerprint is not None for name, one in kept.items() if name != DIRECTORY)
-        why = f"{known} are as they were." if kept else "The service has not looked at them yet."
-        return [Finding("secrets", "ok" if kept else "off", why, essential=False)]
+        known = sum(one.fingerprint is not None for name, one in baselines.items() if name != DIRECTORY)
+        why = f"{known} are as they were." if baselines else "The service has not looked at them yet."
+        return [Finding("secrets", "ok" if baselines else "off", why, essential=False)]
 
     async def panel(self) -> Panel:
         """Return each secret for the owner's page, without any value."""
-        kept, announced = await self.kept(), await self.announced()
-        rows = tuple(self._row(name, kept.get(name), announced.get(name)) for name in [*self.uses, DIRECTORY])
-        bad = [one.name for one in kept.values() if one.alarms]
+        baselines, announced = await self.baselines(), await self.announced()
+        rows = tuple(self._row(name, baselines.get(name), announced.get(name)) for name in [*self.uses, DIRECTORY])
+        bad = [one.name for one in baselines.values() if one.alarms]
         missing = [name for name, use in self.uses.items() if use.needed and not self._holds(name)]
         if bad or missing:
             headline = f"{len({*bad, *missing})} not as it should be"
@@ -128,58 +128,58 @@ class SecretsGuard:
             headline += f"; {len(announced)} announced, and may change"
         return Panel("Secrets", headline, "attention" if announced else "good", "", _COLUMNS, rows)
 
-    async def _settled_sight(self) -> Sight:
-        sight = await self._sight()
-        if any(self._differs(name, seen) for name, seen in sight.items()):
+    async def _settled_observations(self) -> SecretObservations:
+        observations = await self._observe()
+        if any(self._differs(name, observed) for name, observed in observations.items()):
             await self._clock.sleep(SETTLE)
-            return await self._sight()
-        return sight
+            return await self._observe()
+        return observations
 
-    def _differs(self, name: str, seen: Seen) -> bool:
-        return self.holding.fingerprints.get(name, seen.fingerprint or None) != (seen.fingerprint or None)
+    def _differs(self, name: str, observed: SecretObservation) -> bool:
+        return self.held.fingerprints.get(name, observed.fingerprint or None) != (observed.fingerprint or None)
 
-    async def _noted(self, sight: Sight) -> bool:
-        """Note what was seen, with the messages about it, in one commit; return False when another was faster."""
+    async def _note(self, observations: SecretObservations) -> bool:
+        """Store the observations with their pushes in one commit; return False after another process's commit."""
         entries, announced, now = await self._entries(), await self.announced(), self._clock.now()
-        events: list[Event] = []
+        events: list[SecretEvent] = []
         writes: list[Write] = []
         checks: list[Check] = []
-        for name, seen in sight.items():
+        for name, observed in observations.items():
             entry, before = entries.get(name, (None, None))
-            held = self.holding.fingerprints.get(name, seen.fingerprint or None)
-            look = Look(now, self.holding.observer, announced.get(name), held)
-            after, kind = compared(before, name, seen, look)
+            held = self.held.fingerprints.get(name, observed.fingerprint or None)
+            context = CheckContext(now, self.held.observer, announced.get(name), held)
+            after, kind = compare(before, name, observed, context)
             if after and after != before:
-                writes.append(Put(KEPT + name, after.to_bytes()))
-                checks.append(Unchanged(entry.key, entry.version) if entry else Absent(KEPT + name))
+                writes.append(Put(BASELINE + name, after.to_bytes()))
+                checks.append(Unchanged(entry.key, entry.version) if entry else Absent(BASELINE + name))
             if kind:
-                events.append(Event(name, kind, held is not None, held != (seen.fingerprint or None)))
+                events.append(SecretEvent(name, kind, held is not None, held != (observed.fingerprint or None)))
         restored = await self._after_restore(entries) if events else ""
-        writes += outbox.enqueue(letters(events, self.uses, now, restored), now)
+        writes += outbox.enqueue(pushes(events, self.uses, now, restored), now)
         if writes and isinstance(await commit(self._store, Changes(writes, checks)), Conflict):
             return False
         for event in events:
             log.warning("secrets are not as before", which=event.name, found=event.kind)
         return True
 
-    async def _after_restore(self, entries: Mapping[str, tuple[Entry, Kept | None]]) -> str:
+    async def _after_restore(self, entries: Mapping[str, tuple[Entry, Baseline | None]]) -> str:
         try:
             restored = await last_restore(self._store)
         except RecordUnreadable as error:
             return str(error)
-        if restored is None or not any(kept and kept.since < restored.at for _, kept in entries.values()):
+        if restored is None or not any(known and known.since < restored.at for _, known in entries.values()):
             return ""
         return f"The store was restored at {restored.at:%Y-%m-%d %H:%M} UTC: it may not know of a rotation before."
 
-    async def _entries(self) -> dict[str, tuple[Entry, Kept | None]]:
-        found = await self._store.scan(KEPT)
-        return {entry.key.removeprefix(KEPT): (entry, replaceable(Kept, entry)) for entry in found}
+    async def _entries(self) -> dict[str, tuple[Entry, Baseline | None]]:
+        found = await self._store.scan(BASELINE)
+        return {entry.key.removeprefix(BASELINE): (entry, replaceable(Baseline, entry)) for entry in found}
 
     def _holds(self, name: str) -> bool:
-        return self.holding.fingerprints.get(name) is not None
+        return self.held.fingerprints.get(name) is not None
 
     def _finding(self, name: str, alarm: Alarm) -> Finding:
-        why, todo = described(alarm.trouble, name)
+        why, todo = describe(alarm.trouble, name)
         use = self.uses.get(name)
         stops = use is not None and use.needed and not self._holds(name)
         said = f"{why} Since {alarm.since:%Y-%m-%d %H:%M} UTC.{f' {use.effect}' if use and stops else ''}"
@@ -187,11 +187,11 @@ class SecretsGuard:
         part = "secrets directory" if name == DIRECTORY else secret_part(name)
         return Finding(part, "broken", said, todo, essential=essential, told=True)
 
-    def _row(self, name: str, kept: Kept | None, announced: Announcement | None) -> tuple[str, ...]:
-        alarm = kept.worst() if kept else None
+    def _row(self, name: str, baseline: Baseline | None, announced: Announcement | None) -> tuple[str, ...]:
+        alarm = baseline.worst() if baseline else None
         use = self.uses.get(name)
         missing = "missing" if use and use.needed else "off"
-        held = self.holding.fingerprints.get(name)
-        state = alarm.trouble if alarm else "present" if held or (kept and kept.fingerprint) else missing
+        held = self.held.fingerprints.get(name)
+        state = alarm.trouble if alarm else "present" if held or (baseline and baseline.fingerprint) else missing
         until = f"until {moment(announced.until)}" if announced else "-"
         return name, state, until, held or "-"

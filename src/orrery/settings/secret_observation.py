@@ -1,10 +1,10 @@
-"""What the secrets look like where they lie now: fingerprints and file modes, and no value leaves this module."""
+"""The present state of the secrets: fingerprints and file modes. No value leaves this module."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from orrery.owner.fingerprints import DIRECTORY, Fingerprinting, Place, Seen
+from orrery.owner.fingerprints import DIRECTORY, Fingerprinting, Place, SecretObservation
 from orrery.settings.secrets import CREDENTIALS_VARIABLE, Mode, Secrets, examine_secrets, read_secrets
 from orrery.settings.section import PREFIX, SettingsError
 
@@ -22,25 +22,25 @@ class _Folder:
     mode: int | None
 
 
-def held_in(secrets: Secrets, fingerprint: Fingerprinting) -> dict[str, str | None]:
-    """Return the fingerprint of each secret that a process holds, or None for one that it has not."""
+def held_fingerprints(secrets: Secrets, fingerprint: Fingerprinting) -> dict[str, str | None]:
+    """Return the fingerprint of each secret in a process's memory, or None for one that is not set."""
     values = {name: secrets.normalized(name) for name in Secrets.model_fields}
     return {name: fingerprint(name, value) if value else None for name, value in values.items()}
 
 
-def look(
+def observe(
     directory: Path | None, environment: Mapping[str, str], mode: Mode, fingerprint: Fingerprinting
-) -> dict[str, Seen]:
-    """Return how each secret lies there now, and the folder.
+) -> dict[str, SecretObservation]:
+    """Return the present state of each secret, and of the folder.
 
-    A variable goes first, as at the start. Where a service manager hands over copies, the configured folder is
-    looked at before them: it tells what the next start will get, and the copies stay as they are meanwhile.
+    A variable goes first, as at the start. Where a service manager hands over copies, the configured folder goes
+    before them: it has what the next start will get, while the copies stay as they are.
     """
     folders = _folders(directory, environment)
-    sight = {name: _seen(name, environment, folders, fingerprint) for name in Secrets.model_fields}
-    readable = all(seen.state not in ("unreadable", "unknown") for seen in sight.values())
+    observations = {name: _observation(name, environment, folders, fingerprint) for name in Secrets.model_fields}
+    readable = all(observed.state not in ("unreadable", "unknown") for observed in observations.values())
     refused = readable and _is_refused(directory, environment, mode)
-    return sight | {DIRECTORY: _folder_seen(folders, refused=refused)}
+    return observations | {DIRECTORY: _observed_folder(folders, refused=refused)}
 
 
 def _folders(directory: Path | None, environment: Mapping[str, str]) -> list[_Folder]:
@@ -64,40 +64,46 @@ def _mode(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
 
-def _seen(name: str, environment: Mapping[str, str], folders: list[_Folder], fingerprint: Fingerprinting) -> Seen:
+def _observation(
+    name: str, environment: Mapping[str, str], folders: list[_Folder], fingerprint: Fingerprinting
+) -> SecretObservation:
     if (text := environment.get(PREFIX + name.upper())) is not None:
-        return _seen_text(name, text, "environment", None, fingerprint)
+        return _observed_text(name, text, "environment", None, fingerprint)
     for folder in folders:
         if name in (folder.names or ()):
-            return _seen_file(name, folder, fingerprint)
-    return Seen("unknown" if any(folder.names is None for folder in folders) else "missing")
+            return _observed_file(name, folder, fingerprint)
+    return SecretObservation("unknown" if any(folder.names is None for folder in folders) else "missing")
 
 
-def _seen_file(name: str, folder: _Folder, fingerprint: Fingerprinting) -> Seen:
+def _observed_file(name: str, folder: _Folder, fingerprint: Fingerprinting) -> SecretObservation:
     file = folder.path / name
     try:
-        return _seen_text(name, file.read_text(encoding="utf-8"), folder.place, _mode(file), fingerprint)
+        return _observed_text(name, file.read_text(encoding="utf-8"), folder.place, _mode(file), fingerprint)
     except FileNotFoundError:
-        return Seen("missing")
+        return SecretObservation("missing")
     except (OSError, UnicodeDecodeError):
-        return Seen("unreadable", place=folder.place)
+        return SecretObservation("unreadable", place=folder.place)
 
 
-def _seen_text(name: str, text: str, place: Place, mode: int | None, fingerprint: Fingerprinting) -> Seen:
+def _observed_text(
+    name: str, text: str, place: Place, mode: int | None, fingerprint: Fingerprinting
+) -> SecretObservation:
     value = Secrets.normal_form(name, text)
     try:
-        return Seen("present" if value else "empty", fingerprint(name, value) if value else "", place, mode)
+        return SecretObservation(
+            "present" if value else "empty", fingerprint(name, value) if value else "", place, mode
+        )
     except UnicodeEncodeError:
-        return Seen("unreadable", place=place)
+        return SecretObservation("unreadable", place=place)
 
 
-def _folder_seen(folders: list[_Folder], *, refused: bool) -> Seen:
+def _observed_folder(folders: list[_Folder], *, refused: bool) -> SecretObservation:
     if not folders:
-        return Seen("missing")
+        return SecretObservation("missing")
     first = folders[0]
     if first.names is None:
-        return Seen("unreadable", place=first.place)
-    return Seen("refused" if refused else "present", _THERE, first.place, first.mode)
+        return SecretObservation("unreadable", place=first.place)
+    return SecretObservation("refused" if refused else "present", _THERE, first.place, first.mode)
 
 
 def _is_refused(directory: Path | None, environment: Mapping[str, str], mode: Mode) -> bool:

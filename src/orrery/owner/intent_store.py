@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from orrery.errors import ApprovalRefused, Invalid, NotFound, Overtaken, RecordUnreadable, StoreUnavailable
-from orrery.owner.approval_log import NO_WORD, ApprovalLog
-from orrery.owner.chain import BEGINNINGS, Kind, Logged, Word, last_states, why_not_begun
+from orrery.owner.approval_log import UNSIGNED, ApprovalLog
+from orrery.owner.chain import BEGINNINGS, EntryKind, LoggedStates, SignedStatement, last_states, why_not_begun
 from orrery.owner.intents import Erased, Intent
 from orrery.owner.progress import Progress, in_words, is_over
 from orrery.owner.stored import readable, tried, unreadable
@@ -43,14 +43,14 @@ class Proposal:
         return self.progress is not None and self.progress.digest == self.intent.digest()
 
     def in_words(self, now: datetime) -> str:
-        """Return how far it has come in a word or two for a person."""
+        """Return its state in one or two words for a person."""
         if self.progress:
             return in_words(self.progress, now)
         return _VOID.get(self.logged, self.logged)
 
 
-class Steps:
-    """Reads intents, and brings them one step on."""
+class IntentStore:
+    """Reads and erases intents, and stores each change of their progress."""
 
     def __init__(self, store: Store, log: ApprovalLog) -> None:
         self._store = store
@@ -74,7 +74,7 @@ class Steps:
     async def proposals(self) -> list[Proposal]:
         """Return every intent that can be read, the newest first."""
         found: list[Proposal] = []
-        logged: Logged | None = None
+        logged: LoggedStates | None = None
         async for entry in self._entries():
             intent = readable(Intent, entry)
             if intent is None or entry.key != intent_key(intent.id):
@@ -124,15 +124,15 @@ class Steps:
             for entry in page:
                 yield entry
 
-    async def step(
+    async def advance(
         self,
         intent: Intent,
-        kind: Kind,
+        kind: EntryKind,
         change: Callable[[Progress], Progress | None],
         *,
         note: str = "",
         target: str = "",
-        word: Word = NO_WORD,
+        signed: SignedStatement = UNSIGNED,
     ) -> Progress:
         """Bring an intent one step on, in one commit with the log; None of `change` leaves it as it is."""
         for _ in range(_ROUNDS):
@@ -155,7 +155,9 @@ class Steps:
                 changed = changed.without_notes()
             fence = [Unchanged(entry.key, entry.version)]
             written = [stored_progress(changed)]
-            if await self._log.append(kind, intent, note, target=target, word=word, writes=written, checks=fence):
+            if await self._log.append(
+                kind, intent, note, target=target, signed=signed, writes=written, checks=fence
+            ):
                 return changed
         raise StoreUnavailable("The store is too busy to note how far the intent has come.")
 
@@ -187,12 +189,12 @@ class Steps:
         progress = tried(Progress, entry)
         return progress if isinstance(progress, RecordUnreadable) else (entry, progress)
 
-    async def _logged(self) -> Logged:
+    async def _logged(self) -> LoggedStates:
         entries = [entry async for entry in self._log.entries()]
         return last_states(entry for entry in entries if entry)
 
 
-def _void(intent: Intent, logged: Logged, damaged: RecordUnreadable | None) -> Proposal:
+def _void(intent: Intent, logged: LoggedStates, damaged: RecordUnreadable | None) -> Proposal:
     return Proposal(intent, None, logged.get((intent.id, ""), ""), damaged)
 
 
