@@ -91,10 +91,10 @@ def computing(turn: float) -> Generator[None]:
 
 
 def _letter(number: int) -> EmailMessage:
-    letter = EmailMessage()
-    letter["From"], letter["To"], letter["Subject"] = _SENDER, f"b{number}@buyer.example.test", _TITLE
-    letter.set_content(_BODY)
-    return letter
+    email = EmailMessage()
+    email["From"], email["To"], email["Subject"] = _SENDER, f"b{number}@buyer.example.test", _TITLE
+    email.set_content(_BODY)
+    return email
 
 
 @asynccontextmanager

@@ -132,10 +132,10 @@ def test_owner_and_buyer_are_told(demo: Demo, page: Page) -> None:
     """The sandbox shows the buyer's e-mail with the end of access, and the owner's push without an address."""
     email = "grace@example.test"
     buy(page, demo, email)
-    letter = page.get_by_role("article").filter(has_text=email)
+    received = page.get_by_role("article").filter(has_text=email)
     reload_until(page, f"{demo.sandbox}/mail", email)
-    expect(letter).to_contain_text("Your access to")
-    expect(letter).to_contain_text("runs until")
+    expect(received).to_contain_text("Your access to")
+    expect(received).to_contain_text("runs until")
     reload_until(page, f"{demo.sandbox}/push", "Sold")
     expect(page.locator("body")).not_to_contain_text("@")
 

@@ -9,9 +9,9 @@ import pytest
 
 from orrery.checkout.account import (
     AccountDesk,
+    AccountProposal,
     ConfigurationPatch,
     FieldChange,
-    Proposed,
     checked_branding,
     oddities,
 )
@@ -36,15 +36,15 @@ class Owner:
         self.at = AccountDesk(self.account, self.account, self.desk.approvals)
         self.desk.approvals.allow(*self.at.operations())
 
-    async def sign(self, proposed: Proposed) -> Progress:
+    async def sign(self, proposed: AccountProposal) -> Progress:
         """Sign what was proposed."""
         return await self.desk.sign(proposed.intent)
 
-    async def rebranded(self, **other: str) -> Proposed:
+    async def rebranded(self, **other: str) -> AccountProposal:
         """Propose a new name and colour, or other fields."""
         return await self.at.propose_branding(other or {NAME: "Southwind", COLOUR: "#000000"}, WHY)
 
-    async def fails(self, proposed: Proposed, sentence: str) -> None:
+    async def fails(self, proposed: AccountProposal, sentence: str) -> None:
         """Sign, and see that nothing came of it, for the reason that the sentence gives."""
         failed = await self.sign(proposed)
         assert failed.state == "failed"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from orrery.checkout.drift import Condition, as_catalogued, as_sold, failed, to_the_letter
+from orrery.checkout.drift import Condition, catalogue_conditions, failed, rule_conditions, sold_conditions
 from orrery.checkout.params import session_parameters
 from orrery.ports.processor import CheckoutSession
 from tests.support.checkout import PRODUCT, TERMS, metadata_of
@@ -63,19 +63,19 @@ def kinds(conditions: list[Condition]) -> list[str]:
 )
 def test_the_three_conditions(other: dict[str, Any], letter: list[str], sold: list[str]) -> None:
     """Each condition of change rule 2 fails by itself; the order of the methods matters to the letter only."""
-    assert kinds(to_the_letter(session(**other), "automatic")) == letter
-    assert kinds(as_sold(session(**other), SENT)) == sold
+    assert kinds(rule_conditions(session(**other), "automatic")) == letter
+    assert kinds(sold_conditions(session(**other), SENT)) == sold
 
 
 def test_the_permitted_reduction() -> None:
     """any_3ds_required is no drift where it is the setting; to the letter it fails, and the note says why."""
     reduced = session(three_d_secure="any_3ds_required")
-    assert failed(as_sold(reduced, session_parameters(PRODUCT, REDUCED))) == []
-    (condition,) = failed(to_the_letter(reduced, "any_3ds_required"))
+    assert failed(sold_conditions(reduced, session_parameters(PRODUCT, REDUCED))) == []
+    (condition,) = failed(rule_conditions(reduced, "any_3ds_required"))
     assert condition.note == (
         "The setting says any_3ds_required, which is permitted; this check wants automatic to the letter."
     )
-    (condition,) = failed(to_the_letter(reduced, "automatic"))
+    (condition,) = failed(rule_conditions(reduced, "automatic"))
     assert condition.note == ""
 
 
@@ -83,8 +83,8 @@ def test_methods_of_the_setting() -> None:
     """Further methods that were sent are no drift; to the letter they are a difference."""
     sent = session_parameters(PRODUCT, replace(TERMS, payment_method_types=("card", "link", "ideal")))
     with_ideal = session(payment_method_types=("ideal", "card", "link"))
-    assert failed(as_sold(with_ideal, sent)) == []
-    assert kinds(to_the_letter(with_ideal, "automatic")) == [METHODS]
+    assert failed(sold_conditions(with_ideal, sent)) == []
+    assert kinds(rule_conditions(with_ideal, "automatic")) == [METHODS]
 
 
 @pytest.mark.parametrize(
@@ -104,4 +104,4 @@ def test_methods_of_the_setting() -> None:
 )
 def test_what_must_be_the_catalogues(other: dict[str, Any], differing: list[str]) -> None:
     """Price, quantity, metadata and both addresses are compared one by one."""
-    assert kinds(as_catalogued(session(**other), SENT)) == differing
+    assert kinds(catalogue_conditions(session(**other), SENT)) == differing

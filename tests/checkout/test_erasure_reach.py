@@ -6,7 +6,7 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout import keys
-from orrery.checkout.mentions import Sought
+from orrery.checkout.mentions import SearchTerms
 from orrery.checkout.privacy import erased_before
 from orrery.checkout.records import KEEP_OFFERS, Pending
 from orrery.ports.store import Delete, Put
@@ -116,7 +116,7 @@ async def test_a_letter_that_gets_longer_is_still_a_letter(neighbour: str) -> No
 
 def test_a_sigma_at_the_end_of_a_word() -> None:
     """The lower case of a sigma, which depends on the letters around it, hides no address."""
-    sought = Sought(frozenset({"\N{GREEK SMALL LETTER SIGMA}@example.org"}))
+    sought = SearchTerms(frozenset({"\N{GREEK SMALL LETTER SIGMA}@example.org"}))
     assert sought.addressed_in("<to:\N{GREEK CAPITAL LETTER SIGMA}@example.org".encode().replace(b"<to:", b"to: "))
     assert sought.addressed_in("\N{GREEK SMALL LETTER FINAL SIGMA}@example.org".encode())
 

@@ -24,7 +24,7 @@ SOURCE = Path(orrery.__file__).parent
 
 async def listed(post: Post, *, failed: bool = False) -> list[KnownEvent]:
     """Return the events of a week."""
-    return await gathered(post.events.look(WEEK, failed=failed))
+    return await gathered(post.events.list_events(WEEK, failed=failed))
 
 
 async def became(post: Post) -> tuple[str, str]:
@@ -255,7 +255,7 @@ def test_nothing_else_goes_behind_the_signature_check() -> None:
         path.relative_to(SOURCE).as_posix()
         for path in SOURCE.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Attribute) and node.attr in {"take_in", "_take_in", "_dispatch"}
+        if isinstance(node, ast.Attribute) and node.attr in {"receive_verified", "_receive", "_dispatch"}
     }
     assert names == {"checkout/webhook.py", "checkout/domain.py", "checkout/events.py"}
     for path in [*SOURCE.rglob("routes.py"), *(SOURCE / "edge").glob("*.py")]:

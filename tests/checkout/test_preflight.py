@@ -342,8 +342,8 @@ async def test_a_newer_version_waits() -> None:
     rehearsal = Rehearsal(products=(PRODUCT,))
     await rehearsal.preflighted()
     newer = rehearsal.again(api_version="2026-09-30.endive")
-    (standing,) = await newer.preflight.pending(list(newer.selling.catalogue))
-    assert [(one.name, one.was, one.becomes) for one in standing.changes] == [
+    (status,) = await newer.preflight.pending(list(newer.selling.catalogue))
+    assert [(one.name, one.was, one.becomes) for one in status.changes] == [
         ("api_version", API_VERSION, "2026-09-30.endive")
     ]
 

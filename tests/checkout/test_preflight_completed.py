@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from orrery.checkout.preflight import Report
+from orrery.checkout.preflight import PreflightReport
 from orrery.errors import ProcessorUnreachable
 from tests.support.checkout import PRODUCT
 from tests.support.till import Rehearsal
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 LOST = ProcessorUnreachable("No answer within 10.0 s.", same_key=True)
 
 
-async def completed(rehearsal: Rehearsal, **fields: object) -> Report:
+async def completed(rehearsal: Rehearsal, **fields: object) -> PreflightReport:
     """Run a preflight whose session a visitor completes, with these fields, before it can be expired."""
     rehearsal.till.after["create"] = [LOST, LOST]
     await rehearsal.preflighted()

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.checkout.privacy import KEEP_ADDRESSES, Erasure, sought_address
+from orrery.checkout.privacy import KEEP_ADDRESSES, Erasure, search_address
 from orrery.checkout.records import Offer
 from orrery.errors import DeliveryFailed, Invalid, StoreUnavailable
 from orrery.owner.outbox import ROW, Outbox
@@ -245,8 +245,8 @@ async def test_a_buyer_who_cannot_be_written_to(address: str) -> None:
     """What was typed on the payment page can be asked for and erased, though no letter could be sent to it."""
     shop = await sold(Shop(), address)
     assert not is_email_address(address)
-    assert len((await shop.privacy.export(sought_address(f" {address.upper()} "))).access) == 1
-    await shop.privacy.erase(sought_address(address), "asked")
+    assert len((await shop.privacy.export(search_address(f" {address.upper()} "))).access) == 1
+    await shop.privacy.erase(search_address(address), "asked")
     assert address.lower() not in await everything(shop)
 
 
@@ -256,7 +256,7 @@ async def test_a_buyer_who_cannot_be_written_to(address: str) -> None:
 def test_under_what_nobody_is_kept(text: str) -> None:
     """What is no address at all is refused."""
     with pytest.raises(Invalid, match="not an e-mail address"):
-        sought_address(text)
+        search_address(text)
 
 
 async def test_client_addresses_are_kept_thirty_days() -> None:

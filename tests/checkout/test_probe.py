@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 OTHER = b"whsec_of_somebody_else"
 
 
-async def answered(shop: Shop, secret: bytes) -> probe.Verdict:
+async def answered(shop: Shop, secret: bytes) -> probe.ProbeVerdict:
     """Return what the webhook's answer to a probe says, and see that nothing came of it."""
     with pytest.raises((Invalid, NotConfigured)) as refused:
         await shop.webhook.receive(probe.BODY, probe.signed(secret, shop.clock.now()))
@@ -32,7 +32,7 @@ async def answered(shop: Shop, secret: bytes) -> probe.Verdict:
         ((), SIGNING_SECRET, "no secret"),
     ],
 )
-async def test_the_webhooks_answer(held: tuple[bytes, ...], signing: bytes, verdict: probe.Verdict) -> None:
+async def test_the_webhooks_answer(held: tuple[bytes, ...], signing: bytes, verdict: probe.ProbeVerdict) -> None:
     """The webhook says of a probe whether it has the secret, and stores nothing, whatever it says."""
     assert await answered(Shop(secrets=held), signing) == verdict
 

@@ -7,7 +7,7 @@ import pytest
 
 from orrery.checkout.keys import RECONCILED
 from orrery.checkout.reconcile import WINDOW
-from orrery.checkout.refunds import Finding
+from orrery.checkout.refunds import Discrepancy
 from orrery.errors import ProcessorUnreachable
 from orrery.owner.restored import Restored
 from orrery.ports.processor import Charge, CheckoutSession
@@ -92,7 +92,7 @@ async def test_a_dry_run_writes_nothing() -> None:
     before = await shop.entries()
     report = await shop.reconciliation.run(dry_run=True)
     assert (report.dry_run, report.granted, report.unpaid) == (True, ["cs_1"], ["cs_2"])
-    assert report.paid_without_access == [Finding("cs_3", "another price")]
+    assert report.paid_without_access == [Discrepancy("cs_3", "another price")]
     assert await shop.entries() == before
 
 
@@ -117,7 +117,7 @@ async def test_what_the_catalogue_cannot_vouch_for(changed: dict[str, Any], reas
     """Without an offer a session at another price, without prices or for a retired product is only listed."""
     shop = shop_with(listed(**changed))
     report = await shop.reconciliation.run()
-    assert (report.granted, report.paid_without_access) == ([], [Finding("cs_1", reason)])
+    assert (report.granted, report.paid_without_access) == ([], [Discrepancy("cs_1", reason)])
     assert ids(await shop.told()) == [f"withheld-cs_1-{reason.replace(' ', '-')}"]
 
 
@@ -134,7 +134,7 @@ async def test_another_price_than_offered_is_listed() -> None:
     await shop.offered("cs_1")
     for _ in range(2):
         report = await shop.reconciliation.run()
-        assert report.paid_without_access == [Finding("cs_1", "another price")]
+        assert report.paid_without_access == [Discrepancy("cs_1", "another price")]
     assert ids(await shop.told()) == ["withheld-cs_1-another-price"]
 
 
@@ -194,7 +194,7 @@ async def test_what_waits_and_is_gone() -> None:
     await shop.receive("evt_1", session_json(payment_status="unpaid"))
     shop.clock.advance((40 * DAY).total_seconds())
     report = await shop.reconciliation.run()
-    assert report.paid_without_access == [Finding("cs_1", "No such session.")]
+    assert report.paid_without_access == [Discrepancy("cs_1", "No such session.")]
 
 
 REFUND, DISPUTE = "charge ch_cs_1 was refunded", "charge ch_cs_1 is disputed"
@@ -216,7 +216,7 @@ async def test_access_without_payment(changed: dict[str, Any], reasons: list[str
     await shop.offered("cs_1")
     shop.processor.charges.append(charge("cs_1", **changed))
     report = await shop.reconciliation.run()
-    assert report.access_without_payment == [Finding("cs_1", reason) for reason in reasons]
+    assert report.access_without_payment == [Discrepancy("cs_1", reason) for reason in reasons]
     assert (await shop.access()).revoked_at is None
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from orrery.checkout.reconcile import LATE, MOST_KEPT, WINDOW
-from orrery.checkout.records import Reconciled
+from orrery.checkout.records import LastReconciliation
 from orrery.ports.processor import Charge, CheckoutSession
 from orrery.ports.store import Put
 from tests.support.checkout import BUYER, Shop, record, session
@@ -19,10 +19,10 @@ def refused(session_id: str) -> CheckoutSession:
     return session(session_id, price_ids=("price_other",))
 
 
-async def seen(shop: Shop) -> Reconciled | None:
+async def seen(shop: Shop) -> LastReconciliation | None:
     """Return what is kept of the last run."""
     entry = await shop.store.get("reconciled")
-    return Reconciled.model_validate_json(entry.value) if entry else None
+    return LastReconciliation.model_validate_json(entry.value) if entry else None
 
 
 async def test_what_is_kept_of_a_run() -> None:

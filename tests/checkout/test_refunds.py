@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from orrery.checkout.records import TakenBack
-from orrery.checkout.refunds import Finding
+from orrery.checkout.records import Reversal
+from orrery.checkout.refunds import Discrepancy
 from orrery.errors import ItemUnreadable
 from orrery.owner.restored import Restored
 from orrery.ports.processor import Charge, ChargeEvent, Dispute
@@ -75,7 +75,7 @@ async def test_a_refund_of_any_age(days: int) -> None:
     assert "(49.00 USD)" in await body(shop, "taken-back-cs_1")
     assert await later(shop, 40 * DAY) == []
     listed = (await shop.reconciliation.run()).access_without_payment
-    assert listed == [Finding("cs_1", "charge ch_1 was refunded")]
+    assert listed == [Discrepancy("cs_1", "charge ch_1 was refunded")]
     await shop.desk.revoke("cs_1", "refunded")
     assert (await shop.reconciliation.run()).access_without_payment == []
 
@@ -139,7 +139,7 @@ async def test_partial_refunds_are_listed() -> None:
     assert await later(shop, DAY, charge(amount_refunded=1000)) == []
     assert await later(shop, DAY, charge(amount_refunded=1500)) == []
     report = await shop.reconciliation.run()
-    assert report.partly_refunded == [Finding("cs_1", "15.00 USD of 49.00 USD of charge ch_1")]
+    assert report.partly_refunded == [Discrepancy("cs_1", "15.00 USD of 49.00 USD of charge ch_1")]
     assert report.access_without_payment == []
     assert "Refunded in part: 1." in (await shop.reconciliation.panel()).todo
     assert await later(shop, DAY, charge(amount_refunded=4900)) == ["taken-back-cs_1"]
@@ -247,7 +247,7 @@ async def test_a_dry_run_notes_nothing() -> None:
     shop.processor.charge_events += [ChargeEvent(START, dispute()), ChargeEvent(START, dispute("lost"))]
     before = await shop.entries()
     report = await shop.reconciliation.run(dry_run=True)
-    assert report.access_without_payment == [Finding("cs_1", "the dispute of charge ch_1 was lost")]
+    assert report.access_without_payment == [Discrepancy("cs_1", "the dispute of charge ch_1 was lost")]
     assert await shop.entries() == before
     assert await later(shop, DAY) == ["dispute-decided-du_1"]
 
@@ -272,11 +272,11 @@ async def test_what_an_earlier_release_told_is_not_told_again() -> None:
     await shop.store.commit([Put(noted.key, _unnoted(noted.value))])
     assert (first, await later(shop, timedelta(hours=1))) == (["taken-back-cs_1"], [])
     (again,) = await shop.entries("taken-back:")
-    assert TakenBack.from_bytes(again.value).refunded
+    assert Reversal.from_bytes(again.value).refunded
 
 
 def _unnoted(value: bytes) -> bytes:
-    return TakenBack.from_bytes(value).change(amount_refunded=0).to_bytes()
+    return Reversal.from_bytes(value).change(amount_refunded=0).to_bytes()
 
 
 async def test_one_that_cannot_be_read_hides_no_other() -> None:

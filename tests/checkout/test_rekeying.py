@@ -184,23 +184,23 @@ async def delivered(shop: Shop) -> dict[str, ScriptedNotifier]:
 
 async def test_waiting_letter_names_the_new_id(shop: Shop) -> None:
     """A letter that waited goes out once, with the id that works now."""
-    letters = (await delivered(shop))["email"].accepted
+    notifications = (await delivered(shop))["email"].accepted
     (joe,) = await shop.lookup.records_of("joe@example.org")
-    assert [f"Your order: {joe.session_id}" in one.body for one in letters if one.to == "joe@example.org"] == [
-        True
-    ]
+    assert [
+        f"Your order: {joe.session_id}" in one.body for one in notifications if one.to == "joe@example.org"
+    ] == [True]
 
 
 async def test_messages_of_an_earlier_release_go_out_once_without_ids(shop: Shop) -> None:
     """What waited before the upgrade is delivered once, and no id leaves by push or in a header."""
     receivers = await delivered(shop)
     of = References.of_store(INDEX_KEY).of
-    pushes, letters = receivers["push"].accepted, receivers["email"].accepted
+    pushes, notifications = receivers["push"].accepted, receivers["email"].accepted
     withheld = f"withheld-{of('cs_test_notPaid7')}-unpaid"
     assert sorted(one.id for one in pushes) == sorted([withheld, f"owner-{of('cs_test_sold4Sue')}"])
     assert f"Session {of('cs_test_notPaid7')}: unpaid." in "".join(one.body for one in pushes)
-    assert sorted(one.to for one in letters) == ["joe@example.org", "sue@example.org"]
-    left = [f"{one.id} {one.title}" for one in (*pushes, *letters)] + [one.body for one in pushes]
+    assert sorted(one.to for one in notifications) == ["joe@example.org", "sue@example.org"]
+    left = [f"{one.id} {one.title}" for one in (*pushes, *notifications)] + [one.body for one in pushes]
     assert not re.search("cs_test|import|owner_", " ".join(left))
 
 

@@ -10,7 +10,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.lookup import Lookup
 from orrery.checkout.records import AccessRecord
-from orrery.checkout.sales import MOST, Sales, Sold, Sum, tally
+from orrery.checkout.sales import MOST, CurrencySales, Sales, SalesTotal, tally
 from orrery.ports.panels import Panel
 from orrery.ports.store import Put
 from tests.support.checkout import INDEX_KEY, record, stored_access
@@ -59,8 +59,8 @@ def test_currencies_are_never_added_up() -> None:
     """Each currency has sums of its own, the one with most sales first."""
     sold = tally([record(), record(currency="eur"), record(currency="eur", amount_total=1)], START)
     assert list(sold) == ["eur", "usd"]
-    assert sold["eur"].today == Sum(2, 4901)
-    assert sold["usd"] == Sold(Sum(1, 4900), Sum(1, 4900), Sum(1, 4900))
+    assert sold["eur"].today == SalesTotal(2, 4901)
+    assert sold["usd"] == CurrencySales(SalesTotal(1, 4900), SalesTotal(1, 4900), SalesTotal(1, 4900))
 
 
 @given(st.lists(st.tuples(st.integers(0, 40 * 86_400), st.integers(0, 10**9), st.sampled_from(["usd", "jpy"]))))

@@ -7,7 +7,7 @@ import pytest
 from orrery.checkout.catalogue import Product
 from orrery.checkout.params import session_parameters
 from orrery.checkout.records import Offer
-from orrery.checkout.service import Created, Purchase
+from orrery.checkout.service import CreatedSession, Purchase
 from orrery.errors import NotConfigured, NotFound, NotPreflighted
 from orrery.ports.store import Put
 from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 NEWER = replace(PRODUCT, trust_copy="Newer: one year for {CERT}.", price_id="price_newer")
 
 
-async def buy(rehearsal: Rehearsal, product: Product = PRODUCT, key: str | None = None) -> Created:
+async def buy(rehearsal: Rehearsal, product: Product = PRODUCT, key: str | None = None) -> CreatedSession:
     """Press the shop's button."""
     return await rehearsal.checkout.create(Purchase(product.key, "203.0.113.7", key))
 
@@ -137,7 +137,7 @@ async def test_a_receipt_of_a_rehearsal() -> None:
     rehearsal = Rehearsal(products=(PRODUCT,), livemode=False, deployment="the sandbox")
     await rehearsal.preflighted()
     live = rehearsal.again(livemode=True, deployment="live")
-    assert (await live.selling.standing(PRODUCT)).state == "never"
+    assert (await live.selling.status(PRODUCT)).state == "never"
     with pytest.raises(NotPreflighted):
         await buy(live)
     live.till.livemode = True

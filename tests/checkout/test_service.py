@@ -12,7 +12,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.params import session_parameters
 from orrery.checkout.records import Offer
-from orrery.checkout.service import DEADLINE, Created, Purchase
+from orrery.checkout.service import DEADLINE, CreatedSession, Purchase
 from orrery.errors import (
     KeyReused,
     NotConfigured,
@@ -41,7 +41,7 @@ ONCE = Purchase(PRODUCT.key, "203.0.113.7")
 KEYED = replace(ONCE, idempotency_key="click-1")
 
 
-async def create(shop: Shop, purchase: Purchase = ONCE) -> Created:
+async def create(shop: Shop, purchase: Purchase = ONCE) -> CreatedSession:
     """Create a session, moving the clock on whenever the service waits."""
     task = asyncio.create_task(shop.checkout.create(purchase))
     while not task.done():
@@ -66,7 +66,7 @@ def keys_used(shop: Shop) -> list[str]:
 async def test_a_session_is_created() -> None:
     """The visitor gets the session's id and address; the processor got exactly the product's parameters."""
     shop = Shop()
-    assert await create(shop) == Created("cs_1", "https://pay.example/1")
+    assert await create(shop) == CreatedSession("cs_1", "https://pay.example/1")
     (call,) = shop.processor.calls
     assert call.parameters == session_parameters(PRODUCT, TERMS)
 

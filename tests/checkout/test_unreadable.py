@@ -52,7 +52,7 @@ KINDS = (
 
 async def all_events(world: World) -> None:
     """List the events."""
-    assert await gathered(world.post.events.look(WEEK))
+    assert await gathered(world.post.events.list_events(WEEK))
 
 
 async def all_records(world: World) -> None:
@@ -139,12 +139,12 @@ ACTIONS: dict[str, Action] = {
     "preflight --pending": lambda world: world.rehearsal.preflight.pending([PRODUCT]),
     "page, receipts": lambda world: world.rehearsal.preflight.panel(),
     "readyz": lambda world: world.rehearsal.health.local(),
-    "selling": lambda world: world.rehearsal.selling.offered(PRODUCT.key),
+    "selling": lambda world: world.rehearsal.selling.current_offer(PRODUCT.key),
     "covers": covered,
     "verify": lambda world: world.rehearsal.verification.run(PRODUCT, Counterpart(world.rehearsal)),
-    "look for drift": lambda world: world.rehearsal.verification.look(),
+    "look for drift": lambda world: world.rehearsal.verification.check_newest(),
     "page, drift": lambda world: world.rehearsal.verification.panel(),
-    "last look": lambda world: world.rehearsal.verification.last_look(),
+    "last look": lambda world: world.rehearsal.verification.last_check(),
     "last restore": lambda world: last_restore(world.shop.store),
     "lease": led,
     "notifications": all_rows,
@@ -339,7 +339,7 @@ async def test_what_became_of_an_event() -> None:
     """The list of events goes on where what followed cannot be read, and names the record."""
     world = await World().lived_in()
     await world.damage("access:", cut)
-    known = {one.id: (one.became, one.why) for one in await gathered(world.post.events.look(WEEK))}
+    known = {one.id: (one.became, one.why) for one in await gathered(world.post.events.list_events(WEEK))}
     assert known["evt_1"] == ("unreadable", "access:cs_1")
     assert known["evt_2"] == ("waiting", "unpaid")
 

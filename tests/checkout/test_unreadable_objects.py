@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.checkout.reconcile import Unread
+from orrery.checkout.reconcile import UnreadableObject
 from orrery.errors import ItemUnreadable
 from orrery.ports.processor import split_unreadable
 from tests.support.checkout import Shop, ids, session, session_json
@@ -31,7 +31,7 @@ async def test_the_sessions_behind_it_are_reconciled() -> None:
     await found.offered("cs_1")
     report = await found.reconciliation.run()
     assert report.granted == ["cs_1"]
-    assert report.unread == [Unread("checkout.session", "cs_odd", ("payment_status",))]
+    assert report.unread == [UnreadableObject("checkout.session", "cs_odd", ("payment_status",))]
 
 
 async def test_it_is_told_once_without_its_id() -> None:
@@ -65,7 +65,7 @@ async def test_events_behind_it_are_listed() -> None:
     post = Post()
     post.processor.happened(START, pending=0)
     post.processor.unreadable.append(ItemUnreadable("event", "evt_odd", ("type",)))
-    known, unread = split_unreadable([one async for one in post.events.look(WEEK)])
+    known, unread = split_unreadable([one async for one in post.events.list_events(WEEK)])
     assert ([one.id for one in known], [one.item_id for one in unread]) == (["evt_1"], ["evt_odd"])
     found = await post.events.finding()
     assert (found.state, "cannot be read: 1" in found.why) == ("broken", True)

@@ -30,7 +30,7 @@ async def selling() -> Rehearsal:
 
 async def visit(rehearsal: Rehearsal, name: str = "visitor", **differing: object) -> CheckoutSession:
     """Let a visitor start a session; return it, with other fields where given, as the account then shows it."""
-    offered = await rehearsal.selling.offered(PRODUCT.key)
+    offered = await rehearsal.selling.current_offer(PRODUCT.key)
     made = await rehearsal.till.create_session(offered.parameters, idempotency_key=name, deadline=1)
     session = replace(made, **differing)  # pyright: ignore[reportArgumentType]  any field of a session
     rehearsal.till.sessions[made.id] = session
@@ -184,7 +184,7 @@ async def test_no_drift() -> None:
     rehearsal = await selling()
     before = len(await rehearsal.told())
     session = await visit(rehearsal)
-    seen = await rehearsal.verification.look()
+    seen = await rehearsal.verification.check_newest()
     assert seen is not None
     assert (seen.session_id, seen.kinds) == (session.id, ())
     assert len(await rehearsal.told()) == before
@@ -200,19 +200,19 @@ async def test_drift_is_told_once() -> None:
     rehearsal = await selling()
     for number in range(3):
         await visit(rehearsal, f"visitor {number}", three_d_secure="challenge")
-        await rehearsal.verification.look()
+        await rehearsal.verification.check_newest()
         rehearsal.clock.advance(6 * HOUR)
     (body,) = await drift_told(rehearsal)
     assert f"{THREE_D_SECURE} = challenge, where automatic was sent" in body
     await visit(rehearsal, "another kind", three_d_secure="challenge", payment_method_types=("card",))
-    await rehearsal.verification.look()
+    await rehearsal.verification.check_newest()
     assert len(await drift_told(rehearsal)) == 2
     rehearsal.clock.advance(6 * HOUR)
     await visit(rehearsal, "mended")
-    await rehearsal.verification.look()
+    await rehearsal.verification.check_newest()
     rehearsal.clock.advance(6 * HOUR)
     await visit(rehearsal, "again", three_d_secure="challenge")
-    await rehearsal.verification.look()
+    await rehearsal.verification.check_newest()
     assert len(await drift_told(rehearsal)) == 3
 
 
@@ -220,13 +220,13 @@ async def test_a_drift_in_several_things_is_one_push() -> None:
     """What one look finds is one push that names all of it, and one in low priority when nothing differs."""
     rehearsal = await selling()
     await visit(rehearsal, three_d_secure="challenge", payment_method_types=("card",))
-    await rehearsal.verification.look()
+    await rehearsal.verification.check_newest()
     (body,) = await drift_told(rehearsal)
     assert (THREE_D_SECURE in body, "payment_method_types" in body) == (True, True)
     for number in range(2):
         rehearsal.clock.advance(6 * HOUR)
         await visit(rehearsal, f"mended {number}")
-        await rehearsal.verification.look()
+        await rehearsal.verification.check_newest()
     over = [row for row in await rehearsal.told() if row.title == "The checkout is as it was sent again"]
     assert [row.priority for row in over] == ["low"]
 
@@ -240,13 +240,13 @@ async def test_only_visitors_are_looked_at() -> None:
     await visit(rehearsal, "a stranger", metadata={})
     await visit(rehearsal, "another product", metadata={"productType": "cert", "certCode": "x", "vendorSlug": "y"})
     await rehearsal.preflighted()
-    seen = await rehearsal.verification.look()
+    seen = await rehearsal.verification.check_newest()
     assert seen is None, "the newer receipt is younger than the visitor's session"
     rehearsal.clock.advance(HOUR)
     session = await visit(rehearsal, "later")
     rehearsal.clock.advance(60)
     await rehearsal.verification.run(PRODUCT, Counterpart(rehearsal))
-    seen = await rehearsal.verification.look()
+    seen = await rehearsal.verification.check_newest()
     assert seen is not None
     assert seen.session_id == session.id
 
@@ -257,7 +257,7 @@ async def test_the_setting_counts() -> None:
     await rehearsal.preflighted()
     rehearsal.clock.advance(HOUR)
     await visit(rehearsal)
-    seen = await rehearsal.verification.look()
+    seen = await rehearsal.verification.check_newest()
     assert seen is not None
     assert seen.kinds == ()
 
@@ -269,7 +269,7 @@ async def test_a_session_from_before_a_change() -> None:
     rehearsal.clock.advance(60)
     changed = rehearsal.again(terms=replace(TERMS, three_d_secure="any_3ds_required"))
     await changed.preflighted()
-    assert await changed.verification.look() is None
+    assert await changed.verification.check_newest() is None
     assert await drift_told(changed) == []
 
 
@@ -279,10 +279,10 @@ async def test_outside_live_mode_since_the_start() -> None:
     await visit(rehearsal)
     rehearsal.clock.advance(HOUR)
     restarted = rehearsal.again(terms=replace(TERMS, three_d_secure="any_3ds_required"))
-    assert await restarted.verification.look() is None
+    assert await restarted.verification.check_newest() is None
     restarted.clock.advance(SLACK.total_seconds() + 1)
     session = await visit(restarted, "since")
-    seen = await restarted.verification.look()
+    seen = await restarted.verification.check_newest()
     assert seen is not None
     assert (seen.session_id, seen.kinds) == (session.id, ())
 
@@ -292,7 +292,7 @@ async def test_nothing_is_written_at_the_processor() -> None:
     rehearsal = await selling()
     await visit(rehearsal, three_d_secure="any")
     asked, expired = len(rehearsal.till.asked), list(rehearsal.till.expiries)
-    await rehearsal.verification.look()
+    await rehearsal.verification.check_newest()
     assert (len(rehearsal.till.asked), rehearsal.till.expiries) == (asked, expired)
 
 
@@ -301,6 +301,6 @@ async def test_a_session_that_cannot_be_read_hides_no_drift() -> None:
     rehearsal = await selling()
     rehearsal.till.unreadable.append(ItemUnreadable("checkout.session", "cs_odd", ("status",)))
     await visit(rehearsal, payment_method_types=("card",))
-    seen = await rehearsal.verification.look()
+    seen = await rehearsal.verification.check_newest()
     assert seen is not None
     assert seen.kinds == ("payment_method_types",)

@@ -167,7 +167,7 @@ async def test_it_is_listed_and_found_by_the_doctor() -> None:
     await receive(post.shop, ODD)
     await receive(post.shop, b"{}")
     post.processor.happened(START, pending=0)
-    first, second = await gathered(post.events.look(DAY, failed=True))
+    first, second = await gathered(post.events.list_events(DAY, failed=True))
     assert (first.id, first.became, first.why) == ("evt_1", "unreadable", "data.object.payment_status")
     assert (second.became, second.id[:7]) == ("unreadable", "sha256-")
     found = await post.events.finding()
@@ -204,6 +204,6 @@ async def test_a_fetched_copy_is_the_same_event() -> None:
     body = event_body("evt_1", session_json())
     await receive(shop, body)
     fetched = json.dumps(json.loads(body) | {"pending_webhooks": 3, "api_version": None}, indent=2).encode()
-    assert await shop.webhook.take_in(fetched) == "already"
+    assert await shop.webhook.receive_verified(fetched) == "already"
     assert await pushes(shop) == []
     assert await shop.raw_events.body("evt_1") == body

@@ -38,7 +38,7 @@ def test_killed_as_soon_as_the_snapshot_is_in_place(shop: Deployment, tmp_path: 
     other = Visitor(shop)
     other.await_told(other.buy())
     eventually(lambda: expect_equal(shop.records.notifications("waiting"), wanted=[]))
-    assert len(visitor.letters()) == 1
+    assert len(visitor.emails()) == 1
 
 
 def kill_when_in_place(shop: Deployment, snapshot: Path) -> None:

@@ -47,8 +47,8 @@ def test_killed_under_many_sales(tmp_path: Path, capsys: pytest.CaptureFixture[s
     with capsys.disabled():
         if SOAKING:
             sys.stdout.write(f"\n{ROUNDS} kills: {counts}\n")
-    repeated = {name: counts.pop(name) for name in ("letters_again", "pushes_again")}
-    nothing = dict.fromkeys(("lost", "unpaid", "doubled", "without_letter", "without_push"), 0)
+    repeated = {name: counts.pop(name) for name in ("emails_again", "pushes_again")}
+    nothing = dict.fromkeys(("lost", "unpaid", "doubled", "without_email", "without_push"), 0)
     assert counts == nothing | {"sales": ROUNDS * BUYERS}
     assert all(0 <= again <= ROUNDS for again in repeated.values()), repeated
 

@@ -67,7 +67,7 @@ def see_sold_once(visitor: Visitor, session: str) -> None:
     records = [one for one in shop.records.objects("access:") if one["email"] == visitor.email]
     assert [one["session_id"] for one in records] == [session]
     assert int(records[0]["expires_at"][:4]) == int(records[0]["granted_at"][:4]) + 1
-    assert visitor.letters() != []
+    assert visitor.emails() != []
     assert visitor.pushes() != []
 
 
@@ -111,7 +111,7 @@ def test_killed_between_sending_and_marking(patient: Patient) -> None:
     shop.sandbox.fault("mail_timeout", value=3600)
     shop.sandbox.fault("push_timeout")
     session = visitor.buy()
-    eventually(lambda: expect_equal(len(visitor.letters()), 1))
+    eventually(lambda: expect_equal(len(visitor.emails()), 1))
     eventually(lambda: expect_equal(shop.sandbox.faults(), []))
     patient.service.kill()
     patient.see_it_gone()
@@ -119,8 +119,8 @@ def test_killed_between_sending_and_marking(patient: Patient) -> None:
     assert {f"buyer-{session}", f"owner-{session}"} <= set(waiting)
     patient.revive()
     see_sold_once(visitor, session)
-    assert (len(visitor.letters()), len(visitor.pushes())) == (2, 1)
-    assert len({letter["message_id"] for letter in visitor.letters()}) == 1
+    assert (len(visitor.emails()), len(visitor.pushes())) == (2, 1)
+    assert len({email["message_id"] for email in visitor.emails()}) == 1
 
 
 def test_killed_at_random_moments(patient: Patient) -> None:

@@ -14,7 +14,7 @@ from pydantic_core import PydanticUndefined
 from orrery.adapters.sqlite import create
 from orrery.app import opened
 from orrery.checkout.creation_health import CreationOutage
-from orrery.checkout.drift import DriftSeen
+from orrery.checkout.drift import DriftResult
 from orrery.checkout.proxy_health import ProxySighting
 from orrery.checkout.receipts import OwnSession, Receipt, Trial
 from orrery.checkout.records import (
@@ -22,9 +22,9 @@ from orrery.checkout.records import (
     AccessRecord,
     Attempt,
     JournalEntry,
+    LastReconciliation,
     Offer,
     Pending,
-    Reconciled,
     RefusedWebhooks,
     UnreadableEvent,
 )
@@ -192,14 +192,14 @@ def test_every_error_tag_is_documented() -> None:
         ("Completed session without access", Pending),
         ("Unreadable event", UnreadableEvent),
         ("Refused webhooks", RefusedWebhooks),
-        ("Last reconciliation", Reconciled),
+        ("Last reconciliation", LastReconciliation),
         ("End of access", AccessEnd),
         ("Idempotency record", Attempt),
         ("Notification", outbox.Row),
         ("Receipt", Receipt),
         ("Trial of a product", Trial),
         ("Session of our own", OwnSession),
-        ("Last look for drift", DriftSeen),
+        ("Last look for drift", DriftResult),
         ("Outage of session creation", CreationOutage),
         ("Untrusted proxy", ProxySighting),
         ("Change by hand", JournalEntry),

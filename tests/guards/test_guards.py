@@ -167,7 +167,7 @@ MUTATIONS = [
         " and found.record.run_id == run_id\n",
         "\n",
     ),
-    Mutation("an erased session is granted again", "checkout/fulfilment.py", 'return Verdict("erased")', "pass"),
+    Mutation("an erased one is granted again", "checkout/fulfilment.py", 'return AccessVerdict("erased")', "pass"),
     Mutation(
         "an approval covers a visitor's", "checkout/operations.py", "keys.offer(session_id)", 'keys.offer("")'
     ),

@@ -57,7 +57,7 @@ def test_answer_lost_after_creating(shop: Deployment, visitor: Visitor) -> None:
     assert [one["id"] for one in shop.sandbox.sessions(visitor.product)] == [session]
     charges = shop.sandbox.ask("GET", "/v1/charges", limit="100")["data"]
     assert [one["billing_details"]["email"] for one in charges].count(visitor.email) == 1
-    assert (len(visitor.letters()), len(visitor.pushes())) == (1, 1)
+    assert (len(visitor.emails()), len(visitor.pushes())) == (1, 1)
 
 
 def test_refused_by_the_processor(shop: Deployment) -> None:

@@ -39,7 +39,7 @@ def test_restored_store_has_every_sale_and_tells_nobody_twice(shop: Deployment, 
     assert emails(shop) == {visitor.email for visitor in [early, *late]}
     shop.sandbox.advance(3600)
     see_that_messages_go_out(shop)
-    assert [len(visitor.letters()) for visitor in [early, *late]] == [1] * (1 + SALES)
+    assert [len(visitor.emails()) for visitor in [early, *late]] == [1] * (1 + SALES)
     assert len(shop.sandbox.pushes_about("exam")) == 1 + SALES + 1
     assert len(shop.records.notifications("held")) == 1 + 2 * SALES
     see_released(early, session)
@@ -58,7 +58,7 @@ def sell_without_a_letter(shop: Deployment) -> tuple[Visitor, str]:
 def see_released(visitor: Visitor, session: str) -> None:
     """Release what was held back for one buyer, and see that it goes out."""
     assert visitor.shop.orrery("notifications", "release", f"buyer-{session}").returncode == 0
-    eventually(lambda: expect_equal(len(visitor.letters()), 2))
+    eventually(lambda: expect_equal(len(visitor.emails()), 2))
 
 
 def see_refused_while_running(shop: Deployment, snapshot: Path) -> None:
@@ -91,5 +91,5 @@ def emails(shop: Deployment) -> set[str]:
 def see_that_messages_go_out(shop: Deployment) -> None:
     """Wait for the message about a new sale: whatever was due before it has gone out by then."""
     visitor = sell(shop, 1)[0]
-    eventually(lambda: expect_equal(len(visitor.letters()), 1))
+    eventually(lambda: expect_equal(len(visitor.emails()), 1))
     assert shop.records.notifications("waiting") == []

@@ -27,7 +27,7 @@ def test_a_paid_session_opens_one_year_of_access(shop: Deployment, visitor: Visi
     assert (end.year - start.year, end.timetuple()[1:5]) == (1, start.timetuple()[1:5])
     assert (record["granted_by"], record["amount_total"], record["currency"]) == ("webhook", 4900, "usd")
     assert practice_is_open(visitor)
-    assert (len(visitor.letters()), len(visitor.pushes())) == (1, 1)
+    assert (len(visitor.emails()), len(visitor.pushes())) == (1, 1)
 
 
 def practice_is_open(visitor: Visitor) -> bool:
@@ -50,7 +50,7 @@ def test_the_same_event_fifty_times_at_once(shop: Deployment, visitor: Visitor) 
     assert [answer.status_code for answer in answers] == [200] * 50
     assert [answer.json()["received"] for answer in answers].count("granted") == 1
     visitor.await_told(session)
-    assert (len(visitor.letters()), len(visitor.pushes())) == (1, 1)
+    assert (len(visitor.emails()), len(visitor.pushes())) == (1, 1)
     assert len(shop.records.keys(f"access:{session}")) == 1
 
 
@@ -72,7 +72,7 @@ def test_fifty_events_of_one_session_at_once(shop: Deployment, visitor: Visitor)
     assert sorted(answer.json()["received"] for answer in answers) == ["already"] * 49 + ["granted"]
     assert {f"event:{one['id']}" for one in events} <= shop.records.keys("event:evt_copy")
     visitor.await_told(session)
-    assert (len(visitor.letters()), len(visitor.pushes())) == (1, 1)
+    assert (len(visitor.emails()), len(visitor.pushes())) == (1, 1)
 
 
 def test_unpaid_is_pending_until_paid(shop: Deployment, visitor: Visitor) -> None:
@@ -89,7 +89,7 @@ def test_unpaid_is_pending_until_paid(shop: Deployment, visitor: Visitor) -> Non
     visitor.await_access(session)
     visitor.await_told(session)
     assert granted_by(shop, session) == "reconcile"
-    assert (len(visitor.letters()), len(visitor.pushes())) == (1, 1)
+    assert (len(visitor.emails()), len(visitor.pushes())) == (1, 1)
     assert len(shop.sandbox.pushes_about(reference)) == 1
 
 
@@ -104,7 +104,7 @@ def test_a_payment_that_fails_later_is_failed(shop: Deployment, visitor: Visitor
     failed = eventually(lambda: one_of(shop.sandbox.pushes_about(f"{visitor.product}, session")))
     assert ("failed" in failed["message"], failed["priority"]) == (True, 2)
     assert session not in failed["message"]
-    assert (visitor.letters(), visitor.pushes()) == ([], [])
+    assert (visitor.emails(), visitor.pushes()) == ([], [])
 
 
 def one_of(found: list[dict[str, Any]]) -> dict[str, Any]:
@@ -155,7 +155,7 @@ def test_webhook_endpoint_down_for_two_hours(shop: Deployment, visitor: Visitor)
     event = late_webhook_of(shop, session)
     assert f"event:{event}" in shop.records.keys("event:")
     assert shop.records.access(session) == before
-    assert (len(visitor.letters()), len(visitor.pushes())) == (1, 1)
+    assert (len(visitor.emails()), len(visitor.pushes())) == (1, 1)
 
 
 def late_webhook_of(shop: Deployment, session: str) -> str:
@@ -194,7 +194,7 @@ def test_duplicated_and_reordered_webhooks(shop: Deployment, visitor: Visitor) -
     visitor.await_access(session)
     visitor.await_told(session)
     eventually(lambda: expect_equal(shop.sandbox.completed(session)["pending_webhooks"], 0))
-    assert (len(visitor.letters()), len(visitor.pushes())) == (1, 1)
+    assert (len(visitor.emails()), len(visitor.pushes())) == (1, 1)
 
 
 def test_another_price_than_offered_is_not_granted(shop: Deployment, visitor: Visitor) -> None:

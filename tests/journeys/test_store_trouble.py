@@ -43,7 +43,7 @@ def see_made_good(visitor: Visitor, session: str) -> None:
     visitor.shop.sandbox.advance(60)
     visitor.await_access(session)
     visitor.await_told(session)
-    assert (len(visitor.letters()), len(visitor.pushes())) == (1, 1)
+    assert (len(visitor.emails()), len(visitor.pushes())) == (1, 1)
 
 
 def test_locked(shop: Deployment) -> None:

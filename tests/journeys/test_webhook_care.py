@@ -40,7 +40,7 @@ def test_an_event_that_did_not_come_is_taken_in(shop: Deployment, visitor: Visit
     shop.sandbox.clear_faults()
     shop.sandbox.advance(3600)
     visitor.await_told(session)
-    assert (len(visitor.letters()), len(visitor.pushes())) == (1, 1)
+    assert (len(visitor.emails()), len(visitor.pushes())) == (1, 1)
     assert [one for one in events(shop, "--failed") if one["id"] == lost["id"]] == []
     (known,) = [one for one in events(shop) if one["id"] == lost["id"]]
     assert (known["became"], known["stored"]) == ("granted", True)

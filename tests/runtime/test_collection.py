@@ -181,8 +181,7 @@ async def test_how_long_it_is_kept(parcels: Collection[Parcel], clock: ManualClo
 
 async def test_a_life_of_an_earlier_release(parcels: Collection[Parcel], clock: ManualClock) -> None:
     """What another release kept for a time keeps the rest of it, until its life begins anew."""
-    written = [Put("parcel:p1", WELL, 10 * DAY)]
-    assert isinstance(await parcels.store.commit(written), Committed)
+    assert isinstance(await parcels.store.commit([Put("parcel:p1", WELL, 10 * DAY)]), Committed)
     await parcels.update("p1", lambda one: one.change(count=1))
     assert await expiry(parcels, "parcel:p1") == {clock.now() + 10 * DAY}
     old = await parcels.require("p1")

@@ -212,8 +212,8 @@ def test_a_mail_server_that_knows_no_password(box: Running) -> None:
 def test_an_address_that_is_none(box: Running, address: str) -> None:
     """What is not one address is refused for good, reaches nobody, and adds no header."""
     before = len(box.web.get("/mail", headers=JSON).json())
-    letter = Message("x", "t", "b", address)
-    assert failure(mail(box), letter).permanent
+    email = Message("x", "t", "b", address)
+    assert failure(mail(box), email).permanent
     assert len(box.web.get("/mail", headers=JSON).json()) == before
 
 

@@ -17,8 +17,8 @@ from orrery.checkout.collections import access_records
 from orrery.checkout.creation_health import CreationHealth
 from orrery.checkout.desk import Desk
 from orrery.checkout.fulfilment import Fulfilment
-from orrery.checkout.letters import Letters
 from orrery.checkout.lookup import Lookup
+from orrery.checkout.notifications import Notifications
 from orrery.checkout.params import Terms
 from orrery.checkout.privacy import Privacy
 from orrery.checkout.raw_events import RawEvents
@@ -171,15 +171,20 @@ class Shop:
         return ScriptedProcessor(self.clock, answers_with={"livemode": self.livemode})
 
     @cached_property
-    def letters(self) -> Letters:
+    def notifications(self) -> Notifications:
         """What is told."""
-        return Letters("The sellers", "https://practise.example/{vendorSlug}/{certCode}", self.catalogue)
+        return Notifications("The sellers", "https://practise.example/{vendorSlug}/{certCode}", self.catalogue)
 
     @cached_property
     def fulfilment(self) -> Fulfilment:
         """Sessions become access."""
         return Fulfilment(
-            self.store, self.clock, self.letters, self.raw_events, livemode=self.livemode, index_key=INDEX_KEY
+            self.store,
+            self.clock,
+            self.notifications,
+            self.raw_events,
+            livemode=self.livemode,
+            index_key=INDEX_KEY,
         )
 
     @cached_property
@@ -238,12 +243,12 @@ class Shop:
         """What went back to buyers."""
         revoke = self.desk.revocation if self.revoke_on_refund else None
         reads = ScriptedReads(self.processor)  # pyright: ignore[reportAbstractUsage]  nothing else is asked
-        return Refunds(self.store, self.clock, reads, self.lookup, self.letters, revoke)
+        return Refunds(self.store, self.clock, reads, self.lookup, self.notifications, revoke)
 
     @cached_property
     def session_states(self) -> SessionStates:
         """What became of a session."""
-        return SessionStates(self.store, self.clock, self.processor, self.lookup, self.letters)
+        return SessionStates(self.store, self.clock, self.processor, self.lookup, self.notifications)
 
     @cached_property
     def lookup(self) -> Lookup:
@@ -253,7 +258,7 @@ class Shop:
     @cached_property
     def desk(self) -> Desk:
         """The owner's changes."""
-        return Desk(self.store, self.clock, self.lookup, self.letters, livemode=True, index_key=INDEX_KEY)
+        return Desk(self.store, self.clock, self.lookup, self.notifications, livemode=True, index_key=INDEX_KEY)
 
     @cached_property
     def privacy(self) -> Privacy:

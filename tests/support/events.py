@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from orrery.checkout.events import Events
+from orrery.checkout.events import EventHistory
 from orrery.errors import ItemUnreadable, OrreryError, ProcessorRefused
 from orrery.ports.processor import EventSummary, ProcessorReads
 from tests.support.checkout import Shop, event_body, session_json
@@ -64,15 +64,15 @@ class Post:
     processor: ScriptedEvents = field(default_factory=ScriptedEvents)
 
     @property
-    def events(self) -> Events:
+    def events(self) -> EventHistory:
         """The events."""
         shop = self.shop
-        return Events(
+        return EventHistory(
             shop.clock,
             self.processor,
             shop.fulfilment,
             shop.raw_events,
             shop.refusals,
-            shop.webhook.take_in,
+            shop.webhook.receive_verified,
             livemode=shop.livemode,
         )

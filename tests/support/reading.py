@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore
 from orrery.checkout import records as checkout
-from orrery.checkout.drift import DriftSeen
+from orrery.checkout.drift import DriftResult
 from orrery.checkout.receipts import OwnSession, Receipt, Trial
 from orrery.checkout.records import JournalEntry
 from orrery.fraud.records import Found
@@ -55,7 +55,7 @@ READERS: dict[str, Reader] = {
     "approval-log:": LogEntry.from_bytes,
     "approval-log-head": LogEntry.from_bytes,
     "attempt:": checkout.Attempt.from_bytes,
-    "checkout-drift": DriftSeen.from_bytes,
+    "checkout-drift": DriftResult.from_bytes,
     "fraud:found": Found.from_bytes,
     "intent:": either(Intent, Erased),
     "journal:": JournalEntry.from_bytes,
@@ -72,7 +72,7 @@ READERS: dict[str, Reader] = {
     "realtime:outcome": live.Outcome.from_bytes,
     "realtime:pages": live.Pages.from_bytes,
     "receipt:": Receipt.from_bytes,
-    "reconciled": checkout.Reconciled.from_bytes,
+    "reconciled": checkout.LastReconciliation.from_bytes,
     "restored-at": restored.Restored.from_bytes,
     "secret:": Baseline.from_bytes,
     "secret-announced:": Announcement.from_bytes,

@@ -60,7 +60,7 @@ def tally(ledger: Path, store: Path) -> dict[str, int]:
     granted = Counter(one["session_id"] for one in access)
     of_buyers = Counter(one["email"] for one in access)
     years = [int(one["expires_at"][:4]) - int(one["granted_at"][:4]) for one in access]
-    letters = Counter(one["to"][0].lower() for one in documents(ledger, "_mail"))
+    emails = Counter(one["to"][0].lower() for one in documents(ledger, "_mail"))
     titles = [one["message"].get("title", "") for one in documents(ledger, "_push")]
     pushes = [title for title in titles if title.startswith(("Sold", "Granted"))]
     told = {one["id"] for one in records(store, "outbox:") if one["state"] == "delivered"}
@@ -70,8 +70,8 @@ def tally(ledger: Path, store: Path) -> dict[str, int]:
         "lost": len(paid.keys() - granted.keys()),
         "unpaid": len(granted.keys() - paid.keys()),
         "doubled": sum(count - 1 for count in of_buyers.values()) + sum(one != 1 for one in years),
-        "without_letter": len(set(paid.values()) - letters.keys()),
-        "letters_again": sum(count - 1 for count in letters.values()),
+        "without_email": len(set(paid.values()) - emails.keys()),
+        "emails_again": sum(count - 1 for count in emails.values()),
         "without_push": unpushed,
         "pushes_again": len(pushes) - len(paid) + unpushed,
     }

@@ -15,11 +15,11 @@ from orrery.checkout.catalogue import Catalogue, Product
 from orrery.checkout.creation_health import CreationHealth
 from orrery.checkout.operations import Expiry
 from orrery.checkout.params import Terms
-from orrery.checkout.preflight import Preflight, Report
+from orrery.checkout.preflight import Preflight, PreflightReport
+from orrery.checkout.receipt_health import ReceiptHealth
 from orrery.checkout.receipts import Receipt, Trial
 from orrery.checkout.selling import Selling
 from orrery.checkout.service import Checkout
-from orrery.checkout.standing import ReceiptHealth
 from orrery.checkout.trials import Trials
 from orrery.checkout.verification import Verification
 from orrery.errors import ItemUnreadable, ProcessorRefused
@@ -267,7 +267,7 @@ class Rehearsal:
         }
         return Rehearsal(**(same | other))  # pyright: ignore[reportArgumentType]  any field of a rehearsal
 
-    async def run(self, *names: str) -> Report:
+    async def run(self, *names: str) -> PreflightReport:
         """Type the command; the time passes that it waits between two tries."""
         task = asyncio.create_task(self.preflight.run(self.selling.catalogue.named(names)))
         while not task.done():
@@ -283,7 +283,7 @@ class Rehearsal:
         statement = self.approvals.statement(intent).to_bytes()
         await self.approvals.sign(intent.id, statement, signed(statement))
 
-    async def preflighted(self, *names: str) -> Report:
+    async def preflighted(self, *names: str) -> PreflightReport:
         """Type the command, sign, and type it again."""
         await self.sign((await self.run(*names)).to_sign)
         return await self.run(*names)
@@ -337,6 +337,6 @@ class Counterpart:
         products = self.rehearsal.selling.catalogue
         product = next(one for one in products if one.name == f"{vendor_slug}/{cert_code}")
         assert product.key.product_type == product_type
-        offered = await self.rehearsal.selling.offered(product.key)
+        offered = await self.rehearsal.selling.current_offer(product.key)
         session = await self.rehearsal.till.create_session(offered.parameters, idempotency_key=key, deadline=1)
         return Started(session.id)

@@ -57,7 +57,7 @@ class Visitor:
         assert answer.status_code == 200, answer.text
         return str(answer.json()["state"])
 
-    def letters(self) -> list[dict[str, Any]]:
+    def emails(self) -> list[dict[str, Any]]:
         """Return the e-mails that this buyer got."""
         return self.shop.sandbox.mail_to(self.email)
 

@@ -54,7 +54,7 @@ LONGEST_ANSWER = 4 << 20
 LONGEST_MESSAGE = 200
 """Characters of the vendor's own words that an error repeats."""
 
-Result = TypeVar("Result")
+T = TypeVar("T")
 
 
 class GoogleAnalytics:
@@ -95,7 +95,7 @@ class GoogleAnalytics:
         """Mint a token anew: the one in use tells only that the key was good when it was minted."""
         await self._within(CHECK_SECONDS, self._tokens.mint)
 
-    async def _within(self, deadline: float, call: Callable[[], Awaitable[Result]]) -> Result:
+    async def _within(self, deadline: float, call: Callable[[], Awaitable[T]]) -> T:
         if not self._property_id:
             raise NotConfigured("The analytics property is not set.")
         try:

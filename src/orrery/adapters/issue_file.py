@@ -19,7 +19,7 @@ from orrery.record import Record
 LOCK_SECONDS = 5.0
 """How long another process may hold the file; its turn takes milliseconds."""
 
-Result = TypeVar("Result")
+T = TypeVar("T")
 
 
 class _Comment(Record):
@@ -107,8 +107,8 @@ class FileTracker:
     def _add_comment(self, found: _Issue, body: str) -> None:
         found.comments = [*found.comments, _Comment(at=self._clock.now(), text=body)]
 
-    async def _changed(self, change: Callable[[_File], Result]) -> Result:
-        def work() -> Result:
+    async def _changed(self, change: Callable[[_File], T]) -> T:
+        def work() -> T:
             with self._locked():
                 file = self._load()
                 result = change(file)
@@ -117,7 +117,7 @@ class FileTracker:
 
         return await asyncio.to_thread(self._guarded, work)
 
-    def _guarded(self, work: Callable[[], Result]) -> Result:
+    def _guarded(self, work: Callable[[], T]) -> T:
         try:
             return work()
         except BlockingIOError:

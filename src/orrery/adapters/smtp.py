@@ -47,10 +47,10 @@ class SmtpNotifier:
 
     async def send(self, message: Message) -> None:
         """Hand one message to the relay."""
-        letter = self._letter(message)
+        email = self._email(message)
         async with self._connected() as client:
             try:
-                await client.send_message(letter)
+                await client.send_message(email)
             except aiosmtplib.SMTPNotSupported:
                 what = "The mail server takes no address with letters beyond ASCII."
                 raise DeliveryFailed(what, permanent=True) from None
@@ -91,16 +91,16 @@ class SmtpNotifier:
         except (aiosmtplib.SMTPException, OSError) as error:
             raise DeliveryFailed(unreachable("The mail server", error), permanent=False) from None
 
-    def _letter(self, message: Message) -> EmailMessage:
-        letter = EmailMessage()
-        letter["From"] = self._relay.sender
-        letter["To"] = _one_address(message.to)
-        letter["Subject"] = one_line(message.title)
-        letter["Date"] = format_datetime(self._clock.now())
-        letter["Message-ID"] = f"<{message.id}@{self._relay.sender.rpartition('@')[2].rstrip('>')}>"
-        letter["Auto-Submitted"] = "auto-generated"
-        letter.set_content(message.body)
-        return letter
+    def _email(self, message: Message) -> EmailMessage:
+        email = EmailMessage()
+        email["From"] = self._relay.sender
+        email["To"] = _one_address(message.to)
+        email["Subject"] = one_line(message.title)
+        email["Date"] = format_datetime(self._clock.now())
+        email["Message-ID"] = f"<{message.id}@{self._relay.sender.rpartition('@')[2].rstrip('>')}>"
+        email["Auto-Submitted"] = "auto-generated"
+        email.set_content(message.body)
+        return email
 
 
 def _leave(client: aiosmtplib.SMTP) -> None:

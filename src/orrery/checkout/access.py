@@ -10,32 +10,32 @@ from orrery.checkout.records import AccessRecord, GrantedBy, Offer
 from orrery.ports.processor import CheckoutSession
 from orrery.syntax.email_address import normal_email
 
-Action = Literal["grant", "wait", "refuse", "foreign", "erased"]
+VerdictAction = Literal["grant", "wait", "refuse", "foreign", "erased"]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What to do about a completed session. `notes` are sentences for the owner, without personal data."""
+class AccessVerdict:
+    """The action for a completed session. `notes` are sentences for the owner, without personal data."""
 
-    action: Action
+    action: VerdictAction
     reason: str = ""
     notes: tuple[str, ...] = ()
 
 
-def judge(session: CheckoutSession, offer: Offer | None, *, livemode: bool) -> Verdict:
+def judge(session: CheckoutSession, offer: Offer | None, *, livemode: bool) -> AccessVerdict:
     """Return whether a completed `session` opens access, by comparing it with its `offer` (decision 9)."""
     product = bought(session)
     if product is None:
-        return Verdict("foreign")
+        return AccessVerdict("foreign")
     if session.livemode != livemode:
-        return Verdict("refuse", "other livemode")
+        return AccessVerdict("refuse", "other livemode")
     if offer is None:
-        return Verdict("wait", "no offer")
+        return AccessVerdict("wait", "no offer")
     if mismatch := _mismatch(session, product, offer):
-        return Verdict("refuse", mismatch)
+        return AccessVerdict("refuse", mismatch)
     if session.payment_status == "unpaid":
-        return Verdict("wait", "unpaid")
-    return Verdict("grant", notes=_differences(session, offer))
+        return AccessVerdict("wait", "unpaid")
+    return AccessVerdict("grant", notes=_differences(session, offer))
 
 
 def bought(session: CheckoutSession) -> ProductKey | None:

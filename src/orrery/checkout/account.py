@@ -46,12 +46,12 @@ _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 _DESCRIPTOR = re.compile(r"(?=.*[A-Za-z])[ !#-&(-)+-;=?-\[\]-~]+")
 _FILE = re.compile(r"file_[A-Za-z0-9]+")
 
-Seen = TypeVar("Seen")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One field: what stands there now, and what will. None: nothing."""
+    """One field with its present value and its new one; None where there is none."""
 
     field: str
     now: str | None
@@ -59,7 +59,7 @@ class FieldChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposed:
+class AccountProposal:
     """An intent that waits for the owner's signature, with its difference."""
 
     intent: Intent
@@ -68,7 +68,7 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationPatch:
-    """What a configuration shall be; None: as it is. `on` and `off` are the slugs of methods."""
+    """The new values of a configuration; None leaves a value as it is. `on` and `off` are slugs of methods."""
 
     on: Sequence[str] = ()
     off: Sequence[str] = ()
@@ -77,13 +77,13 @@ class ConfigurationPatch:
 
 
 class AccountBody(BaseModel):
-    """What is kept in an intent."""
+    """A body of an intent."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class BrandingBody(AccountBody):
-    """What an intent to change the branding holds, by the names of `BRANDING`, as body and as before."""
+    """The body, and the `before`, of an intent to change the branding, by the names of `BRANDING`."""
 
     branding: dict[str, str | None]
 
@@ -133,7 +133,7 @@ class AccountDesk:
             Operation(UPDATE_CONFIGURATION, self._update, self._has_updated),
         ]
 
-    async def propose_branding(self, wanted: Mapping[str, str], reason: str) -> Proposed:
+    async def propose_branding(self, wanted: Mapping[str, str], reason: str) -> AccountProposal:
         """Propose new branding, by the names of `BRANDING`; raise `Invalid` for what cannot be or is so."""
         checked = {name: checked_branding(name, value) for name, value in wanted.items()}
         if not checked:
@@ -146,7 +146,9 @@ class AccountDesk:
         before = BrandingBody(branding={one.field: one.now for one in changes})
         return await self._propose(UPDATE_BRANDING, account.id, body, before, changes, reason)
 
-    async def propose_configuration(self, wanted: ConfigurationPatch, parent: str | None, reason: str) -> Proposed:
+    async def propose_configuration(
+        self, wanted: ConfigurationPatch, parent: str | None, reason: str
+    ) -> AccountProposal:
         """Propose a new configuration; raise `Invalid` when its name is taken or what it names unknown."""
         there = await self._configurations()
         name = _checked_name(wanted.name or "")
@@ -163,7 +165,7 @@ class AccountDesk:
 
     async def propose_configuration_change(
         self, configuration_id: str, wanted: ConfigurationPatch, reason: str
-    ) -> Proposed:
+    ) -> AccountProposal:
         """Propose to change a configuration; raise `Invalid` for what cannot be or is so already."""
         current = _find(await self._configurations(), configuration_id)
         name = None if wanted.name is None else _checked_name(wanted.name)
@@ -250,7 +252,7 @@ class AccountDesk:
         before: AccountBody,
         changes: Sequence[FieldChange],
         reason: str,
-    ) -> Proposed:
+    ) -> AccountProposal:
         draft = IntentDraft(
             operation,
             target,
@@ -259,7 +261,7 @@ class AccountDesk:
             reason,
             before=before.model_dump(mode="json", exclude_defaults=True),
         )
-        return Proposed(await self._approvals.propose(draft), tuple(changes))
+        return AccountProposal(await self._approvals.propose(draft), tuple(changes))
 
 
 def oddities(configurations: Sequence[Configuration]) -> list[str]:
@@ -334,7 +336,7 @@ def _find(configurations: Sequence[Configuration], configuration_id: str) -> Con
     raise NotFound(f"There is no configuration {configuration_id!r}.")
 
 
-async def _read(reading: Awaitable[Seen]) -> Seen:
+async def _read(reading: Awaitable[T]) -> T:
     """Return what is read before a change; what cannot be read is no lost answer: nothing was sent."""
     try:
         return await reading

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from orrery.checkout import keys
-from orrery.checkout.drift import DriftSeen
+from orrery.checkout.drift import DriftResult
 from orrery.checkout.receipts import KEEP_TRIALS, OwnSession, Receipt, Trial
 from orrery.checkout.records import (
     KEEP_ATTEMPTS,
@@ -17,11 +17,11 @@ from orrery.checkout.records import (
     Attempt,
     ErasedSession,
     JournalEntry,
+    LastReconciliation,
     Offer,
     Pending,
-    Reconciled,
     RefusedWebhooks,
-    TakenBack,
+    Reversal,
     UnreadableEvent,
 )
 from orrery.ports.clock import Clock
@@ -72,10 +72,10 @@ def pending_sessions(store: Store, clock: Clock) -> Collection[Pending]:
     return Collection(store, clock, Pending, keys.PENDING, life=life)
 
 
-def taken_back(store: Store, clock: Clock) -> Collection[TakenBack]:
+def reversals(store: Store, clock: Clock) -> Collection[Reversal]:
     """Return what went back to buyers, by payment."""
     return Collection(
-        store, clock, TakenBack, keys.TAKEN_BACK, life=lambda one: None if one.session_id else KEEP_FOREIGN
+        store, clock, Reversal, keys.REVERSAL, life=lambda one: None if one.session_id else KEEP_FOREIGN
     )
 
 
@@ -94,9 +94,9 @@ def refused_webhooks(store: Store, clock: Clock) -> Collection[RefusedWebhooks]:
     return Collection(store, clock, RefusedWebhooks, keys.REFUSED_WEBHOOKS)
 
 
-def reconciled(store: Store, clock: Clock) -> Collection[Reconciled]:
+def reconciled(store: Store, clock: Clock) -> Collection[LastReconciliation]:
     """Return the last reconciliation."""
-    return Collection(store, clock, Reconciled, keys.RECONCILED)
+    return Collection(store, clock, LastReconciliation, keys.RECONCILED)
 
 
 def attempts(store: Store, clock: Clock) -> Collection[Attempt]:
@@ -114,9 +114,9 @@ def trials(store: Store, clock: Clock) -> Collection[Trial]:
     return Collection(store, clock, Trial, keys.TRIAL, life=lambda _: KEEP_TRIALS)
 
 
-def drift(store: Store, clock: Clock) -> Collection[DriftSeen]:
+def drift(store: Store, clock: Clock) -> Collection[DriftResult]:
     """Return what the last look for drift saw."""
-    return Collection(store, clock, DriftSeen, keys.DRIFT)
+    return Collection(store, clock, DriftResult, keys.DRIFT)
 
 
 def own_sessions(store: Store, clock: Clock) -> Collection[OwnSession]:

@@ -73,7 +73,7 @@ class CreationOutage(Record):
 
 
 @dataclass(slots=True)
-class _Row:
+class _FailureStreak:
     """Failures in a row; `begun` is the clock's monotonic time."""
 
     since: datetime
@@ -85,13 +85,13 @@ class _Row:
 
 
 class CreationHealth:
-    """Counts what became of visitors' requests in this process, and keeps the outage that all processes share."""
+    """Counts visitors' failed and successful requests in this process, and stores the outage for all processes."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
         self._outages = Collection(store, clock, CreationOutage, keys.CREATION_OUTAGE, life=lambda _: KEEP)
-        self._rows: dict[str, _Row] = {}
+        self._rows: dict[str, _FailureStreak] = {}
         self._failed_at = 0.0
         self._written_at: float | None = None
         self._unwritten: Counter[str] = Counter()
@@ -139,7 +139,7 @@ class CreationHealth:
         self._failed_at = now
         self._unwritten[product] += 1
         for name in (_ALL, product):
-            self._rows.setdefault(name, _Row(at, now)).count += 1
+            self._rows.setdefault(name, _FailureStreak(at, now)).count += 1
 
     def _was_written_just_now(self) -> bool:
         now = self._clock.monotonic()

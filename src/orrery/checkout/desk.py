@@ -8,8 +8,8 @@ from datetime import datetime
 from orrery.checkout import collections, keys
 from orrery.checkout.access import one_year_after, without
 from orrery.checkout.catalogue import ProductKey
-from orrery.checkout.letters import Letters
 from orrery.checkout.lookup import Lookup
+from orrery.checkout.notifications import Notifications
 from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, JournalAction, JournalEntry
 from orrery.errors import Invalid, NotFound, StoreUnavailable
 from orrery.owner import outbox
@@ -37,7 +37,14 @@ class Desk:
     """
 
     def __init__(
-        self, store: Store, clock: Clock, lookup: Lookup, letters: Letters, *, livemode: bool, index_key: bytes
+        self,
+        store: Store,
+        clock: Clock,
+        lookup: Lookup,
+        notifications: Notifications,
+        *,
+        livemode: bool,
+        index_key: bytes,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -45,7 +52,7 @@ class Desk:
         self._ends = collections.access_ends(store, clock)
         self._journal = collections.journal(store, clock)
         self._lookup = lookup
-        self._letters = letters
+        self._notifications = notifications
         self._livemode = livemode
         self._index_key = index_key
 
@@ -74,8 +81,8 @@ class Desk:
             raise Invalid("This record has no e-mail address.")
         if not found.record.runs_at(self._clock.now()):
             raise Invalid("This access has ended.")
-        letter = self._letters.to_buyer(found.record, f"buyer-{session_id}-{secrets.token_hex(4)}")
-        told = Changes(outbox.enqueue([letter], self._clock.now()), [self._records.as_read(found)])
+        email = self._notifications.to_buyer(found.record, f"buyer-{session_id}-{secrets.token_hex(4)}")
+        told = Changes(outbox.enqueue([email], self._clock.now()), [self._records.as_read(found)])
         await self._commit(told + self._noted(session_id, "resend", reason))
 
     async def revoke(self, session_id: str, reason: str) -> list[AccessRecord]:
@@ -128,8 +135,8 @@ class Desk:
         unchanged, beside = await self._end_unchanged(record), await self._records_beside(record)
         if grant.expires_at is None:
             record = _extending(record, beside, now)
-        letters = [self._letters.to_buyer(record, f"buyer-{record.session_id}")]
-        writes = outbox.enqueue(letters if grant.granted_by == "owner" else [], now)
+        lookup = [self._notifications.to_buyer(record, f"buyer-{record.session_id}")]
+        writes = outbox.enqueue(lookup if grant.granted_by == "owner" else [], now)
         writes += [self._end(record, [record, *beside]), Delete(keys.pending(record.session_id))]
         checks = [unchanged]
         if former_ids := _former_ids(grant):

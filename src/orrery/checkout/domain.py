@@ -8,11 +8,11 @@ from orrery.checkout.account import AccountDesk
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.creation_health import CreationHealth
 from orrery.checkout.desk import Desk
-from orrery.checkout.events import Events
+from orrery.checkout.events import EventHistory
 from orrery.checkout.fulfilment import Fulfilment
 from orrery.checkout.health import CheckoutHealth
-from orrery.checkout.letters import Letters
 from orrery.checkout.lookup import Lookup
+from orrery.checkout.notifications import Notifications
 from orrery.checkout.offers import Offers
 from orrery.checkout.operations import Expiry
 from orrery.checkout.params import Terms
@@ -21,6 +21,7 @@ from orrery.checkout.privacy import Privacy
 from orrery.checkout.proxy_health import EVERY as PROXIES_EVERY
 from orrery.checkout.proxy_health import ProxyHealth
 from orrery.checkout.raw_events import RawEvents
+from orrery.checkout.receipt_health import ReceiptHealth
 from orrery.checkout.reconcile import EVERY, Reconciliation
 from orrery.checkout.refunds import Refunds
 from orrery.checkout.refusals import Refusals
@@ -30,7 +31,6 @@ from orrery.checkout.selling import Selling
 from orrery.checkout.service import Checkout
 from orrery.checkout.session_states import SessionStates
 from orrery.checkout.sessions import Sessions
-from orrery.checkout.standing import ReceiptHealth
 from orrery.checkout.trials import Trials
 from orrery.checkout.verification import EVERY as DRIFT_EVERY
 from orrery.checkout.verification import Verification
@@ -49,11 +49,11 @@ from orrery.ports.store import Store
 
 @dataclass(frozen=True, slots=True)
 class CheckoutPlan:
-    """What a deployment says about its checkout. A secret that is missing is empty here (decision 41)."""
+    """The settings of a deployment's checkout. A missing secret is empty here (decision 41)."""
 
     catalogue: Catalogue
     terms: Terms | None
-    letters: Letters
+    notifications: Notifications
     livemode: bool
     api_version: str
     has_api_key: bool
@@ -89,11 +89,13 @@ class CheckoutDomain:
         self.selling = _selling(store, clock, plan, approvals.deployment)
         self.lookup = Lookup(store, clock, plan.catalogue, index_key=index_key)
         self.sessions = Sessions(store, clock, References.of_store(index_key))
-        self.desk = Desk(store, clock, self.lookup, plan.letters, livemode=plan.livemode, index_key=index_key)
+        self.desk = Desk(
+            store, clock, self.lookup, plan.notifications, livemode=plan.livemode, index_key=index_key
+        )
         self.privacy = Privacy(store, clock, self.lookup, approvals, index_key=index_key)
         raw_events = RawEvents(store, clock, read_event)
         fulfilment = Fulfilment(
-            store, clock, plan.letters, raw_events, livemode=plan.livemode, index_key=index_key
+            store, clock, plan.notifications, raw_events, livemode=plan.livemode, index_key=index_key
         )
         self._expiry = Expiry(store, clock, processor, writes, approvals)
         trials = Trials(store, clock, processor, approvals, self._expiry)
@@ -101,13 +103,13 @@ class CheckoutDomain:
         self.verification = Verification(store, clock, processor, reads, self.selling, self._expiry)
         self.receipts = ReceiptHealth(self.selling, trials)
         self.sales = Sales(clock, self.lookup)
-        states = SessionStates(store, clock, processor, self.lookup, plan.letters)
+        states = SessionStates(store, clock, processor, self.lookup, plan.notifications)
         refunds = self._refunds(store, clock, reads)
         self.reconciliation = Reconciliation(store, clock, processor, fulfilment, states, refunds, plan.catalogue)
         self.refusals = Refusals(store, clock, plan.signing_secrets)
         webhook = Webhook(clock, fulfilment, raw_events, self.refusals, plan.signing_secrets)
-        self.events = Events(
-            clock, reads, fulfilment, raw_events, self.refusals, webhook.take_in, livemode=plan.livemode
+        self.events = EventHistory(
+            clock, reads, fulfilment, raw_events, self.refusals, webhook.receive_verified, livemode=plan.livemode
         )
         creation = CreationHealth(store, clock)
         self._proxies = ProxyHealth(store, clock, plan.trusted_proxies)
@@ -131,7 +133,7 @@ class CheckoutDomain:
 
     def _refunds(self, store: Store, clock: Clock, reads: ProcessorReads) -> Refunds:
         revoke = self.desk.revocation if self._plan.revoke_on_refund else None
-        return Refunds(store, clock, reads, self.lookup, self._plan.letters, revoke)
+        return Refunds(store, clock, reads, self.lookup, self._plan.notifications, revoke)
 
     def _health(self, processor: Processor, creation: CreationHealth) -> CheckoutHealth:
         plan = self._plan
@@ -165,7 +167,7 @@ class CheckoutDomain:
         ]
         if self.catalogue and self._plan.has_api_key:
             jobs.append(Job("reconcile", EVERY, self.reconciliation.run_unattended))
-            jobs.append(Job("look for drift", DRIFT_EVERY, self.verification.look))
+            jobs.append(Job("look for drift", DRIFT_EVERY, self.verification.check_newest))
         return jobs
 
 

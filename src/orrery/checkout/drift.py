@@ -37,7 +37,7 @@ class Condition:
     note: str = ""
 
 
-class DriftSeen(Record):
+class DriftResult(Record):
     """The conditions that did not hold at the last check of a visitor's session."""
 
     v: Literal[1] = 1
@@ -46,7 +46,7 @@ class DriftSeen(Record):
     kinds: tuple[str, ...] = ()
 
 
-def to_the_letter(session: CheckoutSession, setting: str) -> list[Condition]:
+def rule_conditions(session: CheckoutSession, setting: str) -> list[Condition]:
     """Return the three conditions of change rule 2: methods in that order, automatic, a non-empty message.
 
     `setting` is the configured 3-D Secure value, which explains a permitted difference.
@@ -62,7 +62,7 @@ def to_the_letter(session: CheckoutSession, setting: str) -> list[Condition]:
     ]
 
 
-def as_sold(session: CheckoutSession, parameters: Parameters) -> list[Condition]:
+def sold_conditions(session: CheckoutSession, parameters: Parameters) -> list[Condition]:
     """Return the same conditions with the values of `parameters`; the order of the methods does not count here."""
     methods = sorted(_texts(parameters.get("payment_method_types")))
     return [
@@ -72,7 +72,7 @@ def as_sold(session: CheckoutSession, parameters: Parameters) -> list[Condition]
     ]
 
 
-def as_catalogued(session: CheckoutSession, parameters: Parameters) -> list[Condition]:
+def catalogue_conditions(session: CheckoutSession, parameters: Parameters) -> list[Condition]:
     """Return whether price, quantity, metadata and both addresses are those of `parameters`."""
     item = _first(parameters.get("line_items"))
     metadata = parameters.get("metadata")

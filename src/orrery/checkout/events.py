@@ -33,8 +33,8 @@ DELIVERY_TIME = timedelta(minutes=2)
 UNREADABLE_FOR = timedelta(days=30)
 """How long `doctor` reports an event that could not be read: as long as the processor can send it again."""
 
-Became = Literal["granted", "waiting", "refused", "foreign", "ignored", "never came", "unreadable"]
-Result = Literal[
+EventOutcome = Literal["granted", "waiting", "refused", "foreign", "ignored", "never came", "unreadable"]
+ReplayResult = Literal[
     "granted", "already", "waiting", "refused", "foreign", "ignored", "duplicate", "unreadable", "conflict"
 ]
 
@@ -56,7 +56,7 @@ class KnownEvent:
     api_version: str | None
     pending: int
     stored: bool
-    became: Became
+    became: EventOutcome
     why: str = ""
 
     @property
@@ -66,16 +66,16 @@ class KnownEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class Replay:
     """The result of a replayed event."""
 
     id: str
     type: str | None
     session_id: str | None
-    result: Result
+    result: ReplayResult
 
 
-class Events:
+class EventHistory:
     """Compares the processor's events with the store, and replays one on the owner's command."""
 
     def __init__(
@@ -85,21 +85,23 @@ class Events:
         fulfilment: Fulfilment,
         raw_events: RawEvents,
         refusals: Refusals,
-        take_in: Callable[[bytes], Awaitable[Result]],
+        receive: Callable[[bytes], Awaitable[ReplayResult]],
         *,
         livemode: bool,
     ) -> None:
-        """`take_in` handles an event as the webhook does after its signature check."""
+        """`receive` handles an event as the webhook does after its signature check."""
         self._clock = clock
         self._records = fulfilment.records
         self._pending = fulfilment.pending
         self._reads = reads
         self._raw_events = raw_events
         self._refusals = refusals
-        self._take_in = take_in
+        self._receive = receive
         self._livemode = livemode
 
-    async def look(self, since: timedelta, *, failed: bool = False) -> AsyncIterator[KnownEvent | ItemUnreadable]:
+    async def list_events(
+        self, since: timedelta, *, failed: bool = False
+    ) -> AsyncIterator[KnownEvent | ItemUnreadable]:
         """Yield the processor's events about sessions, newest first; with `failed` only those that need attention.
 
         Events that Orrery received but could not read, and that the processor no longer lists, come last. Raises
@@ -121,7 +123,7 @@ class Events:
                 if known.failed or not failed:
                     yield known
 
-    async def replay(self, event_id: str) -> Replayed:
+    async def replay(self, event_id: str) -> Replay:
         """Fetch an event from the processor and receive it as its webhook would; a repeat changes nothing.
 
         Where the processor no longer has the event, or sends it in a form that Orrery cannot read, the stored body
@@ -130,9 +132,9 @@ class Events:
         """
         kept = await self._raw_events.body(event_id)
         body = await self._fetched(event_id, kept)
-        replayed = await self._taken_in(event_id, body)
+        replayed = await self._received(event_id, body)
         if replayed.result == "unreadable" and kept is not None and kept != body:
-            replayed = await self._taken_in(event_id, kept)
+            replayed = await self._received(event_id, kept)
         if replayed.result != "unreadable" and replayed.id != event_id:
             await self._raw_events.resolve(event_id)
         return replayed
@@ -169,15 +171,15 @@ class Events:
         notes = await self._raw_events.unreadable(now - UNREADABLE_FOR)
         return sum([(await self._known(_summary(note))).became == "unreadable" for note in notes])
 
-    async def _taken_in(self, event_id: str, body: bytes) -> Replayed:
+    async def _received(self, event_id: str, body: bytes) -> Replay:
         event = self._raw_events.read(body)
         if isinstance(event, PartialEvent):
-            return Replayed(event_id, event.type, None, await self._take_in(body))
+            return Replay(event_id, event.type, None, await self._receive(body))
         if event.livemode != self._livemode:
             modes = ("live", "test") if event.livemode else ("test", "live")
             raise Invalid(f"It is a {modes[0]} event, and this service sells in {modes[1]} mode.")
         session_id = event.session.id if event.session else None
-        return Replayed(event.id, event.type, session_id, await self._take_in(body))
+        return Replay(event.id, event.type, session_id, await self._receive(body))
 
     async def _fetched(self, event_id: str, kept: bytes | None) -> bytes:
         """Return the event from the processor, or `kept` where the processor no longer has it."""
@@ -202,7 +204,7 @@ class Events:
             event.id, event.type, event.created, session_id, version, event.pending, arrived, became, why
         )
 
-    async def _became(self, event: EventSummary, *, arrived: bool) -> tuple[Became, str]:
+    async def _became(self, event: EventSummary, *, arrived: bool) -> tuple[EventOutcome, str]:
         if event.type == COMPLETED and event.object_id:
             try:
                 if followed := await self._followed(event, event.object_id):
@@ -215,7 +217,7 @@ class Events:
             return "unreadable", ", ".join(note.fields) or "no event"
         return ("foreign", "none of our products") if event.type == COMPLETED else ("ignored", "")
 
-    async def _followed(self, event: EventSummary, session_id: str) -> tuple[Became, str] | None:
+    async def _followed(self, event: EventSummary, session_id: str) -> tuple[EventOutcome, str] | None:
         if access := await self._records.get(session_id):
             record = access.record
             return "granted", "" if record.event_id == event.id else f"by {record.granted_by}"

@@ -7,9 +7,9 @@ from typing import Literal
 import structlog
 
 from orrery.checkout import collections, keys
-from orrery.checkout.access import Action, Verdict, bought, grant, judge
+from orrery.checkout.access import AccessVerdict, VerdictAction, bought, grant, judge
 from orrery.checkout.catalogue import ProductKey
-from orrery.checkout.letters import Letters
+from orrery.checkout.notifications import Notifications
 from orrery.checkout.raw_events import ERASED_EVENT, RawEvents
 from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, Offer, Pending
 from orrery.errors import RecordUnreadable
@@ -19,14 +19,14 @@ from orrery.ports.processor import CheckoutSession
 from orrery.ports.store import Absent, Check, Conflict, Delete, Store, Write
 from orrery.runtime.collection import Changes, compare_and_set
 
-Result = Literal["granted", "already", "waiting", "refused", "foreign"]
+FulfilmentResult = Literal["granted", "already", "waiting", "refused", "foreign"]
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Why a session is looked at: a webhook event with its raw body, or another reason to grant."""
+class FulfilmentSource:
+    """What made Orrery handle a session: a webhook event with its raw body, a reconciliation, or the owner."""
 
     granted_by: GrantedBy
     event_id: str | None = None
@@ -36,10 +36,10 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a session."""
+class FulfilmentOutcome:
+    """The result for one session."""
 
-    result: Result
+    result: FulfilmentResult
     reason: str = ""
     record: AccessRecord | None = None
 
@@ -51,7 +51,7 @@ class Fulfilment:
         self,
         store: Store,
         clock: Clock,
-        letters: Letters,
+        notifications: Notifications,
         raw_events: RawEvents,
         *,
         livemode: bool,
@@ -63,12 +63,14 @@ class Fulfilment:
         self._ends = collections.access_ends(store, clock)
         self._offers = collections.offers(store, clock)
         self.pending = collections.pending_sessions(store, clock)
-        self._letters = letters
+        self._notifications = notifications
         self._raw_events = raw_events
         self._livemode = livemode
         self._index_key = index_key
 
-    async def settle(self, session: CheckoutSession, source: Source, offer: Offer | None = None) -> Outcome:
+    async def settle(
+        self, session: CheckoutSession, source: FulfilmentSource, offer: Offer | None = None
+    ) -> FulfilmentOutcome:
         """Grant, hold back or ignore a completed `session`; a repeat changes nothing.
 
         `offer` stands in when none was stored that can be read. Raises `StoreUnavailable` or `OutcomeUnknown`;
@@ -79,39 +81,41 @@ class Fulfilment:
             return await self._settled(session, source, offer)
         except RecordUnreadable:
             # What has its access needs no other record. One that cannot be read is raised again here.
-            receipt = self._raw_events.receipt(source.event_id, source.event_body)
-            if already := await self._already(session, source, receipt):
+            event_writes = self._raw_events.writes_of(source.event_id, source.event_body)
+            if already := await self._already(session, source, event_writes):
                 return already
             raise
 
-    async def _settled(self, session: CheckoutSession, source: Source, offer: Offer | None) -> Outcome:
+    async def _settled(
+        self, session: CheckoutSession, source: FulfilmentSource, offer: Offer | None
+    ) -> FulfilmentOutcome:
         verdict = await self.judge(session, offer)
         product = bought(session)
         # The commit's own checks tell whether another was first: an earlier event, a reconciliation, or a second
         # purchase of the same buyer. Only then is it worth looking who.
-        receipt = self._raw_events.receipt(source.event_id, source.event_body)
+        event_writes = self._raw_events.writes_of(source.event_id, source.event_body)
         if verdict.action == "erased":
-            return await self._already(session, source, receipt) or await self._erased(source)
+            return await self._already(session, source, event_writes) or await self._erased(source)
 
-        async def attempt() -> Outcome | Conflict:
-            nonlocal receipt
+        async def attempt() -> FulfilmentOutcome | Conflict:
+            nonlocal event_writes
             if verdict.action == "grant" and product:
-                outcome = await self._grant(session, product, source, verdict, receipt)
+                outcome = await self._grant(session, product, source, verdict, event_writes)
             else:
-                outcome = await self._withhold(session, source, verdict, receipt)
+                outcome = await self._withhold(session, source, verdict, event_writes)
             if not isinstance(outcome, Conflict):
                 return outcome
-            receipt = await self._raw_events.receipt_after(outcome, source.event_id, source.event_body)
-            return await self._already(session, source, receipt) or outcome
+            event_writes = await self._raw_events.writes_after(outcome, source.event_id, source.event_body)
+            return await self._already(session, source, event_writes) or outcome
 
         return await compare_and_set(
             attempt, "The store is too busy to settle the session; the event will come again."
         )
 
-    async def judge(self, session: CheckoutSession, offer: Offer | None = None) -> Verdict:
+    async def judge(self, session: CheckoutSession, offer: Offer | None = None) -> AccessVerdict:
         """Return what `settle` would do, and write nothing; raise `RecordUnreadable`."""
         if await self._store.get(keys.erased(session.id, self._index_key)):
-            return Verdict("erased")
+            return AccessVerdict("erased")
         try:
             known = await self._offers.get(session.id)
             return judge(session, known.record if known else offer, livemode=self._livemode)
@@ -129,25 +133,25 @@ class Fulfilment:
         self,
         session: CheckoutSession,
         product: ProductKey,
-        source: Source,
-        verdict: Verdict,
-        receipt: Changes,
-    ) -> Outcome | Conflict:
+        source: FulfilmentSource,
+        verdict: AccessVerdict,
+        event_writes: Changes,
+    ) -> FulfilmentOutcome | Conflict:
         now = self._clock.now()
         end, end_check = await self._running_end(session.email or "", product)
         record = grant(
             session, product, event_id=source.event_id, granted_by=source.granted_by, now=now, running_until=end
         )
-        letters = outbox.enqueue(self._letters.sold(record, verdict.notes), now, held=source.silent)
-        writes: list[Write] = [Delete(self.pending.key(session.id)), *letters]
+        notifications = outbox.enqueue(self._notifications.sold(record, verdict.notes), now, held=source.silent)
+        writes: list[Write] = [Delete(self.pending.key(session.id)), *notifications]
         if record.email:
             writes.append(self._ends.put(AccessEnd(expires_at=record.expires_at), self._end_id(record)))
-        changes = receipt + self.records.changes(session.id, None, record) + Changes(writes, end_check)
+        changes = event_writes + self.records.changes(session.id, None, record) + Changes(writes, end_check)
         outcome = await self._store.commit(changes.writes, changes.checks)
         if isinstance(outcome, Conflict):
             return outcome
         log.info("access granted", session=session.id, by=source.granted_by, event_id=source.event_id)
-        return Outcome("granted", record=record)
+        return FulfilmentOutcome("granted", record=record)
 
     async def _running_end(self, email: str, product: ProductKey) -> tuple[datetime | None, list[Check]]:
         if not email:
@@ -165,9 +169,9 @@ class Fulfilment:
         return keys.buyer_and_product(keys.email_digest(record.email, self._index_key), record.product)
 
     async def _withhold(
-        self, session: CheckoutSession, source: Source, verdict: Verdict, receipt: Changes
-    ) -> Outcome | Conflict:
-        changes = receipt
+        self, session: CheckoutSession, source: FulfilmentSource, verdict: AccessVerdict, event_writes: Changes
+    ) -> FulfilmentOutcome | Conflict:
+        changes = event_writes
         if verdict.action != "foreign":
             changes += await self._note(session.id, source, verdict)
             changes += Changes(checks=[Absent(self.records.key(session.id))])
@@ -177,44 +181,46 @@ class Fulfilment:
         log.info("access withheld", session=session.id, action=verdict.action, reason=verdict.reason)
         return outcome_of(verdict)
 
-    async def _note(self, session_id: str, source: Source, verdict: Verdict) -> Changes:
+    async def _note(self, session_id: str, source: FulfilmentSource, verdict: AccessVerdict) -> Changes:
         found, now = await self.pending.get(session_id), self._clock.now()
         state = "waiting" if verdict.action == "wait" else "refused"
         if found and found.record.reason == verdict.reason:
             if state == "refused" or found.expires_at is None or found.record.failed_at:
                 return Changes()
-            # An earlier release kept it for 90 days. What waits is kept until it is decided (decision 49).
+            # An earlier release kept it for 90 days. The waits is kept until it is decided (decision 49).
             return self.pending.changes(session_id, found, found.record, anew=True)
         pending = Pending(
             session_id=session_id, state=state, reason=verdict.reason, event_id=source.event_id, noted_at=now
         )
-        told = outbox.enqueue([self._letters.withheld(session_id, verdict.reason)], now, held=source.silent)
+        told = outbox.enqueue([self._notifications.withheld(session_id, verdict.reason)], now, held=source.silent)
         return self.pending.changes(session_id, found, pending) + Changes(told)
 
-    async def _already(self, session: CheckoutSession, source: Source, receipt: Changes) -> Outcome | None:
+    async def _already(
+        self, session: CheckoutSession, source: FulfilmentSource, event_writes: Changes
+    ) -> FulfilmentOutcome | None:
         found = await self.records.get(session.id)
         if found is None:
             return None
         record = found.record
         # A late event must not bring back the buyer whom an erasure has taken out.
         erased = bool(session.email) and not record.email
-        if receipt.writes:
+        if event_writes.writes:
             _ = await self._raw_events.keep(source.event_id, ERASED_EVENT if erased else source.event_body)
-        return Outcome("already", record=record)
+        return FulfilmentOutcome("already", record=record)
 
-    async def _erased(self, source: Source) -> Outcome:
+    async def _erased(self, source: FulfilmentSource) -> FulfilmentOutcome:
         """Note that the event came, and nothing of what it says: a restore has lost the record of its session."""
         _ = await self._raw_events.keep(source.event_id, ERASED_EVENT)
-        return Outcome("already")
+        return FulfilmentOutcome("already")
 
 
-def outcome_of(verdict: Verdict) -> Outcome:
+def outcome_of(verdict: AccessVerdict) -> FulfilmentOutcome:
     """Return the outcome that a verdict leads to."""
-    results: dict[Action, Result] = {
+    results: dict[VerdictAction, FulfilmentResult] = {
         "grant": "granted",
         "wait": "waiting",
         "refuse": "refused",
         "foreign": "foreign",
         "erased": "already",
     }
-    return Outcome(results[verdict.action], verdict.reason)
+    return FulfilmentOutcome(results[verdict.action], verdict.reason)

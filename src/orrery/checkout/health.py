@@ -12,7 +12,7 @@ from orrery.syntax.lines import one_line
 RETIRING = "2026-09-30.endive"
 """From this API version on, session creation takes no payment_method_types (decision 1)."""
 
-Check = Callable[[], Awaitable[Finding]]
+HealthCheck = Callable[[], Awaitable[Finding]]
 
 _WEBHOOK = "processor webhook"
 
@@ -23,7 +23,7 @@ class CheckoutHealth:
 
     catalogue: Catalogue
     processor: Processor
-    deliveries: Check
+    deliveries: HealthCheck
     creation: Callable[[], Awaitable[Sequence[Finding]]]
     proxies: Callable[[], Awaitable[Sequence[Finding]]]
     api_version: str
@@ -67,7 +67,7 @@ class CheckoutHealth:
             for name, why in self.catalogue.refused.items()
         ]
 
-    def remote(self) -> list[tuple[str, Check]]:
+    def remote(self) -> list[tuple[str, HealthCheck]]:
         """Return the checks that ask the processor."""
         if not self.catalogue or not self.has_api_key:
             return []

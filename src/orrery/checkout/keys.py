@@ -24,7 +24,7 @@ PENDING = "pending:"
 RECONCILED = "reconciled"
 RECEIPT = "receipt:"
 REFUSED_WEBHOOKS = "refused-webhooks"
-TAKEN_BACK = "taken-back:"
+REVERSAL = "taken-back:"
 TRIAL = "preflight:"
 UNREADABLE_EVENT = "unreadable-event:"
 TRIAL_LEFT = "preflight-left:"
@@ -117,9 +117,9 @@ def product_id(product: ProductKey) -> str:
     return f"{product.vendor_slug}:{product.cert_code}"
 
 
-def taken_back(payment_intent: str) -> str:
+def reversal(payment_intent: str) -> str:
     """Return the key of what went back to the buyer of one payment."""
-    return f"{TAKEN_BACK}{payment_intent}"
+    return f"{REVERSAL}{payment_intent}"
 
 
 def trial(run_id: str, product: ProductKey) -> str:

@@ -14,7 +14,7 @@ from orrery.runtime.collection import Page, Walk, gathered
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AccessAnswer:
     """The answer to the practice site."""
 
     granted: bool
@@ -30,7 +30,7 @@ class Lookup:
         self._catalogue = catalogue
         self._index_key = index_key
 
-    async def check_session(self, session_id: str, cert_code: str, vendor_slug: str | None = None) -> Answer:
+    async def check_session(self, session_id: str, cert_code: str, vendor_slug: str | None = None) -> AccessAnswer:
         """Return whether the buyer of this session, who may have bought the product again, has access to it now.
 
         A session opens only its own product, and nothing once it was revoked. Raises as `check_email`.
@@ -41,7 +41,7 @@ class Lookup:
             known += await self._others(found.record, cert_code)
         return self._answer(known, cert_code, vendor_slug)
 
-    async def check_email(self, email: str, cert_code: str, vendor_slug: str | None = None) -> Answer:
+    async def check_email(self, email: str, cert_code: str, vendor_slug: str | None = None) -> AccessAnswer:
         """Return whether any purchase of this buyer opens that product now.
 
         Raises `Invalid` when the code alone does not identify the product, and `RecordUnreadable` when no readable
@@ -72,13 +72,13 @@ class Lookup:
         found = await self.found_of(record.email)
         return Page([one for one in found.records if one.record.product == record.product], found.unreadable)
 
-    def _answer(self, found: Page[AccessRecord], cert_code: str, vendor_slug: str | None) -> Answer:
+    def _answer(self, found: Page[AccessRecord], cert_code: str, vendor_slug: str | None) -> AccessAnswer:
         having_code = [record for record in found.values() if record.cert_code == cert_code]
         vendor, now = vendor_slug or self._vendor(cert_code, having_code), self._clock.now()
         ends = [one.expires_at for one in having_code if one.vendor_slug == vendor and one.runs_at(now)]
         if found.unreadable and not ends:
             raise found.unreadable[0]
-        return Answer(bool(ends), max(ends, default=None))
+        return AccessAnswer(bool(ends), max(ends, default=None))
 
     def _vendor(self, cert_code: str, records: list[AccessRecord]) -> str | None:
         """Return the vendor of a code: from the catalogue, or from the buyer's records when it is not on sale."""

@@ -16,14 +16,14 @@ _ACCENTS = "\u0300-\u036f"
 
 
 @dataclass(frozen=True)
-class Sought:
+class SearchTerms:
     """The search terms: a person's addresses, in any spelling, and the ids of this person's sessions."""
 
     addresses: frozenset[str]
     sessions: frozenset[str] = frozenset()
 
-    def __or__(self, other: "Sought") -> "Sought":
-        return Sought(self.addresses | other.addresses, self.sessions | other.sessions)
+    def __or__(self, other: "SearchTerms") -> "SearchTerms":
+        return SearchTerms(self.addresses | other.addresses, self.sessions | other.sessions)
 
     def is_address(self, text: str) -> bool:
         """Return whether a text is one of the addresses."""

@@ -16,8 +16,8 @@ from orrery.checkout.catalogue import Product
 from orrery.checkout.operations import EXPIRE_PREFLIGHT_SESSIONS
 from orrery.checkout.params import METHODS
 from orrery.checkout.receipts import Trial, digest_of, stored_form, trial_key
-from orrery.checkout.selling import Selling, Standing, State
-from orrery.checkout.trials import Outcome, Trials, asked_anew
+from orrery.checkout.selling import ProductState, ProductStatus, Selling
+from orrery.checkout.trials import TrialOutcome, Trials, asked_anew
 from orrery.errors import NotConfigured, OrreryError, ProcessorError
 from orrery.owner.approvals import Approvals, IntentDraft, Proposal
 from orrery.owner.intents import Intent
@@ -31,7 +31,7 @@ REASON = "The parameters are tried before they are sold, and the test sessions a
 _NOT_ITS_OWN = "the account's first active price"
 """Replaces the price in the digest of a product without one, whose price is not known yet."""
 
-_WORDS: dict[State, str] = {
+_WORDS: dict[ProductState, str] = {
     "accepted": "accepted",
     "pending": "newer parameters wait",
     "never": "never accepted",
@@ -40,7 +40,7 @@ _WORDS: dict[State, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlannedTrial:
     """One product of a run, and the digest of its parameters."""
 
     product: Product
@@ -48,16 +48,16 @@ class Plan:
 
 
 @dataclass(slots=True)
-class Report:
-    """What a preflight did. With `to_sign` it tried nothing: that intent waits for the owner's signature.
+class PreflightReport:
+    """The result of a preflight. With `to_sign` it tried nothing: that intent waits for the owner's signature.
 
     `cleaned` is about sessions that earlier runs left.
     """
 
     run_id: str | None = None
     to_sign: str | None = None
-    outcomes: list[Outcome] = field(default_factory=list[Outcome])
-    cleaned: list[Outcome] = field(default_factory=list[Outcome])
+    outcomes: list[TrialOutcome] = field(default_factory=list[TrialOutcome])
+    cleaned: list[TrialOutcome] = field(default_factory=list[TrialOutcome])
 
     @property
     def is_well(self) -> bool:
@@ -77,7 +77,7 @@ class Preflight:
         self._selling = selling
         self._trials = trials
 
-    async def run(self, products: Sequence[Product]) -> Report:
+    async def run(self, products: Sequence[Product]) -> PreflightReport:
         """Try the products under an approved run, or propose one.
 
         Raises `NotConfigured` without addresses, products or key, and the store's errors.
@@ -88,10 +88,10 @@ class Preflight:
         triable = [plan for plan in plans if not self._untriable(plan.product)]
         await self._settle()
         approved = await self._approved(triable)
-        report = Report(run_id=approved.target if approved else None)
+        report = PreflightReport(run_id=approved.target if approved else None)
         report.cleaned = await self._clean_up(approved, triable)
         report.outcomes = [
-            Outcome(plan.product.name, "rejected", note=why)
+            TrialOutcome(plan.product.name, "rejected", note=why)
             for plan in plans
             if (why := self._untriable(plan.product))
         ]
@@ -101,33 +101,35 @@ class Preflight:
             report.to_sign = (await self._proposed(triable)).id
         return report
 
-    async def pending(self, products: Sequence[Product]) -> list[Standing]:
+    async def pending(self, products: Sequence[Product]) -> list[ProductStatus]:
         """Return the state of each product from the store alone."""
-        return [await self._selling.standing(product) for product in products]
+        return [await self._selling.status(product) for product in products]
 
     async def panel(self) -> Panel:
         """Return the receipts, as a part of the owner's page."""
         title, columns = "Receipts", ("Product", "Parameters", "Accepted", "Age", "API version")
         if self._selling.terms is None or not list(self._selling.catalogue):
             return Panel(title, "Nothing is sold.")
-        standings = await self._selling.standings()
+        statuses = await self._selling.statuses()
         now = self._clock.now()
-        rows = tuple(_row(standing, now) for standing in standings)
-        waiting = sum(standing.state != "accepted" for standing in standings)
+        rows = tuple(_row(status, now) for status in statuses)
+        waiting = sum(status.state != "accepted" for status in statuses)
         completed = await self._trials.completed()
         if not waiting:
             told = f"Accepted by the processor: all of {len(rows)}"
             return _with_completed(completed, Panel(title, told, "good", "", columns, rows))
-        stopped = any(standing.state in {"never", "no price"} for standing in standings)
+        stopped = any(status.state in {"never", "no price"} for status in statuses)
         tone: Tone = "bad" if stopped else "attention"
         headline, todo = f"{waiting} of {len(rows)} wait for a preflight.", "Type `orrery checkout preflight`."
         if not self._selling.livemode:
             tone, headline = "plain", f"{headline} In this mode today's parameters are sold all the same."
         return _with_completed(completed, Panel(title, headline, tone, todo, columns, rows))
 
-    def _plan(self, product: Product) -> Plan:
+    def _plan(self, product: Product) -> PlannedTrial:
         priced = product if product.price_id else replace(product, price_id=_NOT_ITS_OWN)
-        return Plan(product, digest_of(self._selling.todays(priced), self._selling.api_version))
+        return PlannedTrial(
+            product, digest_of(self._selling.configured_parameters(priced), self._selling.api_version)
+        )
 
     def _untriable(self, product: Product) -> str:
         """Return why a product cannot be tried: some methods depend on the price's currency (spec 1, Limits)."""
@@ -148,7 +150,7 @@ class Preflight:
         found = await self._approvals.proposals()
         return [one for one in found if one.intent.operation == EXPIRE_PREFLIGHT_SESSIONS]
 
-    async def _approved(self, plans: Sequence[Plan]) -> Intent | None:
+    async def _approved(self, plans: Sequence[PlannedTrial]) -> Intent | None:
         """Return the newest run in force that is for exactly today's parameters and is not finished."""
         for proposal in await self._runs():
             intent = proposal.intent
@@ -159,7 +161,7 @@ class Preflight:
                 return intent
         return None
 
-    async def _proposed(self, plans: Sequence[Plan]) -> Intent:
+    async def _proposed(self, plans: Sequence[PlannedTrial]) -> Intent:
         """Return the run that waits for a signature, or propose one."""
         body = self._body(plans)
         for proposal in await self._runs():
@@ -170,34 +172,36 @@ class Preflight:
         run_id = f"run-{secrets.token_hex(6)}"
         return await self._approvals.propose(IntentDraft(EXPIRE_PREFLIGHT_SESSIONS, run_id, body, summary, REASON))
 
-    def _body(self, plans: Sequence[Plan]) -> dict[str, JsonValue]:
+    def _body(self, plans: Sequence[PlannedTrial]) -> dict[str, JsonValue]:
         products: dict[str, JsonValue] = {plan.product.name: plan.digest for plan in plans}
         return {"api_version": self._selling.api_version, "products": products}
 
-    def _is_for(self, intent: Intent, plans: Sequence[Plan]) -> bool:
+    def _is_for(self, intent: Intent, plans: Sequence[PlannedTrial]) -> bool:
         named = intent.body.get("products")
         digests = named if isinstance(named, dict) else {}
         return all(digests.get(plan.product.name) == plan.digest for plan in plans)
 
-    async def _clean_up(self, approved: Intent | None, plans: Sequence[Plan]) -> list[Outcome]:
+    async def _clean_up(self, approved: Intent | None, plans: Sequence[PlannedTrial]) -> list[TrialOutcome]:
         current = {keys.trial_id(approved.target, plan.product.key) for plan in plans} if approved else set[str]()
         left = [one for one in await self._trials.unfinished() if one.id not in current]
         return [await self._trials.clean_up(one) for one in left]
 
-    async def _try(self, approved: Intent, plan: Plan) -> Outcome:
+    async def _try(self, approved: Intent, plan: PlannedTrial) -> TrialOutcome:
         trial = await self._trials.of(approved.target, plan.product.key)
         if trial is None:
             try:
                 trial = await self._new_trial(approved, plan)
             except ProcessorError as error:  # the others' outcomes must not be lost with it
-                return Outcome(plan.product.name, "unanswered", note=f"No price to try it with: {error}")
+                return TrialOutcome(plan.product.name, "unanswered", note=f"No price to try it with: {error}")
         elif trial.state in {"rejected", "gone"}:
             trial = asked_anew(trial)
         if trial is None:
-            return Outcome(plan.product.name, "rejected", note="The account has no active price to try it with.")
+            return TrialOutcome(
+                plan.product.name, "rejected", note="The account has no active price to try it with."
+            )
         return await self._trials.carry_out(trial)
 
-    async def _new_trial(self, approved: Intent, plan: Plan) -> Trial | None:
+    async def _new_trial(self, approved: Intent, plan: PlannedTrial) -> Trial | None:
         product = plan.product
         if product.price_id is None:
             price = await self._reads.first_active_price()
@@ -211,7 +215,7 @@ class Preflight:
             vendor_slug=product.vendor_slug,
             cert_code=product.cert_code,
             digest=plan.digest,
-            parameters=stored_form(self._selling.todays(product)),
+            parameters=stored_form(self._selling.configured_parameters(product)),
             api_version=self._selling.api_version,
             stand_in=plan.product.price_id is None,
             idempotency_key=trial_key(approved.target, product.key, 1),
@@ -219,14 +223,14 @@ class Preflight:
         )
 
 
-def _row(standing: Standing, now: datetime) -> tuple[str, ...]:
-    receipt = standing.receipt
+def _row(status: ProductStatus, now: datetime) -> tuple[str, ...]:
+    receipt = status.receipt
     told = (
         (moment(receipt.accepted_at), _age(receipt.accepted_at, now), receipt.api_version)
         if receipt
         else ("",) * 3
     )
-    return (standing.product.name, _WORDS[standing.state], *told)
+    return (status.product.name, _WORDS[status.state], *told)
 
 
 def _with_completed(trials: Sequence[Trial], panel: Panel) -> Panel:

@@ -10,7 +10,7 @@ from typing import Any
 from orrery.checkout import collections, keys
 from orrery.checkout.desk import checked_reason
 from orrery.checkout.lookup import Lookup
-from orrery.checkout.mentions import Sought
+from orrery.checkout.mentions import SearchTerms
 from orrery.checkout.raw_events import ERASED_EVENT
 from orrery.checkout.records import KEEP_EVENTS, AccessRecord, ErasedSession, JournalEntry
 from orrery.errors import Invalid, NotFound, RecordUnreadable
@@ -57,7 +57,7 @@ class Erasure:
 
 
 @dataclass(frozen=True, slots=True)
-class ErasedBefore:
+class EarlierErasure:
     """An erasure in the store that a restore replaces: its journal entry, and what is left of the record."""
 
     session_id: str
@@ -84,13 +84,13 @@ class Privacy:
         self._others: tuple[Collection[Any], ...] = (
             self._offers,
             collections.pending_sessions(store, clock),
-            collections.taken_back(store, clock),
+            collections.reversals(store, clock),
             collections.unreadable_events(store, clock),
         )
 
     async def export(self, email: str) -> PersonalData:
         """Return all that is kept about `email`; raise `RecordUnreadable` for one of its access records."""
-        return await self._exported(await self._sought(normal_email(email)))
+        return await self._exported(await self._search_terms(normal_email(email)))
 
     async def erase(self, email: str, reason: str) -> Erasure:
         """Erase `email` everywhere; sales stay, without their buyer, and intents of which something may come.
@@ -102,17 +102,17 @@ class Privacy:
         address = normal_email(email)
         checked_reason(reason)
         reason = kept_reason(reason)
-        sought = await self._sought(address)
-        data = await self._exported(sought)
+        terms = await self._search_terms(address)
+        data = await self._exported(terms)
         # The records go last: until then a repeat learns from them which the former addresses were.
-        kept = await self._erase_intents(sought, reason)
+        kept = await self._erase_intents(terms, reason)
         # Until nothing is found: a sale, delivery or change meanwhile made its part of the erasure conflict.
-        while await self._erase_found(sought, address, reason):
-            sought |= await self._sought(address)
-        former = sorted(sought.addresses - {address})
+        while await self._erase_found(terms, address, reason):
+            terms |= await self._search_terms(address)
+        former = sorted(terms.addresses - {address})
         return Erasure(data, kept, tuple(former), is_scrubbed=await self._store.scrub())
 
-    async def erase_again(self, done: Sequence[ErasedBefore]) -> tuple[int, list[RecordUnreadable]]:
+    async def erase_again(self, done: Sequence[EarlierErasure]) -> tuple[int, list[RecordUnreadable]]:
         """Repeat in a restored store the erasures that were `done` in the previous one.
 
         Returns how many sessions were erased, and why others were not. A record that the snapshot does not contain
@@ -149,57 +149,57 @@ class Privacy:
             _ = await self._store.scrub()
         return erased
 
-    async def _sought(self, address: str) -> Sought:
+    async def _search_terms(self, address: str) -> SearchTerms:
         records, former = await self._records(address), set[str]()
         for one in {former for record in records for former in record.former_emails}:
             if (await self._lookup.found_of(one)).is_empty:
                 former.add(one)
-        return Sought(frozenset({address} | former), frozenset(record.session_id for record in records))
+        return SearchTerms(frozenset({address} | former), frozenset(record.session_id for record in records))
 
-    async def _exported(self, sought: Sought) -> PersonalData:
+    async def _exported(self, terms: SearchTerms) -> PersonalData:
         data = PersonalData()
-        async for record in self._held_by(sought):
+        async for record in self._held_by(terms):
             data.access.append(record.model_dump(mode="json"))
             if offer := await self._store.get(keys.offer(record.session_id)):
                 data.offers.append(_kept(offer))
-        async for entry in self._events(sought):
+        async for entry in self._events(terms):
             data.events.append(_kept(entry))
-        async for entry in self._letters(sought):
+        async for entry in self._notifications(terms):
             data.notifications.append(_kept(entry))
-        data.intents += [_told(proposal) for proposal in await self._proposals(sought)]
-        data.intents += [_kept(entry) for entry in await self._damaged_intents(sought)]
+        data.intents += [_told(proposal) for proposal in await self._proposals(terms)]
+        data.intents += [_kept(entry) for entry in await self._damaged_intents(terms)]
         return data
 
-    async def _erase_found(self, sought: Sought, address: str, reason: str) -> bool:
+    async def _erase_found(self, terms: SearchTerms, address: str, reason: str) -> bool:
         """Erase what is found now; return whether there was anything."""
         found = False
-        async for entry in self._events(sought):
+        async for entry in self._events(terms):
             found = True
             note = Delete(keys.unreadable_event(entry.key.removeprefix(keys.EVENT)))
             erased = Put(entry.key, ERASED_EVENT, KEEP_EVENTS)
             await self._commit(Changes([erased, note], [Unchanged(entry.key, entry.version)]))
-        async for entry in self._letters(sought):
+        async for entry in self._notifications(terms):
             found = True
             await self._commit(Changes(outbox.removed(entry), [Unchanged(entry.key, entry.version)]))
         for record in await self._records(address):
             found = True
             await self._erase_record(record, reason)
         async for entry in self._scanned(keys.ACCESS):
-            if sought.addressed_in(entry.value) and (changes := _without_former(sought, self._access, entry)):
+            if terms.addressed_in(entry.value) and (changes := _without_former(terms, self._access, entry)):
                 found = True
                 await self._commit(changes)
         for collection in self._others:
             async for entry in self._scanned(collection.prefix):
-                if sought.addressed_in(entry.value):
+                if terms.addressed_in(entry.value):
                     found = True
-                    await self._commit(_without_person(sought, collection, entry))
+                    await self._commit(_without_person(terms, collection, entry))
         return found
 
-    async def _erase_intents(self, sought: Sought, reason: str) -> dict[str, str]:
+    async def _erase_intents(self, terms: SearchTerms, reason: str) -> dict[str, str]:
         """Erase the intents that name the person; return why others are kept, by their ids."""
-        damaged = await self._damaged_intents(sought)
+        damaged = await self._damaged_intents(terms)
         kept = {entry.key.removeprefix(INTENT): str(unreadable(entry.key)) for entry in damaged}
-        for proposal in await self._proposals(sought):
+        for proposal in await self._proposals(terms):
             try:
                 await self._approvals.erase(proposal.intent.id, reason)
             except NotFound:  # somebody else has erased it meanwhile
@@ -211,34 +211,34 @@ class Privacy:
     async def _records(self, address: str) -> list[AccessRecord]:
         """Return the access records of an address in every spelling, also one in other capitals beyond ASCII."""
         found = {one.session_id: one for one in await self._lookup.records_of(address)}
-        async for record in self._held_by(Sought(frozenset({address}))):
+        async for record in self._held_by(SearchTerms(frozenset({address}))):
             found[record.session_id] = record
         return list(found.values())
 
-    async def _held_by(self, sought: Sought) -> AsyncIterator[AccessRecord]:
+    async def _held_by(self, terms: SearchTerms) -> AsyncIterator[AccessRecord]:
         async for entry in self._scanned(keys.ACCESS):
-            if sought.addressed_in(entry.value):
+            if terms.addressed_in(entry.value):
                 record = self._access.read(entry).record
-                if sought.is_address(record.email):
+                if terms.is_address(record.email):
                     yield record
 
-    async def _events(self, sought: Sought) -> AsyncIterator[Entry]:
+    async def _events(self, terms: SearchTerms) -> AsyncIterator[Entry]:
         async for entry in self._scanned(keys.EVENT):
-            if sought.named_in(entry.value):
+            if terms.named_in(entry.value):
                 yield entry
 
-    async def _letters(self, sought: Sought) -> AsyncIterator[Entry]:
+    async def _notifications(self, terms: SearchTerms) -> AsyncIterator[Entry]:
         """Yield what is written to the person; a push to the owner names a session and nobody."""
         async for entry in self._scanned(outbox.ROW):
-            if sought.addressed_in(entry.value) or (outbox.is_email(entry) and sought.named_in(entry.value)):
+            if terms.addressed_in(entry.value) or (outbox.is_email(entry) and terms.named_in(entry.value)):
                 yield entry
 
-    async def _proposals(self, sought: Sought) -> list[Proposal]:
+    async def _proposals(self, terms: SearchTerms) -> list[Proposal]:
         proposals = await self._approvals.proposals()
-        return [one for one in proposals if sought.addressed_in(json.dumps(_told(one)).encode())]
+        return [one for one in proposals if terms.addressed_in(json.dumps(_told(one)).encode())]
 
-    async def _damaged_intents(self, sought: Sought) -> list[Entry]:
-        return [one for one in await self._approvals.unreadable() if sought.addressed_in(one.value)]
+    async def _damaged_intents(self, terms: SearchTerms) -> list[Entry]:
+        return [one for one in await self._approvals.unreadable() if terms.addressed_in(one.value)]
 
     async def _erase_record(self, record: AccessRecord, reason: str) -> None:
         found = await self._access.find(record.session_id)
@@ -280,7 +280,7 @@ class Privacy:
         _ = await self._store.commit(changes.writes, changes.checks)
 
 
-def sought_address(text: str) -> str:
+def search_address(text: str) -> str:
     """Return an address as it is stored; raise `Invalid` for what nobody can be kept under.
 
     More than can be written to: what a buyer typed on the payment page is kept, whatever it was.
@@ -307,18 +307,18 @@ def _told(proposal: Proposal) -> Mapping[str, object]:
     }
 
 
-def _without_former(sought: Sought, records: Collection[AccessRecord], entry: Entry) -> Changes | None:
+def _without_former(terms: SearchTerms, records: Collection[AccessRecord], entry: Entry) -> Changes | None:
     """Return what takes former addresses out of an access record, which is the proof of a sale; None without any.
 
     Raises `RecordUnreadable`.
     """
     found = records.read(entry)
     left = found.record.without_unknown_fields()
-    left = left.change(former_emails=tuple(one for one in left.former_emails if not sought.is_address(one)))
+    left = left.change(former_emails=tuple(one for one in left.former_emails if not terms.is_address(one)))
     return records.changes(found.id, found, left) if left != found.record else None
 
 
-def _without_person(sought: Sought, collection: Collection[Any], entry: Entry) -> Changes:
+def _without_person(terms: SearchTerms, collection: Collection[Any], entry: Entry) -> Changes:
     """Return what takes the person out of a record that others need.
 
     The address stands in a field that this release does not know. A record that names it still, or cannot be read,
@@ -329,12 +329,12 @@ def _without_person(sought: Sought, collection: Collection[Any], entry: Entry) -
     except RecordUnreadable:
         return Changes([Delete(entry.key)], [Unchanged(entry.key, entry.version)])
     left = found.record.without_unknown_fields()
-    return collection.changes(found.id, found, None if sought.addressed_in(left.to_bytes()) else left)
+    return collection.changes(found.id, found, None if terms.addressed_in(left.to_bytes()) else left)
 
 
-async def erased_before(store: Store, clock: Clock) -> list[ErasedBefore]:
+async def erased_before(store: Store, clock: Clock) -> list[EarlierErasure]:
     """Return the erasures that a store tells of, the oldest first."""
-    found: list[ErasedBefore] = []
+    found: list[EarlierErasure] = []
     journal, records = collections.journal(store, clock), collections.access_records(store, clock, b"")
     async for page in journal.pages():
         for entry in page.records:
@@ -342,5 +342,5 @@ async def erased_before(store: Store, clock: Clock) -> list[ErasedBefore]:
             if told.action == "erase":
                 record = await records.find(told.session_id)
                 blank = record.record if record and not record.record.email else None
-                found.append(ErasedBefore(told.session_id, told.reason, journal.put(told, entry.id), blank))
+                found.append(EarlierErasure(told.session_id, told.reason, journal.put(told, entry.id), blank))
     return found

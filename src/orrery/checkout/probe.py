@@ -22,7 +22,7 @@ NOT_AN_EVENT = "The webhook's body is not an event."
 NO_MATCH = "No signature matches."
 """What it says to one that another secret signed."""
 
-Verdict = Literal["accepted", "refused", "no secret", "unclear"]
+ProbeVerdict = Literal["accepted", "refused", "no secret", "unclear"]
 
 
 def signed(secret: bytes, now: datetime) -> str:
@@ -41,7 +41,7 @@ def accepts_itself(secrets: Sequence[bytes], now: datetime) -> bool:
     return bool(secrets)
 
 
-def verdict(status: int, tag: str, message: str) -> Verdict:
+def verdict(status: int, tag: str, message: str) -> ProbeVerdict:
     """Return what the webhook's answer to a probe says about the secret that it was signed with."""
     match status, tag, message:
         case HTTPStatus.BAD_REQUEST, "invalid-request", said if said == NOT_AN_EVENT:

@@ -30,20 +30,20 @@ class RawEvents:
         self._unreadable = collections.unreadable_events(store, clock)
         self.read = read_event
 
-    def receipt(self, event_id: str | None, body: bytes) -> Changes:
-        """Return what stores an event that is new; its commit tells whether it is."""
+    def writes_of(self, event_id: str | None, body: bytes) -> Changes:
+        """Return the writes of a new event; their commit conflicts when the event is not new."""
         if event_id is None:
             return Changes()
         key = keys.event(event_id)
         return Changes([Put(key, body, KEEP_EVENTS)], [Absent(key)])
 
-    async def receipt_after(self, conflict: Conflict, event_id: str | None, body: bytes) -> Changes:
-        """Return what is left to store after a commit that met `conflict`.
+    async def writes_after(self, conflict: Conflict, event_id: str | None, body: bytes) -> Changes:
+        """Return the writes that are still needed after a commit with `conflict`.
 
-        Of an event that is stored it is only that its note, if it has one, is over. Raises `EventIdReused` when
-        another event is stored under the id: the first stands.
+        For an event that is stored they only delete its note, if there is one. Raises `EventIdReused` when another
+        event is stored under the id: the first one stays.
         """
-        new = self.receipt(event_id, body)
+        new = self.writes_of(event_id, body)
         if event_id is None or keys.event(event_id) not in conflict.keys:
             return new
         entry = await self._store.get(keys.event(event_id))
@@ -54,13 +54,13 @@ class RawEvents:
         return Changes([Delete(note.key)]) if note else Changes()
 
     async def keep(self, event_id: str | None, body: bytes) -> bool:
-        """Store an event that asks for nothing more; return whether it was new. Raises `EventIdReused`."""
-        receipt = self.receipt(event_id, body)
-        while receipt.writes:
-            outcome = await self._store.commit(receipt.writes, receipt.checks)
+        """Store an event that has no other effect; return whether it was new. Raises `EventIdReused`."""
+        event_writes = self.writes_of(event_id, body)
+        while event_writes.writes:
+            outcome = await self._store.commit(event_writes.writes, event_writes.checks)
             if isinstance(outcome, Committed):
-                return bool(receipt.checks)
-            receipt = await self.receipt_after(outcome, event_id, body)
+                return bool(event_writes.checks)
+            event_writes = await self.writes_after(outcome, event_id, body)
         return False
 
     async def keep_unreadable(self, event: Event | PartialEvent, body: bytes) -> bool:
@@ -72,15 +72,15 @@ class RawEvents:
         note = UnreadableEvent(
             event_id=name, type=event.type, object_id=event.object_id, fields=event.unread, noted_at=now
         )
-        receipt, draft = self.receipt(name, body), _unreadable_draft(note)
-        writes = [*receipt.writes, self._unreadable.put(note, name)]
+        event_writes, draft = self.writes_of(name, body), _unreadable_draft(note)
+        writes = [*event_writes.writes, self._unreadable.put(note, name)]
         for drafts in ([draft], []):
-            checks = [*receipt.checks, *outbox.unseen(drafts)]
+            checks = [*event_writes.checks, *outbox.unseen(drafts)]
             outcome = await self._store.commit([*writes, *outbox.enqueue(drafts, now)], checks)
             if isinstance(outcome, Committed):
                 log.warning("event cannot be read", event_id=name, fields=event.unread)
                 return True
-            left = await self.receipt_after(outcome, name, body)
+            left = await self.writes_after(outcome, name, body)
             if not left.checks:
                 return bool(left.writes)
         raise StoreUnavailable("The store is too busy to keep the event; it will come again.")
@@ -110,7 +110,7 @@ class RawEvents:
         return found.record if found else None
 
     async def resolve(self, event_id: str) -> None:
-        """Let an event ask for no more attention."""
+        """Delete the note of an unreadable event."""
         await write(self._store, [Delete(keys.unreadable_event(event_id))])
 
     def _require_same(self, entry: Entry, body: bytes) -> None:

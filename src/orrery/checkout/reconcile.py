@@ -10,9 +10,9 @@ import structlog
 from orrery.checkout import collections
 from orrery.checkout.access import bought
 from orrery.checkout.catalogue import Catalogue
-from orrery.checkout.fulfilment import Fulfilment, Outcome, Source, outcome_of
-from orrery.checkout.records import Doubt, Offer, Reconciled
-from orrery.checkout.refunds import EVENTS_KEPT, Finding, Look, Refunds
+from orrery.checkout.fulfilment import Fulfilment, FulfilmentOutcome, FulfilmentSource, outcome_of
+from orrery.checkout.records import LastReconciliation, Offer, StoredDiscrepancy
+from orrery.checkout.refunds import EVENTS_KEPT, Discrepancy, Refunds, ReversalSearch
 from orrery.checkout.session_states import SessionStates
 from orrery.errors import ItemUnreadable, ProcessorRefused, RecordUnreadable
 from orrery.owner import outbox
@@ -38,13 +38,13 @@ MOST_KEPT = 50
 _LONGEST_SESSION = timedelta(days=2)
 """A session is completed within a day of its creation; what was noted later is in the listing."""
 
-Progress = Callable[[int], None]
+ProgressCallback = Callable[[int], None]
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class UnreadableObject:
     """An object of the processor's that is not as documented: the others are reconciled."""
 
     kind: str
@@ -57,7 +57,7 @@ class Unread:
 
 
 @dataclass(slots=True)
-class Report:
+class ReconciliationReport:
     """The result of a reconciliation. In a dry run `granted` is what would have been granted.
 
     `unreadable` are records that cannot be read, each once. Their sessions are left out; or, where it is unknown
@@ -71,18 +71,18 @@ class Report:
     with_access: int = 0
     granted: list[str] = field(default_factory=list[str])
     held_notifications: int = 0
-    paid_without_access: list[Finding] = field(default_factory=list[Finding])
-    partly_refunded: list[Finding] = field(default_factory=list[Finding])
+    paid_without_access: list[Discrepancy] = field(default_factory=list[Discrepancy])
+    partly_refunded: list[Discrepancy] = field(default_factory=list[Discrepancy])
     unpaid: list[str] = field(default_factory=list[str])
     payment_failed: list[str] = field(default_factory=list[str])
-    access_without_payment: list[Finding] = field(default_factory=list[Finding])
+    access_without_payment: list[Discrepancy] = field(default_factory=list[Discrepancy])
     unreadable: list[str] = field(default_factory=list[str])
-    unread: list[Unread] = field(default_factory=list[Unread])
+    unread: list[UnreadableObject] = field(default_factory=list[UnreadableObject])
 
     def leave_out(self, error: RecordUnreadable | ItemUnreadable) -> None:
         """Note a record, or an object of the processor's, that cannot be read."""
         if isinstance(error, ItemUnreadable):
-            self.unread.append(Unread(error.kind, error.item_id, error.fields))
+            self.unread.append(UnreadableObject(error.kind, error.item_id, error.fields))
         elif error.name not in self.unreadable:
             self.unreadable.append(error.name)
 
@@ -117,19 +117,19 @@ class Reconciliation:
         now = self._clock.now()
         for name in report.unreadable:
             log.warning("a record cannot be read", key=name)
-            await outbox.tell_once(self._store, _unreadable_letter(name), now)
+            await outbox.tell_once(self._store, _unreadable_push(name), now)
         for one in report.unread:
             log.warning("an object of the processor's cannot be read", kind=one.kind, fields=one.fields)
-            await outbox.tell_once(self._store, _unread_letter(one), now)
+            await outbox.tell_once(self._store, _unread_push(one), now)
 
     async def run(
-        self, since: timedelta | None = None, *, dry_run: bool = False, progress: Progress | None = None
-    ) -> Report:
+        self, since: timedelta | None = None, *, dry_run: bool = False, progress: ProgressCallback | None = None
+    ) -> ReconciliationReport:
         """Grant what is paid without access; return what was seen. Raises the processor's and store's errors.
 
         Without `since` it looks back to its last success, and `WINDOW` at least (decision 49).
         """
-        report, now = Report(dry_run), self._clock.now()
+        report, now = ReconciliationReport(dry_run), self._clock.now()
         found = await self._last.find()
         last = found.record if found else None
         whole = min(now - WINDOW, last.at - _LONGEST_SESSION) if last else now - WINDOW
@@ -144,7 +144,7 @@ class Reconciliation:
                 progress(report.examined)
         await self._waiting_longer(start, report, restored)
         charges = last is None or last.charges_at is None or now - last.at > EVENTS_KEPT
-        await self._taken_back(Look(start, charges, dry_run, restored), report)
+        await self._add_reversals(ReversalSearch(start, charges, dry_run, restored), report)
         if not dry_run:
             for error in await self._states.note_expired(start):
                 report.leave_out(error)
@@ -167,7 +167,7 @@ class Reconciliation:
             return Panel(_PANEL, "Not reconciled with the processor yet", "attention", todo)
         return _panel(last.record, self._clock.now())
 
-    async def _restored(self, report: Report) -> Restored | None:
+    async def _restored(self, report: ReconciliationReport) -> Restored | None:
         try:
             return await last_restore(self._store)
         except RecordUnreadable as error:
@@ -175,7 +175,9 @@ class Reconciliation:
             report.leave_out(error)
             return Restored(at=self._clock.now())
 
-    async def _examine(self, session: CheckoutSession, report: Report, restored: Restored | None) -> None:
+    async def _examine(
+        self, session: CheckoutSession, report: ReconciliationReport, restored: Restored | None
+    ) -> None:
         report.examined += 1
         try:
             if await self._records.get(session.id):
@@ -184,19 +186,23 @@ class Reconciliation:
         except RecordUnreadable as error:
             report.leave_out(error)
             return
-        source = Source("reconcile", silent=restored is not None and restored.may_have_notified(session.created))
+        source = FulfilmentSource(
+            "reconcile", silent=restored is not None and restored.may_have_notified(session.created)
+        )
         try:
             outcome = await self._outcome(session, source, dry_run=report.dry_run)
         except RecordUnreadable as error:
             report.leave_out(error)
-            outcome = Outcome("waiting", f"{error.name} cannot be read")
+            outcome = FulfilmentOutcome("waiting", f"{error.name} cannot be read")
         outstanding = outcome.result == "waiting" and session.payment_status == "unpaid"
         if outstanding and await self._states.payment_failed(session, dry_run=report.dry_run, held=source.silent):
             report.payment_failed.append(session.id)
             return
         _note(session, outcome, source, report)
 
-    async def _outcome(self, session: CheckoutSession, source: Source, *, dry_run: bool) -> Outcome:
+    async def _outcome(
+        self, session: CheckoutSession, source: FulfilmentSource, *, dry_run: bool
+    ) -> FulfilmentOutcome:
         stand_in = self._stand_in(session)
         if dry_run:
             return outcome_of(await self._fulfilment.judge(session, stand_in))
@@ -220,7 +226,9 @@ class Reconciliation:
             created_at=session.created,
         )
 
-    async def _waiting_longer(self, start: datetime, report: Report, restored: Restored | None) -> None:
+    async def _waiting_longer(
+        self, start: datetime, report: ReconciliationReport, restored: Restored | None
+    ) -> None:
         """Look again at sessions that wait and are older than the window."""
         async for page in self._pending.pages():
             for error in page.unreadable:
@@ -228,10 +236,10 @@ class Reconciliation:
             for pending in page.values():
                 is_old = pending.noted_at <= start + _LONGEST_SESSION
                 if pending.state == "waiting" and not pending.failed_at and is_old:
-                    await self._look_again(pending.session_id, start, report, restored)
+                    await self._read_again(pending.session_id, start, report, restored)
 
-    async def _look_again(
-        self, session_id: str, start: datetime, report: Report, restored: Restored | None
+    async def _read_again(
+        self, session_id: str, start: datetime, report: ReconciliationReport, restored: Restored | None
     ) -> None:
         try:
             session = await self._processor.get_session(session_id)
@@ -239,25 +247,25 @@ class Reconciliation:
             report.leave_out(error)
             return
         except ProcessorRefused as error:
-            report.paid_without_access.append(Finding(session_id, str(error)))
+            report.paid_without_access.append(Discrepancy(session_id, str(error)))
             return
         if session.created < start:
             await self._examine(session, report, restored)
 
-    async def _taken_back(self, look: Look, report: Report) -> None:
-        found = await self._refunds.look(look)
+    async def _add_reversals(self, search: ReversalSearch, report: ReconciliationReport) -> None:
+        found = await self._refunds.update(search)
         report.access_without_payment += found.without_payment
         report.partly_refunded += found.partly_refunded
         for error in found.unreadable:
             report.leave_out(error)
 
 
-def _reconciled(report: Report, since: datetime, now: datetime) -> Reconciled:
+def _reconciled(report: ReconciliationReport, since: datetime, now: datetime) -> LastReconciliation:
     paid, open_ = (
-        tuple(Doubt(session_id=one.session_id, reason=one.reason) for one in found[:MOST_KEPT])
+        tuple(StoredDiscrepancy(session_id=one.session_id, reason=one.reason) for one in found[:MOST_KEPT])
         for found in (report.paid_without_access, report.access_without_payment)
     )
-    return Reconciled(
+    return LastReconciliation(
         at=now,
         since=since,
         examined=report.examined,
@@ -275,7 +283,7 @@ def _reconciled(report: Report, since: datetime, now: datetime) -> Reconciled:
 _PANEL = "Payments and access"
 
 
-def _panel(seen: Reconciled, now: datetime) -> Panel:
+def _panel(seen: LastReconciliation, now: datetime) -> Panel:
     doubts = [*((one, "paid without access") for one in seen.paid_without_access)]
     doubts += [(one, "access without payment") for one in seen.access_without_payment]
     rows = tuple((one.session_id, what, one.reason) for one, what in doubts)
@@ -300,7 +308,9 @@ def _panel(seen: Reconciled, now: datetime) -> Panel:
     return Panel(_PANEL, "What is paid has access, and what has access is paid", "good", ran)
 
 
-def _note(session: CheckoutSession, outcome: Outcome, source: Source, report: Report) -> None:
+def _note(
+    session: CheckoutSession, outcome: FulfilmentOutcome, source: FulfilmentSource, report: ReconciliationReport
+) -> None:
     match outcome.result:
         case "granted":
             report.granted.append(session.id)
@@ -312,10 +322,10 @@ def _note(session: CheckoutSession, outcome: Outcome, source: Source, report: Re
         case _ if session.payment_status == "unpaid":
             report.unpaid.append(session.id)
         case _:
-            report.paid_without_access.append(Finding(session.id, outcome.reason))
+            report.paid_without_access.append(Discrepancy(session.id, outcome.reason))
 
 
-def _unreadable_letter(name: str) -> outbox.Draft:
+def _unreadable_push(name: str) -> outbox.Draft:
     return outbox.Draft(
         id=f"unreadable-{name}",
         channel="push",
@@ -326,7 +336,7 @@ def _unreadable_letter(name: str) -> outbox.Draft:
     )
 
 
-def _unread_letter(one: Unread) -> outbox.Draft:
+def _unread_push(one: UnreadableObject) -> outbox.Draft:
     # No id of a session in a push: it opens what was bought (decision 46). The command names it.
     digest = hashlib.sha256(f"{one.kind} {one.id}".encode()).hexdigest()[:16]
     return outbox.Draft(

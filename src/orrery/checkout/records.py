@@ -113,8 +113,8 @@ class Pending(Record):
     failed_at: AwareDatetime | None = None
 
 
-class TakenBack(Record):
-    """What went back to the buyer of one payment, or is contested: told once, and listed while its access runs.
+class Reversal(Record):
+    """A refund or dispute of one payment: one push, and listed while its access runs.
 
     `session_id` is None for a payment that no session of ours made. Amounts are in the currency's smallest unit;
     `amount` is the whole, None while only a dispute tells of the charge. `dispute` is the processor's word for how
@@ -199,19 +199,19 @@ class Attempt(Record):
     url: str | None = None
 
 
-class Doubt(Record):
-    """One session that does not add up: paid without access, or access without payment; nothing personal."""
+class StoredDiscrepancy(Record):
+    """A session with access and payment that do not match: paid without access, or access without payment."""
 
     session_id: str
     reason: str
 
 
-class Reconciled(Record):
-    """What the last reconciliation of the whole window saw, for the owner's page.
+class LastReconciliation(Record):
+    """The result of the last reconciliation of the whole window, for the owner's page.
 
     `unpaid` are completed sessions whose payment has not come yet; `unreadable` are records that cannot be read.
-    Of these and of the doubts at most 50 of a kind are kept. `charges_at` is when the charges themselves, not only
-    the events about them, were last looked through for refunds and disputes.
+    Of these and of the discrepancies at most 50 of a kind are kept. `charges_at` is when the charges themselves,
+    not only the events about them, were last looked through for refunds and disputes.
     """
 
     v: Literal[1] = 1
@@ -222,8 +222,8 @@ class Reconciled(Record):
     unpaid: int
     without_access: int
     without_payment: int
-    paid_without_access: tuple[Doubt, ...]
-    access_without_payment: tuple[Doubt, ...]
+    paid_without_access: tuple[StoredDiscrepancy, ...]
+    access_without_payment: tuple[StoredDiscrepancy, ...]
     unreadable: tuple[str, ...] = ()
     partly_refunded: int = 0
     charges_at: AwareDatetime | None = None

@@ -13,9 +13,9 @@ import structlog
 
 from orrery.checkout import collections, keys
 from orrery.checkout.access import bought
-from orrery.checkout.letters import Letters, money
 from orrery.checkout.lookup import Lookup
-from orrery.checkout.records import AccessRecord, TakenBack
+from orrery.checkout.notifications import Notifications, money
+from orrery.checkout.records import AccessRecord, Reversal
 from orrery.errors import ItemUnreadable, ProcessorRefused, RecordUnreadable
 from orrery.owner import outbox
 from orrery.owner.restored import Restored
@@ -37,7 +37,7 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Discrepancy:
     """One session that does not add up, without personal data; `reason` in a few words."""
 
     session_id: str
@@ -45,19 +45,19 @@ class Finding:
 
 
 @dataclass(slots=True)
-class TakenBackReport:
-    """What is known of refunds and disputes of sessions whose access runs, and what could not be read."""
+class ReversalReport:
+    """The refunds and disputes of sessions whose access runs, and the objects that could not be read."""
 
-    without_payment: list[Finding] = field(default_factory=list[Finding])
-    partly_refunded: list[Finding] = field(default_factory=list[Finding])
+    without_payment: list[Discrepancy] = field(default_factory=list[Discrepancy])
+    partly_refunded: list[Discrepancy] = field(default_factory=list[Discrepancy])
     unreadable: list[RecordUnreadable | ItemUnreadable] = field(
         default_factory=list["RecordUnreadable | ItemUnreadable"]
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """How far back is looked, and whether something is noted and told. `charges`: not only at events."""
+class ReversalSearch:
+    """How far back to read, and whether to store and notify. `charges`: read charges, not only events."""
 
     since: datetime
     charges: bool
@@ -65,12 +65,12 @@ class Look:
     restored: Restored | None
 
     def held(self, at: datetime) -> bool:
-        """Return whether what happened then may have been told before a restore."""
+        """Return whether a notification about something at that time may have been sent before a restore."""
         return self.restored is not None and self.restored.may_have_notified(at)
 
 
 class Refunds:
-    """Learns of refunds and disputes from the processor."""
+    """Reads refunds and disputes from the processor, stores them, and notifies the owner."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Refunds:
         clock: Clock,
         reads: ProcessorReads,
         lookup: Lookup,
-        letters: Letters,
+        notifications: Notifications,
         revoke: Revoke | None,
     ) -> None:
         """`revoke` is set where access ends with a full refund (`checkout.revoke_on_refund`)."""
@@ -86,30 +86,30 @@ class Refunds:
         self._clock = clock
         self._reads = reads
         self._lookup = lookup
-        self._letters = letters
+        self._notifications = notifications
         self._revoke = revoke
-        self._taken_back = collections.taken_back(store, clock)
+        self._reversals = collections.reversals(store, clock)
 
-    async def look(self, look: Look) -> TakenBackReport:
-        """Note and tell what is new; return what is known. Raises the processor's and the store's errors."""
-        report, known = TakenBackReport(), dict[str, TakenBack]()
-        by_payment, report.unreadable = await self._happened(look)
+    async def update(self, search: ReversalSearch) -> ReversalReport:
+        """Store and report new ones; return all. Raises the processor's and the store's errors."""
+        report, known = ReversalReport(), dict[str, Reversal]()
+        by_payment, report.unreadable = await self._happened(search)
         for payment, events in by_payment.items():
             try:
-                known[payment] = await self._learn(payment, events, look)
+                known[payment] = await self._learn(payment, events, search)
             except (RecordUnreadable, ItemUnreadable) as error:
                 report.unreadable.append(error)
         await self._list(known, report)
         return report
 
     async def _happened(
-        self, look: Look
+        self, search: ReversalSearch
     ) -> tuple[dict[str, list[ChargeEvent]], list[RecordUnreadable | ItemUnreadable]]:
-        """Return what happened to each payment, the oldest first; charges, which tell less, after all events."""
-        events, unread = split_unreadable([one async for one in self._reads.list_charge_events(look.since)])
+        """Return the events of each payment, the oldest first; charges, which say less, after all events."""
+        events, unread = split_unreadable([one async for one in self._reads.list_charge_events(search.since)])
         charges: list[ChargeEvent] = []
-        if look.charges:
-            oldest = await self._oldest_sale(look.since)
+        if search.charges:
+            oldest = await self._oldest_sale(search.since)
             charges, unread_too = split_unreadable([one async for one in self._charges(oldest)])
             unread += unread_too
         by_payment: dict[str, list[ChargeEvent]] = {}
@@ -129,18 +129,18 @@ class Refunds:
         oldest = await gathered(self._lookup.records.indexed(Walk(keys.ACCESS_BY_TIME, 1)))
         return min([since, *(one.granted_at - BEFORE_THE_SALE for one in oldest.values())])
 
-    async def _learn(self, payment: str, events: Sequence[ChargeEvent], look: Look) -> TakenBack:
+    async def _learn(self, payment: str, events: Sequence[ChargeEvent], search: ReversalSearch) -> Reversal:
         """Return what is known of a payment after these events; note and tell it where it is new."""
-        found = await self._taken_back.get(payment)
+        found = await self._reversals.get(payment)
         before = found.record if found else await self._new(payment, events[0].subject)
         after = functools.reduce(_after, events, before)
-        if not look.dry_run and (found is None or after != before):
-            noted = self._taken_back.changes(payment, found, after)
-            await self._note(before, after, noted, held=look.held(events[-1].created))
+        if not search.dry_run and (found is None or after != before):
+            noted = self._reversals.changes(payment, found, after)
+            await self._note(before, after, noted, held=search.held(events[-1].created))
         return after
 
-    async def _new(self, payment: str, subject: Charge | Dispute) -> TakenBack:
-        return TakenBack(
+    async def _new(self, payment: str, subject: Charge | Dispute) -> Reversal:
+        return Reversal(
             payment_intent=payment,
             session_id=await self._session_of(payment),
             charge_id=subject.charge if isinstance(subject, Dispute) else subject.id,
@@ -158,7 +158,7 @@ class Refunds:
             raise unread[0]
         return next((one.id for one in sessions if bought(one)), None)
 
-    async def _note(self, before: TakenBack, after: TakenBack, changes: Changes, *, held: bool) -> None:
+    async def _note(self, before: Reversal, after: Reversal, changes: Changes, *, held: bool) -> None:
         drafts = list[outbox.Draft]()
         if after.session_id:
             record = await self._lookup.record(after.session_id)
@@ -181,32 +181,32 @@ class Refunds:
         log.info("a refund or dispute changed meanwhile", charge=after.charge_id)
 
     def _told(
-        self, before: TakenBack, after: TakenBack, session_id: str, *, runs: bool, shorter: int | None
+        self, before: Reversal, after: Reversal, session_id: str, *, runs: bool, shorter: int | None
     ) -> list[outbox.Draft]:
         drafts: list[outbox.Draft] = []
         if after.decided and not before.decided:
-            drafts.append(self._letters.dispute_decided(after, session_id, runs=runs))
+            drafts.append(self._notifications.dispute_decided(after, session_id, runs=runs))
         elif after.dispute and not (before.dispute and before.dispute_id in (None, after.dispute_id)):
-            drafts.append(self._letters.disputed(after, session_id))
+            drafts.append(self._notifications.disputed(after, session_id))
         if runs and after.refunded and not before.refunded:
-            drafts.append(self._letters.refunded(after, session_id, shorter))
+            drafts.append(self._notifications.refunded(after, session_id, shorter))
         return drafts
 
-    async def _list(self, known: dict[str, TakenBack], report: TakenBackReport) -> None:
-        """List what is stored, and what a dry run has learned beside it."""
-        everything = await self._taken_back.all()
+    async def _list(self, known: dict[str, Reversal], report: ReversalReport) -> None:
+        """Add what is stored, and what a dry run has learned beside it."""
+        everything = await self._reversals.all()
         report.unreadable += everything.unreadable
-        for taken in ({one.payment_intent: one for one in everything.values()} | known).values():
+        for reversal in ({one.payment_intent: one for one in everything.values()} | known).values():
             try:
-                record = await self._lookup.record(taken.session_id) if taken.session_id else None
+                record = await self._lookup.record(reversal.session_id) if reversal.session_id else None
             except RecordUnreadable as error:
                 report.unreadable.append(error)
                 continue
             if record and record.runs_at(self._clock.now()):
-                _list_one(record.session_id, taken, report)
+                _list_one(record.session_id, reversal, report)
 
 
-def _after(before: TakenBack, event: ChargeEvent) -> TakenBack:
+def _after(before: Reversal, event: ChargeEvent) -> Reversal:
     subject = event.subject
     if isinstance(subject, Dispute):
         if before.dispute_at and event.created < before.dispute_at:
@@ -227,16 +227,22 @@ def _after(before: TakenBack, event: ChargeEvent) -> TakenBack:
     )
 
 
-def _list_one(session_id: str, taken: TakenBack, report: TakenBackReport) -> None:
-    if taken.contested:
-        lost = "the dispute of charge {} was lost" if taken.decided else "charge {} is disputed"
-        report.without_payment.append(Finding(session_id, lost.format(taken.charge_id) + _deadline(taken)))
-    elif taken.refunded:
-        report.without_payment.append(Finding(session_id, f"charge {taken.charge_id} was refunded"))
-    elif taken.amount_refunded and taken.amount is not None:
-        part, whole = (money(one, taken.currency) for one in (taken.amount_refunded, taken.amount))
-        report.partly_refunded.append(Finding(session_id, f"{part} of {whole} of charge {taken.charge_id}"))
+def _list_one(session_id: str, reversal: Reversal, report: ReversalReport) -> None:
+    if reversal.contested:
+        lost = "the dispute of charge {} was lost" if reversal.decided else "charge {} is disputed"
+        report.without_payment.append(
+            Discrepancy(session_id, lost.format(reversal.charge_id) + _deadline(reversal))
+        )
+    elif reversal.refunded:
+        report.without_payment.append(Discrepancy(session_id, f"charge {reversal.charge_id} was refunded"))
+    elif reversal.amount_refunded and reversal.amount is not None:
+        part, whole = (money(one, reversal.currency) for one in (reversal.amount_refunded, reversal.amount))
+        report.partly_refunded.append(Discrepancy(session_id, f"{part} of {whole} of charge {reversal.charge_id}"))
 
 
-def _deadline(taken: TakenBack) -> str:
-    return "" if taken.decided or not taken.respond_by else f", answer by {taken.respond_by:%Y-%m-%d %H:%M} UTC"
+def _deadline(reversal: Reversal) -> str:
+    return (
+        ""
+        if reversal.decided or not reversal.respond_by
+        else f", answer by {reversal.respond_by:%Y-%m-%d %H:%M} UTC"
+    )

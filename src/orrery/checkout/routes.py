@@ -13,7 +13,7 @@ from orrery.checkout.catalogue import SLUG, SLUG_MAXIMUM, ProductKey
 from orrery.checkout.lookup import Lookup
 from orrery.checkout.proxy_health import ProxyHealth
 from orrery.checkout.service import Checkout, Purchase
-from orrery.checkout.session_states import SessionStates, State
+from orrery.checkout.session_states import SessionStates, StateName
 from orrery.checkout.webhook import Webhook
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.body import read_body, read_object
@@ -62,7 +62,7 @@ class CheckoutAnswer(BaseModel):
 class AccessState(BaseModel):
     """What the success page may know."""
 
-    state: State
+    state: StateName
     expires_at: datetime | None
 
 

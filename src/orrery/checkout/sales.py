@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from orrery.checkout import keys
-from orrery.checkout.letters import money
 from orrery.checkout.lookup import Lookup
+from orrery.checkout.notifications import money
 from orrery.checkout.records import AccessRecord
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, Tone
@@ -19,35 +19,35 @@ MOST = 5000
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
+class SalesTotal:
     """Some sales in one currency; `total` in its smallest unit."""
 
     count: int = 0
     total: int = 0
 
-    def with_one(self, amount: int) -> "Sum":
+    def with_one(self, amount: int) -> "SalesTotal":
         """Return this with one more sale."""
-        return Sum(self.count + 1, self.total + amount)
+        return SalesTotal(self.count + 1, self.total + amount)
 
 
 @dataclass(frozen=True, slots=True)
-class Sold:
+class CurrencySales:
     """The sales in one currency since midnight (UTC), in 7 days and in 30."""
 
-    today: Sum = Sum()
-    week: Sum = Sum()
-    month: Sum = Sum()
+    today: SalesTotal = SalesTotal()
+    week: SalesTotal = SalesTotal()
+    month: SalesTotal = SalesTotal()
 
 
-def tally(records: Iterable[AccessRecord], now: datetime) -> Mapping[str, Sold]:
+def tally(records: Iterable[AccessRecord], now: datetime) -> Mapping[str, CurrencySales]:
     """Return the sales in each currency, the one with most sales first, without free access and imports."""
     midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    found: dict[str, Sold] = {}
+    found: dict[str, CurrencySales] = {}
     for record in records:
         if record.amount_total is None or record.currency is None or record.granted_at < now - MONTH:
             continue
-        amount, at, known = record.amount_total, record.granted_at, found.get(record.currency, Sold())
-        found[record.currency] = Sold(
+        amount, at, known = record.amount_total, record.granted_at, found.get(record.currency, CurrencySales())
+        found[record.currency] = CurrencySales(
             known.today.with_one(amount) if at >= midnight else known.today,
             known.week.with_one(amount) if at >= now - WEEK else known.week,
             known.month.with_one(amount),
@@ -78,7 +78,7 @@ class Sales:
         return Panel("Sales", _headline(sold), tone, " ".join(told), columns, rows)
 
 
-def _headline(sold: Mapping[str, Sold]) -> str:
+def _headline(sold: Mapping[str, CurrencySales]) -> str:
     today = {currency: each.today for currency, each in sold.items() if each.today.count}
     if not today:
         return "Nothing was sold today"
@@ -86,10 +86,10 @@ def _headline(sold: Mapping[str, Sold]) -> str:
     return f"{sum(each.count for each in today.values())} sold today for {' and '.join(sums)}"
 
 
-def _row(currency: str, sold: Sold) -> tuple[str, ...]:
+def _row(currency: str, sold: CurrencySales) -> tuple[str, ...]:
     return currency.upper(), *(_cell(each, currency) for each in (sold.today, sold.week, sold.month))
 
 
-def _cell(each: Sum, currency: str) -> str:
+def _cell(each: SalesTotal, currency: str) -> str:
     figure = money(each.total, currency).removesuffix(f" {currency.upper()}")
     return f"{figure} from {each.count}" if each.count else "none"

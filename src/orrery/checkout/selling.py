@@ -1,4 +1,4 @@
-"""What is sold, and with which parameters (change rule 1).
+"""The products on sale, and their parameters (change rule 1).
 
 In live mode a product is sold with the parameters of its last receipt: a changed setting does not reach a visitor
 before the processor has accepted it. In test and sandbox mode today's parameters are sold.
@@ -24,15 +24,15 @@ from orrery.ports.clock import Clock
 from orrery.ports.processor import Parameters
 from orrery.ports.store import Store
 
-State = Literal["accepted", "pending", "never", "no price"]
-"""Today's parameters are accepted, wait for a preflight after an earlier one, never had one, or lack a price."""
+ProductState = Literal["accepted", "pending", "never", "no price"]
+"""The settings' parameters are accepted, wait for a new preflight, never had one, or have no price."""
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
-    """What one visitor is offered; `digest` is over the parameters and their API version.
+class CurrentOffer:
+    """The parameters that a visitor gets now; `digest` is over the parameters and their API version.
 
-    `since` is when they were accepted; None where today's settings are sold.
+    `since` is the time of their acceptance; None where the settings' parameters are sold without one.
     """
 
     product: Product
@@ -44,17 +44,17 @@ class Offered:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """One product: its last receipt, and what differs from it today."""
+class ProductStatus:
+    """One product with its last receipt, and how the settings' parameters differ from it."""
 
     product: Product
-    state: State
+    state: ProductState
     receipt: Receipt | None
     changes: tuple[ParameterChange, ...] = ()
 
 
 class Selling:
-    """Knows the catalogue, today's settings, and the receipts."""
+    """Chooses a product's parameters, from its receipt or from the settings."""
 
     def __init__(
         self,
@@ -75,8 +75,8 @@ class Selling:
         self.api_version = api_version
         self.livemode = livemode
 
-    async def offered(self, key: ProductKey) -> Offered:
-        """Return what a visitor is sold now.
+    async def current_offer(self, key: ProductKey) -> CurrentOffer:
+        """Return the parameters for a new visitor.
 
         Raises `NotFound` (not in the catalogue, whatever receipts there are), `NotConfigured` (no addresses, no
         price, a mistake in the product) and `NotPreflighted`.
@@ -86,7 +86,7 @@ class Selling:
             raise NotFound("There is no such product.")
         if why := self.catalogue.refused.get(product.name):
             raise NotConfigured(f"{product.name} is not sold: {why}")
-        today = self.todays(product)
+        today = self.configured_parameters(product)
         if not self.livemode:
             return _offered(product, today, self.api_version, None)
         receipt = await self.receipt(product)
@@ -94,8 +94,8 @@ class Selling:
             raise NotPreflighted("The processor has not accepted this product's parameters yet.")
         return _offered(product, parameters_of(receipt), receipt.api_version, receipt.accepted_at)
 
-    def todays(self, product: Product) -> Parameters:
-        """Return what today's settings say; raise `NotConfigured` without addresses or a price."""
+    def configured_parameters(self, product: Product) -> Parameters:
+        """Return the parameters of the settings; raise `NotConfigured` without addresses or a price."""
         if self.terms is None:
             raise NotConfigured("The checkout has no success_url and cancel_url.")
         return session_parameters(product, self.terms)
@@ -109,22 +109,22 @@ class Selling:
         here = (product.vendor_slug, product.cert_code, self._deployment)
         return receipt if (receipt.vendor_slug, receipt.cert_code, receipt.deployment) == here else None
 
-    async def standing(self, product: Product) -> Standing:
-        """Return how a product stands; raise `NotConfigured` without addresses."""
+    async def status(self, product: Product) -> ProductStatus:
+        """Return the status of a product; raise `NotConfigured` without addresses."""
         receipt = await self.receipt(product)
         if product.price_id is None:
-            return Standing(product, "no price", receipt)
-        today = self.todays(product)
+            return ProductStatus(product, "no price", receipt)
+        today = self.configured_parameters(product)
         if receipt and receipt.digest == digest_of(today, self.api_version):
-            return Standing(product, "accepted", receipt)
+            return ProductStatus(product, "accepted", receipt)
         differing = tuple(changes(receipt, today, self.api_version))
-        return Standing(product, "pending" if receipt else "never", receipt, differing)
+        return ProductStatus(product, "pending" if receipt else "never", receipt, differing)
 
-    async def standings(self) -> list[Standing]:
-        """Return how each product stands."""
-        return [await self.standing(product) for product in self.catalogue]
+    async def statuses(self) -> list[ProductStatus]:
+        """Return the status of each product."""
+        return [await self.status(product) for product in self.catalogue]
 
 
-def _offered(product: Product, parameters: Parameters, api_version: str, since: datetime | None) -> Offered:
+def _offered(product: Product, parameters: Parameters, api_version: str, since: datetime | None) -> CurrentOffer:
     digest = digest_of(parameters, api_version)
-    return Offered(product, parameters, api_version, price_of(parameters), digest, since)
+    return CurrentOffer(product, parameters, api_version, price_of(parameters), digest, since)

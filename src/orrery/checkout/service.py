@@ -13,7 +13,7 @@ from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.creation_health import CreationHealth
 from orrery.checkout.new_session import payment_page
 from orrery.checkout.records import Attempt, Offer
-from orrery.checkout.selling import Offered, Selling
+from orrery.checkout.selling import CurrentOffer, Selling
 from orrery.errors import KeyReused, ProcessorError, ProcessorRefused, ProcessorUnreachable
 from orrery.owner.tasks import Tasks
 from orrery.ports.clock import Clock
@@ -35,7 +35,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Purchase:
-    """What one visitor asks for. `client_address` is kept with the offer for 30 days (decision 8)."""
+    """One visitor's request. `client_address` is kept with the offer for 30 days (decision 8)."""
 
     product: ProductKey
     client_address: str
@@ -43,8 +43,8 @@ class Purchase:
 
 
 @dataclass(frozen=True, slots=True)
-class Created:
-    """The session that the visitor is sent to."""
+class CreatedSession:
+    """The new session, with the address of its payment page."""
 
     id: str
     url: str
@@ -70,9 +70,9 @@ class Checkout:
         self._tasks = tasks
         self._offers = collections.offers(store, clock)
         self._attempts = collections.attempts(store, clock)
-        self._under_way: dict[tuple[str, ProductKey], asyncio.Task[Created]] = {}
+        self._under_way: dict[tuple[str, ProductKey], asyncio.Task[CreatedSession]] = {}
 
-    async def create(self, purchase: Purchase) -> Created:
+    async def create(self, purchase: Purchase) -> CreatedSession:
         """Return a new session for `purchase`, or the same one for the same idempotency key.
 
         Raises `NotFound` (unknown product), `KeyReused`, `NotConfigured`, `NotPreflighted`, `ProcessorRefused`,
@@ -88,13 +88,13 @@ class Checkout:
             task.add_done_callback(lambda _: self._under_way.pop(same))
         return await asyncio.shield(self._under_way[same])
 
-    async def _create(self, purchase: Purchase, key: str | None) -> Created:
-        offered = await self._selling.offered(purchase.product)
+    async def _create(self, purchase: Purchase, key: str | None) -> CreatedSession:
+        offered = await self._selling.current_offer(purchase.product)
         attempt = _fresh_attempt(offered)
         if key is not None:
             attempt = await self._attempt(key, attempt)
         if attempt.session_id and attempt.url:
-            return Created(attempt.session_id, attempt.url)
+            return CreatedSession(attempt.session_id, attempt.url)
         return await self._new_session(offered, purchase, attempt, key)
 
     async def _attempt(self, key: str, new: Attempt) -> Attempt:
@@ -112,8 +112,8 @@ class Checkout:
         return known
 
     async def _new_session(
-        self, offered: Offered, purchase: Purchase, attempt: Attempt, key: str | None
-    ) -> Created:
+        self, offered: CurrentOffer, purchase: Purchase, attempt: Attempt, key: str | None
+    ) -> CreatedSession:
         session, url = await self._asked(offered, attempt, key)
         writes = self._offer(session, offered, purchase)
         if key:
@@ -121,9 +121,11 @@ class Checkout:
             writes.append(self._attempts.put(done, key))
         await write(self._store, writes)
         log.info("session created", session=session.id, product=offered.product.name)
-        return Created(session.id, url)
+        return CreatedSession(session.id, url)
 
-    async def _asked(self, offered: Offered, attempt: Attempt, key: str | None) -> tuple[CheckoutSession, str]:
+    async def _asked(
+        self, offered: CurrentOffer, attempt: Attempt, key: str | None
+    ) -> tuple[CheckoutSession, str]:
         """Return a session and its address, having noted whether the processor gave one."""
         try:
             session = await self._ask(offered, attempt, key)
@@ -134,7 +136,7 @@ class Checkout:
         self._health.succeeded(offered.product.name)
         return session, url
 
-    async def _ask(self, offered: Offered, attempt: Attempt, key: str | None) -> CheckoutSession:
+    async def _ask(self, offered: CurrentOffer, attempt: Attempt, key: str | None) -> CheckoutSession:
         end = self._clock.monotonic() + DEADLINE
         processor_key = attempt.processor_key
         for tries_left in reversed(range(TRIES)):
@@ -168,7 +170,7 @@ class Checkout:
             await write(self._store, [self._attempts.put(renewed, key)])
         return fresh
 
-    def _offer(self, session: CheckoutSession, offered: Offered, purchase: Purchase) -> list[Write]:
+    def _offer(self, session: CheckoutSession, offered: CurrentOffer, purchase: Purchase) -> list[Write]:
         now, product = self._clock.now(), offered.product
         offer = Offer(
             session_id=session.id,
@@ -189,7 +191,7 @@ def _scope(purchase: Purchase) -> str:
     return hashlib.sha256(json.dumps(scope).encode()).hexdigest()
 
 
-def _fresh_attempt(offered: Offered) -> Attempt:
+def _fresh_attempt(offered: CurrentOffer) -> Attempt:
     return Attempt(
         cert_code=offered.product.cert_code,
         vendor_slug=offered.product.vendor_slug,

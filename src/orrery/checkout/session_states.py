@@ -1,7 +1,7 @@
-"""What became of a session, for the success page (decision 48).
+"""The state of a session, for the success page (decision 48).
 
-The store knows what was granted and what was completed. The processor is asked about a session that was offered
-and no more: it may be open, completed a moment ago, or expired.
+The store knows which sessions were granted or completed. For a session that was only offered the processor is
+asked: it may be open, just completed, or expired.
 """
 
 import asyncio
@@ -14,8 +14,8 @@ import structlog
 
 from orrery.checkout import collections
 from orrery.checkout.access import bought
-from orrery.checkout.letters import Letters
 from orrery.checkout.lookup import Lookup
+from orrery.checkout.notifications import Notifications
 from orrery.errors import ItemUnreadable, NotConfigured, NotFound, ProcessorError, RecordUnreadable
 from orrery.owner import outbox
 from orrery.ports.clock import Clock
@@ -24,13 +24,13 @@ from orrery.ports.store import Store
 from orrery.runtime.collection import Changes, commit
 
 EVERY = timedelta(seconds=10)
-"""A page causes at most one question to the processor per session in this time (decision 48)."""
+"""Success pages cause at most one request to the processor per session in this time (decision 48)."""
 
 MOST = 1000
 """Sessions that are remembered for that time."""
 
 AT_ONCE = 4
-"""Questions under way: while the processor hangs, pages must not take the connections of those who buy."""
+"""Requests under way: while the processor hangs, success pages must not occupy the connections of buyers."""
 
 DEADLINE = 3.0
 """Seconds that a page waits for the processor."""
@@ -38,30 +38,32 @@ DEADLINE = 3.0
 LONGEST_SESSION = timedelta(hours=25)
 """A session expires at most 24 hours after its creation (facts, The vendor); an hour for clocks that differ."""
 
-State = Literal["open", "pending", "granted", "ended", "failed"]
+StateName = Literal["open", "pending", "granted", "ended", "failed"]
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """What the success page may know: nothing personal.
+    """A session's state without personal data, for the success page.
 
     `open`: not completed. `pending`: completed and not granted, or not known, since the processor cannot be asked.
     `failed`: expired, or the payment failed: nothing was taken. `expires_at` is set for `granted` and `ended`.
     """
 
-    state: State
+    state: StateName
     expires_at: datetime | None = None
 
 
-_AT_THE_PROCESSOR: dict[SessionStatus, State] = {"open": "open", "complete": "pending", "expired": "failed"}
+_AT_THE_PROCESSOR: dict[SessionStatus, StateName] = {"open": "open", "complete": "pending", "expired": "failed"}
 
 
 class SessionStates:
-    """Tells what became of sessions, and notes which failed."""
+    """Finds the states of sessions, and stores which failed."""
 
-    def __init__(self, store: Store, clock: Clock, processor: Processor, lookup: Lookup, letters: Letters) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, processor: Processor, lookup: Lookup, notifications: Notifications
+    ) -> None:
         self._store = store
         self._clock = clock
         self._processor = processor
@@ -69,14 +71,14 @@ class SessionStates:
         self._offers = collections.offers(store, clock)
         self._pending = collections.pending_sessions(store, clock)
         self._last = collections.reconciled(store, clock)
-        self._letters = letters
-        self._known: dict[str, tuple[float, State]] = {}
+        self._notifications = notifications
+        self._known: dict[str, tuple[float, StateName]] = {}
         self._under_way = 0
 
     async def of(self, session_id: str) -> SessionState:
         """Return the state of one session; raise `NotFound` (we never created it) and `RecordUnreadable`."""
         if record := await self._lookup.record(session_id):
-            state: State = "granted" if record.runs_at(self._clock.now()) else "ended"
+            state: StateName = "granted" if record.runs_at(self._clock.now()) else "ended"
             return SessionState(state, record.revoked_at or record.expires_at)
         try:
             if noted := await self._pending.get(session_id):
@@ -122,7 +124,9 @@ class SessionStates:
             return False
         if noted and not dry_run:
             now = self._clock.now()
-            told = outbox.enqueue([self._letters.payment_failed(session.id, bought(session))], now, held=held)
+            told = outbox.enqueue(
+                [self._notifications.payment_failed(session.id, bought(session))], now, held=held
+            )
             failed = self._pending.changes(session.id, noted, noted.record.change(failed_at=now))
             # What changed meanwhile is noted and told by the next reconciliation.
             _ = await commit(self._store, failed + Changes(told))
@@ -133,7 +137,7 @@ class SessionStates:
             return not isinstance(charge, ItemUnreadable) and charge.status == "failed"
         return False
 
-    async def _at_the_processor(self, session_id: str) -> State:
+    async def _at_the_processor(self, session_id: str) -> StateName:
         now = self._clock.monotonic()
         self._forget(now)
         if known := self._known.get(session_id):
@@ -153,7 +157,7 @@ class SessionStates:
         while self._known and now - next(iter(self._known.values()))[0] >= EVERY.total_seconds():
             del self._known[next(iter(self._known))]
 
-    async def _asked(self, session_id: str) -> State:
+    async def _asked(self, session_id: str) -> StateName:
         try:
             async with asyncio.timeout(DEADLINE):
                 session = await self._processor.get_session(session_id)

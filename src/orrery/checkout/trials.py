@@ -58,7 +58,7 @@ LONGEST_TRIAL = timedelta(minutes=5)
 LIFE_OF_A_SESSION = timedelta(hours=25)
 """After this an open session has expired by itself: the processor gives it 24 hours, and clocks differ."""
 
-Result = Literal[
+TrialResult = Literal[
     "accepted",
     "tried",
     "rejected",
@@ -78,8 +78,8 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of one product in a run.
+class TrialOutcome:
+    """The result of one product in a run.
 
     accepted: the receipt is stored. tried: accepted with another's price, no receipt. unanswered: ask again.
     unsettled: accepted, but whether its session is expired is not known yet. completed: accepted, but somebody
@@ -89,7 +89,7 @@ class Outcome:
     """
 
     product: str
-    result: Result
+    result: TrialResult
     session_id: str | None = None
     note: str = ""
     intent_id: str | None = None
@@ -101,7 +101,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class OpenTrial:
     """A trial, by its id, that has left something to be looked after; `trial` is None when it cannot be read."""
 
     id: str
@@ -133,12 +133,12 @@ class Trials:
         found = await self._trials.find(keys.trial_id(run_id, product))
         return found.record if found else None
 
-    async def interrupted(self) -> list[Left]:
+    async def interrupted(self) -> list[OpenTrial]:
         """Return the unfinished trials that no process can still be running."""
         latest = self._clock.now() - LONGEST_TRIAL
         return [one for one in await self.unfinished() if one.trial is None or one.trial.asked_at <= latest]
 
-    async def unfinished(self) -> list[Left]:
+    async def unfinished(self) -> list[OpenTrial]:
         """Return every trial that may have left its session open."""
         return [one for one in await self._left() if one.trial is None or one.trial.is_unfinished]
 
@@ -147,17 +147,17 @@ class Trials:
         trials = [one.trial for one in await self._left() if one.trial and one.trial.state == "completed"]
         return [trial for trial in trials if trial.deployment == self._approvals.deployment]
 
-    async def _left(self) -> list[Left]:
-        found: list[Left] = []
+    async def _left(self) -> list[OpenTrial]:
+        found: list[OpenTrial] = []
         async for entries in Walk(keys.TRIAL_LEFT).over(self._store, self._clock):
             for index in entries:
                 trial_id = index.key.removeprefix(keys.TRIAL_LEFT)
                 if await self._store.get(self._trials.key(trial_id)):
                     trial = await self._trials.find(trial_id)
-                    found.append(Left(trial_id, trial.record if trial else None))
+                    found.append(OpenTrial(trial_id, trial.record if trial else None))
         return found
 
-    async def carry_out(self, trial: Trial) -> Outcome:
+    async def carry_out(self, trial: Trial) -> TrialOutcome:
         """Continue a trial from its state to its end; the receipt is stored as soon as there is an acceptance."""
         if not trial.is_unfinished:
             return _outcome(trial)
@@ -170,15 +170,15 @@ class Trials:
         log.info("preflight", product=_name(trial), state=trial.state, session=trial.session_id)
         return outcome
 
-    async def clean_up(self, left: Left) -> Outcome:
+    async def clean_up(self, left: OpenTrial) -> TrialOutcome:
         """Expire the session that an earlier run may have left open, without storing a receipt."""
         trial = left.trial
         if trial is None:
             await write(self._store, [Delete(f"{keys.TRIAL_LEFT}{left.id}")])
-            return Outcome(left.name, "unreadable", note=_UNREADABLE)
+            return TrialOutcome(left.name, "unreadable", note=_UNREADABLE)
         if gone := self._why_gone(trial):
             await self._keep(_after(trial, "gone", gone))
-            return Outcome(_name(trial), "cleaned up", note=gone)
+            return TrialOutcome(_name(trial), "cleaned up", note=gone)
         trial, outcome = await self._with_session(trial)
         if outcome:
             return outcome
@@ -186,7 +186,9 @@ class Trials:
         await self._keep(trial, self._told(trial))
         if trial.state != "expired":
             return outcome
-        return Outcome(_name(trial), "cleaned up", trial.session_id, "A session of an earlier run is expired.")
+        return TrialOutcome(
+            _name(trial), "cleaned up", trial.session_id, "A session of an earlier run is expired."
+        )
 
     def _why_gone(self, trial: Trial) -> str:
         if trial.deployment != self._approvals.deployment:
@@ -195,7 +197,7 @@ class Trials:
             return "Its session would have expired by itself."
         return ""
 
-    async def _with_session(self, trial: Trial) -> tuple[Trial, Outcome | None]:
+    async def _with_session(self, trial: Trial) -> tuple[Trial, TrialOutcome | None]:
         """Return the trial with its session, or with the outcome that there is none of its own."""
         if trial.state != "open":
             return await self._with_new_session(trial)
@@ -203,9 +205,9 @@ class Trials:
             return trial, None
         trial = _after(trial, "gone", _NOT_ITS_OWN)
         await self._keep(trial)
-        return trial, Outcome(_name(trial), "unreadable", note=_NOT_ITS_OWN)
+        return trial, TrialOutcome(_name(trial), "unreadable", note=_NOT_ITS_OWN)
 
-    async def _with_new_session(self, trial: Trial) -> tuple[Trial, Outcome | None]:
+    async def _with_new_session(self, trial: Trial) -> tuple[Trial, TrialOutcome | None]:
         trial = trial.change(asked_at=self._clock.now())
         await self._keep(trial)
         try:
@@ -216,7 +218,7 @@ class Trials:
             await self._keep(trial)
             return trial, _outcome(trial)
         except ProcessorUnreachable as error:
-            return trial, Outcome(_name(trial), "unanswered", note=f"{error} Run it again.")
+            return trial, TrialOutcome(_name(trial), "unanswered", note=f"{error} Run it again.")
         trial = trial.change(state="open", session_id=session.id)
         await self._keep(trial, [self._own(trial, session.id)])
         return trial, None
@@ -241,7 +243,7 @@ class Trials:
                 await self._clock.sleep(PAUSE)
         raise AssertionError("unreachable: the last try returns or raises")
 
-    async def _closed(self, trial: Trial) -> tuple[Trial, Outcome]:
+    async def _closed(self, trial: Trial) -> tuple[Trial, TrialOutcome]:
         """Expire the trial's session under its run's approval; what fails is read, and queued for the owner."""
         session_id = trial.session_id or ""
         try:
@@ -256,7 +258,7 @@ class Trials:
         trial: Trial,
         session_id: str,
         error: ProcessorError | Invalid | NotConfigured | RecordUnreadable,
-    ) -> tuple[Trial, Outcome]:
+    ) -> tuple[Trial, TrialOutcome]:
         with suppress(ProcessorError, NotConfigured):
             session = await self._processor.get_session(session_id)
             if session.status == "expired":
@@ -266,7 +268,7 @@ class Trials:
                 trial = _after(trial, "completed", _completed(session))
                 return trial, _outcome(trial)
         if type(error) is Invalid:  # it may still be under way: no refusal of the approval, and no lost intent
-            return trial, Outcome(_name(trial), "unsettled", session_id, f"{error} Then run it again.")
+            return trial, TrialOutcome(_name(trial), "unsettled", session_id, f"{error} Then run it again.")
         intent = await self._expiry.propose(session_id, _reason(error), "software")
         trial = _after(trial, "left open", str(error)).change(expiry_intent_id=intent.id)
         return trial, _outcome(trial)
@@ -278,8 +280,8 @@ class Trials:
         await write(self._store, [kept, index, *more])
 
     def _told(self, trial: Trial) -> list[Write]:
-        letters = [_letter(trial)] if trial.state == "completed" else []
-        return outbox.enqueue(letters, self._clock.now())
+        pushes = [_completed_push(trial)] if trial.state == "completed" else []
+        return outbox.enqueue(pushes, self._clock.now())
 
     def _own(self, trial: Trial, session_id: str) -> Put:
         own = OwnSession(
@@ -313,17 +315,19 @@ def _after(trial: Trial, state: TrialState, note: str) -> Trial:
     return trial.change(state=state, note=note)
 
 
-def _outcome(trial: Trial) -> Outcome:
+def _outcome(trial: Trial) -> TrialOutcome:
     """Return what a finished trial has shown."""
     match trial.state:
         case "rejected":
-            return Outcome(_name(trial), "rejected", note=trial.note)
+            return TrialOutcome(_name(trial), "rejected", note=trial.note)
         case "completed":
-            return Outcome(_name(trial), "completed", trial.session_id, trial.note)
+            return TrialOutcome(_name(trial), "completed", trial.session_id, trial.note)
         case "left open":
-            return Outcome(_name(trial), "left open", trial.session_id, trial.note, trial.expiry_intent_id)
+            return TrialOutcome(_name(trial), "left open", trial.session_id, trial.note, trial.expiry_intent_id)
         case _:
-            return Outcome(_name(trial), "tried" if trial.stand_in else "accepted", trial.session_id, trial.note)
+            return TrialOutcome(
+                _name(trial), "tried" if trial.stand_in else "accepted", trial.session_id, trial.note
+            )
 
 
 def _completed(session: CheckoutSession) -> str:
@@ -341,7 +345,7 @@ def _access(session: CheckoutSession) -> str:
     return f"It may open access: see `orrery access show {session.id}`."
 
 
-def _letter(trial: Trial) -> outbox.Draft:
+def _completed_push(trial: Trial) -> outbox.Draft:
     return outbox.Draft(
         id=f"preflight-completed-{trial.session_id}",
         channel="push",

@@ -16,7 +16,14 @@ import structlog
 from orrery.checkout import collections, keys
 from orrery.checkout.access import bought
 from orrery.checkout.catalogue import Product
-from orrery.checkout.drift import Condition, DriftSeen, as_catalogued, as_sold, failed, to_the_letter
+from orrery.checkout.drift import (
+    Condition,
+    DriftResult,
+    catalogue_conditions,
+    failed,
+    rule_conditions,
+    sold_conditions,
+)
 from orrery.checkout.operations import Expiry
 from orrery.checkout.receipts import OwnSession
 from orrery.checkout.selling import Selling
@@ -101,7 +108,7 @@ class Verification:
 
         Raises the store's errors, and `NotConfigured` for a product that cannot be sold.
         """
-        today = self._selling.todays(product)
+        today = self._selling.configured_parameters(product)
         interrupted, started = await self._start(product, shop)
         if started.session_id is None:
             if not interrupted and not started.may_exist:
@@ -132,8 +139,8 @@ class Verification:
         return VerificationReport(
             name,
             session_id,
-            tuple(to_the_letter(session, setting)),
-            tuple(as_catalogued(session, today)),
+            tuple(rule_conditions(session, setting)),
+            tuple(catalogue_conditions(session, today)),
             await self._to_expire(session_id),
         )
 
@@ -158,7 +165,7 @@ class Verification:
     async def _to_expire(self, session_id: str) -> str:
         return (await self._expiry.propose(session_id, "It was made to verify the checkout.", "owner")).id
 
-    async def look(self) -> DriftSeen | None:
+    async def check_newest(self) -> DriftResult | None:
         """Check the newest visitor's session, and enqueue a push about drift that is new since the last check.
 
         None: there is no such session. Raises the processor's and the store's errors.
@@ -170,11 +177,11 @@ class Verification:
         last, now = await self._last_look(), self._clock.now()
         differing = failed(conditions)
         new = [one for one in differing if last is None or one.name not in last.kinds]
-        seen = DriftSeen(session_id=session.id, looked_at=now, kinds=tuple(one.name for one in differing))
-        letters = [_letter(new, session, now)] if new else []
+        seen = DriftResult(session_id=session.id, looked_at=now, kinds=tuple(one.name for one in differing))
+        pushes = [_drift_push(new, session, now)] if new else []
         if last and last.kinds and not differing:
-            letters.append(_over(now))
-        writes: list[Write] = [self._drift.put(seen), *outbox.enqueue(letters, now)]
+            pushes.append(_over(now))
+        writes: list[Write] = [self._drift.put(seen), *outbox.enqueue(pushes, now)]
         await write(self._store, writes)
         if new:
             log.warning("the checkout drifts", session=session.id, kinds=[one.name for one in new])
@@ -182,7 +189,7 @@ class Verification:
 
     async def panel(self) -> Panel:
         """Return the panel of the owner's page with the last check."""
-        title, seen = "What visitors get", await self.last_look()
+        title, seen = "What visitors get", await self.last_check()
         if seen is None:
             return Panel(title, "No visitor's session was looked at yet")
         told = f"looked at {moment(seen.looked_at)}"
@@ -191,14 +198,14 @@ class Verification:
         headline, todo = f"Not as it was sent, {told}", "Type `orrery checkout verify`."
         return Panel(title, headline, "bad", todo, ("Differs",), tuple((kind,) for kind in seen.kinds))
 
-    async def last_look(self) -> DriftSeen | None:
+    async def last_check(self) -> DriftResult | None:
         """Return the result of the last check; raise `RecordUnreadable`."""
         found = await self._drift.get()
         return found.record if found else None
 
-    async def _last_look(self) -> DriftSeen | None:
+    async def _last_look(self) -> DriftResult | None:
         try:
-            return await self.last_look()
+            return await self.last_check()
         except RecordUnreadable as error:
             # This check replaces it; a second push about the same drift is better than none.
             log.warning("the last look counts as none", why=str(error))
@@ -214,17 +221,17 @@ class Verification:
             if product is None or await self._store.get(keys.own_session(session.id)):
                 continue
             try:
-                offered = await self._selling.offered(product)
+                offered = await self._selling.current_offer(product)
             except (NotFound, NotConfigured):
                 continue
             since = offered.since or self._began
             if session.created > since + SLACK:
-                compared = as_sold(session, offered.parameters)
-                return session, [*compared, *as_catalogued(session, offered.parameters)]
+                compared = sold_conditions(session, offered.parameters)
+                return session, [*compared, *catalogue_conditions(session, offered.parameters)]
         return None
 
 
-def _letter(conditions: Sequence[Condition], session: CheckoutSession, now: datetime) -> outbox.Draft:
+def _drift_push(conditions: Sequence[Condition], session: CheckoutSession, now: datetime) -> outbox.Draft:
     differing = "; ".join(
         f"{one.name} = {one.found or 'nothing'}, where {one.wanted or 'nothing'} was sent" for one in conditions
     )

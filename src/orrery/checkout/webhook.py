@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from orrery.checkout import probe
-from orrery.checkout.fulfilment import Fulfilment, Source
+from orrery.checkout.fulfilment import Fulfilment, FulfilmentSource
 from orrery.checkout.raw_events import RawEvents
 from orrery.checkout.refusals import Refusals
 from orrery.checkout.signature import verify
@@ -16,7 +16,7 @@ from orrery.errors import EventIdReused, Invalid, NotConfigured
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Event, PartialEvent
 
-Result = Literal[
+WebhookResult = Literal[
     "granted", "already", "waiting", "refused", "foreign", "ignored", "duplicate", "unreadable", "conflict"
 ]
 
@@ -53,7 +53,7 @@ class Webhook:
             await self.refusals.refused(b"", signature)
             raise Invalid("The webhook carries no signature.")
 
-    async def receive(self, body: bytes, signature: str) -> Result:
+    async def receive(self, body: bytes, signature: str) -> WebhookResult:
         """Check and store one event, and grant what it completes; a duplicate changes nothing.
 
         What is well signed is stored: `unreadable` is what cannot be read, and `conflict` an event id that came
@@ -71,16 +71,16 @@ class Webhook:
             raise
         if body == probe.BODY:
             raise Invalid(probe.NOT_AN_EVENT)
-        result = await self.take_in(body)
+        result = await self.receive_verified(body)
         await self.refusals.accepted()
         return result
 
-    async def take_in(self, body: bytes) -> Result:
-        """Store one event that is known to be the processor's, and grant what it completes; once is once.
+    async def receive_verified(self, body: bytes) -> WebhookResult:
+        """Store one verified event of the processor, and grant what it completes; a repeat changes nothing.
 
-        Two may call this (change rule 5): `receive`, when it has found the signature good, and the owner's replay,
-        which has fetched the body from the processor with our own key, or found it stored since its signature was
-        found good. Nothing else that comes from outside may.
+        Only two callers are permitted (change rule 5): `receive`, after a valid signature, and the owner's replay,
+        whose body Orrery fetched from the processor with its own key, or stored after a valid signature. No other
+        input from outside may come here.
         """
         event = self._raw_events.read(body)
         try:
@@ -91,7 +91,7 @@ class Webhook:
             await self._raw_events.tell_reused(event.id or "")
             return "conflict"
 
-    async def _dispatch(self, event: Event, body: bytes) -> Result:
+    async def _dispatch(self, event: Event, body: bytes) -> WebhookResult:
         match event.type:
             case "checkout.session.completed":
                 return await self._completed(event, body)
@@ -99,10 +99,10 @@ class Webhook:
                 new = await self._fulfilment.store_event(event.id, body)
                 return "ignored" if new else "duplicate"
 
-    async def _completed(self, event: Event, body: bytes) -> Result:
+    async def _completed(self, event: Event, body: bytes) -> WebhookResult:
         if event.session is None:
             return await self._unreadable(event, body)
-        return (await self._fulfilment.settle(event.session, Source("webhook", event.id, body))).result
+        return (await self._fulfilment.settle(event.session, FulfilmentSource("webhook", event.id, body))).result
 
-    async def _unreadable(self, event: Event | PartialEvent, body: bytes) -> Result:
+    async def _unreadable(self, event: Event | PartialEvent, body: bytes) -> WebhookResult:
         return "unreadable" if await self._raw_events.keep_unreadable(event, body) else "duplicate"

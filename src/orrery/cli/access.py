@@ -11,7 +11,7 @@ import typer
 from orrery.app import Orrery
 from orrery.checkout.catalogue import ProductKey, is_slug
 from orrery.checkout.desk import Desk, Grant, checked_email
-from orrery.checkout.letters import amount
+from orrery.checkout.notifications import amount
 from orrery.checkout.records import AccessRecord
 from orrery.cli.services import AsJson, Config, Reason, with_services
 from orrery.cli.tables import Row, left_out, note, show, show_json
@@ -20,7 +20,7 @@ from orrery.owner.references import SESSION_ID
 
 group = typer.Typer(no_args_is_help=True)
 
-Done = TypeVar("Done")
+T = TypeVar("T")
 
 Retired = Annotated[bool, typer.Option("--retired", help="Also for products that are not in the catalogue.")]
 
@@ -158,8 +158,8 @@ def journal(
     show(rows, columns, as_json=as_json, empty="Nothing was changed by hand.", unreadable=found.unreadable)
 
 
-def _with_record(config: Path | None, session: str, act: Callable[[Desk, str], Awaitable[Done]]) -> Done:
-    async def done(orrery: Orrery) -> Done:
+def _with_record(config: Path | None, session: str, act: Callable[[Desk, str], Awaitable[T]]) -> T:
+    async def done(orrery: Orrery) -> T:
         return await act(orrery.checkout.desk, await orrery.checkout.sessions.named(session))
 
     return with_services(config, done)

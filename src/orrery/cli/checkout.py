@@ -8,8 +8,8 @@ import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from orrery.app import Orrery
-from orrery.checkout.reconcile import Report
-from orrery.checkout.refunds import Finding
+from orrery.checkout.reconcile import ReconciliationReport
+from orrery.checkout.refunds import Discrepancy
 from orrery.cli.checkout_events import events
 from orrery.cli.checkout_preflight import preflight
 from orrery.cli.checkout_verify import verify
@@ -44,7 +44,7 @@ def reconcile(
     """Grant what is paid without access, and list what does not add up."""
     window = parse_window(since) if since else None
 
-    async def run(orrery: Orrery) -> tuple[Report, References]:
+    async def run(orrery: Orrery) -> tuple[ReconciliationReport, References]:
         with _progress() as progress:
             task = progress.add_task("sessions", total=None)
             report = await orrery.checkout.reconciliation.run(
@@ -72,11 +72,11 @@ def _progress() -> Progress:
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
-def _show(report: Report, within: Callable[[str], str]) -> None:
+def _show(report: ReconciliationReport, within: Callable[[str], str]) -> None:
     """Print the report, with references: a timer's output is a log."""
     console = new_console()
 
-    def shown(finding: Finding) -> str:
+    def shown(finding: Discrepancy) -> str:
         return marked(within(f"{finding.session_id}: {finding.reason}"))
 
     would = "would be granted" if report.dry_run else "granted"

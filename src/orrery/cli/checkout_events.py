@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from orrery.app import Orrery
-from orrery.checkout.events import KnownEvent, Replayed, Result
+from orrery.checkout.events import KnownEvent, Replay, ReplayResult
 from orrery.cli.services import AsJson, Config, with_services
 from orrery.cli.tables import note, show, show_json
 from orrery.cli.windows import parse_window
@@ -15,7 +15,7 @@ from orrery.ports.processor import split_unreadable
 
 _COLUMNS = ("created", "type", "pending", "stored", "became", "why", "id", "session_id")
 
-_SAYS: dict[Result, str] = {
+_SAYS: dict[ReplayResult, str] = {
     "granted": "Access is granted; Orrery notifies you and the buyer.",
     "already": "Access had been granted before; nothing changed.",
     "waiting": "No access yet: it is not paid, or what was offered is not known. See `orrery checkout reconcile`.",
@@ -49,7 +49,7 @@ def events(
         return
 
     async def read(orrery: Orrery) -> list[KnownEvent | ItemUnreadable]:
-        return [event async for event in orrery.checkout.events.look(window, failed=failed)]
+        return [event async for event in orrery.checkout.events.list_events(window, failed=failed)]
 
     found, unread = split_unreadable(with_services(config, read))
     empty = "Nothing failed to come through." if failed else "The processor tells of none."
@@ -58,7 +58,7 @@ def events(
         raise typer.Exit(1)
 
 
-def _show(replayed: Replayed, *, as_json: bool) -> None:
+def _show(replayed: Replay, *, as_json: bool) -> None:
     if as_json:
         show_json(asdict(replayed))
     else:

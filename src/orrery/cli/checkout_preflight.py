@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from orrery.app import Orrery
-from orrery.checkout.preflight import Report
-from orrery.checkout.selling import Standing
+from orrery.checkout.preflight import PreflightReport
+from orrery.checkout.selling import ProductStatus
 from orrery.cli.services import AsJson, Config, with_services
 from orrery.cli.signing import refuse_for_machines, sign_intent
 from orrery.cli.tables import note, show, show_json
@@ -44,7 +44,7 @@ def preflight(
     refuse_for_machines(sign=sign, as_json=as_json)
     names = product or []
     if pending:
-        _show_pending(*with_services(config, lambda orrery: _standings(orrery, names)), as_json=as_json)
+        _show_pending(*with_services(config, lambda orrery: _statuses(orrery, names)), as_json=as_json)
         return
     report = with_services(config, lambda orrery: _run(orrery, names))
     if report.to_sign and sign:
@@ -53,16 +53,16 @@ def preflight(
     _show_report(report, as_json=as_json)
 
 
-async def _run(orrery: Orrery, names: list[str]) -> Report:
+async def _run(orrery: Orrery, names: list[str]) -> PreflightReport:
     return await orrery.checkout.preflight.run(orrery.checkout.catalogue.named(names))
 
 
-async def _standings(orrery: Orrery, names: list[str]) -> tuple[list[Standing], bool]:
-    standings = await orrery.checkout.preflight.pending(orrery.checkout.catalogue.named(names))
-    return standings, orrery.checkout.selling.livemode
+async def _statuses(orrery: Orrery, names: list[str]) -> tuple[list[ProductStatus], bool]:
+    statuses = await orrery.checkout.preflight.pending(orrery.checkout.catalogue.named(names))
+    return statuses, orrery.checkout.selling.livemode
 
 
-def _show_report(report: Report, *, as_json: bool) -> None:
+def _show_report(report: PreflightReport, *, as_json: bool) -> None:
     rows = [asdict(one) for one in [*report.cleaned, *report.outcomes]]
     if as_json:
         show_json(asdict(report))
@@ -73,7 +73,7 @@ def _show_report(report: Report, *, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _explain(report: Report) -> None:
+def _explain(report: PreflightReport) -> None:
     if report.to_sign:
         note("Nothing was tried yet: a test session is made only when it may be expired. Approve it with")
         note(f"  orrery approvals sign {report.to_sign}")
@@ -85,25 +85,25 @@ def _explain(report: Report) -> None:
             note(f"Session {one.session_id} is still open. Expire it with: orrery approvals sign {one.intent_id}")
 
 
-def _show_pending(standings: list[Standing], livemode: bool, *, as_json: bool) -> None:  # noqa: FBT001  from a pair
+def _show_pending(statuses: list[ProductStatus], livemode: bool, *, as_json: bool) -> None:  # noqa: FBT001  from a pair
     if as_json:
-        show_json([_told(one) for one in standings])
+        show_json([_told(one) for one in statuses])
     else:
-        for standing in standings:
-            _show_standing(standing)
-        if not standings:
+        for status in statuses:
+            _show_status(status)
+        if not statuses:
             note("No product is configured: nothing is sold.")
         elif not livemode:
             note("This is not live mode: today's parameters are sold without a receipt.")
-    if any(one.state in {"pending", "never"} for one in standings):
+    if any(one.state in {"pending", "never"} for one in statuses):
         raise typer.Exit(1)
 
 
-def _show_standing(standing: Standing) -> None:
-    console, receipt = new_console(), standing.receipt
+def _show_status(status: ProductStatus) -> None:
+    console, receipt = new_console(), status.receipt
     since = f" (last accepted {receipt.accepted_at:%Y-%m-%d %H:%M} UTC)" if receipt else ""
-    console.print(f"[bold]{standing.product.name}[/bold]: {_STATES[standing.state]}{since}")
-    for change in standing.changes:
+    console.print(f"[bold]{status.product.name}[/bold]: {_STATES[status.state]}{since}")
+    for change in status.changes:
         if receipt is None:
             console.print(f"  {marked(change.name)} = {marked(change.becomes or '')}")
             continue
@@ -114,12 +114,12 @@ def _show_standing(standing: Standing) -> None:
             console.print(f"    [green]+ {marked(change.becomes)}[/green]")
 
 
-def _told(standing: Standing) -> dict[str, object]:
-    receipt = standing.receipt
+def _told(status: ProductStatus) -> dict[str, object]:
+    receipt = status.receipt
     return {
-        "product": standing.product.name,
-        "state": standing.state,
+        "product": status.product.name,
+        "state": status.state,
         "accepted_at": receipt.accepted_at if receipt else None,
         "api_version": receipt.api_version if receipt else None,
-        "changes": [asdict(change) for change in standing.changes],
+        "changes": [asdict(change) for change in status.changes],
     }

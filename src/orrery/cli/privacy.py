@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from orrery.adapters.sqlite import copies_beside
-from orrery.checkout.privacy import sought_address
+from orrery.checkout.privacy import search_address
 from orrery.cli.services import Config, Reason, configured, with_services
 from orrery.cli.tables import note, show_json
 from orrery.cli.terminal import visible
@@ -20,14 +20,14 @@ Email = Annotated[str, typer.Argument(help="The person's e-mail address.")]
 @group.command()
 def export(email: Email, config: Config = None) -> None:
     """Print everything that is kept about an address, as JSON."""
-    address = sought_address(email)
+    address = search_address(email)
     show_json(asdict(with_services(config, lambda orrery: orrery.checkout.privacy.export(address))))
 
 
 @group.command()
 def erase(email: Email, reason: Reason, config: Config = None) -> None:
     """Erase an address everywhere; sales stay, without their buyer. Exit 1 when an intent must still be kept."""
-    address, store = sought_address(email), configured(config, quiet=True)[0].store.path
+    address, store = search_address(email), configured(config, quiet=True)[0].store.path
     erasure = with_services(config, lambda orrery: orrery.checkout.privacy.erase(address, reason))
     counts = {name: len(found) for name, found in asdict(erasure.data).items()}
     counts["intents"] -= len(erasure.kept)

@@ -34,7 +34,7 @@ SinceIfAny = Annotated[
     typer.Option("--since", help="How far back, such as 30d, 12h or 90m; without it, all.", show_default=False),
 ]
 Limit = Annotated[int | None, typer.Option(min=1, help="How many at most; without it, all.", show_default=False)]
-Seen = TypeVar("Seen")
+T = TypeVar("T")
 
 _SESSION_ID = re.compile(r"cs_[A-Za-z0-9_]{1,250}")
 _RULES = """\
@@ -250,14 +250,14 @@ def _start_if_any(since: str | None) -> Callable[[Orrery], datetime | None]:
 
 
 def _listed(
-    config: Config, items: Callable[[Orrery], AsyncIterator[Seen | ItemUnreadable]], what: str, limit: int | None
-) -> tuple[list[Seen], list[ItemUnreadable]]:
+    config: Config, items: Callable[[Orrery], AsyncIterator[T | ItemUnreadable]], what: str, limit: int | None
+) -> tuple[list[T], list[ItemUnreadable]]:
     return split_unreadable(with_services(config, lambda orrery: _gathered(items(orrery), what, limit)))
 
 
-async def _gathered(items: AsyncIterator[Seen], what: str, limit: int | None) -> list[Seen]:
+async def _gathered(items: AsyncIterator[T], what: str, limit: int | None) -> list[T]:
     """Return everything, or the first `limit`; count on standard error while it comes, in a terminal."""
-    found: list[Seen] = []
+    found: list[T] = []
     with new_console(stderr=True, soft_wrap=False).status(f"0 {what}") as status:
         async for item in items:
             found.append(item)

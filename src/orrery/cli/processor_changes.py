@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from orrery.app import Orrery
-from orrery.checkout.account import ConfigurationPatch, Proposed
+from orrery.checkout.account import AccountProposal, ConfigurationPatch
 from orrery.cli.services import AsJson, Config, Reason, with_services
 from orrery.cli.tables import note, show, show_json
 
@@ -83,7 +83,7 @@ def update_configuration(  # noqa: PLR0913, PLR0917  a command's options are its
     )
 
 
-def _propose(config: Config, propose: Callable[[Orrery], Awaitable[Proposed]], *, as_json: bool) -> None:
+def _propose(config: Config, propose: Callable[[Orrery], Awaitable[AccountProposal]], *, as_json: bool) -> None:
     proposed = with_services(config, propose)
     changes = [asdict(change) for change in proposed.changes]
     if as_json:

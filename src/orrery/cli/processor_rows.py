@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import asdict
 from datetime import datetime
 
-from orrery.checkout.letters import money
+from orrery.checkout.notifications import money
 from orrery.cli.tables import Row
 from orrery.errors import ItemUnreadable
 from orrery.fraud.listed import by_alias

@@ -15,7 +15,7 @@ from orrery.logs import Redaction, configure
 from orrery.owner.baseline import Announcement
 from orrery.settings import Secrets, Settings, load_usable
 
-Result = TypeVar("Result")
+T = TypeVar("T")
 Loaded = tuple[Settings, Secrets, dict[str, str]]
 
 group = typer.Typer(no_args_is_help=True)
@@ -70,12 +70,12 @@ def _announced(announcement: Announcement) -> str:
     return f"{announcement.name} {what} until {announcement.until:%Y-%m-%d %H:%M} UTC: {announcement.reason}"
 
 
-def _with(loaded: Loaded, action: Callable[[Orrery], Awaitable[Result]]) -> Result:
+def _with(loaded: Loaded, action: Callable[[Orrery], Awaitable[T]]) -> T:
     """Run `action` over the open store with the secrets that can be used: the others are what is looked into."""
     settings, secrets, _ = loaded
     configure(settings.log.format, "warning", Redaction(secrets.values()))
 
-    async def work() -> Result:
+    async def work() -> T:
         async with opened(settings, secrets) as orrery:
             return await action(orrery)
 

@@ -189,7 +189,7 @@ class Examination:
         if running:
             yield _delivered([await self._verdict(secret) for secret in secrets])
 
-    async def _verdict(self, secret: bytes) -> probe.Verdict:
+    async def _verdict(self, secret: bytes) -> probe.ProbeVerdict:
         signature = probe.signed(secret, self.orrery.clock.now())
         refusal = await self.service.deliver(WEBHOOK, probe.BODY, signature)
         return probe.verdict(refusal.status, refusal.error, refusal.message) if refusal else "unclear"
@@ -279,7 +279,7 @@ def _compared(mine: str, theirs: str | None) -> Remark:
     return Remark("the running service holds the same")
 
 
-def _delivered(verdicts: list[probe.Verdict]) -> Remark:
+def _delivered(verdicts: list[probe.ProbeVerdict]) -> Remark:
     if set(verdicts) == {"accepted"}:
         return Remark("the running webhook accepts a signed probe")
     if "unclear" in verdicts:

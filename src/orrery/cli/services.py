@@ -11,7 +11,7 @@ from orrery.app import Orrery, opened
 from orrery.logs import Redaction, configure
 from orrery.settings import Secrets, Settings, load
 
-Result = TypeVar("Result")
+T = TypeVar("T")
 
 Config = Annotated[
     Path | None,
@@ -35,11 +35,11 @@ def configured(config: Path | None, *, quiet: bool = False) -> tuple[Settings, S
     return settings, secrets
 
 
-def with_services(config: Path | None, action: Callable[[Orrery], Awaitable[Result]]) -> Result:
+def with_services(config: Path | None, action: Callable[[Orrery], Awaitable[T]]) -> T:
     """Run `action` over the open store and return what it returns."""
     settings, secrets = configured(config, quiet=True)
 
-    async def work() -> Result:
+    async def work() -> T:
         async with opened(settings, secrets) as orrery:
             return await action(orrery)
 

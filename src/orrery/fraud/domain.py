@@ -19,7 +19,7 @@ from orrery.ports.store import Store
 
 @dataclass(frozen=True, slots=True)
 class FraudPlan:
-    """What a deployment says about its fraud screening. `own_addresses` are networks that are never blocked."""
+    """The settings of a deployment's fraud screening. `own_addresses` are networks that are never blocked."""
 
     watches: bool
     own_addresses: Sequence[str]

@@ -48,9 +48,9 @@ class FraudWatch:
         new = [one for one in look.clusters if one.id not in told]
         kept = (*map(without_values, look.clusters), *before.beyond(look.clusters, look.since))
         found = Found(looked_at=look.until, unasked=look.unasked, clusters=kept)
-        letters = outbox.enqueue([_letter(group) for group in together(new)], look.until)
+        pushes = outbox.enqueue([_push(group) for group in together(new)], look.until)
         check = Unchanged(FOUND, entry.version) if entry else Absent(FOUND)
-        if isinstance(await self._store.commit([Put(FOUND, found.to_bytes()), *letters], [check]), Conflict):
+        if isinstance(await self._store.commit([Put(FOUND, found.to_bytes()), *pushes], [check]), Conflict):
             log.info("another process looked at the declines meanwhile")
         elif new:
             log.warning("fraud clusters", new=len(new), known=len(told))
@@ -88,7 +88,7 @@ def _panel(found: Found) -> Panel:
     )
 
 
-def _letter(group: Sequence[Cluster]) -> outbox.Draft:
+def _push(group: Sequence[Cluster]) -> outbox.Draft:
     stopped = all(one.stopped == len(one.declines) for one in group)
     return outbox.Draft(
         id=f"fraud-{group[0].id}",

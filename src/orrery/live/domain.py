@@ -30,7 +30,7 @@ from orrery.ports.tracker import Tracker
 
 @dataclass(frozen=True, slots=True)
 class LivePlan:
-    """What a deployment says about its counter. A secret that is missing is empty here (decision 41).
+    """The settings of a deployment's counter. A missing secret is empty here (decision 41).
 
     `has_key`: there is one, and it looks like the key file of a service account: nobody asks with another.
     `source` is a digest of whom the counter asks, about what and as whom.

@@ -12,7 +12,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.health import Finding, secret_part
 from orrery.ports.store import Store
 
-Check = Callable[[], Awaitable[Finding]]
+HealthCheck = Callable[[], Awaitable[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class LiveHealth:
             _secret("admin password", self.can_admit, password, "the output of `orrery admin hash`"),
         ]
 
-    def remote(self) -> list[tuple[str, Check]]:
+    def remote(self) -> list[tuple[str, HealthCheck]]:
         """Return the checks that take a moment."""
         if not self.has_property or not self.has_key:
             return []

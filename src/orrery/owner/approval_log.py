@@ -147,11 +147,11 @@ def _pushes(entry: LogEntry) -> list[Write]:
     """
     if entry.kind in _WITHOUT_PUSH or (entry.kind == "done" and entry.target):
         return []
-    letter = outbox.Draft(
+    push = outbox.Draft(
         id=f"approval-log-{entry.number}-{entry.hash[:8]}",
         channel="push",
         title=f"{entry.operation}: {entry.kind}",
         body=f"Intent {entry.intent_id}. Log {entry.head}",
         priority="high" if entry.kind in ("refused", "unknown") else "default",
     )
-    return outbox.enqueue([letter], entry.at)
+    return outbox.enqueue([push], entry.at)

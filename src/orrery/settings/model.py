@@ -13,7 +13,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from orrery.checkout.catalogue import TRUST_COPY, Catalogue, Product
 from orrery.checkout.domain import CheckoutPlan
-from orrery.checkout.letters import Letters
+from orrery.checkout.notifications import Notifications
 from orrery.checkout.params import Terms
 from orrery.edge.ratelimit import Limit
 from orrery.errors import Invalid
@@ -327,7 +327,7 @@ class Settings(BaseSettings):
         return CheckoutPlan(
             catalogue=catalogue,
             terms=checkout.terms(),
-            letters=Letters(checkout.seller, checkout.practice_url, catalogue),
+            notifications=Notifications(checkout.seller, checkout.practice_url, catalogue),
             livemode=self.mode == "live",
             api_version=checkout.api_version,
             has_api_key=secrets.reveal("processor_api_key") is not None,

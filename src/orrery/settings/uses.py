@@ -58,4 +58,4 @@ def _mail(settings: Settings) -> SecretUse:
     if not (mail.host and mail.sender):
         return SecretUse(needed=False, stops="", idle="No mail server is configured.")
     idle = "The mail server is asked without a log-in."
-    return _use("the buyers' letters wait until it is there.", mail.username is not None, idle)
+    return _use("e-mails to buyers wait until it is there.", mail.username is not None, idle)

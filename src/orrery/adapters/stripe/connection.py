@@ -53,7 +53,7 @@ _LONGEST_TEXT = 500
 """Characters of the vendor's own words that an error repeats."""
 
 Answer = TypeVar("Answer", bound=BaseModel)
-Ours = TypeVar("Ours")
+T = TypeVar("T")
 Operation = Callable[["stripe.StripeClient"], object]
 
 
@@ -88,8 +88,8 @@ class Connection:
         fetch: Callable[[stripe.StripeClient, Any], object],
         query: Mapping[str, Any],
         kind: type[Page[Item]],
-        ours: Callable[[Item], Ours],
-    ) -> AsyncIterator[Ours | ItemUnreadable]:
+        ours: Callable[[Item], T],
+    ) -> AsyncIterator[T | ItemUnreadable]:
         """Yield everything in a list in our words, or why it cannot be read, object by object and page by page."""
         after: dict[str, Any] = {}
         while True:

@@ -6,7 +6,7 @@ from queue import SimpleQueue
 from threading import Semaphore, Thread
 from typing import TypeVar
 
-Result = TypeVar("Result")
+T = TypeVar("T")
 
 
 class Threads:
@@ -22,9 +22,9 @@ class Threads:
         self._idle = Semaphore(0)
         self._work: SimpleQueue[Callable[[], None]] = SimpleQueue()
 
-    def submit(self, call: Callable[[], Result]) -> Future[Result]:
+    def submit(self, call: Callable[[], T]) -> Future[T]:
         """Return what `call` will return or raise; cancelled before its turn, it is not called."""
-        future: Future[Result] = Future()
+        future: Future[T] = Future()
         self._work.put(lambda: _settle(future, call))
         if self._not_started and not self._idle.acquire(blocking=False):
             self._not_started -= 1
@@ -37,7 +37,7 @@ class Threads:
             self._idle.release()
 
 
-def _settle(future: Future[Result], call: Callable[[], Result]) -> None:
+def _settle(future: Future[T], call: Callable[[], T]) -> None:
     if not future.set_running_or_notify_cancel():
         return
     try:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from orrery.checkout.selling import Selling, Standing, State
+from orrery.checkout.selling import ProductState, ProductStatus, Selling
 from orrery.checkout.trials import Trials
 from orrery.errors import StoreError
 from orrery.ports.health import Finding
@@ -25,43 +25,43 @@ class ReceiptHealth:
         if self._selling.terms is None:
             return []
         try:
-            standings = await self._selling.standings()
+            statuses = await self._selling.statuses()
             interrupted = await self._trials.interrupted()
         except StoreError:
             return []
-        found = [*_without_price(standings), *(self._receipts(standings) if self._selling.livemode else [])]
+        found = [*_without_price(statuses), *(self._receipts(statuses) if self._selling.livemode else [])]
         if interrupted:
             why = f"A preflight was interrupted: {len(interrupted)} of its sessions may be open."
             todo = f"{_TODO} It takes up what was left."
             found.append(Finding("preflight", "broken", why, todo, essential=False))
         return found
 
-    def _receipts(self, standings: Sequence[Standing]) -> list[Finding]:
-        never, pending = _in(standings, "never"), _in(standings, "pending")
+    def _receipts(self, statuses: Sequence[ProductStatus]) -> list[Finding]:
+        never, pending = _in(statuses, "never"), _in(statuses, "pending")
         found: list[Finding] = []
         if never:
             why = f"The processor has never accepted what would be sold, so it is not sold: {_names(never)}."
-            nothing_sold = not pending and not _in(standings, "accepted")
+            nothing_sold = not pending and not _in(statuses, "accepted")
             found.append(Finding("checkout receipts", "broken", why, _TODO, essential=nothing_sold))
         if pending:
             why = f"The last accepted parameters are sold; newer ones wait for a preflight: {_names(pending)}."
             found.append(Finding("checkout parameters", "broken", why, _TODO, essential=False))
-        return found or [Finding("checkout receipts", "ok", f"{len(_in(standings, 'accepted'))} accepted")]
+        return found or [Finding("checkout receipts", "ok", f"{len(_in(statuses, 'accepted'))} accepted")]
 
 
-def _without_price(standings: Sequence[Standing]) -> list[Finding]:
-    without = _in(standings, "no price")
+def _without_price(statuses: Sequence[ProductStatus]) -> list[Finding]:
+    without = _in(statuses, "no price")
     if not without:
         return []
     why = f"Without a price it cannot be sold: {_names(without)}."
     return [Finding("checkout prices", "broken", why, "Set its price_id.", essential=False)]
 
 
-def _in(standings: Sequence[Standing], state: State) -> list[Standing]:
-    return [one for one in standings if one.state == state]
+def _in(statuses: Sequence[ProductStatus], state: ProductState) -> list[ProductStatus]:
+    return [one for one in statuses if one.state == state]
 
 
-def _names(standings: Sequence[Standing]) -> str:
-    names = [one.product.name for one in standings]
+def _names(statuses: Sequence[ProductStatus]) -> str:
+    names = [one.product.name for one in statuses]
     more = len(names) - MOST_NAMES
     return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.checkout.catalogue import Catalogue
-from orrery.checkout.letters import Letters, amount
+from orrery.checkout.notifications import Notifications, amount
 from tests.support.checkout import BUYER, PRODUCT, record
 
-LETTERS = Letters("The sellers", "https://practise.example/{vendorSlug}/{certCode}", Catalogue((PRODUCT,)))
+LETTERS = Notifications("The sellers", "https://practise.example/{vendorSlug}/{certCode}", Catalogue((PRODUCT,)))
 
 
 @pytest.mark.parametrize(
@@ -93,13 +93,13 @@ def test_the_mail_says_what_the_buyer_needs() -> None:
 
 def test_without_a_practice_address() -> None:
     """Without an address to practise at the mail names none."""
-    assert "Start here" not in Letters("The sellers").to_buyer(record(), "x").body
+    assert "Start here" not in Notifications("The sellers").to_buyer(record(), "x").body
 
 
 def test_a_retired_product() -> None:
     """A product that is no longer on sale is called by its vendor and code: two vendors may have one code."""
-    assert Letters("The sellers").title(record().product) == "ISC2 CISSP"
-    assert Letters("The sellers").title(record(cert_code="az-104").product) == "ISC2 AZ-104"
+    assert Notifications("The sellers").title(record().product) == "ISC2 CISSP"
+    assert Notifications("The sellers").title(record(cert_code="az-104").product) == "ISC2 AZ-104"
 
 
 def test_a_withheld_session_is_told_by_id() -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from orrery.checkout.catalogue import Catalogue, ProductKey
-from orrery.checkout.records import AccessRecord, TakenBack
+from orrery.checkout.records import AccessRecord, Reversal
 from orrery.owner.outbox import Draft
 
 _NO_ADDRESS = (
@@ -13,7 +13,7 @@ _NO_ADDRESS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Letters:
+class Notifications:
     """Writes the messages of the checkout. `practice_url` may contain {vendorSlug} and {certCode}."""
 
     seller: str
@@ -61,7 +61,7 @@ class Letters:
             priority="low",
         )
 
-    def refunded(self, taken: TakenBack, session_id: str, shorter: int | None) -> Draft:
+    def refunded(self, reversal: Reversal, session_id: str, shorter: int | None) -> Draft:
         """Return the push that a payment was refunded in full while its access runs, or ran until now.
 
         `shorter` is None where the access runs on; where it was revoked, how many other records of the buyer
@@ -75,35 +75,35 @@ class Letters:
             id=f"taken-back-{session_id}",
             channel="push",
             title="Access without payment" if shorter is None else "Refunded, access revoked",
-            body=f"Session {session_id}: charge {taken.charge_id} was refunded in full{_of(taken)}. {then}",
+            body=f"Session {session_id}: charge {reversal.charge_id} was refunded in full{_of(reversal)}. {then}",
             priority="high" if shorter is None else "default",
             tags=("leftwards_arrow_with_hook",),
         )
 
-    def disputed(self, taken: TakenBack, session_id: str) -> Draft:
+    def disputed(self, reversal: Reversal, session_id: str) -> Draft:
         """Return the push of a dispute: it has a deadline, and costs a fee beside the payment."""
         until = (
-            f"Answer by {taken.respond_by:%d %B %Y %H:%M} UTC"
-            if taken.respond_by
+            f"Answer by {reversal.respond_by:%d %B %Y %H:%M} UTC"
+            if reversal.respond_by
             else "Look up the deadline, and answer"
         )
         return Draft(
-            id=f"dispute-{taken.dispute_id or taken.charge_id}",
+            id=f"dispute-{reversal.dispute_id or reversal.charge_id}",
             channel="push",
             title="A payment is disputed",
-            body=f"Session {session_id}: the buyer's bank contests charge {taken.charge_id}. {until} in the "
+            body=f"Session {session_id}: the buyer's bank contests charge {reversal.charge_id}. {until} in the "
             "processor's dashboard: a dispute without an answer is lost.",
             priority="urgent",
             tags=("rotating_light",),
         )
 
-    def dispute_decided(self, taken: TakenBack, session_id: str, *, runs: bool) -> Draft:
+    def dispute_decided(self, reversal: Reversal, session_id: str, *, runs: bool) -> Draft:
         """Return the push that follows `disputed` when the dispute is decided."""
-        lost = taken.contested
-        body = f"Session {session_id}: the dispute of charge {taken.charge_id} was {'lost' if lost else 'won'}."
+        lost = reversal.contested
+        body = f"Session {session_id}: the dispute of charge {reversal.charge_id} was {'lost' if lost else 'won'}."
         revoking = " Its access runs on: revoke it with `orrery access revoke`, if you mean it."
         return Draft(
-            id=f"dispute-decided-{taken.dispute_id or taken.charge_id}",
+            id=f"dispute-decided-{reversal.dispute_id or reversal.charge_id}",
             channel="push",
             title="A dispute was lost" if lost else "A dispute was won",
             body=body + (revoking if lost and runs else "" if lost else " The payment stays yours."),
@@ -136,8 +136,8 @@ class Letters:
         return address.replace("{certCode}", product.cert_code)
 
 
-def _of(taken: TakenBack) -> str:
-    return "" if taken.amount is None else f" ({money(taken.amount, taken.currency)})"
+def _of(reversal: Reversal) -> str:
+    return "" if reversal.amount is None else f" ({money(reversal.amount, reversal.currency)})"
 
 
 _WHOLE = frozenset(
