@@ -346,11 +346,11 @@ async def test_a_fault_that_lasts_is_told_once() -> None:
     """What is seen each day is told once, however long; what is seen again after a pause is told again."""
     desk = Desk()
     for _ in range(100):
-        await outbox.tell_once(desk.store, PUSH, desk.clock.now())
+        await outbox.tell_once(desk.store, desk.clock, PUSH)
         await desk.outbox.deliver_due()
         desk.clock.advance(timedelta(days=1).total_seconds())
     assert len(desk.push.accepted) == 1
     desk.clock.advance(timedelta(days=31).total_seconds())
-    await outbox.tell_once(desk.store, PUSH, desk.clock.now())
+    await outbox.tell_once(desk.store, desk.clock, PUSH)
     await desk.outbox.deliver_due()
     assert len(desk.push.accepted) == 2

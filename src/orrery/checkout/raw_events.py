@@ -88,7 +88,7 @@ class RawEvents:
     async def tell_reused(self, event_id: str) -> None:
         """Tell the owner once that an event id came with other contents."""
         log.warning("event id came with other contents", event_id=event_id)
-        await outbox.tell_once(self._store, _reused_draft(event_id), self._clock.now())
+        await outbox.tell_once(self._store, self._clock, _reused_draft(event_id))
 
     async def has(self, event_id: str) -> bool:
         """Return whether an event was received."""

@@ -114,13 +114,12 @@ class Reconciliation:
     async def run_unattended(self) -> None:
         """Reconcile; tell the owner once of each record, and object of the processor's, that cannot be read."""
         report = await self.run()
-        now = self._clock.now()
         for name in report.unreadable:
             log.warning("a record cannot be read", key=name)
-            await outbox.tell_once(self._store, _unreadable_push(name), now)
+            await outbox.tell_once(self._store, self._clock, _unreadable_push(name))
         for one in report.unread:
             log.warning("an object of the processor's cannot be read", kind=one.kind, fields=one.fields)
-            await outbox.tell_once(self._store, _unread_push(one), now)
+            await outbox.tell_once(self._store, self._clock, _unread_push(one))
 
     async def run(
         self, since: timedelta | None = None, *, dry_run: bool = False, progress: ProgressCallback | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from orrery.errors import OrreryError, StoreError, StoreUnavailable
-from orrery.owner.outbox import CHANNELS, Channel, Outbox
+from orrery.owner.outbox import CHANNELS, MOST_COUNTED, Channel, Outbox
 from orrery.ports.health import Finding
 from orrery.ports.notifier import Notifier
 from orrery.ports.store import MINIMUM_TTL, Put, Store
@@ -18,9 +18,6 @@ STORE = "store"
 
 NOTIFICATIONS, REFUSED, UNREADABLE = "notifications", "refused notifications", "unreadable notifications"
 """The parts that tell how the notifications are."""
-
-MOST_COUNTED = 1000
-"""How many refused notifications are counted."""
 
 
 class CommonHealth:

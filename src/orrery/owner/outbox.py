@@ -10,7 +10,7 @@ sending and marking repeats one push and one e-mail at most, and loses none.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -18,25 +18,12 @@ from typing import Literal
 import structlog
 
 from orrery.errors import DeliveryFailed, RecordUnreadable
-from orrery.owner.stored import parted, read, readable, tried
 from orrery.owner.tasks import together
 from orrery.ports.clock import Clock
 from orrery.ports.notifier import Message, Notifier, Priority
-from orrery.ports.store import (
-    MINIMUM_TTL,
-    Absent,
-    Check,
-    Committed,
-    Conflict,
-    Delete,
-    Entry,
-    Put,
-    Store,
-    Unchanged,
-    Write,
-)
+from orrery.ports.store import MINIMUM_TTL, Absent, Check, Conflict, Delete, Entry, Put, Store, Unchanged, Write
 from orrery.record import Record
-from orrery.runtime.collection import write
+from orrery.runtime.collection import Changes, Collection, Stored, commit, compare_and_set, parse, sortable
 
 Channel = Literal["push", "email"]
 CHANNELS: tuple[Channel, ...] = ("push", "email")
@@ -49,14 +36,16 @@ MANY = 11
 KEEP_DELIVERED = timedelta(days=30)
 SEND_DEADLINE = 20.0
 """Seconds that one delivery may take."""
-PAGE = 16
-"""How many entries of the index are read at a time."""
+MOST_COUNTED = 1000
+"""How many notifications in one state are counted."""
 
 ROW = "outbox:"
 _DUE = "outbox-due:"
 _DEAD = "outbox-dead:"
 _HELD = "outbox-held:"
 _UNREADABLE = "outbox-unreadable:"
+_MOST_PUT_OFF = 16
+"""How many of the rows that were put off furthest are looked at in one call."""
 
 log = structlog.get_logger()
 
@@ -98,32 +87,34 @@ class Draft:
 
 def enqueue(drafts: Sequence[Draft], now: datetime, *, held: bool = False) -> list[Write]:
     """Return the writes that enqueue `drafts`, for the commit of the change that they report."""
-    rows = [_row(draft, now, "held" if held else "waiting") for draft in drafts]
-    return [write for row in rows for write in _stored(row)]
+    return [write for draft in drafts for write in _stored(_row(draft, now, "held" if held else "waiting"))]
 
 
 def unseen(drafts: Sequence[Draft]) -> list[Check]:
     """Return the checks that none of `drafts` was enqueued before."""
-    return [Absent(_row_key(draft.id)) for draft in drafts]
+    return [Absent(f"{ROW}{draft.id}") for draft in drafts]
 
 
-async def tell_once(store: Store, draft: Draft, now: datetime) -> None:
+async def tell_once(store: Store, clock: Clock, draft: Draft) -> None:
     """Enqueue `draft` unless its id was enqueued before and is still kept.
 
     Each call extends how long a delivered notification is kept, so a fault that lasts causes only one.
     """
-    entry = await store.get(_row_key(draft.id))
-    # A conflict means that another does the same at this moment.
-    if entry is None:
-        _ = await store.commit(enqueue([draft], now), unseen([draft]))
-    elif entry.expires_at and entry.expires_at - now < KEEP_DELIVERED / 2:
-        kept_on = Put(entry.key, entry.value, KEEP_DELIVERED)
-        _ = await store.commit([kept_on], [Unchanged(entry.key, entry.version)])
+    rows = _rows(store, clock)
+    old = await rows.find(draft.id)
+    if old is None:
+        changes = rows.changes(draft.id, None, _row(draft, clock.now(), "waiting"))
+    elif old.expires_at and old.expires_at - clock.now() < KEEP_DELIVERED / 2:
+        changes = rows.changes(draft.id, old, old.record, anew=True)
+    else:
+        return
+    # A conflict means that another does the same at this moment, or that a row is there and cannot be read.
+    _ = await commit(store, changes)
 
 
 def is_email(entry: Entry) -> bool:
     """Return whether an entry is an e-mail; one that cannot be read counts as none."""
-    row = readable(Row, entry)
+    row = parse(Row, entry.value)
     return row is not None and row.channel == "email"
 
 
@@ -132,21 +123,20 @@ def removed(entry: Entry) -> list[Write]:
 
     The index of an unreadable one is not known; it is removed when the outbox next follows it.
     """
-    row = readable(Row, entry)
-    row_id = entry.key.removeprefix(ROW)
-    return _replaced(row, []) if row else [Delete(entry.key), Delete(f"{_UNREADABLE}{row_id}")]
+    row = parse(Row, entry.value)
+    index = _index(row) if row else [f"{_UNREADABLE}{entry.key.removeprefix(ROW)}"]
+    return [Delete(key) for key in (entry.key, *index)]
 
 
 def reworded(entry: Entry, change: Callable[[str], str], now: datetime) -> list[Write]:
     """Return the writes that change the id and the texts of a notification; none for one that cannot be read."""
-    row = readable(Row, entry)
+    row = parse(Row, entry.value)
     if row is None:
         return []
     changed = row.change(id=change(row.id), title=change(row.title), body=change(row.body))
-    if entry.expires_at is None:
-        return _replaced(row, _stored(changed))
-    left = max(entry.expires_at - now, MINIMUM_TTL)
-    return _replaced(row, [Put(_row_key(changed.id), _json(changed), left)])
+    writes = _stored(changed, max(entry.expires_at - now, MINIMUM_TTL) if entry.expires_at else None)
+    written = {write.key for write in writes}
+    return [*(Delete(key) for key in (entry.key, *_index(row)) if key not in written), *writes]
 
 
 class Outbox:
@@ -156,6 +146,7 @@ class Outbox:
         self._store = store
         self._clock = clock
         self._notifiers = notifiers
+        self._rows = _rows(store, clock)
         self._channels: dict[str, Channel] = {}
 
     async def deliver_due(self, *channels: Channel) -> int:
@@ -171,11 +162,11 @@ class Outbox:
         async for index in self._due():
             row_id = index.value.decode(errors="replace")
             seen.add(row_id)
-            if self._channels.get(row_id, channel) == channel and (found := await self._indexed(index)):
-                self._channels[row_id] = found[1].channel
-                if found[1].channel == channel:
+            if self._channels.get(row_id, channel) == channel and (found := await self._behind(index)):
+                self._channels[row_id] = found.record.channel
+                if found.record.channel == channel:
                     count += 1
-                    if not await self._deliver(*found):
+                    if not await self._deliver(found):
                         return count
         # In a long queue a row of the other channel is not read again once a second.
         self._channels = {one: kept for one, kept in self._channels.items() if one in seen}
@@ -183,54 +174,44 @@ class Outbox:
 
     async def rows(self, state: State | None = None) -> AsyncIterator[Row]:
         """Yield every row that can be read, or those in `state`, by id."""
-        after = None
-        while page := await self._store.scan(ROW, after=after):
-            after = page[-1].key
-            for entry in page:
-                row = readable(Row, entry)
-                if row and state in (None, row.state):
-                    yield row
+        async for page in self._rows.pages():
+            for row in page.records:
+                if state in (None, row.record.state):
+                    yield row.record
 
     async def unreadable(self) -> list[RecordUnreadable]:
         """Return why rows cannot be read, one for each."""
-        found: list[RecordUnreadable] = []
-        after = None
-        while page := await self._store.scan(ROW, after=after):
-            after = page[-1].key
-            found += parted(tried(Row, entry) for entry in page)[1]
-        return found
+        return [one async for page in self._rows.pages() for one in page.unreadable]
 
     async def dead(self, limit: int) -> list[Row]:
         """Return at most `limit` rows that were refused permanently."""
-        found = [await self._indexed(index) for index in await self._store.scan(_DEAD, limit=limit)]
-        return [row for _, row in filter(None, found)]
+        return await self._indexed(_DEAD, limit)
 
     async def count(self, state: Literal["waiting", "held", "dead", "unreadable"]) -> int:
-        """Return how many rows are in `state`, at most 1,000."""
+        """Return how many rows are in `state`, at most `MOST_COUNTED`."""
         prefix = {"waiting": _DUE, "held": _HELD, "dead": _DEAD, "unreadable": _UNREADABLE}[state]
-        indexed = await self._store.scan(prefix, limit=1000)
         if state in ("held", "dead"):
-            return sum([await self._indexed(entry) is not None for entry in indexed])
-        return len(indexed)
+            return len(await self._indexed(prefix, MOST_COUNTED))
+        return len([index async for index in self._rows.entries(prefix, limit=MOST_COUNTED)])
 
     async def stuck(self) -> int:
         """Return how many of the next 100 were tried `MANY` times by a service that is configured."""
-        found = [await self._indexed(index) for index in await self._store.scan(_DUE, limit=100)]
-        return sum(row.attempts >= MANY and row.channel in self._notifiers for _, row in filter(None, found))
+        rows = await self._indexed(_DUE, 100)
+        return sum(row.attempts >= MANY and row.channel in self._notifiers for row in rows)
 
     async def release(self, row_id: str) -> bool:
         """Make a held or dead row due now; return whether there was one; raise `RecordUnreadable`."""
-        return await self._change(row_id, "waiting")
+        return await self._change(row_id, lambda row: row.change(state="waiting", due_at=self._clock.now()))
 
     async def drop(self, row_id: str) -> bool:
         """Remove a held or dead row permanently; return whether there was one; raise `RecordUnreadable`."""
-        return await self._change(row_id, None)
+        return await self._change(row_id, lambda _: None)
 
     async def hold_all(self) -> int:
         """Hold back everything that waits (after a restore); return how many rows that were."""
-        waiting = [row async for row in self.rows("waiting")]
-        for row in waiting:
-            await write(self._store, _replaced(row, _stored(row.change(state="held"))))
+        waiting = [row.id async for row in self.rows("waiting")]
+        for row_id in waiting:
+            _ = await self._rows.update(row_id, _held)
         return len(waiting)
 
     async def _due(self) -> AsyncIterator[Entry]:
@@ -238,52 +219,54 @@ class Outbox:
 
         That was noted before the clock was put back.
         """
-        after = None
-        while indexed := await self._store.scan(_DUE, after=after, limit=PAGE):
-            after = indexed[-1].key
-            for entry in indexed:
-                if _due_at(entry) <= _stamp(self._clock.now()):
-                    yield entry
-            if _due_at(indexed[-1]) > _stamp(self._clock.now()):
+        async for index in self._rows.entries(_DUE):
+            if _due_at(index) > sortable(self._clock.now()):
                 break
-        latest = _stamp(self._clock.now() + 2 * LONGEST_RETRY)
-        for entry in await self._store.scan(_DUE, limit=PAGE, reverse=True):
-            if _due_at(entry) > latest:
-                yield entry
+            yield index
+        latest = sortable(self._clock.now() + 2 * LONGEST_RETRY)
+        async for index in self._rows.entries(_DUE, limit=_MOST_PUT_OFF, newest_first=True):
+            if _due_at(index) > latest:
+                yield index
 
-    async def _indexed(self, index: Entry) -> tuple[Entry, Row] | None:
+    async def _indexed(self, prefix: str, limit: int) -> list[Row]:
+        found = [await self._behind(index) async for index in self._rows.entries(prefix, limit=limit)]
+        return [one.record for one in found if one]
+
+    async def _behind(self, index: Entry) -> Stored[Row] | None:
         """Return the row that an index entry leads to; put an entry that leads to none out of the way."""
         row_id = index.value.decode(errors="replace")
-        entry = await self._store.get(_row_key(row_id))
-        row = readable(Row, entry)
-        if entry and row and _index_key(row) == index.key:
-            return entry, row
         writes: list[Write] = [Delete(index.key)]
-        if entry and not row:
-            log.error("notification cannot be read", id=row_id)
+        try:
+            found = await self._rows.get(row_id)
+        except RecordUnreadable:
+            log.error("notification cannot be read", id=row_id)  # noqa: TRY400  the error says no more than that
             writes.append(Put(f"{_UNREADABLE}{row_id}", index.value))
-        if isinstance(await self._store.commit(writes, [Unchanged(index.key, index.version)]), Conflict):
+        else:
+            if found and index.key in _index(found.record):
+                return found
+        outcome = await commit(self._store, Changes(writes, [Unchanged(index.key, index.version)]))
+        if isinstance(outcome, Conflict):
             log.info("the index of notifications changed meanwhile", id=row_id)
         return None
 
-    async def _deliver(self, entry: Entry, row: Row) -> bool:
+    async def _deliver(self, old: Stored[Row]) -> bool:
         """Try one row; return whether its channel works."""
+        row = old.record
         try:
             async with asyncio.timeout(SEND_DEADLINE):
                 await self._notifier(row.channel).send(row.message())
         except DeliveryFailed as error:
-            await self._failed(entry, row, str(error), permanent=error.permanent)
+            await self._failed(old, str(error), permanent=error.permanent)
             return error.permanent
         except TimeoutError:
-            await self._failed(entry, row, f"No answer within {SEND_DEADLINE:g} s.", permanent=False)
+            await self._failed(old, f"No answer within {SEND_DEADLINE:g} s.")
             return False
         except Exception as error:  # a bug in one notifier must stop neither the other nor the rows behind
             log.exception("notifier crashed", id=row.id, channel=row.channel)
-            await self._failed(entry, row, f"Unexpected {type(error).__name__}.", permanent=False)
+            await self._failed(old, f"Unexpected {type(error).__name__}.")
             return False
         done = row.change(state="delivered", attempts=row.attempts + 1, last_error=None)
-        if not await self._replace(entry, row, [Put(_row_key(row.id), _json(done), KEEP_DELIVERED)]):
-            log.info("notification changed while it was sent", id=row.id, channel=row.channel)
+        await self._replace(old, done)
         log.info("notification delivered", id=row.id, channel=row.channel, attempts=done.attempts)
         return True
 
@@ -293,31 +276,36 @@ class Outbox:
             raise DeliveryFailed(f"No {channel} service is configured.", permanent=False)
         return notifier
 
-    async def _failed(self, entry: Entry, row: Row, reason: str, *, permanent: bool) -> None:
-        attempts = row.attempts + 1
-        due = self._clock.now() + min(LONGEST_RETRY, FIRST_RETRY * 2 ** min(attempts - 1, 16))
+    async def _failed(self, old: Stored[Row], reason: str, *, permanent: bool = False) -> None:
+        row, now, attempts = old.record, self._clock.now(), old.record.attempts + 1
+        due = now + min(LONGEST_RETRY, FIRST_RETRY * 2 ** min(attempts - 1, 16))
         state: State = "dead" if permanent else "waiting"
-        writes = _stored(row.change(state=state, attempts=attempts, due_at=due, last_error=reason))
-        if permanent and row.channel != "push":
-            writes += enqueue([_dead_letter(row, reason)], self._clock.now())
-        if not await self._replace(entry, row, writes):
-            log.info("notification changed while it was sent", id=row.id, channel=row.channel)
+        drafts = [_dead_letter(row, reason)] if permanent and row.channel != "push" else []
+        failed = row.change(state=state, attempts=attempts, due_at=due, last_error=reason)
+        await self._replace(old, failed, enqueue(drafts, now))
         log.warning("notification not accepted", id=row.id, channel=row.channel, attempts=attempts, state=state)
 
-    async def _replace(self, entry: Entry, row: Row, writes: list[Write]) -> bool:
-        """Return whether the row was replaced: not when it has changed since it was read."""
-        outcome = await self._store.commit(_replaced(row, writes), [Unchanged(entry.key, entry.version)])
-        return isinstance(outcome, Committed)
+    async def _replace(self, old: Stored[Row], new: Row, more: Sequence[Write] = ()) -> None:
+        """Replace a row that was tried, unless it has changed meanwhile: what was made of it then stands."""
+        outcome = await commit(self._store, self._rows.changes(old.id, old, new) + Changes(more))
+        if isinstance(outcome, Conflict):
+            log.info("notification changed while it was sent", id=old.id, channel=old.record.channel)
 
-    async def _change(self, row_id: str, state: State | None) -> bool:
-        while True:
-            entry = await self._store.get(_row_key(row_id))
-            row = read(Row, entry) if entry else None
-            if entry is None or row is None or row.state not in ("held", "dead"):
+    async def _change(self, row_id: str, change: Callable[[Row], Row | None]) -> bool:
+        """Change a held or dead row, or remove it (None); return whether there was one."""
+
+        async def attempt() -> bool | Conflict:
+            old = await self._rows.get(row_id)
+            if old is None or old.record.state not in ("held", "dead"):
                 return False
-            changed = _stored(row.change(state=state, due_at=self._clock.now())) if state else []
-            if await self._replace(entry, row, changed):
-                return True
+            outcome = await commit(self._store, self._rows.changes(row_id, old, change(old.record)))
+            return outcome if isinstance(outcome, Conflict) else True
+
+        return await compare_and_set(attempt, f"The notification {row_id} changes all the time; nothing was done.")
+
+
+def _rows(store: Store, clock: Clock) -> Collection[Row]:
+    return Collection(store, clock, Row, ROW, _index, _life)
 
 
 def _row(draft: Draft, now: datetime, state: State) -> Row:
@@ -335,36 +323,27 @@ def _row(draft: Draft, now: datetime, state: State) -> Row:
     )
 
 
-def _stored(row: Row) -> list[Write]:
-    return [Put(_row_key(row.id), _json(row)), Put(_index_key(row), row.id.encode())]
+def _held(row: Row) -> Row:
+    return row.change(state="held") if row.state == "waiting" else row
 
 
-def _replaced(row: Row, writes: list[Write]) -> list[Write]:
-    written = {write.key for write in writes}
-    old = [key for key in (_row_key(row.id), _index_key(row)) if key not in written]
-    return [*(Delete(key) for key in old), *writes]
+def _stored(row: Row, life: timedelta | None = None) -> list[Write]:
+    """Return the writes that store a row over whatever is there, with its index."""
+    return [Put(f"{ROW}{row.id}", row.to_bytes(), life), *(Put(key, row.id.encode()) for key in _index(row))]
 
 
-def _row_key(row_id: str) -> str:
-    return f"{ROW}{row_id}"
+def _index(row: Row) -> Iterable[str]:
+    """Return the key by which a row is found, unless it is delivered."""
+    prefixes = {"waiting": f"{_DUE}{sortable(row.due_at)}:", "held": _HELD, "dead": _DEAD}
+    return [f"{prefixes[row.state]}{row.id}"] if row.state in prefixes else []
 
 
-def _index_key(row: Row) -> str:
-    if row.state == "waiting":
-        return f"{_DUE}{_stamp(row.due_at)}:{row.id}"
-    return f"{_DEAD if row.state == 'dead' else _HELD}{row.id}"
+def _life(row: Row) -> timedelta | None:
+    return KEEP_DELIVERED if row.state == "delivered" else None
 
 
 def _due_at(index: Entry) -> str:
     return index.key.removeprefix(_DUE).partition(":")[0]
-
-
-def _stamp(moment: datetime) -> str:
-    return moment.strftime("%Y%m%dT%H%M%S.%fZ")
-
-
-def _json(row: Row) -> bytes:
-    return row.to_bytes()
 
 
 def _dead_letter(row: Row, reason: str) -> Draft:
