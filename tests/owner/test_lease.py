@@ -138,6 +138,15 @@ async def test_leases_of_two_jobs() -> None:
     assert await Lease(rivals.store, rivals.clock, "other job", "theirs", TERM).take() is not None
 
 
+@pytest.mark.parametrize("value", [b"", b"{", b'{"v": 2}'])
+async def test_a_lease_that_cannot_be_read(value: bytes) -> None:
+    """A damaged lease, or one of a newer version, keeps nobody from the job: one of two takes it."""
+    rivals = Rivals()
+    assert isinstance(await rivals.store.commit([Put("lease:job", value)]), Committed)
+    await rivals.taken()
+    assert await rivals.theirs.take() is None
+
+
 async def test_overtaken_in_the_act() -> None:
     """Who is overtaken between looking and taking gets nothing."""
     rivals = Rivals()

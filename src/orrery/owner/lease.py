@@ -5,10 +5,10 @@ from typing import Literal
 
 from pydantic import AwareDatetime
 
-from orrery.owner.stored import readable
 from orrery.ports.clock import Clock
-from orrery.ports.store import Absent, Check, Committed, Delete, Put, Store, Unchanged
+from orrery.ports.store import Check, Committed, Delete, Store, Unchanged
 from orrery.record import Record
+from orrery.runtime.collection import Changes, Collection, commit
 
 
 class Holder(Record):
@@ -29,36 +29,33 @@ class Lease:
     def __init__(self, store: Store, clock: Clock, name: str, holder: str, term: timedelta) -> None:
         self._store = store
         self._clock = clock
-        self._key = f"lease:{name}"
+        # One that cannot be read is free, or nobody would ever do the job.
+        self._held = Collection(store, clock, Holder, f"lease:{name}", derived=True)
         self._holder = holder
         self._term = term
 
     async def take(self) -> int | None:
         """Take or renew the lease; return its fencing token, or None while another holds it."""
-        entry = await self._store.get(self._key)
-        # One that cannot be read is free, or nobody would ever do the job.
-        holder = readable(Holder, entry)
-        if entry and holder and not self._is_free(holder):
-            return entry.version if self._is_ours(holder) else None
-        held = Holder(holder=self._holder, until=self._clock.now() + self._term)
-        check: Check = Unchanged(self._key, entry.version) if entry else Absent(self._key)
-        outcome = await self._store.commit([Put(self._key, held.to_bytes())], [check])
+        held, unchanged = await self._held.replaceable()
+        if held and isinstance(unchanged, Unchanged) and not self._is_free(held):
+            return unchanged.version if self._is_ours(held) else None
+        ours = Holder(holder=self._holder, until=self._clock.now() + self._term)
+        outcome = await commit(self._store, Changes([self._held.put(ours)], [unchanged]))
         return outcome.version if isinstance(outcome, Committed) else None
 
     def fence(self, token: int) -> Check:
         """Return the check that the lease is still the one that `token` was given for."""
-        return Unchanged(self._key, token)
+        return Unchanged(self._held.key(), token)
 
     async def release(self, token: int) -> None:
-        """Let another take the lease at once; harmless when it has moved on."""
-        _ = await self._store.commit([Delete(self._key)], [self.fence(token)])
+        """Let another take the lease at once; a conflict means that another has taken it already."""
+        _ = await commit(self._store, Changes([Delete(self._held.key())], [self.fence(token)]))
 
     async def give_up(self) -> None:
         """Let another take the lease at once if it is ours, as on a planned stop."""
-        entry = await self._store.get(self._key)
-        holder = readable(Holder, entry)
-        if entry and holder and self._is_ours(holder):
-            await self.release(entry.version)
+        held = await self._held.find()
+        if held and self._is_ours(held.record):
+            await self.release(held.version)
 
     def _is_free(self, held: Holder) -> bool:
         """Our own lease counts as free when half its term is over, so that frequent calls cost few commits.
