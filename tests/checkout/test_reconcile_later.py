@@ -6,7 +6,7 @@ import pytest
 
 from orrery.checkout.desk import Grant
 from orrery.checkout.records import Pending
-from orrery.owner.restored import Restored
+from orrery.owner.restored import RESTORED, Restored
 from orrery.ports.store import Put
 from tests.support.checkout import BUYER, PRODUCT, Shop, session, session_json
 from tests.support.clock import START
@@ -26,7 +26,7 @@ async def test_who_pays_after_a_restore_is_told() -> None:
     """A session that was seen unpaid since the restore is new when it is paid: nobody was told of it."""
     shop = Shop()
     await shop.offered("cs_1")
-    await shop.store.commit([Restored(at=START).put()])
+    await shop.store.commit([Put(RESTORED, Restored(at=START).to_bytes())])
     shop.processor.sessions.append(session(payment_status="unpaid", price_ids=PRICES))
     assert (await shop.reconciliation.run()).unpaid == ["cs_1"]
     shop.clock.advance(3 * DAYS)
@@ -41,7 +41,7 @@ async def test_a_dry_run_after_a_restore_catches_up_with_nothing() -> None:
     """Only a reconciliation that grants ends the silence after a restore."""
     shop = Shop()
     await shop.offered("cs_1")
-    await shop.store.commit([Restored(at=START).put()])
+    await shop.store.commit([Put(RESTORED, Restored(at=START).to_bytes())])
     shop.processor.sessions.append(session(price_ids=PRICES))
     await shop.reconciliation.run(dry_run=True)
     assert (await shop.reconciliation.run()).held_notifications == 1
@@ -52,7 +52,7 @@ async def test_a_short_look_after_a_restore_does_not_end_the_silence_further_bac
     shop = Shop()
     await shop.offered("cs_1")
     shop.clock.advance(2 * DAYS)
-    await shop.store.commit([Restored(at=shop.clock.now()).put()])
+    await shop.store.commit([Put(RESTORED, Restored(at=shop.clock.now()).to_bytes())])
     shop.processor.sessions.append(session(price_ids=PRICES))
     assert (await shop.reconciliation.run(timedelta(days=1))).examined == 0
     assert (await shop.reconciliation.run()).held_notifications == 1
@@ -62,10 +62,10 @@ async def test_the_next_restore_is_silent_again() -> None:
     """A second restore forgets anew, whatever was caught up with after the first."""
     shop = Shop()
     await shop.offered("cs_1")
-    await shop.store.commit([Restored(at=START).put()])
+    await shop.store.commit([Put(RESTORED, Restored(at=START).to_bytes())])
     await shop.reconciliation.run()
     shop.clock.advance(60)
-    await shop.store.commit([Restored(at=shop.clock.now()).put()])
+    await shop.store.commit([Put(RESTORED, Restored(at=shop.clock.now()).to_bytes())])
     shop.processor.sessions.append(session(price_ids=PRICES))
     assert (await shop.reconciliation.run()).held_notifications == 1
 

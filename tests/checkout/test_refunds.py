@@ -8,7 +8,7 @@ import pytest
 from orrery.checkout.records import Reversal
 from orrery.checkout.refunds import Discrepancy
 from orrery.errors import ItemUnreadable
-from orrery.owner.restored import Restored
+from orrery.owner.restored import RESTORED, Restored
 from orrery.ports.processor import Charge, ChargeEvent, Dispute
 from orrery.ports.store import Put
 from tests.support.checkout import Shop, ids, session, session_json
@@ -256,7 +256,7 @@ async def test_what_was_told_before_a_restore_is_held_back() -> None:
     """A refund or dispute of before the restore may have been told; what comes later is told."""
     shop = await sold()
     shop.clock.advance(DAY.total_seconds())
-    await shop.store.commit([Restored(at=shop.clock.now()).put()])
+    await shop.store.commit([Put(RESTORED, Restored(at=shop.clock.now()).to_bytes())])
     shop.processor.charge_events.append(ChargeEvent(START + DAY / 2, dispute()))
     await shop.reconciliation.run_unattended()
     assert {row.id: row.state for row in await shop.told()}["dispute-du_1"] == "held"

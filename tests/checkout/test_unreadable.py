@@ -145,7 +145,7 @@ ACTIONS: dict[str, Action] = {
     "look for drift": lambda world: world.rehearsal.verification.check_newest(),
     "page, drift": lambda world: world.rehearsal.verification.panel(),
     "last look": lambda world: world.rehearsal.verification.last_check(),
-    "last restore": lambda world: last_restore(world.shop.store),
+    "last restore": lambda world: last_restore(world.shop.store, world.shop.clock),
     "lease": led,
     "notifications": all_rows,
     "dead notifications": lambda world: world.shop.outbox.dead(10),

@@ -243,7 +243,7 @@ async def test_after_a_restore() -> None:
     await checked.look()
     checked.clock.advance(3600)
     assert checked.store is not None
-    await checked.store.commit([Restored(at=checked.clock.now()).put()])
+    await checked.store.commit([Put(RESTORED, Restored(at=checked.clock.now()).to_bytes())])
     checked.put(KEY, "second")
     await checked.look()
     (push,) = await checked.pushes()

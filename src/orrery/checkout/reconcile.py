@@ -148,7 +148,7 @@ class Reconciliation:
             for error in await self._states.note_expired(start):
                 report.leave_out(error)
         if restored and not dry_run:
-            await restored.reconciled(self._store, start)
+            await restored.reconciled(self._store, self._clock, start)
         if start <= whole and not dry_run:
             charges_at = now if charges or last is None else last.charges_at
             seen = _reconciled(report, start, self._clock.now()).change(charges_at=charges_at)
@@ -168,7 +168,7 @@ class Reconciliation:
 
     async def _restored(self, report: ReconciliationReport) -> Restored | None:
         try:
-            return await last_restore(self._store)
+            return await last_restore(self._store, self._clock)
         except RecordUnreadable as error:
             # The notifications of any sale may have been sent before a restore, and a second one cannot be undone.
             report.leave_out(error)

@@ -6,12 +6,11 @@ from typing import Literal
 
 from pydantic import AwareDatetime
 
-from orrery.owner import stored
 from orrery.owner.outbox import Outbox
 from orrery.ports.clock import Clock
-from orrery.ports.store import Delete, Put, Store, Unchanged
+from orrery.ports.store import Delete, Store
 from orrery.record import Record
-from orrery.runtime.collection import write
+from orrery.runtime.collection import Collection, Walk, commit, write
 
 RESTORED = "restored-at"
 APPROVALS = "approval:"
@@ -31,18 +30,14 @@ class Restored(Record):
         caught_up = self.reconciled_since is not None and created >= self.reconciled_since
         return created <= self.at and not caught_up
 
-    async def reconciled(self, store: Store, since: datetime) -> None:
+    async def reconciled(self, store: Store, clock: Clock, since: datetime) -> None:
         """Note that a reconciliation has read all completed sessions that were created since that time."""
-        entry = await store.get(RESTORED)
-        noted = stored.readable(Restored, entry)
-        if entry and noted == self and (self.reconciled_since is None or since < self.reconciled_since):
+        restores = _restores(store, clock)
+        noted = await restores.find()
+        if noted and noted.record == self and (self.reconciled_since is None or since < self.reconciled_since):
             later = self.change(reconciled_since=since)
-            # After another restore meanwhile, this reconciliation does not count.
-            _ = await store.commit([later.put()], [Unchanged(RESTORED, entry.version)])
-
-    def put(self) -> Put:
-        """Return the write that keeps this."""
-        return Put(RESTORED, self.to_bytes())
+            # A conflict means another restore meanwhile: this reconciliation does not count.
+            _ = await commit(store, restores.changes("", noted, later))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +55,29 @@ class Restoration:
         self._store = store
         self._clock = clock
         self._outbox = outbox
+        self._restores = _restores(store, clock)
 
     async def settle(self) -> RestoreResult:
         """Note the restore, hold notifications back, void approvals, and delete old leases."""
-        await write(self._store, [Restored(at=self._clock.now()).put()])
+        await write(self._store, [self._restores.put(Restored(at=self._clock.now()))])
         _ = await self._delete(LEASES)
         return RestoreResult(await self._outbox.hold_all(), await self._delete(APPROVALS))
 
     async def _delete(self, prefix: str) -> int:
+        """Delete everything under a prefix, readable or not; return how much that was."""
         deleted = 0
-        while page := await self._store.scan(prefix):
+        async for page in Walk(prefix).over(self._store, self._clock):
             await write(self._store, [Delete(entry.key) for entry in page])
             deleted += len(page)
         return deleted
 
 
-async def last_restore(store: Store) -> Restored | None:
+def _restores(store: Store, clock: Clock) -> Collection[Restored]:
+    """Return the record of the last restore."""
+    return Collection(store, clock, Restored, RESTORED)
+
+
+async def last_restore(store: Store, clock: Clock) -> Restored | None:
     """Return the last restore, or None; raise `RecordUnreadable`."""
-    entry = await store.get(RESTORED)
-    return stored.read(Restored, entry) if entry else None
+    found = await _restores(store, clock).get()
+    return found.record if found else None

@@ -164,7 +164,7 @@ class SecretsCheck:
 
     async def _after_restore(self, entries: Mapping[str, tuple[Entry, Baseline | None]]) -> str:
         try:
-            restored = await last_restore(self._store)
+            restored = await last_restore(self._store, self._clock)
         except RecordUnreadable as error:
             return str(error)
         if restored is None or not any(known and known.since < restored.at for _, known in entries.values()):
