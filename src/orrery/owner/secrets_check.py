@@ -5,23 +5,23 @@ every ten minutes: it compares each secret with its known state (in the store, f
 value in memory.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
 
-from orrery.errors import Invalid, RecordUnreadable, StoreError, StoreUnavailable
+from orrery.errors import Invalid, RecordUnreadable, StoreError
 from orrery.owner import outbox
 from orrery.owner.baseline import ANNOUNCED_FOR, Alarm, Announcement, Baseline, CheckContext, compare
 from orrery.owner.fingerprints import DIRECTORY, SecretObservation, SecretObservations
 from orrery.owner.restored import last_restore
 from orrery.owner.secret_alerts import SecretEvent, SecretUse, describe, pushes
-from orrery.owner.stored import readable, replaceable
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding, secret_part
 from orrery.ports.panels import Panel, moment
-from orrery.ports.store import Absent, Check, Conflict, Entry, Put, Store, Unchanged, Write
-from orrery.runtime.collection import Changes, commit, write
+from orrery.ports.store import Absent, Check, Conflict, Store
+from orrery.runtime.collection import Changes, Collection, commit, compare_and_set, write
 
 BASELINE = "secret:"
 ANNOUNCED = "secret-announced:"
@@ -29,7 +29,6 @@ ANNOUNCED = "secret-announced:"
 SETTLE = 2.0
 """Seconds after which a difference is checked again: a file that is being written is empty for an instant."""
 
-_ROUNDS = 20
 _COLUMNS = ("secret", "state", "announced", "fingerprint")
 
 log = structlog.get_logger()
@@ -59,6 +58,8 @@ class SecretsCheck:
     ) -> None:
         self._store = store
         self._clock = clock
+        self._baselines = Collection(store, clock, Baseline, BASELINE)
+        self._announced = Collection(store, clock, Announcement, ANNOUNCED, life=lambda _: ANNOUNCED_FOR)
         self.held = held
         self._observe = observe
 
@@ -74,10 +75,9 @@ class SecretsCheck:
     async def check(self) -> None:
         """Compare the secrets with their known state, and enqueue one push about each difference."""
         observations = await self._settled_observations()
-        for _ in range(_ROUNDS):
-            if await self._note(observations):
-                return
-        raise StoreUnavailable("The store is too busy to note how the secrets are.")
+        await compare_and_set(
+            partial(self._note, observations), "The store is too busy to note how the secrets are."
+        )
 
     async def announce(self, name: str, reason: str, *, removal: bool = False) -> Announcement:
         """Accept a change or a permanent removal of a secret within the next 24 hours; raise `Invalid`."""
@@ -89,17 +89,17 @@ class SecretsCheck:
         announcement = Announcement(
             name=name, reason=reason.strip(), removal=removal, at=now, until=now + ANNOUNCED_FOR
         )
-        await write(self._store, [Put(ANNOUNCED + name, announcement.to_bytes(), ANNOUNCED_FOR)])
+        await write(self._store, [self._announced.put(announcement, name)])
         return announcement
 
     async def announced(self) -> dict[str, Announcement]:
         """Return the announcements that count now, by secret."""
-        found = [readable(Announcement, entry) for entry in await self._store.scan(ANNOUNCED)]
-        return {one.name: one for one in found if one and self._clock.now() < one.until}
+        found = (await self._announced.all()).values()
+        return {one.name: one for one in found if self._clock.now() < one.until}
 
     async def baselines(self) -> dict[str, Baseline]:
         """Return the known state of each secret, by its name."""
-        return {name: known for name, (_, known) in (await self._entries()).items() if known}
+        return {name: one for name, (one, _) in (await self._stored()).items() if one}
 
     async def findings(self) -> list[Finding]:
         """Return a finding for each secret with an alarm, or one for all; an empty list when the store fails."""
@@ -138,42 +138,41 @@ class SecretsCheck:
     def _differs(self, name: str, observed: SecretObservation) -> bool:
         return self.held.fingerprints.get(name, observed.fingerprint or None) != (observed.fingerprint or None)
 
-    async def _note(self, observations: SecretObservations) -> bool:
-        """Store the observations with their pushes in one commit; return False after another process's commit."""
-        entries, announced, now = await self._entries(), await self.announced(), self._clock.now()
+    async def _note(self, observations: SecretObservations) -> Conflict | None:
+        """Store the observations with their pushes in one commit; return what another process changed."""
+        known, announced, now = await self._stored(), await self.announced(), self._clock.now()
         events: list[SecretEvent] = []
-        writes: list[Write] = []
-        checks: list[Check] = []
+        changes = Changes()
         for name, observed in observations.items():
-            entry, before = entries.get(name, (None, None))
+            before, unchanged = known.get(name, (None, Absent(self._baselines.key(name))))
             held = self.held.fingerprints.get(name, observed.fingerprint or None)
             context = CheckContext(now, self.held.observer, announced.get(name), held)
             after, kind = compare(before, name, observed, context)
             if after and after != before:
-                writes.append(Put(BASELINE + name, after.to_bytes()))
-                checks.append(Unchanged(entry.key, entry.version) if entry else Absent(BASELINE + name))
+                changes += Changes([self._baselines.put(after, name)], [unchanged])
             if kind:
                 events.append(SecretEvent(name, kind, held is not None, held != (observed.fingerprint or None)))
-        restored = await self._after_restore(entries) if events else ""
-        writes += outbox.enqueue(pushes(events, self.uses, now, restored), now)
-        if writes and isinstance(await commit(self._store, Changes(writes, checks)), Conflict):
-            return False
+        restored = await self._after_restore(one for one, _ in known.values() if one) if events else ""
+        changes += Changes(outbox.enqueue(pushes(events, self.uses, now, restored), now))
+        if changes.writes and isinstance(outcome := await commit(self._store, changes), Conflict):
+            return outcome
         for event in events:
             log.warning("secrets are not as before", which=event.name, found=event.kind)
-        return True
+        return None
 
-    async def _after_restore(self, entries: Mapping[str, tuple[Entry, Baseline | None]]) -> str:
+    async def _after_restore(self, known: Iterable[Baseline]) -> str:
         try:
             restored = await last_restore(self._store, self._clock)
         except RecordUnreadable as error:
             return str(error)
-        if restored is None or not any(known and known.since < restored.at for _, known in entries.values()):
+        if restored is None or not any(one.since < restored.at for one in known):
             return ""
         return f"The store was restored at {restored.at:%Y-%m-%d %H:%M} UTC: it may not know of a rotation before."
 
-    async def _entries(self) -> dict[str, tuple[Entry, Baseline | None]]:
-        found = await self._store.scan(BASELINE)
-        return {entry.key.removeprefix(BASELINE): (entry, replaceable(Baseline, entry)) for entry in found}
+    async def _stored(self) -> dict[str, tuple[Baseline | None, Check]]:
+        """Return the known state of each secret as `Collection.replaceable` does; raise `RecordUnreadable`."""
+        entries = self._baselines.entries()
+        return {entry.key.removeprefix(BASELINE): self._baselines.replaceable_in(entry) async for entry in entries}
 
     def _holds(self, name: str) -> bool:
         return self.held.fingerprints.get(name) is not None
