@@ -16,15 +16,14 @@ from typing import Literal
 import structlog
 from pydantic import AwareDatetime
 
-from orrery.errors import RecordUnreadable, StoreUnavailable
+from orrery.errors import RecordUnreadable
 from orrery.owner import outbox
-from orrery.owner.stored import replaceable
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.notifier import Priority
-from orrery.ports.store import Absent, Check, Conflict, Delete, Entry, Put, Store, Unchanged, Write
+from orrery.ports.store import Absent, Check, Conflict, Delete, Store
 from orrery.record import Record
-from orrery.runtime.collection import Changes, commit
+from orrery.runtime.collection import Changes, Collection, commit, compare_and_set, sortable
 
 EVERY = timedelta(seconds=10)
 """How often the findings are looked at (decision 52)."""
@@ -36,12 +35,6 @@ OVER_AFTER = timedelta(minutes=10)
 """How long a part must be well until its outage is over, so that what comes and goes is one outage."""
 
 OUTAGE = "outage:"
-
-_ROUNDS = 20
-"""How often a look is repeated that another process overtook."""
-
-_MOST = 1000
-"""How many outages are read: more than there are parts."""
 
 log = structlog.get_logger()
 
@@ -101,26 +94,17 @@ def _lasts(since: datetime, time: timedelta, now: datetime) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """The change of one part's outage."""
+    """The change of one part's outage; `kept` makes the stored record `after` of `before`."""
 
     part: str
-    entry: Entry | None
     before: Outage | None
     after: Outage | None
+    kept: Changes
 
     @property
     def alarm(self) -> int:
         """The difference of the push levels: above 0 a push about the outage, below 0 one about its end."""
         return (self.after.alarm if self.after else 0) - (self.before.alarm if self.before else 0)
-
-    def write(self) -> Write:
-        """Return the write that keeps it."""
-        key = OUTAGE + self.part
-        return Put(key, self.after.to_bytes()) if self.after else Delete(key)
-
-    def check(self) -> Check:
-        """Return the check that nobody changed it meanwhile."""
-        return Unchanged(self.entry.key, self.entry.version) if self.entry else Absent(OUTAGE + self.part)
 
 
 class OutageWatch:
@@ -131,47 +115,51 @@ class OutageWatch:
     def __init__(self, store: Store, clock: Clock, findings: Callable[[], Awaitable[Sequence[Finding]]]) -> None:
         self._store = store
         self._clock = clock
+        self._outages = Collection(store, clock, Outage, OUTAGE)
         self._findings = findings
         self._began = clock.now()
 
     async def notify(self) -> None:
         """Check once; enqueue at most one push about parts that broke and one about parts that work again."""
         findings = await self._findings()
-        for _ in range(_ROUNDS):
+
+        async def attempt() -> Conflict | None:
             now = self._clock.now()
-            changes = await self._changes(findings, CheckTime(now, self._began))
-            if not changes:
-                return
-            told = outbox.enqueue(_pushes(changes, findings, now), now)
-            writes, checks = [one.write() for one in changes], [one.check() for one in changes]
-            if not isinstance(await commit(self._store, Changes([*writes, *told], checks)), Conflict):
-                return
-        raise StoreUnavailable("The store is too busy to note what is broken.")
+            found = await self._changes(findings, CheckTime(now, self._began))
+            if not found:
+                return None
+            told = Changes(outbox.enqueue(_pushes(found, findings, now), now))
+            outcome = await commit(self._store, sum((one.kept for one in found), told))
+            return outcome if isinstance(outcome, Conflict) else None
+
+        await compare_and_set(attempt, "The store is too busy to note what is broken.")
 
     async def _changes(self, findings: Sequence[Finding], look: CheckTime) -> list[_Change]:
         """Return what differs from what is stored; an outage that a newer version wrote is left as it is."""
-        entries = {entry.key.removeprefix(OUTAGE): entry for entry in await self._store.scan(OUTAGE, limit=_MOST)}
         by_part = {one.part: one for one in findings}
         everything = {part: one for part, one in by_part.items() if one.state == "broken"}
         bad = {part: one for part, one in everything.items() if not one.told}
-        known: dict[str, Outage | None] = {}
-        for part, entry in entries.items():
+        known: dict[str, tuple[Outage | None, Check]] = {}
+        async for entry in self._outages.entries():
+            part = entry.key.removeprefix(OUTAGE)
             try:
-                known[part] = replaceable(Outage, entry)
+                known[part] = self._outages.replaceable_in(entry)
             except RecordUnreadable as error:
                 log.warning("the owner is not told of this part", part=part, why=str(error))
                 _ = bad.pop(part, None)
         # Until its outage is over: what follows from a cause may take a while longer to work again.
-        causes = everything.keys() | {part for part, one in known.items() if one and one.told_at}
+        causes = everything.keys() | {part for part, (one, _) in known.items() if one and one.told_at}
         changes: list[_Change] = []
         for part in {**bad, **known}:
-            before, finding = known.get(part), bad.get(part)
+            finding = bad.get(part)
+            before, unchanged = known.get(part, (None, Absent(self._outages.key(part))))
             if finding:
                 after = broken(before, finding, look, causes)
             else:
                 after = before and well(before, by_part.get(part), look)
             if after != before:
-                changes.append(_Change(part, entries.get(part), before, after))
+                write = self._outages.put(after, part) if after else Delete(self._outages.key(part))
+                changes.append(_Change(part, before, after, Changes([write], [unchanged])))
         return changes
 
 
@@ -204,7 +192,7 @@ def _over_push(over: Sequence[Outage], by_part: Mapping[str, Finding], now: date
 def _push(what: str, told: Mapping[str, str], now: datetime, priority: Priority, tag: str) -> outbox.Draft:
     first, *more = told
     return outbox.Draft(
-        id=f"{what}-{first}-{now:%Y%m%dT%H%M%S.%fZ}".lower().replace(" ", "-"),
+        id=f"{what}-{first}-{sortable(now)}".lower().replace(" ", "-"),
         channel="push",
         title=f"{what}: {len(told)} parts" if more else f"{what}: {first}",
         body="\n".join(f"{part}: {text}" for part, text in told.items()) if more else told[first],
