@@ -47,15 +47,17 @@ def charge(**other: object) -> ChargeObject:
 
 def test_a_charge_with_little_in_it() -> None:
     """What the processor does not tell is not told."""
-    found = charge().ours()
+    found = charge().to_value()
     assert (found.created, found.status) == (datetime.fromtimestamp(AT, UTC), "")
     assert (found.decline, found.wallet, found.three_d_secure, found.card_fingerprint) == (None,) * 4
 
 
 def test_a_decline_without_an_outcome() -> None:
     """Without an outcome's reason the failure's code says why; a reason of a paid charge is no decline."""
-    assert charge(status="failed", failure_code="card_declined").ours().decline == "card_declined"
-    manual = charge(status="succeeded", outcome={"reason": "elevated_risk_level", "risk_level": "elevated"}).ours()
+    assert charge(status="failed", failure_code="card_declined").to_value().decline == "card_declined"
+    manual = charge(
+        status="succeeded", outcome={"reason": "elevated_risk_level", "risk_level": "elevated"}
+    ).to_value()
     assert (manual.decline, manual.risk) == (None, "elevated")
 
 
@@ -64,14 +66,14 @@ def test_whose_charge_it_was() -> None:
     both = charge(
         billing_details={"email": "a@b.example"}, receipt_email="c@d.example", payment_intent={"id": "pi_1"}
     )
-    assert (both.ours().email, both.ours().payment_intent) == ("a@b.example", "pi_1")
-    assert charge(billing_details={"email": None}, receipt_email="c@d.example").ours().email == "c@d.example"
+    assert (both.to_value().email, both.to_value().payment_intent) == ("a@b.example", "pi_1")
+    assert charge(billing_details={"email": None}, receipt_email="c@d.example").to_value().email == "c@d.example"
 
 
 def test_a_balance_in_several_parts() -> None:
     """What is told in several parts is added up by currency."""
     funds = [{"amount": 5, "currency": "usd"}, {"amount": 7, "currency": "usd"}, {"amount": -1, "currency": "nzd"}]
-    found = BalanceObject.model_validate_json(json.dumps({"available": funds, "pending": []})).ours()
+    found = BalanceObject.model_validate_json(json.dumps({"available": funds, "pending": []})).to_value()
     assert found == Balance({"usd": 12, "nzd": -1}, {})
 
 
@@ -88,7 +90,7 @@ def test_a_configuration_of_a_newer_kind() -> None:
         "card": {"available": False, "display_preference": {"value": "off"}},
         "limits": {"most": 3},
     }
-    found = ConfigurationObject.model_validate_json(json.dumps(fields)).ours()
+    found = ConfigurationObject.model_validate_json(json.dumps(fields)).to_value()
     assert found.methods == {"tele_pay": True, "card": False}
     assert found.enabled == ("tele_pay",)
 
@@ -96,7 +98,9 @@ def test_a_configuration_of_a_newer_kind() -> None:
 def test_branding_with_an_expanded_file() -> None:
     """A logo that comes as an object is its id; what is null or absent is not told."""
     looks = {"logo": {"id": "file_1", "object": "file"}, "icon": None}
-    found = AccountObject.model_validate_json(json.dumps({"id": "acct_1", "settings": {"branding": looks}})).ours()
+    found = AccountObject.model_validate_json(
+        json.dumps({"id": "acct_1", "settings": {"branding": looks}})
+    ).to_value()
     assert found.branding == {"settings.branding.logo": "file_1"}
 
 

@@ -64,7 +64,7 @@ PLANTED = [
     Planted("below-the-edge", "owner/lease.py", "import socket", "orrery.owner.lease -> socket"),
     Planted("below-the-edge", "checkout/service.py", "import orrery.edge.body", "service -> orrery.edge.body"),
     Planted("vendors-at-home", "checkout/webhook.py", "import stripe", "orrery.checkout.webhook -> stripe"),
-    Planted("vendors-at-home", "live/intel.py", "import google.auth", "orrery.live.intel -> google"),
+    Planted("vendors-at-home", "live/admin_reads.py", "import google.auth", "orrery.live.admin_reads -> google"),
     Planted("vendors-at-home", "sandbox/state.py", "import apsw", "orrery.sandbox.state -> apsw"),
 ]
 

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from orrery.cli.admin import group
-from orrery.edge.auth import AdminBearer, WrongOnes
+from orrery.edge.auth import AdminBearer, GuessLimiter
 from orrery.errors import Invalid
 from tests.support.clock import ManualClock
 from tests.support.requests import request
@@ -41,7 +41,7 @@ def test_a_line_is_hashed_without_its_end(end: str) -> None:
 @pytest.mark.anyio
 async def test_the_service_admits_what_was_hashed() -> None:
     """The service admits a password by what the command printed for it, the printed line's end included."""
-    bearer = AdminBearer(hashed(f" {PASSWORD}\n".encode()), WrongOnes(ManualClock()))
+    bearer = AdminBearer(hashed(f" {PASSWORD}\n".encode()), GuessLimiter(ManualClock()))
     assert await bearer.admits(request(("authorization", f"Bearer {PASSWORD}")))
 
 

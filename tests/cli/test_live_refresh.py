@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 from typer.testing import CliRunner
 
 from orrery.cli.live import group
-from orrery.cli.live_refresh import DEADLINE, Answer, Refresher
+from orrery.cli.live_refresh import DEADLINE, RefreshAnswer, Refresher
 from orrery.errors import Invalid
 from orrery.ports.clock import Clock
 from tests.support.clock import START, ManualClock
@@ -35,7 +35,7 @@ def refresher(transport: httpx2.AsyncBaseTransport, clock: Clock | None = None) 
     return Refresher(httpx2.AsyncClient(transport=transport), clock or ManualClock(), BASE, PASSWORD)
 
 
-async def told(status: int, body: dict[str, object] | bytes, **headers: str) -> Answer:
+async def told(status: int, body: dict[str, object] | bytes, **headers: str) -> RefreshAnswer:
     """Return what becomes of one answer of the service."""
     endpoint = RefreshEndpoint([answer(body, status, **headers)])
     return await refresher(httpx2.ASGITransport(app=endpoint)).once()

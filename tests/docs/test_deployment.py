@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orrery.cli.init import settings_text
-from orrery.edge.crowd import MOST_CONNECTIONS, most_connections
+from orrery.edge.connection_limiter import MOST_CONNECTIONS, most_connections
 from orrery.settings import Secrets
 from tests.docs.documents import ROOT
 from tests.support.waiting import PATIENCE

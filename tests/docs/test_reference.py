@@ -28,8 +28,8 @@ from orrery.checkout.records import (
     RefusedWebhooks,
     UnreadableEvent,
 )
-from orrery.fraud.records import Found
-from orrery.live.records import Active, LastError, Outcome, Pages
+from orrery.fraud.records import LastSearch
+from orrery.live.records import Active, LastError, Pages, RefreshOutcome
 from orrery.owner import outbox
 from orrery.owner.baseline import Alarm, Announcement, Baseline
 from orrery.owner.chain import LogEntry
@@ -203,7 +203,7 @@ def test_every_error_tag_is_documented() -> None:
         ("Outage of session creation", CreationOutage),
         ("Untrusted proxy", ProxySighting),
         ("Change by hand", JournalEntry),
-        ("Fraud clusters", Found),
+        ("Fraud clusters", LastSearch),
         ("Intent", Intent),
         ("Progress of an intent", Progress),
         ("Use of a standing approval", Use),
@@ -214,7 +214,7 @@ def test_every_error_tag_is_documented() -> None:
         ("Live count", Active),
         ("Live pages", Pages),
         ("Last error of a refresh", LastError),
-        ("Outcome of a refresh", Outcome),
+        ("Outcome of a refresh", RefreshOutcome),
     ],
 )
 def test_every_field_of_a_record_is_documented(title: str, model: type[BaseModel]) -> None:

@@ -12,7 +12,7 @@ from orrery.edge.auth import (
     LONGEST_DELAY,
     MOST_GUESSES,
     AdminBearer,
-    WrongOnes,
+    GuessLimiter,
     hashed,
     sendable,
 )
@@ -51,7 +51,7 @@ async def waiting(bearer: AdminBearer, count: int) -> AsyncGenerator[list[asynci
 async def test_the_right_password_is_admitted(configured: str) -> None:
     """The password of the hash is admitted at once, whatever the hash's case and the space around it."""
     clock = ManualClock()
-    assert await asyncio.wait_for(admits(AdminBearer(configured, WrongOnes(clock)), PASSWORD), PATIENCE)
+    assert await asyncio.wait_for(admits(AdminBearer(configured, GuessLimiter(clock)), PASSWORD), PATIENCE)
     assert clock.sleepers == 0
 
 
@@ -72,7 +72,7 @@ async def test_the_right_password_is_admitted(configured: str) -> None:
 async def test_a_wrong_password_is_refused_after_a_while(token: str | bytes) -> None:
     """Any other bearer, the hash itself among them, is refused once its delay is over and not before."""
     clock = ManualClock()
-    task = asyncio.create_task(admits(AdminBearer(HASH, WrongOnes(clock)), token))
+    task = asyncio.create_task(admits(AdminBearer(HASH, GuessLimiter(clock)), token))
     await settled()
     assert (task.done(), clock.sleepers) == (False, 1)
     clock.advance(FIRST_DELAY)
@@ -97,13 +97,13 @@ async def test_what_can_be_no_password_is_refused_at_once(authorization: str | N
     """A missing, empty or over-long bearer is refused without a delay."""
     headers = [] if authorization is None else [("authorization", authorization)]
     clock = ManualClock()
-    assert not await asyncio.wait_for(AdminBearer(HASH, WrongOnes(clock)).admits(request(*headers)), PATIENCE)
+    assert not await asyncio.wait_for(AdminBearer(HASH, GuessLimiter(clock)).admits(request(*headers)), PATIENCE)
     assert clock.sleepers == 0
 
 
 async def test_an_empty_password_is_never_one() -> None:
     """The hash of nothing admits no empty bearer."""
-    bearer = AdminBearer(hashed(b""), WrongOnes(ManualClock()))
+    bearer = AdminBearer(hashed(b""), GuessLimiter(ManualClock()))
     for token in ("", " ", "   "):
         assert not await admits(bearer, token)
 
@@ -111,7 +111,7 @@ async def test_an_empty_password_is_never_one() -> None:
 async def test_a_password_outside_ascii_is_never_one() -> None:
     """A bearer outside ASCII is refused even under its own hash: each program would send it in its own way."""
     clock, password = ManualClock(), "pässword-pässword"
-    task = asyncio.create_task(admits(AdminBearer(hashed(password.encode()), WrongOnes(clock)), password))
+    task = asyncio.create_task(admits(AdminBearer(hashed(password.encode()), GuessLimiter(clock)), password))
     await settled()
     clock.advance(FIRST_DELAY)
     assert await asyncio.wait_for(task, PATIENCE) is False
@@ -120,7 +120,7 @@ async def test_a_password_outside_ascii_is_never_one() -> None:
 @pytest.mark.parametrize("configured", [None, "", " ", "x" * 64, HASH[:-1], HASH + "0", PASSWORD, "é" * 64])
 async def test_a_hash_that_is_none_admits_nobody(configured: str | None) -> None:
     """Without 64 hexadecimal digits nothing is admitted, neither the password nor what stands there instead."""
-    bearer = AdminBearer(configured, WrongOnes(ManualClock()))
+    bearer = AdminBearer(configured, GuessLimiter(ManualClock()))
     assert bearer.usable is False
     for token in (PASSWORD, configured or "", "x"):
         assert not await asyncio.wait_for(admits(bearer, token), PATIENCE)
@@ -128,7 +128,7 @@ async def test_a_hash_that_is_none_admits_nobody(configured: str | None) -> None
 
 async def test_a_hash_is_told_to_be_usable() -> None:
     """64 hexadecimal digits are told to be usable."""
-    assert AdminBearer(HASH, WrongOnes(ManualClock())).usable
+    assert AdminBearer(HASH, GuessLimiter(ManualClock())).usable
 
 
 async def delay_of(bearer: AdminBearer, clock: ManualClock) -> float:
@@ -146,7 +146,7 @@ async def delay_of(bearer: AdminBearer, clock: ManualClock) -> float:
 async def test_the_delay_grows_to_a_few_seconds() -> None:
     """Each wrong password waits longer than the one before, up to the longest delay."""
     clock = ManualClock()
-    bearer = AdminBearer(HASH, WrongOnes(clock))
+    bearer = AdminBearer(HASH, GuessLimiter(clock))
     delays = [await delay_of(bearer, clock) for _ in range(40)]
     assert delays[:4] == [FIRST_DELAY, 2 * FIRST_DELAY, 4 * FIRST_DELAY, 8 * FIRST_DELAY]
     assert set(delays[4:]) == {LONGEST_DELAY}
@@ -155,7 +155,7 @@ async def test_the_delay_grows_to_a_few_seconds() -> None:
 async def test_wrong_passwords_are_forgotten() -> None:
     """After a minute without a wrong one, the next waits as briefly as the first."""
     clock = ManualClock()
-    bearer = AdminBearer(HASH, WrongOnes(clock))
+    bearer = AdminBearer(HASH, GuessLimiter(clock))
     for _ in range(5):
         await delay_of(bearer, clock)
     clock.advance(FORGOTTEN_AFTER)
@@ -165,7 +165,7 @@ async def test_wrong_passwords_are_forgotten() -> None:
 async def test_the_right_password_does_not_wait_behind_wrong_ones() -> None:
     """While as many wrong ones wait as may, and more come, the right one is admitted at once."""
     clock = ManualClock()
-    bearer = AdminBearer(HASH, WrongOnes(clock))
+    bearer = AdminBearer(HASH, GuessLimiter(clock))
     async with waiting(bearer, 2 * MOST_GUESSES):
         assert clock.sleepers == MOST_GUESSES
         assert await asyncio.wait_for(admits(bearer, PASSWORD), PATIENCE)
@@ -174,7 +174,7 @@ async def test_the_right_password_does_not_wait_behind_wrong_ones() -> None:
 async def test_only_so_many_are_judged_in_a_minute() -> None:
     """Of wrong ones side by side so many are refused in a minute; all others are told when to come again."""
     clock = ManualClock()
-    wrong = WrongOnes(clock)
+    wrong = GuessLimiter(clock)
     doors = [AdminBearer(HASH, wrong), AdminBearer(HASH, wrong)]
     for _ in range(2):
         async with waiting(doors[0], MOST_GUESSES) as first, waiting(doors[1], 10 * MOST_GUESSES) as more:
@@ -195,7 +195,7 @@ def told(task: asyncio.Task[bool]) -> tuple[int, str]:
 
 async def test_a_client_that_leaves_leaves_its_guess() -> None:
     """A wrong one whose client goes away was a guess all the same."""
-    bearer = AdminBearer(HASH, WrongOnes(ManualClock()))
+    bearer = AdminBearer(HASH, GuessLimiter(ManualClock()))
     async with waiting(bearer, MOST_GUESSES):
         pass
     async with waiting(bearer, 1) as tasks:
@@ -207,7 +207,7 @@ async def test_a_client_that_leaves_leaves_its_guess() -> None:
 )
 async def test_what_can_be_sent_is_admitted(password: str) -> None:
     """A password that is said to be sendable is admitted by its hash, white space around it or not."""
-    bearer = AdminBearer(hashed(sendable(password).encode()), WrongOnes(ManualClock()))
+    bearer = AdminBearer(hashed(sendable(password).encode()), GuessLimiter(ManualClock()))
     assert await asyncio.wait_for(admits(bearer, sendable(password)), PATIENCE)
     assert await asyncio.wait_for(admits(bearer, f"{sendable(password)} "), PATIENCE)
 

@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orrery.fraud.clusters import NAMES, TRAITS, Cluster, Decline, Known, Trait, clusters, crowded, recognised
+from orrery.fraud.clusters import (
+    NAMES,
+    TRAITS,
+    Cluster,
+    Decline,
+    KnownCluster,
+    Trait,
+    clusters,
+    crowded,
+    recognised,
+)
 from tests.support.clock import START
 
 VALUES = st.sampled_from([None, "", "one", "two"])
@@ -177,7 +187,7 @@ def test_a_cluster_keeps_its_id_while_it_grows() -> None:
 
 def test_a_cluster_is_recognised_without_its_beginning() -> None:
     """When its first declines are no longer looked at, its newest one of before still tells which it is."""
-    known = Known("fc-before", "address", "ch_002")
+    known = KnownCluster("fc-before", "address", "ch_002")
     later = one(at(0, 10, 20, 30, 40)[2:])
     assert [each.id for each in recognised([later], [known])] == ["fc-before"]
     assert recognised([later], [replace(known, trait="card")]) == [later]
@@ -186,7 +196,7 @@ def test_a_cluster_is_recognised_without_its_beginning() -> None:
 
 def test_two_clusters_that_become_one_keep_the_earlier_id() -> None:
     """A decline that comes to light between two clusters joins them under the first one's id."""
-    known = [Known("fc-first", "address", "ch_002"), Known("fc-second", "address", "ch_005")]
+    known = [KnownCluster("fc-first", "address", "ch_002"), KnownCluster("fc-second", "address", "ch_005")]
     joined = one(at(0, 10, 20, 315, 325, 335, 160))
     assert [each.id for each in recognised([joined], known)] == ["fc-first"]
 

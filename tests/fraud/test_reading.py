@@ -19,7 +19,7 @@ async def test_declines_are_joined_with_the_address_of_the_offer() -> None:
     """Three declines whose sessions one client address asked for are a cluster of that address."""
     shop = Shop()
     shop.decline(-20, -10, 0)
-    look = await shop.fraud.reading.look(DAY)
+    look = await shop.fraud.reading.search(DAY)
     assert [(one.trait, one.value, len(one.declines)) for one in look.clusters] == [("address", ADDRESS, 3)]
     assert (look.charges, look.declines, look.unasked) == (3, 3, 0)
 
@@ -30,7 +30,7 @@ async def test_only_failed_charges_count() -> None:
     shop.decline(-30, -20)
     shop.decline(-10, status="succeeded", paid=True)
     shop.decline(0, status="pending")
-    look = await shop.fraud.reading.look(DAY)
+    look = await shop.fraud.reading.search(DAY)
     assert (look.clusters, look.charges, look.declines) == ((), 4, 2)
 
 
@@ -39,7 +39,7 @@ async def test_what_the_processor_stopped_counts_and_is_told_apart() -> None:
     shop = Shop()
     shop.decline(-20, -10)
     shop.decline(0, network_status="not_sent_to_network")
-    (cluster,) = (await shop.fraud.reading.look(DAY)).clusters
+    (cluster,) = (await shop.fraud.reading.search(DAY)).clusters
     assert (len(cluster.declines), cluster.stopped) == (3, 1)
 
 
@@ -51,7 +51,7 @@ async def test_a_review_tells_an_address_that_no_offer_does() -> None:
     review = Review("prv_1", shop.clock.now(), True, "rule", first.id, None, f"::ffff:{ADDRESS}")  # noqa: FBT003  a value type
     shop.screen.reviews = [review, replace(review, charge=None, payment_intent=second.payment_intent)]
     shop.screen.addresses[third.payment_intent or ""] = ADDRESS
-    assert [one.value for one in (await shop.fraud.reading.look(DAY)).clusters] == [ADDRESS]
+    assert [one.value for one in (await shop.fraud.reading.search(DAY)).clusters] == [ADDRESS]
     assert shop.screen.asked.count("list_reviews") == 1
 
 
@@ -60,7 +60,7 @@ async def test_an_unknown_address_groups_nothing(noted: str | None) -> None:
     """Declines whose address is known from nowhere share no address, but may share a card or an e-mail address."""
     shop = Shop()
     shop.decline(-20, -10, 0, address=noted, card_fingerprint=CARD, email=EMAIL.upper())
-    found = (await shop.fraud.reading.look(DAY)).clusters
+    found = (await shop.fraud.reading.search(DAY)).clusters
     assert {(one.trait, one.value) for one in found} == {("card", CARD), ("email", EMAIL)}
 
 
@@ -68,7 +68,7 @@ async def test_a_charge_without_a_payment_is_not_asked_about() -> None:
     """A charge of another program may have no payment intent; nothing is asked for it."""
     shop = Shop()
     shop.decline(-20, -10, 0, payment_intent=None, card_fingerprint=CARD)
-    look = await shop.fraud.reading.look(DAY)
+    look = await shop.fraud.reading.search(DAY)
     assert [one.trait for one in look.clusters] == ["card"]
     assert (shop.screen.asked.count("address_of"), look.unasked) == (0, 0)
 
@@ -78,11 +78,11 @@ async def test_a_payment_is_asked_about_once() -> None:
     shop = Shop()
     shop.decline(-20, -10, payment_intent="pi_same")
     shop.decline(0, address=None)
-    await shop.fraud.reading.look(DAY)
+    await shop.fraud.reading.search(DAY)
     assert shop.screen.asked.count("address_of") == 2
     shop.decline(5)
     shop.clock.advance(10)
-    await shop.fraud.reading.look(DAY)
+    await shop.fraud.reading.search(DAY)
     assert shop.screen.asked.count("address_of") == 3
 
 
@@ -90,7 +90,7 @@ async def test_lonely_declines_are_not_asked_about() -> None:
     """A decline that lies too far from others to be in any cluster costs no call."""
     shop = Shop()
     shop.decline(-3000, -2000, -1000, -10, 0)
-    assert (await shop.fraud.reading.look(DAY)).clusters == ()
+    assert (await shop.fraud.reading.search(DAY)).clusters == ()
     assert shop.screen.asked == ["list_charges"]
 
 
@@ -98,11 +98,11 @@ async def test_a_look_asks_for_a_bounded_number_of_payments() -> None:
     """A long attack is looked up over several looks, its newest declines first; the look tells what is left."""
     shop = Shop()
     shop.decline(*range(-(LOOKUPS + 20), 0))
-    look = await shop.fraud.reading.look(DAY)
+    look = await shop.fraud.reading.search(DAY)
     assert (shop.screen.asked.count("address_of"), look.unasked) == (LOOKUPS, 20)
     assert [len(one.declines) for one in look.clusters] == [LOOKUPS]
     assert look.clusters[0].last == shop.screen.charges[0].created
-    look = await shop.fraud.reading.look(DAY)
+    look = await shop.fraud.reading.search(DAY)
     assert (shop.screen.asked.count("address_of"), look.unasked) == (LOOKUPS + 20, 0)
     assert [len(one.declines) for one in look.clusters] == [LOOKUPS + 20]
 
@@ -113,8 +113,8 @@ async def test_a_processor_that_is_away_is_asked_again() -> None:
     shop.decline(-20, -10, 0)
     shop.screen.troubles["address_of"] = [ProcessorUnreachable("No answer.", same_key=True)]
     with pytest.raises(ProcessorUnreachable):
-        await shop.fraud.reading.look(DAY)
-    assert len((await shop.fraud.reading.look(DAY)).clusters) == 1
+        await shop.fraud.reading.search(DAY)
+    assert len((await shop.fraud.reading.search(DAY)).clusters) == 1
 
 
 async def test_two_addresses_are_two_clusters() -> None:
@@ -123,7 +123,7 @@ async def test_two_addresses_are_two_clusters() -> None:
     shop.decline(-20, -10, 0)
     shop.decline(-22, -12, -2, address=OTHER_ADDRESS)
     shop.decline(-5, -4, address="8.8.4.4")
-    assert {one.value for one in (await shop.fraud.reading.look(DAY)).clusters} == {ADDRESS, OTHER_ADDRESS}
+    assert {one.value for one in (await shop.fraud.reading.search(DAY)).clusters} == {ADDRESS, OTHER_ADDRESS}
 
 
 async def test_a_charge_that_cannot_be_read_hides_no_cluster() -> None:
@@ -132,6 +132,6 @@ async def test_a_charge_that_cannot_be_read_hides_no_cluster() -> None:
     shop.decline(-20, -10, 0)
     odd = ItemUnreadable("charge", "ch_odd", ("amount",))
     shop.screen.unreadable.append(odd)
-    look = await shop.fraud.reading.look(DAY)
+    look = await shop.fraud.reading.search(DAY)
     assert [len(one.declines) for one in look.clusters] == [3]
     assert look.unreadable == (odd,)

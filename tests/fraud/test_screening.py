@@ -22,7 +22,7 @@ HERE = BlocklistValue("address", ADDRESS)
 
 async def cluster_id(shop: Shop, trait: Trait = "address") -> str:
     """Return the id of the only cluster of a trait."""
-    (found,) = [one for one in (await shop.fraud.reading.look(DAY)).clusters if one.trait == trait]
+    (found,) = [one for one in (await shop.fraud.reading.search(DAY)).clusters if one.trait == trait]
     return found.id
 
 

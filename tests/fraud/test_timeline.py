@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.fraud.clusters import Cluster, Decline
-from orrery.fraud.picture import svg
+from orrery.fraud.sentences import lasting
 from orrery.fraud.timeline import MARK, REST, SHADE, STOPPED, headline, lane, ruler, scale_of, summary
-from orrery.fraud.words import lasting
+from orrery.fraud.timeline_svg import svg
 from tests.support.clock import START
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -7,7 +7,7 @@ import pytest
 from orrery.errors import ProcessorUnreachable
 from orrery.fraud.records import FOUND
 from orrery.fraud.watch import EVERY, FraudWatch
-from orrery.ports.panels import moment
+from orrery.ports.panels import utc_text
 from orrery.ports.store import Put
 from tests.support.fraud import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop
 
@@ -139,8 +139,8 @@ async def test_the_command_shows_the_id_that_the_workers_know() -> None:
     shop = Shop()
     shop.decline(-80_000, -79_950, -79_900, -79_850)
     await shop.look()
-    (told,) = (await shop.fraud.reading.look(timedelta(days=1))).clusters
-    (shown,) = (await shop.restarted().reading.look(timedelta(seconds=79_960))).clusters
+    (told,) = (await shop.fraud.reading.search(timedelta(days=1))).clusters
+    (shown,) = (await shop.restarted().reading.search(timedelta(seconds=79_960))).clusters
     assert (shown.id, len(told.declines), len(shown.declines)) == (told.id, 4, 3)
 
 
@@ -160,7 +160,7 @@ async def test_the_panel_tells_kinds_and_counts() -> None:
     shop.decline(-20, -10, 0, card_fingerprint=CARD, email=EMAIL)
     await shop.look()
     panel = await shop.fraud.panel()
-    assert (panel.headline, panel.tone) == (f"3 in the 24 hours before {moment(shop.clock.now())}.", "attention")
+    assert (panel.headline, panel.tone) == (f"3 in the 24 hours before {utc_text(shop.clock.now())}.", "attention")
     assert {row[1:4] for row in panel.rows} == {
         (name, "3", "0") for name in ("client address", "card", "e-mail address")
     }

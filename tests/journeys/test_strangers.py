@@ -41,5 +41,5 @@ def test_buyers_buy_among_strangers(tmp_path: Path, capsys: pytest.CaptureFixtur
         if SOAKING:
             sys.stdout.write(f"\n{strangers.summary()}; {bought} sales; highest memory {highest >> 20} MiB\n")
     assert highest < MOST
-    lines = [line for line in shop.printed().splitlines() if "are let go" in line]
+    lines = [line for line in shop.printed().splitlines() if "are closed" in line]
     assert 0 < 10 * len(lines) < strangers.came.total()

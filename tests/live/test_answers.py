@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orrery.live.answers import Answer, cosmos, site
+from orrery.live.answers import CachedAnswer, cosmos, site
 from orrery.live.records import Active, PageCount, Pages, Snapshot
 from tests.support.clock import START
 
@@ -29,12 +29,12 @@ def _before(seconds: float) -> datetime:
     return START - timedelta(seconds=seconds)
 
 
-def said(answer: Answer) -> dict[str, Any]:
+def said(answer: CachedAnswer) -> dict[str, Any]:
     """Return the body."""
     return json.loads(answer.body)
 
 
-def directives(answer: Answer) -> dict[str, int]:
+def directives(answer: CachedAnswer) -> dict[str, int]:
     """Return the figures of `Cache-Control`."""
     return {name: int(value) for name, value in re.findall(r"([a-z-]+)=(\d+)", answer.cache_control.decode())}
 

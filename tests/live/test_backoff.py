@@ -6,7 +6,7 @@ import pytest
 
 from orrery.errors import Cause
 from orrery.live.backoff import Obstacle, Reason
-from orrery.live.quota import Budget, Plan, charged, failed, may_read, plan, reported
+from orrery.live.quota import Budget, TickPlan, charged, failed, may_read, plan, reported
 from tests.support.quotas import (
     BOTH,
     HOUR,
@@ -31,12 +31,12 @@ WAITS = [
 ]
 
 
-def at(minute: float) -> Plan:
+def at(minute: float) -> TickPlan:
     """Return the plan of a minute after two bad ones, each of which the total met."""
     return planned(after("server", budget=after("server"), now=NOW + MINUTE), NOW + minute * MINUTE)
 
 
-def started(budget: Budget, minute: float) -> Plan:
+def started(budget: Budget, minute: float) -> TickPlan:
     """Return the first plan of a process that starts so many minutes later."""
     return plan(budget, LIMITS, NOW + minute * MINUTE, BOTH, MINUTE, starting=True)
 
@@ -46,7 +46,7 @@ def test_a_back_off_for_all(cause: Obstacle, wait: timedelta) -> None:
     """When the total meets it nothing is asked for its time; then one total probes, and its success ends it."""
     blocked, then = after(cause), NOW + wait
     assert planned(blocked, then - timedelta(seconds=1)) == nothing(cause, then)
-    assert planned(blocked, then) == Plan(("total",), {"pages": cause}, None)
+    assert planned(blocked, then) == TickPlan(("total",), {"pages": cause}, None)
     assert planned(answered(blocked, then, "total"), then + MINUTE).run == BOTH
 
 
@@ -55,7 +55,7 @@ def test_a_back_off_for_all(cause: Obstacle, wait: timedelta) -> None:
 def test_a_back_off_for_all_but_the_total(cause: Obstacle, wait: timedelta, query: str) -> None:
     """What another query meets leaves the total alone, and holds the others back for its time."""
     blocked, then = after(cause, query), NOW + wait
-    assert planned(blocked, then - timedelta(seconds=1)) == Plan(("total",), {"pages": cause}, None)
+    assert planned(blocked, then - timedelta(seconds=1)) == TickPlan(("total",), {"pages": cause}, None)
     assert may_read(blocked, LIMITS, then - timedelta(seconds=1), "planets", MINUTE) == cause
     assert planned(blocked, then).run == BOTH
 
@@ -114,7 +114,7 @@ def test_no_back_off(cause: Cause) -> None:
 def test_a_probe_without_an_answer(cause: Cause) -> None:
     """A probe that told nothing is repeated at the next tick, by the total alone."""
     probed = after(cause, budget=after("hour"), now=NOW + 15 * MINUTE)
-    assert planned(probed, NOW + 16 * MINUTE) == Plan(("total",), {"pages": "hour"}, None)
+    assert planned(probed, NOW + 16 * MINUTE) == TickPlan(("total",), {"pages": "hour"}, None)
 
 
 @pytest.mark.parametrize("cause", ["hour", "unauthorized", "forbidden"])
@@ -127,7 +127,7 @@ def test_a_success_of_the_same_moment(first: str, cause: Obstacle) -> None:
             budget = reported(budget, LIMITS, query, told(), then)
         else:
             budget = failed(budget, LIMITS, query, cause, then)
-    assert planned(budget, NOW + MINUTE) == Plan(("total",), {"pages": cause}, None)
+    assert planned(budget, NOW + MINUTE) == TickPlan(("total",), {"pages": cause}, None)
 
 
 def test_the_longer_back_off() -> None:
@@ -162,21 +162,21 @@ def test_an_admin_reads_the_total() -> None:
 def test_a_server_error_of_the_total() -> None:
     """After one the total is asked at the next tick, alone; its success lets all run again."""
     budget = after("server")
-    assert planned(budget, NOW + MINUTE) == Plan(("total",), {"pages": "server-errors"}, None)
+    assert planned(budget, NOW + MINUTE) == TickPlan(("total",), {"pages": "server-errors"}, None)
     assert planned(answered(budget, NOW + MINUTE, "total"), NOW + 2 * MINUTE).run == BOTH
 
 
 def test_the_last_chance_of_an_hour() -> None:
     """After a second one in a row the total waits for 24 minutes: before a count of two minutes ago is too old."""
     assert at(2) == at(24) == nothing("server-errors", NOW + 25 * MINUTE)
-    assert at(25) == Plan(("total",), {"pages": "server-errors"}, None)
+    assert at(25) == TickPlan(("total",), {"pages": "server-errors"}, None)
 
 
 def test_a_good_total_is_not_spaced() -> None:
     """Once the total succeeds it is asked every tick again, though the hour bears one error only."""
     budget = after("server", budget=after("server"), now=NOW + MINUTE)
     good = answered(budget, NOW + 25 * MINUTE, "total")
-    assert planned(good, NOW + 26 * MINUTE) == Plan(("total",), {"pages": "server-errors"}, None)
+    assert planned(good, NOW + 26 * MINUTE) == TickPlan(("total",), {"pages": "server-errors"}, None)
 
 
 def test_three_server_errors() -> None:
@@ -185,7 +185,7 @@ def test_three_server_errors() -> None:
     for minute in (0, 1, 25):
         budget = after("server", budget=budget, now=NOW + minute * MINUTE)
     assert planned(budget, NOW + 59 * MINUTE) == nothing("server-errors", NOW + HOUR)
-    assert planned(budget, NOW + HOUR) == Plan(("total",), {"pages": "server-errors"}, None)
+    assert planned(budget, NOW + HOUR) == TickPlan(("total",), {"pages": "server-errors"}, None)
 
 
 @pytest.mark.parametrize("query", ["pages", "planets"])
@@ -222,7 +222,7 @@ def test_a_start_may_have_mended_it(cause: Obstacle) -> None:
     """A process that starts asks the total once in spite of a refusal that the owner may have ended."""
     blocked = after(cause, "pages", budget=after(cause))
     assert started(blocked, 4.9).run == ()
-    assert started(blocked, 5) == Plan(("total",), {"pages": cause}, None)
+    assert started(blocked, 5) == TickPlan(("total",), {"pages": cause}, None)
 
 
 def test_a_start_does_not_mend_a_quota() -> None:

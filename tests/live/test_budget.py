@@ -8,7 +8,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import AnalyticsFailed, Cause, NotConfigured, OutcomeUnknown, StoreError, StoreUnavailable
 from orrery.live import keys
-from orrery.live.answers import reading
+from orrery.live.answers import current_count
 from orrery.live.reads import snapshot_in
 from orrery.ports.analytics import Bucket, By, Quotas
 from tests.support.analytics import failure
@@ -36,7 +36,7 @@ async def minutes(one: Counting, count: int) -> list[str]:
     shown = list[str]()
     for _ in range(count):
         await one.refresh.run()
-        shown.append(reading(await snapshot_in(one.kept), one.clock.now()).state)
+        shown.append(current_count(await snapshot_in(one.kept), one.clock.now()).state)
         one.clock.advance(60)
     return shown
 

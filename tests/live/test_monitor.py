@@ -9,22 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.live.monitor import judge
-from orrery.ports.counter import Reading
+from orrery.ports.counter import PublicCount
 from tests.support.clock import START
 from tests.support.monitored import DEGRADED, REFUSED, WELL_AGAIN, Post
 
 pytestmark = pytest.mark.anyio
 
-WELL = Reading(5, START, 0.0, stale=False, error=None)
+WELL = PublicCount(5, START, 0.0, stale=False, error=None)
 
 
-def kind(site: Reading | None, cosmos: Reading | None) -> str | None:
+def kind(site: PublicCount | None, cosmos: PublicCount | None) -> str | None:
     """Return the kind of what is bad at `START`."""
     reason = judge(site, cosmos, START)
     return reason.kind if reason else None
 
 
-def aged(age: timedelta, **changes: object) -> Reading:
+def aged(age: timedelta, **changes: object) -> PublicCount:
     """Return a read whose count is so old."""
     told = max(age.total_seconds(), 0)
     return replace(WELL, generated_at=START - age, age_s=told, **changes)  # pyright: ignore[reportArgumentType] fields by name
@@ -36,7 +36,7 @@ def test_what_is_well() -> None:
 
 
 @pytest.mark.parametrize(("site", "cosmos"), [(None, WELL), (WELL, None), (None, None)])
-def test_unreachable(site: Reading | None, cosmos: Reading | None) -> None:
+def test_unreachable(site: PublicCount | None, cosmos: PublicCount | None) -> None:
     """A read that cannot be reached is bad, whichever it is."""
     assert kind(site, cosmos) == "unreachable"
 
@@ -44,7 +44,7 @@ def test_unreachable(site: Reading | None, cosmos: Reading | None) -> None:
 @pytest.mark.parametrize("error", ["no-data", "data-too-stale", "kv-not-bound", "quota-exhausted"])
 def test_an_error(error: str) -> None:
     """A read with an error is bad, and each error is a kind of its own."""
-    bad = Reading(0, None, None, stale=True, error=error)
+    bad = PublicCount(0, None, None, stale=True, error=error)
     assert kind(bad, WELL) == kind(WELL, bad) == f"error {error}"
 
 
@@ -96,7 +96,7 @@ def test_a_read_without_a_time() -> None:
         (aged(timedelta(seconds=120, microseconds=1)), "disagreeing"),
     ],
 )
-def test_disagreement(cosmos: Reading, expected: str | None) -> None:
+def test_disagreement(cosmos: PublicCount, expected: str | None) -> None:
     """Other counts of one moment, or counts more than two minutes apart, are bad; a newer count may differ."""
     assert kind(WELL, cosmos) == kind(cosmos, WELL) == expected
 

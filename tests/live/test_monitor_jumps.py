@@ -14,7 +14,7 @@ from orrery.live.monitor import EVERY
 from orrery.live.quota import Limits
 from orrery.owner.outbox import Outbox
 from orrery.owner.tasks import Tasks
-from orrery.ports.counter import Reading, Scope
+from orrery.ports.counter import PublicCount, Scope
 from tests.support.analytics import MemoryAnalytics, failure
 from tests.support.clock import ManualClock, settled
 from tests.support.monitored import DEGRADED, WELL_AGAIN
@@ -44,14 +44,14 @@ class OwnReads:
 
     live: LiveDomain | None = None
 
-    async def read(self, scope: Scope) -> Reading | None:
+    async def read(self, scope: Scope) -> PublicCount | None:
         """Return what a visitor is told now."""
         assert self.live
         answer = await self.live.fast()[b"realtime=1" if scope == "site" else b"realtime=cosmos"].answer()
         told = json.loads(answer.body)
         count, at = told.get("active", told.get("totalUnique")), told["generated_at"]
         moment = datetime.fromisoformat(at) if at else None
-        return Reading(count, moment, told["age_s"], stale=told["stale"], error=told.get("error"))
+        return PublicCount(count, moment, told["age_s"], stale=told["stale"], error=told.get("error"))
 
 
 @dataclass

@@ -7,7 +7,7 @@ from structlog.testing import capture_logs
 
 from orrery.adapters.memory import MemoryStore
 from orrery.live import keys
-from orrery.live.budget import Budget
+from orrery.live.budget import StoredBudget
 from orrery.live.overview import Overview
 from orrery.live.quota import Limits
 from orrery.live.records import Active, LastError
@@ -31,7 +31,7 @@ async def panel(age: timedelta | None, *, is_used: bool = True, error: str = "",
     if error:
         last = LastError(message=error, status=429, attempted_at=START - MINUTE)
         await store.commit([Put(keys.LAST_ERROR, last.model_dump_json().encode())])
-    budget = Budget(store, clock, MemoryAnalytics(), Limits(), MINUTE, source="x")
+    budget = StoredBudget(store, clock, MemoryAnalytics(), Limits(), MINUTE, source="x")
     return await Overview(store, clock, budget, is_used=is_used).panel()
 
 
@@ -56,7 +56,7 @@ async def test_a_count_that_cannot_be_read() -> None:
     clock = ManualClock()
     store = MemoryStore(clock)
     await store.commit([Put(keys.ACTIVE, b'{"v": 2}')])
-    budget = Budget(store, clock, MemoryAnalytics(), Limits(), MINUTE, source="x")
+    budget = StoredBudget(store, clock, MemoryAnalytics(), Limits(), MINUTE, source="x")
     with capture_logs() as log:
         found = await Overview(store, clock, budget, is_used=True).panel()
     assert found.todo.startswith(f"Cannot be read, and is not shown: {keys.ACTIVE}.")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from orrery.errors import Cause
 from orrery.live.backoff import Backoff, Block, Reason, ServerError
-from orrery.live.quota import Budget, Plan, Window, charged, failed, may_read, reported
+from orrery.live.quota import Budget, TickPlan, Window, charged, failed, may_read, reported
 from orrery.ports.analytics import Bucket, Quotas
 from tests.support.quotas import (
     BOTH,
@@ -77,7 +77,7 @@ quotas_told = st.builds(
 
 def test_the_first_tick() -> None:
     """A new budget asks everything, the total first."""
-    assert planned(NEW, NOW, ("pages", "total")) == Plan(("total", "pages"), {}, None)
+    assert planned(NEW, NOW, ("pages", "total")) == TickPlan(("total", "pages"), {}, None)
 
 
 def test_every_second_tick() -> None:
@@ -91,7 +91,7 @@ def test_every_second_tick() -> None:
 def test_nothing_for_pages() -> None:
     """Pages are not asked at all when every token is needed for totals, not even for the first time."""
     poor = answered(NEW, NOW, "total", quotas=told(day=810 * 10))
-    assert planned(poor, NOW + MINUTE) == Plan(("total",), {"pages": "pacing"}, None)
+    assert planned(poor, NOW + MINUTE) == TickPlan(("total",), {"pages": "pacing"}, None)
 
 
 def test_spaced_totals() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from orrery.errors import Cause, NotConfigured, StoreUnavailable
 from orrery.live import keys
 from orrery.live.quota import Limits
-from orrery.live.records import Outcome
+from orrery.live.records import RefreshOutcome
 from orrery.ports.store import Put
 from tests.support.analytics import MemoryAnalytics, failure
 from tests.support.clock import START, ManualClock
@@ -288,7 +288,7 @@ async def test_put_off_by_pacing_it_tells_the_fresh_count() -> None:
     assert 0 < one.analytics.calls[None] < 10
 
 
-async def _at_the_next_minute(one: Counting) -> Outcome:
+async def _at_the_next_minute(one: Counting) -> RefreshOutcome:
     one.clock.advance(60)
     return await one.refresh.run()
 

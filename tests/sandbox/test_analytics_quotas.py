@@ -8,7 +8,7 @@ import pytest
 from orrery.sandbox.analytics.config import AnalyticsConfig
 from orrery.sandbox.analytics.errors import Refused
 from orrery.sandbox.analytics.quota import TEXTS, Quota
-from orrery.sandbox.state import Document, State
+from orrery.sandbox.state import Document, DocumentStore
 from tests.sandbox.analytics import (
     CONCURRENT,
     DAY,
@@ -37,10 +37,10 @@ PUBLISHED = {
 }
 
 
-def quota_at(now: datetime, state: State | None = None) -> tuple[Quota, ManualClock]:
+def quota_at(now: datetime, state: DocumentStore | None = None) -> tuple[Quota, ManualClock]:
     """Return full quotas and the clock that they follow."""
     clock = ManualClock(now)
-    return Quota(CONFIG, state or State(None), clock), clock
+    return Quota(CONFIG, state or DocumentStore(None), clock), clock
 
 
 def left(quota: Quota, name: str) -> int:
@@ -166,7 +166,7 @@ def test_days_on_which_clocks_change(midnight: datetime, hours: int) -> None:
 
 def test_quotas_are_kept() -> None:
     """A sandbox that starts again knows what was used, and what a report costs."""
-    state, now = State(None), datetime(2026, 3, 1, 12, tzinfo=UTC)
+    state, now = DocumentStore(None), datetime(2026, 3, 1, 12, tzinfo=UTC)
     before, _ = quota_at(now, state)
     before.change({"cost": 7})
     before.begin(thresholded=False)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.sandbox.state import State
+from orrery.sandbox.state import DocumentStore
 from tests.sandbox.conftest import PRICE, Running, until
 
 HTML = {"Accept": "text/html,*/*"}
@@ -53,8 +53,8 @@ def test_the_buttons_of_a_sale(box: Running) -> None:
     assert box.web.post(f"/_settle/{session['id']}", data={"paid": "true"}, headers=HTML).status_code == 303
     found = box.get("/v1/charges").json()["data"]
     [charge] = [one for one in found if one["billing_details"]["email"] == "buttons@example.org"]
-    for deed in ("dispute", "win", "refund"):
-        assert box.web.post(f"/_charges/{charge['id']}/{deed}", data={}, headers=HTML).status_code == 303
+    for action in ("dispute", "win", "refund"):
+        assert box.web.post(f"/_charges/{charge['id']}/{action}", data={}, headers=HTML).status_code == 303
 
 
 OTHERS = [
@@ -136,7 +136,7 @@ def test_only_its_owner_reads_what_the_sandbox_keeps(tmp_path: Path) -> None:
     """The file holds what buyers entered: nobody else may read it, also one that an earlier release made."""
     file = tmp_path / "sandbox.db"
     file.touch(mode=0o644)
-    state = State(file)
+    state = DocumentStore(file)
     state.save({"object": "customer", "id": "cus_1"})
     assert {one.name: f"{one.stat().st_mode & 0o777:o}" for one in tmp_path.iterdir()} == {
         one.name: "600" for one in tmp_path.iterdir()

@@ -11,7 +11,7 @@ from orrery.adapters.movable_clock import MovableClock
 from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
-from orrery.cli.key_rights import Rights, tried
+from orrery.cli.key_rights import Rights, try_rights
 from orrery.sandbox.app import SandboxConfig, create_app
 from tests.sandbox.conftest import PRICES, serving
 from tests.sandbox.test_processor_calls import Recorder
@@ -52,7 +52,7 @@ def found(folder: Path, permissions: Iterable[str]) -> Rights:
 def of(url: str, clock: MovableClock) -> Rights:
     """Return what is found out at this address."""
     connection = Connection(KEY, base_url=url)
-    return asyncio.run(tried(StripeReads(connection), StripeProcessor(connection), clock.now()))
+    return asyncio.run(try_rights(StripeReads(connection), StripeProcessor(connection), clock.now()))
 
 
 def test_a_key_with_what_is_used_and_no_more(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ CALLS: dict[str, Callable[[str], Awaitable[object]]] = {
     "the watcher": lambda url: HttpHeartbeat(url).send(),
     "the public counter": lambda url: HttpCounter(url).read("site"),
     "the shop": lambda url: HttpShop(url).start(product_type="cert", vendor_slug="a", cert_code="b", key="c"),
-    "the running service": lambda url: RunningService(url, url).in_memory(),
+    "the running service": lambda url: RunningService(url, url).held_secrets(),
 }
 
 

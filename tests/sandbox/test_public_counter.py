@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from orrery.adapters.public_counter import SECONDS, HttpCounter
-from orrery.ports.counter import Reading, Scope
+from orrery.ports.counter import PublicCount, Scope
 from tests.support.hasty_loop import run_ahead
 from tests.support.serving import serving
 
@@ -63,7 +63,7 @@ def stats(server: Stats) -> Stats:
     return server
 
 
-def read(url: str, scope: Scope) -> Reading | None:
+def read(url: str, scope: Scope) -> PublicCount | None:
     """Read one endpoint."""
     return asyncio.run(HttpCounter(url).read(scope))
 
@@ -75,8 +75,8 @@ def changed(fields: dict[str, object], **changes: object) -> bytes:
 
 def test_both_reads(stats: Stats) -> None:
     """Each scope is its own endpoint with its own name for the count."""
-    assert read(stats.url, "site") == Reading(5, MOMENT, 12.0, stale=False, error=None)
-    assert read(f"{stats.url}/", "cosmos") == Reading(5, MOMENT, 12.5, stale=True, error="no-data")
+    assert read(stats.url, "site") == PublicCount(5, MOMENT, 12.0, stale=False, error=None)
+    assert read(f"{stats.url}/", "cosmos") == PublicCount(5, MOMENT, 12.5, stale=True, error="no-data")
 
 
 def test_a_proxy_is_not_on_the_way_to_this_machine(stats: Stats, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +88,7 @@ def test_a_proxy_is_not_on_the_way_to_this_machine(stats: Stats, monkeypatch: py
 def test_an_empty_cache(stats: Stats) -> None:
     """A read without data has neither time nor age, and says why."""
     stats.site = changed(SITE, active=0, generated_at=None, age_s=None, stale=True, error="no-data")
-    assert read(stats.url, "site") == Reading(0, None, None, stale=True, error="no-data")
+    assert read(stats.url, "site") == PublicCount(0, None, None, stale=True, error="no-data")
 
 
 def test_fields_of_later(stats: Stats) -> None:

@@ -54,8 +54,8 @@ def test_refunds_and_disputes(box: Running) -> None:
     began = box.clock.now()
     box.pay(box.session(), email="moved@example.org")
     charge = charge_of(box, "moved@example.org")
-    for deed in ("refund", "dispute", "lose"):
-        assert box.web.post(f"/_charges/{charge.id}/{deed}", json={"amount": "100"}).status_code == 200
+    for action in ("refund", "dispute", "lose"):
+        assert box.web.post(f"/_charges/{charge.id}/{action}", json={"amount": "100"}).status_code == 200
         box.advance(1)
     lost, opened, refunded = [one.subject for one in every(reads(box).list_charge_events(began))]
     assert isinstance(refunded, Charge)

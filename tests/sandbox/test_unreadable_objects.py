@@ -114,8 +114,8 @@ def test_a_refund_hides_no_dispute(box: Running) -> None:
     """A refund that cannot be read is named by its event, and the dispute beside it is read."""
     box.pay(box.session(), email="two@example.org")
     charge = next(iter(box.sandbox.state.newest_first("charge")))
-    for deed in ("refund", "dispute"):
-        assert box.web.post(f"/_charges/{charge['id']}/{deed}", json={"amount": "1"}).status_code == 200
+    for action in ("refund", "dispute"):
+        assert box.web.post(f"/_charges/{charge['id']}/{action}", json={"amount": "1"}).status_code == 200
     refund = next(one for one in box.sandbox.state.newest_first("event") if one["type"] == "charge.refunded")
     with box.damaged(refund | {"data": {"object": refund["data"]["object"] | {"amount_refunded": "much"}}}):
         events, unread = asyncio.run(found(box, lambda _, reads: reads.list_charge_events(LONG_AGO)))

@@ -7,8 +7,8 @@ from typing import Any
 
 from orrery.adapters.memory import MemoryStore
 from orrery.live import keys
-from orrery.live.budget import Budget
-from orrery.live.intel import OwnersReads
+from orrery.live.admin_reads import AdminReads
+from orrery.live.budget import StoredBudget
 from orrery.live.metrics import metrics
 from orrery.live.quota import Limits
 from orrery.live.reads import FirstLevelCache
@@ -36,7 +36,9 @@ class Counting:
     def __post_init__(self) -> None:
         self.kept: Store = self.store or MemoryStore(self.clock)
         self.tasks = Tasks()
-        self.budget = Budget(self.kept, self.clock, self.analytics, self.limits, self.interval, source=self.source)
+        self.budget = StoredBudget(
+            self.kept, self.clock, self.analytics, self.limits, self.interval, source=self.source
+        )
         self.cache = FirstLevelCache(self.kept, self.clock)
         self.refresh = Refresh(
             self.kept,
@@ -48,7 +50,7 @@ class Counting:
             interval=self.interval,
             holder=self.holder,
         )
-        self.owners = OwnersReads(self.kept, self.clock, self.budget, self.tasks, 30)
+        self.owners = AdminReads(self.kept, self.clock, self.budget, self.tasks, 30)
 
     def beside(self, holder: str = "two") -> "Counting":
         """Return another process."""

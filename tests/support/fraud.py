@@ -204,7 +204,7 @@ class Shop:
 
     async def look(self, fraud: FraudDomain | None = None) -> None:
         """Look as the workers do, in this process or another, and let what is to be told be delivered."""
-        await (fraud or self.fraud).watch.look()
+        await (fraud or self.fraud).watch.run()
         await Outbox(self.store, self.clock, {"push": self.phone}).deliver_due()
 
     def pushes(self) -> list[Message]:

@@ -35,15 +35,15 @@ def fail(secret: str) -> NoReturn:
 
 def speak(secret: str) -> None:
     """Log the secret by our logger and by a library's, as text, argument, field and error."""
-    ours, theirs = structlog.get_logger("orrery.speaker"), logging.getLogger("library")
-    ours.info(f"event {secret}", plain=secret, nested={"a": [{secret: secret}], "b": (secret, {secret})})
-    ours.info("bytes", raw=secret.encode(), error=ValueError(secret), shown=[ValueError(secret)])
+    to_value, theirs = structlog.get_logger("orrery.speaker"), logging.getLogger("library")
+    to_value.info(f"event {secret}", plain=secret, nested={"a": [{secret: secret}], "b": (secret, {secret})})
+    to_value.info("bytes", raw=secret.encode(), error=ValueError(secret), shown=[ValueError(secret)])
     theirs.warning("text %s and %r", secret, {"a": secret}, extra={"more": secret})
     warnings.warn(f"a warning about {secret}", stacklevel=1)
     try:
         fail(secret)
     except ValueError:
-        ours.exception("failed")
+        to_value.exception("failed")
         theirs.exception("failed %s", secret)
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from orrery.errors import AnalyticsFailed
-from orrery.live.quota import Budget, Limits, Plan, charged, failed, plan, reported
+from orrery.live.quota import Budget, Limits, TickPlan, charged, failed, plan, reported
 from orrery.ports.analytics import Bucket, Quotas
 
 LIMITS = Limits()
@@ -105,7 +105,7 @@ class Service:
             yield now
             now += self.interval
 
-    def tick(self, now: datetime) -> Plan:
+    def tick(self, now: datetime) -> TickPlan:
         """Ask what the plan says; the budget goes through the store and back."""
         self.ticks += 1
         self.provider.pass_time(now)

@@ -2,7 +2,7 @@
 
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import TrackerFailed
-from orrery.live.monitor import EVERY, Monitor, Verdict
+from orrery.live.monitor import EVERY, Monitor, MonitorResult
 from orrery.owner.outbox import Outbox, Row
 from orrery.ports.store import Store
 from tests.support.clock import ManualClock
@@ -26,14 +26,14 @@ class Post:
         """Return the monitor of another process on the same store."""
         return Monitor(self.store, self.clock, self.counter, self.tracker)
 
-    async def check(self, *, well: bool) -> Verdict:
+    async def check(self, *, well: bool) -> MonitorResult:
         """Check once, a quarter of an hour after the last time."""
         self.counter.well = well
         verdict = await self.monitor.check()
         self.clock.advance(EVERY.total_seconds())
         return verdict
 
-    async def checks(self, pattern: str) -> Verdict:
+    async def checks(self, pattern: str) -> MonitorResult:
         """Check once a letter: `b` is bad, `g` is good."""
         return [await self.check(well=letter == "g") for letter in pattern][-1]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from orrery.edge.auth import AdminBasic, WrongOnes, hashed
+from orrery.edge.auth import AdminBasic, GuessLimiter, hashed
 from orrery.edge.owner_page import OwnerPage, PanelSource
 from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
@@ -181,4 +181,6 @@ def owner_page(
     mode: str = "live",
 ) -> OwnerPage:
     """Return the page over these panels."""
-    return OwnerPage(AdminBasic(password_hash, WrongOnes(clock)), clock, [*map(source, panels), *more], mode=mode)
+    return OwnerPage(
+        AdminBasic(password_hash, GuessLimiter(clock)), clock, [*map(source, panels), *more], mode=mode
+    )

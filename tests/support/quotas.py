@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from orrery.errors import Cause
 from orrery.live.backoff import Query, Reason
-from orrery.live.quota import Budget, Limits, Plan, charged, failed, plan, reported
+from orrery.live.quota import Budget, Limits, TickPlan, charged, failed, plan, reported
 from orrery.ports.analytics import Bucket, Quotas
 
 LIMITS = Limits()
@@ -17,15 +17,17 @@ BOTH = ("total", "pages")
 NEW = Budget.new(LIMITS, NOW)
 
 
-def planned(budget: Budget, now: datetime, queries: Sequence[str] = BOTH, interval: timedelta = MINUTE) -> Plan:
+def planned(
+    budget: Budget, now: datetime, queries: Sequence[str] = BOTH, interval: timedelta = MINUTE
+) -> TickPlan:
     """Return the plan of one tick."""
     return plan(budget, LIMITS, now, queries, interval)
 
 
-def nothing(reason: Reason, until: datetime) -> Plan:
+def nothing(reason: Reason, until: datetime) -> TickPlan:
     """Return the plan of a tick at which nothing is asked."""
     skipped: dict[Query, Reason] = dict.fromkeys(BOTH, reason)
-    return Plan((), skipped, until)
+    return TickPlan((), skipped, until)
 
 
 def told(day: int = 20_000, hour: int = 1500, cost: int = 10, errors: int | None = None) -> Quotas:

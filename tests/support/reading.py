@@ -17,9 +17,9 @@ from orrery.checkout import records as checkout
 from orrery.checkout.drift import DriftResult
 from orrery.checkout.receipts import OwnSession, Receipt, Trial
 from orrery.checkout.records import JournalEntry
-from orrery.fraud.records import Found
+from orrery.fraud.records import LastSearch
 from orrery.live import records as live
-from orrery.live.monitor import Seen
+from orrery.live.monitor import MonitorState
 from orrery.live.quota import Budget
 from orrery.owner import lease, restored
 from orrery.owner.baseline import Announcement, Baseline
@@ -56,7 +56,7 @@ READERS: dict[str, Reader] = {
     "approval-log-head": LogEntry.from_bytes,
     "attempt:": checkout.Attempt.from_bytes,
     "checkout-drift": DriftResult.from_bytes,
-    "fraud:found": Found.from_bytes,
+    "fraud:found": LastSearch.from_bytes,
     "intent:": either(Intent, Erased),
     "journal:": JournalEntry.from_bytes,
     "lease:": lease.Holder.from_bytes,
@@ -68,8 +68,8 @@ READERS: dict[str, Reader] = {
     "realtime:active": live.Active.from_bytes,
     "realtime:budget": Budget.from_bytes,
     "realtime:last_error": live.LastError.from_bytes,
-    "realtime:monitor": Seen.from_bytes,
-    "realtime:outcome": live.Outcome.from_bytes,
+    "realtime:monitor": MonitorState.from_bytes,
+    "realtime:outcome": live.RefreshOutcome.from_bytes,
     "realtime:pages": live.Pages.from_bytes,
     "receipt:": Receipt.from_bytes,
     "reconciled": checkout.LastReconciliation.from_bytes,

@@ -78,8 +78,8 @@ class Strangers:
             "deaf": (self.deaf, self._read_nothing),
         }
         tasks = [
-            asyncio.create_task(self._come_again(kind, deed))
-            for kind, (count, deed) in kinds.items()
+            asyncio.create_task(self._come_again(kind, action))
+            for kind, (count, action) in kinds.items()
             for _ in range(count)
         ]
         await self._over.wait()
@@ -87,13 +87,13 @@ class Strangers:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _come_again(self, kind: str, deed: Deed) -> None:
+    async def _come_again(self, kind: str, action: Deed) -> None:
         while not self._over.is_set():
             with suppress(OSError):
                 reader, writer = await asyncio.open_connection(sock=await self._connected(kind))
                 self.came[kind] += 1
                 try:
-                    await deed(reader, writer)
+                    await action(reader, writer)
                 finally:
                     writer.transport.abort()
             await self._is_over_after(AWAY)

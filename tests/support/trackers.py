@@ -8,7 +8,7 @@ from anyio.lowlevel import checkpoint
 
 from orrery.errors import OrreryError, TrackerFailed
 from orrery.ports.clock import Clock
-from orrery.ports.counter import Reading, Scope
+from orrery.ports.counter import PublicCount, Scope
 from orrery.ports.tracker import Issue
 
 LOST = TrackerFailed("The answer was lost.")
@@ -107,13 +107,13 @@ class ScriptedCounter:
     error: str | None = None
     old: timedelta = timedelta(0)
 
-    async def read(self, scope: Scope) -> Reading | None:
+    async def read(self, scope: Scope) -> PublicCount | None:
         """Return what the endpoint says now."""
         del scope
         await checkpoint()
         if not self.well:
             return None
         if self.error:
-            return Reading(0, None, None, stale=True, error=self.error)
+            return PublicCount(0, None, None, stale=True, error=self.error)
         generated_at = self.clock.now() - self.old
-        return Reading(5, generated_at, self.old.total_seconds(), stale=False, error=None)
+        return PublicCount(5, generated_at, self.old.total_seconds(), stale=False, error=None)

@@ -106,14 +106,14 @@ class GoogleAnalytics:
         except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeEncodeError) as error:
             raise AnalyticsFailed(unreachable("The analytics provider", error), cause="unreachable") from None
 
-    async def _ask(self, question: dict[str, object]) -> _Answer:
+    async def _ask(self, question: dict[str, object]) -> _HttpAnswer:
         token = await self._tokens.token()
         answer = await self._post(question, token)
         if answer.status == HTTPStatus.UNAUTHORIZED:
             answer = await self._post(question, await self._tokens.token(rejected=token))
         return answer
 
-    async def _post(self, question: dict[str, object], token: str) -> _Answer:
+    async def _post(self, question: dict[str, object], token: str) -> _HttpAnswer:
         headers = {"Authorization": f"Bearer {token}"}
         # The deadline bounds the whole.
         client = httpx2.AsyncClient(event_hooks=BOUNDED, timeout=None, verify=self._trust.web)
@@ -123,11 +123,11 @@ class GoogleAnalytics:
                 body += part
                 if len(body) > LONGEST_ANSWER:
                     raise _not_a_report(response.status_code)
-            return _Answer(response.status_code, bytes(body), token)
+            return _HttpAnswer(response.status_code, bytes(body), token)
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _HttpAnswer:
     status: int
     body: bytes
     token: str = field(repr=False)
@@ -212,7 +212,7 @@ class _Envelope(BaseModel):
     error: _Error
 
 
-def _failure(answer: _Answer) -> AnalyticsFailed:
+def _failure(answer: _HttpAnswer) -> AnalyticsFailed:
     message, what = _message(answer), f"The analytics provider answered {answer.status}"
     what += f": {message}" if message and answer.status != HTTPStatus.UNAUTHORIZED else "."
     return AnalyticsFailed(what, cause=_cause(answer.status, message), status=answer.status)
@@ -245,7 +245,7 @@ def _exhausted(message: str) -> Cause:
 _QUOTAS: dict[str, Cause] = {"concurrent": "concurrent", "thresholded": "thresholded", "per day": "day"}
 
 
-def _message(answer: _Answer) -> str:
+def _message(answer: _HttpAnswer) -> str:
     """Return the vendor's own words on one line and cut short, or nothing where the body is not the vendor's."""
     try:
         said = _Envelope.model_validate_json(answer.body).error.message

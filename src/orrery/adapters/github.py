@@ -64,7 +64,7 @@ class _Issue(BaseModel):
         names = (one if isinstance(one, str) else one.name for one in self.labels)
         return label.lower() in (name.lower() for name in names)
 
-    def ours(self) -> Issue:
+    def to_value(self) -> Issue:
         return Issue(str(self.number), self.html_url)
 
 
@@ -90,7 +90,7 @@ class GitHubTracker:
         """Return the oldest open issue with `label`; pull requests are none."""
         query = {"state": "open", "labels": label, "sort": "created", "direction": "asc", "per_page": str(_PAGE)}
         answer = await self._ask("GET", "", query=query)
-        return next((one.ours() for one in _read(_LIST, answer) if one.pull_request is None), None)
+        return next((one.to_value() for one in _read(_LIST, answer) if one.pull_request is None), None)
 
     async def open(self, label: str, title: str, body: str) -> Issue:
         """Open an issue with `label`, which GitHub makes when it is new."""
@@ -99,7 +99,7 @@ class GitHubTracker:
         if not issue.has(label):
             # Who may open issues but not label them has the label dropped without an error.
             log.warning("the tracker dropped the label", label=label, issue=issue.number)
-        return issue.ours()
+        return issue.to_value()
 
     async def comment(self, issue: Issue, body: str) -> None:
         """Add a comment."""

@@ -39,7 +39,7 @@ class _Issue(Record):
     text: str
     comments: list[_Comment] = Field(default_factory=list[_Comment])
 
-    def ours(self) -> Issue:
+    def to_value(self) -> Issue:
         return Issue(self.id)
 
 
@@ -76,7 +76,7 @@ class FileTracker:
     async def find_open(self, label: str) -> Issue | None:
         """Return the oldest open issue with `label`."""
         file = await asyncio.to_thread(self._guarded, self._load)
-        return next((one.ours() for one in file.issues if one.state == "open" and label in one.labels), None)
+        return next((one.to_value() for one in file.issues if one.state == "open" and label in one.labels), None)
 
     async def open(self, label: str, title: str, body: str) -> Issue:
         """Open an issue with `label`; its number is the next."""

@@ -9,7 +9,7 @@ import structlog
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from orrery.bounded import BOUNDED
-from orrery.ports.counter import Reading, Scope
+from orrery.ports.counter import PublicCount, Scope
 from orrery.tls import unreachable
 from orrery.trust import WELL_KNOWN, Trust
 
@@ -36,8 +36,8 @@ class _Read(BaseModel):
     stale: bool
     error: _Tag | None = None
 
-    def reading(self, count: int) -> Reading:
-        return Reading(count, self.generated_at, self.age_s, self.stale, self.error)
+    def reading(self, count: int) -> PublicCount:
+        return PublicCount(count, self.generated_at, self.age_s, self.stale, self.error)
 
 
 class _Site(_Read):
@@ -57,7 +57,7 @@ class HttpCounter:
         self._url = f"{base_url.rstrip('/')}/api/stats"
         self._trust = trust
 
-    async def read(self, scope: Scope) -> Reading | None:
+    async def read(self, scope: Scope) -> PublicCount | None:
         """Return what the endpoint says, or None when it cannot be reached or says something else."""
         body = await self._fetch("1" if scope == "site" else scope)
         return _parsed(scope, body) if body is not None else None
@@ -77,7 +77,7 @@ class HttpCounter:
         return answer.content if answer.status_code == HTTPStatus.OK else None
 
 
-def _parsed(scope: Scope, body: bytes) -> Reading | None:
+def _parsed(scope: Scope, body: bytes) -> PublicCount | None:
     try:
         if scope == "site":
             site = _Site.model_validate_json(body)

@@ -1,4 +1,4 @@
-"""The service that runs on this machine, asked by the owner's commands over HTTP."""
+"""The HTTP client of the owner's commands for the service that runs on this machine."""
 
 import asyncio
 from typing import Annotated
@@ -14,8 +14,8 @@ SECONDS = 5.0
 Fingerprint = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
 
 
-class InMemory(BaseModel):
-    """Fingerprints of the secrets that the service holds, null for what it has not, and what tells their key."""
+class RunningSecrets(BaseModel):
+    """The fingerprints of the running service's secrets, null for a missing one, and the id of their key."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -32,17 +32,17 @@ class Refusal(BaseModel):
 
 
 class RunningService:
-    """Asks the two listeners. An answer of None means that nothing of ours answers there."""
+    """Asks the two listeners. None means that no service of ours answers there."""
 
     def __init__(self, public_url: str, private_url: str) -> None:
         self._public = public_url
         self._private = private_url
 
-    async def in_memory(self) -> InMemory | None:
-        """Return the fingerprints of what the service holds."""
+    async def held_secrets(self) -> RunningSecrets | None:
+        """Return the fingerprints of the service's secrets."""
         answer = await self._ask("GET", f"{self._private}/secrets")
         try:
-            return InMemory.model_validate_json(answer.content) if answer is not None else None
+            return RunningSecrets.model_validate_json(answer.content) if answer is not None else None
         except ValidationError:
             return None
 

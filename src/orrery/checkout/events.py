@@ -18,7 +18,7 @@ from orrery.checkout.refusals import Refusals
 from orrery.errors import Invalid, ItemUnreadable, NotFound, ProcessorRefused, RecordUnreadable
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
-from orrery.ports.panels import moment
+from orrery.ports.panels import utc_text
 from orrery.ports.processor import EventSummary, PartialEvent, ProcessorReads, split_unreadable
 
 CONCERNS_US = "checkout.session."
@@ -160,10 +160,10 @@ class EventHistory:
 
     async def _lost(self, missing: Sequence[KnownEvent]) -> str:
         """Return the reason of a finding about completed sessions whose events did not arrive."""
-        count, oldest = len(missing), moment(min(one.created for one in missing))
+        count, oldest = len(missing), utc_text(min(one.created for one in missing))
         why = f"Completed sessions of {LOOK_BACK.days} days that did not arrive: {count}, the oldest of {oldest}."
         if outage := await self._refusals.open():
-            return f"{why} Webhooks are refused since {moment(outage.since)}: {outage.reason}."
+            return f"{why} Webhooks are refused since {utc_text(outage.since)}: {outage.reason}."
         return f"{why} Can the processor reach the webhook?"
 
     async def _unreadable(self, now: datetime) -> int:

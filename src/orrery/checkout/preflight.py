@@ -22,7 +22,7 @@ from orrery.errors import NotConfigured, OrreryError, ProcessorError
 from orrery.owner.approvals import Approvals, IntentDraft, Proposal
 from orrery.owner.intents import Intent
 from orrery.ports.clock import Clock
-from orrery.ports.panels import Panel, Tone, moment
+from orrery.ports.panels import Panel, Tone, utc_text
 from orrery.ports.processor import ProcessorReads
 
 REASON = "The parameters are tried before they are sold, and the test sessions are expired."
@@ -226,7 +226,7 @@ class Preflight:
 def _row(status: ProductStatus, now: datetime) -> tuple[str, ...]:
     receipt = status.receipt
     told = (
-        (moment(receipt.accepted_at), _age(receipt.accepted_at, now), receipt.api_version)
+        (utc_text(receipt.accepted_at), _age(receipt.accepted_at, now), receipt.api_version)
         if receipt
         else ("",) * 3
     )

@@ -18,7 +18,7 @@ from orrery.errors import ItemUnreadable, ProcessorRefused, RecordUnreadable
 from orrery.owner import outbox
 from orrery.owner.restored import Restored, last_restore
 from orrery.ports.clock import Clock
-from orrery.ports.panels import Panel, moment
+from orrery.ports.panels import Panel, utc_text
 from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.store import Store
 from orrery.runtime.collection import write
@@ -289,9 +289,8 @@ def _panel(seen: LastReconciliation, now: datetime) -> Panel:
     rows += tuple((name, "record", "cannot be read") for name in seen.unreadable)
     columns = ("Session", "What", "Why") if rows else ()
     days, parts = (seen.at - seen.since).days, seen.partly_refunded
-    ran = (
-        f"Reconciled at {moment(seen.at)}. Sessions of {days} days: {seen.examined}, not paid yet: {seen.unpaid}."
-    )
+    ran = f"Reconciled at {utc_text(seen.at)}. Sessions of {days} days: {seen.examined}, "
+    ran += f"not paid yet: {seen.unpaid}."
     ran += f" Refunded in part: {parts}." if parts else ""
     if rows:
         counted = (

@@ -37,7 +37,7 @@ from orrery.errors import (
 )
 from orrery.owner import outbox
 from orrery.ports.clock import Clock
-from orrery.ports.panels import Panel, moment
+from orrery.ports.panels import Panel, utc_text
 from orrery.ports.processor import CheckoutSession, Parameters, Processor, ProcessorReads
 from orrery.ports.shop import Shop, Started
 from orrery.ports.store import Delete, Put, Store, Write
@@ -192,7 +192,7 @@ class Verification:
         title, seen = "What visitors get", await self.last_check()
         if seen is None:
             return Panel(title, "No visitor's session was looked at yet")
-        told = f"looked at {moment(seen.looked_at)}"
+        told = f"looked at {utc_text(seen.looked_at)}"
         if not seen.kinds:
             return Panel(title, f"As it was sent, {told}", "good")
         headline, todo = f"Not as it was sent, {told}", "Type `orrery checkout verify`."

@@ -87,7 +87,7 @@ def _explain(report: PreflightReport) -> None:
 
 def _show_pending(statuses: list[ProductStatus], livemode: bool, *, as_json: bool) -> None:  # noqa: FBT001  from a pair
     if as_json:
-        show_json([_told(one) for one in statuses])
+        show_json([_status_json(one) for one in statuses])
     else:
         for status in statuses:
             _show_status(status)
@@ -114,7 +114,7 @@ def _show_status(status: ProductStatus) -> None:
             console.print(f"    [green]+ {marked(change.becomes)}[/green]")
 
 
-def _told(status: ProductStatus) -> dict[str, object]:
+def _status_json(status: ProductStatus) -> dict[str, object]:
     receipt = status.receipt
     return {
         "product": status.product.name,

@@ -44,7 +44,7 @@ def clusters(
 ) -> None:
     """Show clusters: 3 or more declines within 5 minutes that share an address, a card or an e-mail address."""
     back = parse_window(since)
-    look = with_services(config, lambda orrery: orrery.fraud.reading.look(back))
+    look = with_services(config, lambda orrery: orrery.fraud.reading.search(back))
     if svg:
         write_svg(svg, look.clusters)
     if as_json:

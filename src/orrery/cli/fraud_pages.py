@@ -14,7 +14,6 @@ from orrery.errors import Invalid
 from orrery.fraud.clusters import NAMES, Cluster
 from orrery.fraud.incidents import Incident
 from orrery.fraud.operations import body_of
-from orrery.fraud.picture import svg
 from orrery.fraud.timeline import (
     LEGEND,
     MARK,
@@ -28,6 +27,7 @@ from orrery.fraud.timeline import (
     summary,
     when,
 )
+from orrery.fraud.timeline_svg import svg
 from orrery.owner.intents import Intent
 
 NARROWEST, WIDEST = 40, 100

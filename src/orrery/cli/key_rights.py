@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from orrery.errors import OrreryError, ProcessorRefused
 from orrery.ports.processor import Processor, ProcessorReads, Unneeded, split_unreadable
 
-Answer = Literal["may", "may not", "unclear"]
+RightAnswer = Literal["may", "may not", "unclear"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ UNTRIED = ("Checkout Sessions (needed)", "Radar lists", "Payment Method Configur
 _UNNEEDED: dict[Unneeded, str] = {"invoices": "Invoices", "payouts": "Payouts", "subscriptions": "Subscriptions"}
 
 
-def rights(reads: ProcessorReads, processor: Processor, since: datetime) -> list[Right]:
+def needed_rights(reads: ProcessorReads, processor: Processor, since: datetime) -> list[Right]:
     """Return every right to read that Orrery uses; `since` is now, so that the lists are short."""
     return [
         Right("Account", "`orrery doctor` cannot look at the account", reads.get_account),
@@ -69,9 +69,9 @@ def rights(reads: ProcessorReads, processor: Processor, since: datetime) -> list
     ]
 
 
-async def tried(reads: ProcessorReads, processor: Processor, now: datetime) -> Rights:
+async def try_rights(reads: ProcessorReads, processor: Processor, now: datetime) -> Rights:
     """Return which of the needed and of the unneeded objects the key may read."""
-    used = rights(reads, processor, now)
+    used = needed_rights(reads, processor, now)
     answers = {right.name: await _asked(right.read) for right in used}
     unneeded = {
         _UNNEEDED[kind]: await _asked(lambda kind=kind: reads.first_unneeded(kind)) for kind in get_args(Unneeded)
@@ -84,7 +84,7 @@ async def tried(reads: ProcessorReads, processor: Processor, now: datetime) -> R
     )
 
 
-async def _asked(read: Callable[[], Awaitable[object]]) -> Answer:
+async def _asked(read: Callable[[], Awaitable[object]]) -> RightAnswer:
     try:
         await read()
     except ProcessorRefused as error:

@@ -48,8 +48,8 @@ Interval = Annotated[int, typer.Option(min=1, max=3600, help="Seconds from one t
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What came of one refresh: either `active` and the age in seconds, or an error tag and perhaps a sentence."""
+class RefreshAnswer:
+    """The answer to one refresh: either `active` and the age in seconds, or an error tag and a sentence."""
 
     at: datetime
     ok: bool
@@ -92,7 +92,7 @@ class Refresher:
         self._url = base_url + REFRESH_PATH
         self._password = password
 
-    async def answers(self, iterations: int, interval: float) -> AsyncIterator[Answer]:
+    async def answers(self, iterations: int, interval: float) -> AsyncIterator[RefreshAnswer]:
         """Yield an answer each `interval` seconds from the first on; one that is overdue waits for the next."""
         begun = self._clock.monotonic()
         for number in range(iterations):
@@ -101,7 +101,7 @@ class Refresher:
                 await self._clock.sleep((floor(passed / interval) + 1) * interval - passed)
             yield await self.once()
 
-    async def once(self) -> Answer:
+    async def once(self) -> RefreshAnswer:
         """Return what came of one refresh; every trouble is an answer, too."""
         try:
             async with asyncio.timeout(DEADLINE):
@@ -123,7 +123,7 @@ class Refresher:
                     break
             return answer.status_code, body
 
-    def _read(self, status: int, body: bytes) -> Answer:
+    def _read(self, status: int, body: bytes) -> RefreshAnswer:
         try:
             told = _Body.model_validate_json(body)
         except ValidationError:
@@ -134,15 +134,15 @@ class Refresher:
             return self._strange(status)
         now = self._clock.now()
         age = max(0, floor((now - told.generated_at).total_seconds()))
-        return Answer(now, ok=True, active=told.active, pages=told.pages_count, age_s=age)
+        return RefreshAnswer(now, ok=True, active=told.active, pages=told.pages_count, age_s=age)
 
-    def _strange(self, status: int) -> Answer:
+    def _strange(self, status: int) -> RefreshAnswer:
         is_redirect = HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST
         why = " Redirects are not followed: the password would travel." if is_redirect else ""
         return self._failed("not-an-answer", f"HTTP {status}.{why}")
 
-    def _failed(self, error: str, message: str) -> Answer:
-        return Answer(self._clock.now(), ok=False, error=error, message=message or None)
+    def _failed(self, error: str, message: str) -> RefreshAnswer:
+        return RefreshAnswer(self._clock.now(), ok=False, error=error, message=message or None)
 
     def _plain(self, text: str) -> str:
         """Return what came from outside as it may be shown: short, and never the password."""
@@ -165,7 +165,7 @@ def refresh(
     proxied = base.lower().startswith("https:")
     trust = _trust(config) if proxied else WELL_KNOWN
     password = sendable(_password(password_file))
-    last: list[Answer] = []
+    last: list[RefreshAnswer] = []
 
     async def work() -> None:
         async with httpx2.AsyncClient(timeout=DEADLINE, trust_env=proxied, verify=trust.web) as client:

@@ -7,7 +7,7 @@ from datetime import datetime
 from orrery.checkout.notifications import money
 from orrery.cli.tables import Row
 from orrery.errors import ItemUnreadable
-from orrery.fraud.listed import by_alias
+from orrery.fraud.lists import by_alias
 from orrery.ports.processor import (
     BRANDING,
     Account,

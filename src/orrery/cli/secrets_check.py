@@ -1,4 +1,4 @@
-"""The examination of every secret for `orrery secrets check` (issue item 7). It tells no value and no length."""
+"""The examination of every secret for `orrery secrets check` (issue item 7). It shows no value and no length."""
 
 import hmac
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Literal
 
-from orrery.adapters.running_service import InMemory, RunningService
+from orrery.adapters.running_service import RunningSecrets, RunningService
 from orrery.app import Orrery
 from orrery.checkout import probe
-from orrery.cli.key_rights import UNTRIED, Rights, tried
+from orrery.cli.key_rights import UNTRIED, Rights, try_rights
 from orrery.edge.auth import hashed
 from orrery.errors import OrreryError, ProcessorRefused
 from orrery.owner.baseline import Alarm, Announcement, Baseline
@@ -23,7 +23,7 @@ WEBHOOK = "/guided/api/webhook"
 RESTART = "Restart the service."
 _RESTRICTED = "rk_"
 
-State = Literal["ok", "broken", "off"]
+ExaminedState = Literal["ok", "broken", "off"]
 
 _WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  where a service that listens everywhere is reached
 _READ, _PASS = 0o004, 0o001
@@ -32,7 +32,7 @@ _READ, _PASS = 0o004, 0o001
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """One thing that was found out about a secret; with a `todo` it is broken."""
+    """One observation about a secret; with a `todo` the secret is broken."""
 
     text: str
     todo: str = ""
@@ -40,10 +40,10 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """One secret: how it is, its fingerprint where it was read from, and what was found out."""
+    """One examined secret: its state, its fingerprint where it was read from, and the remarks."""
 
     secret: str
-    state: State
+    state: ExaminedState
     fingerprint: str | None
     announced: Announcement | None
     remarks: tuple[Remark, ...]
@@ -63,18 +63,18 @@ class Examined:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What is known before the secrets are looked at one by one."""
+class KnownSecrets:
+    """The information that is gathered before the secrets are examined one by one."""
 
     baselines: Mapping[str, Baseline]
     announced: Mapping[str, Announcement]
     observations: Mapping[str, SecretObservation]
-    service: InMemory | None
+    service: RunningSecrets | None
 
 
 @dataclass
 class Examination:
-    """Looks at every secret of a deployment, and asks the processor and the running service about them.
+    """Examines every secret of a deployment, and asks the processor and the running service about them.
 
     `troubles` says why a secret cannot be used, by its name; `password` is the admin password, if it was given.
     """
@@ -96,32 +96,34 @@ class Examination:
         """Return each secret, the folder if there is one, and a sentence about the running service."""
         check = self.orrery.secrets_check
         observations = observe_secrets(self.settings, lambda _name, _value: "")
-        known = Known(
-            await check.baselines(), await check.announced(), observations, await self.service.in_memory()
+        known = KnownSecrets(
+            await check.baselines(), await check.announced(), observations, await self.service.held_secrets()
         )
         said = self._said(known.service)
         if known.service and known.service.keyed_by != check.held.keyed_by:
-            known = Known(known.baselines, known.announced, observations, None)
+            known = KnownSecrets(known.baselines, known.announced, observations, None)
         found = [await self._examined(name, use, known) for name, use in check.uses.items()]
         return [*found, *self._folder(known)], said
 
-    def _said(self, service: InMemory | None) -> str:
+    def _said(self, service: RunningSecrets | None) -> str:
         if service is None:
             return "The service does not run here: its memory and its webhook were not looked at."
         if service.keyed_by != self.orrery.secrets_check.held.keyed_by:
             return "The service that runs here has another store: its memory and its webhook were not looked at."
         return "The service runs: its memory and its webhook were looked at."
 
-    async def _examined(self, name: str, use: SecretUse, known: Known) -> Examined:
+    async def _examined(self, name: str, use: SecretUse, known: KnownSecrets) -> Examined:
         mine = self.orrery.secrets_check.held.fingerprints[name]
         remarks = [remark async for remark in self._remarks(name, use, known, mine)]
         elsewhere = known.service is not None and known.service.secrets.get(name) is not None
         there = mine is not None or elsewhere
         broken = any(remark.todo for remark in remarks)
-        state: State = "broken" if broken else "ok" if there else "off"
+        state: ExaminedState = "broken" if broken else "ok" if there else "off"
         return Examined(name, state, mine, known.announced.get(name), tuple(remarks))
 
-    async def _remarks(self, name: str, use: SecretUse, known: Known, mine: str | None) -> AsyncIterator[Remark]:
+    async def _remarks(
+        self, name: str, use: SecretUse, known: KnownSecrets, mine: str | None
+    ) -> AsyncIterator[Remark]:
         theirs = known.service.secrets.get(name) if known.service else None
         kept = known.baselines.get(name)
         if trouble := self.troubles.get(name):
@@ -139,9 +141,9 @@ class Examination:
         if mine and known.service:
             yield _compared(mine, theirs)
         if kept and (alarm := kept.worst()) and alarm.trouble != "restart":
-            yield _told(alarm, kept, mine)
+            yield _alarm_remark(alarm, kept, mine)
 
-    async def _present(self, name: str, known: Known) -> AsyncIterator[Remark]:
+    async def _present(self, name: str, known: KnownSecrets) -> AsyncIterator[Remark]:
         form = form_of(name, self.secrets, self.settings.mode)
         yield Remark(form.wrong, "Put the right value there.") if form.wrong else Remark("present")
         if form.note:
@@ -176,8 +178,8 @@ class Examination:
             yield Remark(f"not tried at the processor: {error}", todo)
             return
         if self.secrets.normalized("processor_api_key").startswith(_RESTRICTED):
-            rights = await tried(orrery.reads, orrery.checkout.health.processor, orrery.clock.now())
-            for remark in _told_rights(rights):
+            rights = await try_rights(orrery.reads, orrery.checkout.health.processor, orrery.clock.now())
+            for remark in _rights_remarks(rights):
                 yield remark
 
     async def _webhook(self, *, running: bool) -> AsyncIterator[Remark]:
@@ -202,7 +204,7 @@ class Examination:
             return Remark("the password matches")
         return Remark("the password is another one", "Make the hash anew: `orrery admin hash`.")
 
-    def _folder(self, known: Known) -> list[Examined]:
+    def _folder(self, known: KnownSecrets) -> list[Examined]:
         seen, kept = known.observations[DIRECTORY], known.baselines.get(DIRECTORY)
         if seen.state == "missing" and "" not in self.troubles:
             return []
@@ -211,7 +213,7 @@ class Examination:
         )
         if kept and (alarm := kept.worst()):
             remarks.append(Remark(*describe(alarm.trouble, DIRECTORY)))
-        state: State = "broken" if remarks else "ok"
+        state: ExaminedState = "broken" if remarks else "ok"
         return [
             Examined(
                 DIRECTORY, state, None, known.announced.get(DIRECTORY), tuple(remarks) or (Remark("present"),)
@@ -225,7 +227,7 @@ def _address(host: str, port: int) -> str:
 
 
 def _lost(seen: SecretObservation, kept: Baseline | None) -> Literal["emptied", "vanished"] | None:
-    """Return how a secret was lost that lay in the folder before, whether the service has seen that or not."""
+    """Return how a secret was lost that was in the folder before, even if the service has not seen it yet."""
     if kept is None or kept.fingerprint is None or kept.place != "directory":
         return None
     match seen.state:
@@ -237,15 +239,15 @@ def _lost(seen: SecretObservation, kept: Baseline | None) -> Literal["emptied", 
             return None
 
 
-def _told(alarm: Alarm, kept: Baseline, mine: str | None) -> Remark:
-    """Return what the service saw at its last look, unless that is over: it looks every ten minutes only."""
+def _alarm_remark(alarm: Alarm, kept: Baseline, mine: str | None) -> Remark:
+    """Return the remark about the service's last check, unless its alarm is over: it checks every ten minutes."""
     seen_from_here = kept.place == "directory" and mine is not None and mine == kept.fingerprint
     if seen_from_here and alarm.trouble in ("vanished", "emptied", "changed"):
         return Remark(f"as before again; the service has not looked since {alarm.seen_at:%H:%M} UTC")
     return Remark(*describe(alarm.trouble, kept.name))
 
 
-def _told_rights(rights: Rights) -> Iterator[Remark]:
+def _rights_remarks(rights: Rights) -> Iterator[Remark]:
     yield Remark(f"may read {_listed(rights.may)}" if rights.may else "may read nothing that is used")
     for right in rights.lacking:
         if right.needed:

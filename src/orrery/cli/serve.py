@@ -19,8 +19,8 @@ from orrery.app import opened
 from orrery.cli.service_manager import tell_ready
 from orrery.cli.services import Config, configured
 from orrery.cli.supervision import run_together
-from orrery.edge.crowd import Crowd, most_connections
-from orrery.edge.listeners import ImpatientProtocol, Listeners, bind
+from orrery.edge.connection_limiter import ConnectionLimiter, most_connections
+from orrery.edge.listeners import Listeners, TimeLimitedProtocol, bind
 from orrery.errors import OrreryError
 from orrery.settings import Secrets, Settings
 from orrery.settings.model import Server
@@ -79,11 +79,11 @@ async def serve(
 
 def _uvicorn(app: ASGIApp) -> uvicorn.Config:
     descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    crowd = Crowd(most_connections(descriptors))
+    limiter = ConnectionLimiter(most_connections(descriptors))
     return uvicorn.Config(
         app,
         log_level="error",  # below that it says of each stranger that they speak no HTTP
-        http=partial(ImpatientProtocol, crowd),  # pyright: ignore[reportArgumentType]  called with uvicorn's own words
+        http=partial(TimeLimitedProtocol, limiter),  # pyright: ignore[reportArgumentType]  called with uvicorn's own words
         ws="none",
         lifespan="off",
         log_config=None,
@@ -91,7 +91,7 @@ def _uvicorn(app: ASGIApp) -> uvicorn.Config:
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=GRACE,
-        callback_notify=crowd.look,
+        callback_notify=limiter.close_unread,
         timeout_notify=0,  # each second
     )
 

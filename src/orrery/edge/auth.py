@@ -37,7 +37,7 @@ def bearer(request: Request) -> bytes | None:
     return token.strip().encode("latin-1", "replace")
 
 
-class WrongOnes:
+class GuessLimiter:
     """Delays answers to wrong passwords or tokens, longer with each, and checks only `MOST_GUESSES` a minute."""
 
     def __init__(self, clock: Clock) -> None:
@@ -65,7 +65,7 @@ class ServiceBearer:
 
     def __init__(self, tokens: Sequence[bytes], clock: Clock) -> None:
         self._tokens = [token for token in tokens if token]
-        self._wrong = WrongOnes(clock)
+        self._wrong = GuessLimiter(clock)
 
     async def require(self, request: Request) -> None:
         """Raise 503 when no token is configured, and 401 or 429 unless the request carries one of them."""
@@ -99,7 +99,7 @@ class AdminPassword:
     that a guess was wrong: against many parallel guesses only the length of the password helps.
     """
 
-    def __init__(self, password_hash: str | None, wrong: WrongOnes) -> None:
+    def __init__(self, password_hash: str | None, wrong: GuessLimiter) -> None:
         """`wrong` is shared by all doors that the password opens."""
         self._hash = (password_hash or "").strip().lower()
         self._wrong = wrong

@@ -21,7 +21,7 @@ Of the headers that our other answers carry only this one means something for JS
 """
 
 
-class Answer(Protocol):
+class FastAnswer(Protocol):
     """A body of JSON, its validator, and its `Cache-Control`."""
 
     @property
@@ -32,14 +32,14 @@ class Answer(Protocol):
     def cache_control(self) -> bytes: ...  # noqa: D102  the class says it
 
 
-class Source(Protocol):
-    """Where the answers of one address come from."""
+class AnswerSource(Protocol):
+    """The source of the answers to one query string."""
 
-    def ready(self) -> Answer | None:
-        """Return an answer that is good at this moment, if there is one."""
+    def ready(self) -> FastAnswer | None:
+        """Return an answer that is valid now, if there is one."""
         ...
 
-    async def answer(self) -> Answer:
+    async def answer(self) -> FastAnswer:
         """Return the answer."""
         ...
 
@@ -49,7 +49,7 @@ class _Sent:
 
     __slots__ = ("_above", "_whole", "answer", "body", "not_modified", "start")
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: FastAnswer) -> None:
         about = [(b"etag", answer.etag), (b"cache-control", answer.cache_control), *PUBLIC_HEADERS]
         length = str(len(answer.body)).encode()
         content = [(b"content-type", b"application/json"), (b"content-length", length)]
@@ -79,7 +79,7 @@ class FastReads:
         self,
         app: ASGIApp,
         path: str,
-        sources: Mapping[bytes, Source],
+        sources: Mapping[bytes, AnswerSource],
         count: Callable[[str, int], None],
     ) -> None:
         self._app = app
@@ -109,7 +109,7 @@ class FastReads:
                 await send(sent.start)
                 await send(sent.body)
 
-    def _as_messages(self, query: bytes, answer: Answer) -> _Sent:
+    def _as_messages(self, query: bytes, answer: FastAnswer) -> _Sent:
         last = self._last.get(query)
         if last is None or last.answer is not answer:
             last = self._last[query] = _Sent(answer)

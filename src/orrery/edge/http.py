@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from orrery.edge import problems
 from orrery.edge.direct import DirectRoute
 from orrery.edge.headers import SecurityHeaders
-from orrery.edge.metrics import Measured, Metrics
+from orrery.edge.metrics import MeasuredApp, Metrics
 from orrery.edge.owner_page import OwnerPage
 from orrery.errors import OrreryError
 from orrery.ports.health import Finding, Round
@@ -52,9 +52,9 @@ def public_app(
     _describe_bearer(app)
     _handle_errors(app)
     app.add_middleware(SecurityHeaders)
-    app.add_middleware(Measured, metrics=metrics)
+    app.add_middleware(MeasuredApp, metrics=metrics)
     if site is not None:
-        app.router.default = _Behind(site)
+        app.router.default = _SiteBehindOperations(site)
     return app
 
 
@@ -144,7 +144,7 @@ def _describe_bearer(app: FastAPI) -> None:
     app.openapi = with_bearer
 
 
-class _Behind:
+class _SiteBehindOperations:
     """The site answers what no operation does, but for the operations' own paths."""
 
     def __init__(self, site: ASGIApp) -> None:

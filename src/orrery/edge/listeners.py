@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from orrery.edge.crowd import SMALL, Connection, Crowd
+from orrery.edge.connection_limiter import SMALL, Connection, ConnectionLimiter
 from orrery.edge.problems import Problem
 
 HEADER_SECONDS = 10.0
@@ -83,11 +83,11 @@ class _TooMuchError(Exception):
     """Stops the parser at a request that is refused."""
 
 
-class ImpatientProtocol(HttpToolsProtocol, Connection):
+class TimeLimitedProtocol(HttpToolsProtocol, Connection):
     """uvicorn's protocol, closing a connection that sends half a request and then nothing, or headers without end.
 
     Headers that are too large get an answer first. The edge cache in front has the same limits; this holds where
-    there is none. What all connections share is the crowd's.
+    there is none. The limits over all connections are in `ConnectionLimiter`.
     """
 
     _patience: asyncio.TimerHandle | None = None
@@ -98,16 +98,16 @@ class ImpatientProtocol(HttpToolsProtocol, Connection):
     _piece = 0
     _lines = b""
 
-    def __init__(self, crowd: Crowd, *given: Any, **named: Any) -> None:  # noqa: ANN401  they are uvicorn's
+    def __init__(self, limiter: ConnectionLimiter, *given: Any, **named: Any) -> None:  # noqa: ANN401  they are uvicorn's
         super().__init__(*given, **named)
-        self._crowd = crowd
+        self._limiter = limiter
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] narrowed upstream too
         """Start waiting for the first request's headers."""
         super().connection_made(transport)
         transport.set_write_buffer_limits(SMALL)
-        self._wait()
-        self._crowd.enter(self)
+        self._start_timeout()
+        self._limiter.enter(self)
 
     def data_received(self, data: bytes) -> None:
         """Take what the client sends, within limits."""
@@ -117,11 +117,11 @@ class ImpatientProtocol(HttpToolsProtocol, Connection):
         if self._refused:
             return
         if self._in_headers or (self.cycle and not self.cycle.response_complete):
-            self._crowd.holds(self, self._piece)
+            self._limiter.holds(self, self._piece)
         if self._patience is None and (self._in_headers or self._is_idle()):
             # Half a request; or neither a request nor an answer is under way: an empty line, or the rest of a body
             # that nobody reads. A request whose headers come in one piece, as most do, costs no timer.
-            self._wait()
+            self._start_timeout()
         if self._in_headers:
             self._limit_head(data)
         elif self._received > MESSAGE_BYTES:
@@ -135,15 +135,15 @@ class ImpatientProtocol(HttpToolsProtocol, Connection):
             raise _TooMuchError
         super().on_message_begin()
         self._in_headers, self._received, self._lines = True, 0, b""
-        self._be_patient()
+        self._cancel_timeout()
 
     def on_headers_complete(self) -> None:
         """Stop waiting: the headers are here."""
         self._in_headers = False
-        self._be_patient()
+        self._cancel_timeout()
         # Only in a large piece, or in the last of several, can they have become too long unseen.
         unseen = self._piece > HEADER_BYTES or self._lines
-        if len(self.headers) > MOST_HEADERS or (unseen and self._told() > HEADER_BYTES):
+        if len(self.headers) > MOST_HEADERS or (unseen and self._head_bytes() > HEADER_BYTES):
             self._refuse_head()
             raise _TooMuchError
         super().on_headers_complete()
@@ -153,19 +153,19 @@ class ImpatientProtocol(HttpToolsProtocol, Connection):
         """Note that the answer is awaited now."""
         super().on_message_complete()
         if not self.cycle.response_complete:
-            self._crowd.our_turn(self)
+            self._limiter.request_complete(self)
 
     def on_response_complete(self) -> None:
         """Note that the client has its answer, unless it has sent another request ahead."""
         if not self.pipeline:
-            self._crowd.answered(self)
-            self._crowd.clients_turn(self)
+            self._limiter.answered(self)
+            self._limiter.client_waits(self)
         super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting: nobody is there."""
-        self._be_patient()
-        self._crowd.leave(self)
+        self._cancel_timeout()
+        self._limiter.leave(self)
         if self._running:
             self._running.disconnected = True
         super().connection_lost(exc)
@@ -186,7 +186,7 @@ class ImpatientProtocol(HttpToolsProtocol, Connection):
         if not self._refused:
             super().send_400_response(msg)
 
-    def _told(self) -> int:
+    def _head_bytes(self) -> int:
         """Return how long the address and the headers are that the parser has told of."""
         return len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
 
@@ -196,7 +196,7 @@ class ImpatientProtocol(HttpToolsProtocol, Connection):
         The parser tells of a header when the next one begins, so how the last two lines begin is kept here.
         """
         if not self._lines:
-            self._received = self._told() + len(data) - (data.rfind(b"\n") + 1)
+            self._received = self._head_bytes() + len(data) - (data.rfind(b"\n") + 1)
         lines = (self._lines + data).rsplit(b"\n", 2)[-2:]
         self._lines = b"\n".join(line[:_LINE_START] for line in lines)
         if self._received > HEADER_BYTES and not self.transport.is_closing():
@@ -211,9 +211,9 @@ class ImpatientProtocol(HttpToolsProtocol, Connection):
             self._lines
         )
         self._write(_UNAUTHORIZED if authorizes else _TOO_LARGE)
-        self._be_patient()
+        self._cancel_timeout()
         self.connections.discard(self)
-        self.transport.set_protocol(_Refused(self, self._crowd))
+        self.transport.set_protocol(_Refused(self, self._limiter))
 
     def _write(self, answer: Response) -> None:
         headers = [*self.server_state.default_headers, *answer.raw_headers, (b"connection", b"close")]
@@ -224,12 +224,12 @@ class ImpatientProtocol(HttpToolsProtocol, Connection):
     def _is_idle(self) -> bool:
         return bool(self.cycle) and self.cycle.response_complete and not self.transport.is_closing()
 
-    def _wait(self) -> None:
+    def _start_timeout(self) -> None:
         if self.transport.is_closing():
             return
         self._patience = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
 
-    def _be_patient(self) -> None:
+    def _cancel_timeout(self) -> None:
         if self._patience is not None:
             self._patience.cancel()
             self._patience = None
@@ -238,12 +238,12 @@ class ImpatientProtocol(HttpToolsProtocol, Connection):
 class _Refused(asyncio.Protocol):
     """Lets a client that has its answer send on for a while: closed at once, it might never come to read it."""
 
-    def __init__(self, refused: ImpatientProtocol, crowd: Crowd) -> None:
+    def __init__(self, refused: TimeLimitedProtocol, limiter: ConnectionLimiter) -> None:
         self._refused = refused
-        self._crowd = crowd
+        self._limiter = limiter
         self._left = MESSAGE_BYTES
         self._end = refused.loop.call_later(HEADER_SECONDS, refused.transport.abort)
-        crowd.answered(refused)
+        limiter.answered(refused)
 
     def data_received(self, data: bytes) -> None:
         """Forget what the client sends."""
@@ -255,4 +255,4 @@ class _Refused(asyncio.Protocol):
         """Stop waiting: nobody is there."""
         del exc
         self._end.cancel()
-        self._crowd.leave(self._refused)
+        self._limiter.leave(self._refused)

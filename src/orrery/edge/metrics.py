@@ -31,7 +31,7 @@ class Metrics:
 
     def watch(self, name: str, says: str, label: str, counts: Mapping[str, int]) -> None:
         """Show what another part counts, by one label."""
-        self._registry.register(_Watched(name, says, label, counts))
+        self._registry.register(_MappingCollector(name, says, label, counts))
 
     def counter_of(self, route: str) -> Callable[[str, int], None]:
         """Return what counts the requests of one route by method and status, for a path that is in a hurry."""
@@ -51,7 +51,7 @@ class Metrics:
         return generate_latest(self._registry)
 
 
-class _Watched(Collector):
+class _MappingCollector(Collector):
     def __init__(self, name: str, says: str, label: str, counts: Mapping[str, int]) -> None:
         self._family = name, says, label
         self._counts = counts
@@ -64,7 +64,7 @@ class _Watched(Collector):
         yield family
 
 
-class Measured:
+class MeasuredApp:
     """Counts and times every request to the app inside."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:

@@ -22,7 +22,7 @@ from starlette.responses import HTMLResponse, Response
 from orrery.edge.auth import AdminBasic
 from orrery.errors import OrreryError
 from orrery.ports.clock import Clock
-from orrery.ports.panels import Panel, Tone, moment
+from orrery.ports.panels import Panel, Tone, utc_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -197,7 +197,7 @@ def _time(at: datetime) -> "Markup":
     from markupsafe import Markup  # noqa: PLC0415  it is needed here only
 
     at = at.astimezone(UTC)
-    return Markup('<time datetime="{}">{} {:%b %Y, %H:%M}</time>').format(moment(at), at.day, at)
+    return Markup('<time datetime="{}">{} {:%b %Y, %H:%M}</time>').format(utc_text(at), at.day, at)
 
 
 def _figures(panel: Panel) -> list[bool]:

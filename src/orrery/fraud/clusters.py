@@ -110,20 +110,20 @@ def crowded(declines: Iterable[Decline]) -> list[Decline]:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """A cluster of an earlier look: its newest charge of then tells it again, also when its beginning is gone."""
+class KnownCluster:
+    """A cluster of an earlier search: its newest charge then identifies it, also when its beginning is gone."""
 
     id: str
     trait: Trait
     newest_charge: str
 
 
-def recognised(found: Sequence[Cluster], known: Sequence[Known]) -> list[Cluster]:
+def recognised(found: Sequence[Cluster], known: Sequence[KnownCluster]) -> list[Cluster]:
     """Return the clusters under the ids by which they are known; two that became one take the first of `known`."""
     return [replace(cluster, id=_known_id(cluster, known) or cluster.id) for cluster in found]
 
 
-def _known_id(cluster: Cluster, known: Sequence[Known]) -> str | None:
+def _known_id(cluster: Cluster, known: Sequence[KnownCluster]) -> str | None:
     charges = cluster.charge_ids
     return next((one.id for one in known if one.trait == cluster.trait and one.newest_charge in charges), None)
 

@@ -6,7 +6,7 @@ from ipaddress import ip_network
 
 from orrery.fraud.incidents import IncidentLog, read_incidents
 from orrery.fraud.operations import ListOperations
-from orrery.fraud.reading import AddressOf, Reading
+from orrery.fraud.reading import AddressOf, ClusterReader
 from orrery.fraud.screening import Screening
 from orrery.fraud.watch import EVERY, FraudWatch
 from orrery.owner.approvals import Approvals, Operation
@@ -41,7 +41,7 @@ class FraudDomain:
         self._plan = plan
         self._approvals = approvals
         self._operations = ListOperations(reads, writes)
-        self.reading = Reading(store, clock, reads, address_of)
+        self.reading = ClusterReader(store, clock, reads, address_of)
         self.screening = Screening(reads, approvals, self.reading, [ip_network(one) for one in plan.own_addresses])
         self.watch = FraudWatch(store, clock, self.reading, watches=plan.watches)
 
@@ -59,4 +59,4 @@ class FraudDomain:
 
     def jobs(self) -> list[Job]:
         """Return what repeats."""
-        return [Job(FraudWatch.JOB, EVERY, self.watch.look)] if self._plan.watches else []
+        return [Job(FraudWatch.JOB, EVERY, self.watch.run)] if self._plan.watches else []

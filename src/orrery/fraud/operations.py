@@ -6,7 +6,7 @@ An intent holds one or two entries. Each is one call; where only the first was m
 from collections.abc import Awaitable, Callable, Sequence
 
 from orrery.errors import PartlyDone, ProcessorRefused
-from orrery.fraud.listed import entries_with
+from orrery.fraud.lists import entries_with
 from orrery.fraud.records import EntriesBody, ListedEntry
 from orrery.owner.approvals import Operation
 from orrery.owner.intents import Intent

@@ -1,7 +1,7 @@
 """Reads declined charges, and joins each with the client address that it came from (decision 18).
 
-A look takes one call for each 100 charges; one for each payment among crowded declines that was not asked about
-before, at most `LOOKUPS`; and one for each 100 open reviews, when an address is still missing.
+A search takes one call for each 100 charges; one for each payment among crowded declines that was not read before,
+at most `LOOKUPS`; and one for each 100 open reviews, when an address is still missing.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -13,7 +13,7 @@ import structlog
 from orrery.errors import ItemUnreadable
 from orrery.fraud.clusters import Cluster, Decline, clusters, crowded, recognised
 from orrery.fraud.entries import known_address
-from orrery.fraud.records import FOUND, found_in
+from orrery.fraud.records import FOUND, last_search
 from orrery.owner.tasks import together
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Charge, ProcessorReads, split_unreadable
@@ -38,8 +38,8 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What was seen of the charges created since.
+class ClusterSearch:
+    """The result of a search among the charges created since.
 
     `unasked` are crowded declines beyond `LOOKUPS`; `unreadable` are charges that are not as documented.
     """
@@ -53,8 +53,8 @@ class Look:
     unreadable: tuple[ItemUnreadable, ...] = ()
 
 
-class Reading:
-    """Looks for clusters; asks for the session of each payment once."""
+class ClusterReader:
+    """Searches for clusters; reads the session of each payment once."""
 
     def __init__(self, store: Store, clock: Clock, reads: ProcessorReads, address_of: AddressOf) -> None:
         self._store = store
@@ -63,7 +63,7 @@ class Reading:
         self._address_of = address_of
         self._addresses: dict[str, str | None] = {}
 
-    async def look(self, back: timedelta) -> Look:
+    async def search(self, back: timedelta) -> ClusterSearch:
         """Return the clusters among the charges of this time, under the ids by which the workers know them."""
         until = self._clock.now()
         charges, unread = split_unreadable([one async for one in self._reads.list_charges(until - back)])
@@ -73,11 +73,13 @@ class Reading:
         near = crowded(map(_decline, declined.values()))
         newest_first = [declined[one.charge_id] for one in reversed(near)]
         placed = await self._placed(near, newest_first)
-        found = found_in(await self._store.get(FOUND))
+        found = last_search(await self._store.get(FOUND))
         named = recognised(clusters(placed), found.known() if found else [])
         payments = [one.payment_intent for one in newest_first if one.payment_intent]
         unasked = sum(payment not in self._addresses for payment in payments)
-        return Look(until - back, until, len(charges), len(declined), unasked, tuple(named), tuple(unread))
+        return ClusterSearch(
+            until - back, until, len(charges), len(declined), unasked, tuple(named), tuple(unread)
+        )
 
     async def _placed(self, near: Sequence[Decline], charges: Sequence[Charge]) -> list[Decline]:
         """Return the declines with their addresses; `charges` are theirs, the newest first."""

@@ -1,4 +1,4 @@
-"""What fraud screening keeps: what the last look found, without personal data, and the bodies of its intents."""
+"""The records of fraud screening: the last search, without personal data, and the bodies of intents."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,17 +6,17 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from orrery.fraud.clusters import Cluster, Known, Trait
+from orrery.fraud.clusters import Cluster, KnownCluster, Trait
 from orrery.owner.stored import replaceable
 from orrery.ports.store import Entry
 from orrery.record import Record
 
 FOUND = "fraud:found"
-"""The key of what the last look found."""
+"""The key of the last search."""
 
 
 class FoundCluster(Record):
-    """A cluster without what its declines share. `newest_charge` is how the next look knows it again."""
+    """A cluster without the value that its declines share. By `newest_charge` the next search recognises it."""
 
     id: str
     trait: Trait
@@ -27,18 +27,18 @@ class FoundCluster(Record):
     newest_charge: str
 
 
-class Found(Record):
-    """What the last look of the workers found. The owner has been told of every cluster in it."""
+class LastSearch(Record):
+    """The result of the workers' last search. For every cluster in it there was a push."""
 
     v: Literal[1] = 1
     looked_at: datetime
     unasked: int = 0
     clusters: tuple[FoundCluster, ...] = ()
 
-    def known(self) -> list[Known]:
-        """Return how its clusters are recognised, the oldest first."""
+    def known(self) -> list[KnownCluster]:
+        """Return its clusters in the form for recognition, the oldest first."""
         ordered = sorted(self.clusters, key=lambda one: (one.first, one.id))
-        return [Known(one.id, one.trait, one.newest_charge) for one in ordered]
+        return [KnownCluster(one.id, one.trait, one.newest_charge) for one in ordered]
 
     def beyond(self, clusters: Sequence[Cluster], since: datetime) -> list[FoundCluster]:
         """Return the clusters of before that none of `clusters` holds and that did not end before `since`."""
@@ -46,13 +46,13 @@ class Found(Record):
         return [one for one in self.clusters if one.last >= since and (one.trait, one.newest_charge) not in held]
 
 
-def found_in(entry: Entry | None) -> Found | None:
-    """Return what is stored, or None when there is nothing or it is damaged; raise `RecordUnreadable`."""
-    return replaceable(Found, entry)
+def last_search(entry: Entry | None) -> LastSearch | None:
+    """Return the stored search, or None when there is none or it is damaged; raise `RecordUnreadable`."""
+    return replaceable(LastSearch, entry)
 
 
 def without_values(cluster: Cluster) -> FoundCluster:
-    """Return what is kept of a cluster."""
+    """Return the part of a cluster that is stored."""
     return FoundCluster(
         id=cluster.id,
         trait=cluster.trait,

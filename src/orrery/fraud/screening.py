@@ -8,9 +8,9 @@ from pydantic import JsonValue
 from orrery.errors import Invalid, ItemUnreadable, NotFound
 from orrery.fraud.clusters import NAMES, Cluster, Trait
 from orrery.fraud.entries import MOST_AT_ONCE, BlocklistValue, Network, checked, normalised
-from orrery.fraud.listed import blocklist, by_alias, entries_with, same_value, value_lists
+from orrery.fraud.lists import blocklist, by_alias, entries_with, same_value, value_lists
 from orrery.fraud.operations import BLOCK, UNBLOCK, body_of
-from orrery.fraud.reading import Reading
+from orrery.fraud.reading import ClusterReader
 from orrery.fraud.records import EntriesBody, ListedEntry
 from orrery.owner.approvals import Approvals, IntentDraft
 from orrery.owner.intents import Intent
@@ -24,7 +24,7 @@ class Screening:
     """Shows the lists, and proposes one or two entries at a time."""
 
     def __init__(
-        self, reads: ProcessorReads, approvals: Approvals, reading: Reading, own: Sequence[Network]
+        self, reads: ProcessorReads, approvals: Approvals, reading: ClusterReader, own: Sequence[Network]
     ) -> None:
         self._reads = reads
         self._approvals = approvals
@@ -46,7 +46,7 @@ class Screening:
 
     async def propose(self, cluster_id: str, back: timedelta, traits: Sequence[Trait], reason: str) -> Intent:
         """Propose what the declines of a cluster share to be added: without `traits`, their client address."""
-        look = await self._reading.look(back)
+        look = await self._reading.search(back)
         cluster = next((one for one in look.clusters if one.id == cluster_id), None)
         if cluster is None:
             raise NotFound(f"There is no cluster {cluster_id} among these charges: --since looks further back.")

@@ -1,6 +1,6 @@
-"""The picture of clusters: a lane each, all to one scale, from the cluster's first decline on. Pure.
+"""The timeline of clusters: one lane for each, all to one scale, from the cluster's first decline on. Pure.
 
-What is drawn at the terminal and in the SVG file is laid out here, and so is what both say in words.
+It is the layout, and the description in words, of the picture at the terminal and of the SVG file.
 """
 
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from orrery.fraud.clusters import NAMES, WINDOW, Cluster
-from orrery.fraud.words import lasting
+from orrery.fraud.sentences import lasting
 from orrery.syntax.lines import one_line
 
 MARK, STOPPED, HEAVY, SHADE, REST = "●", "○", "+", "▒", "·"

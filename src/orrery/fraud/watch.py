@@ -6,22 +6,22 @@ from datetime import timedelta
 import structlog
 
 from orrery.fraud.clusters import NAMES, Cluster
-from orrery.fraud.reading import Reading
-from orrery.fraud.records import FOUND, Found, found_in, without_values
-from orrery.fraud.words import incident, lasting, together
+from orrery.fraud.reading import ClusterReader
+from orrery.fraud.records import FOUND, LastSearch, last_search, without_values
+from orrery.fraud.sentences import incident, lasting, together
 from orrery.owner import outbox
 from orrery.ports.clock import Clock
-from orrery.ports.panels import Panel, moment
+from orrery.ports.panels import Panel, utc_text
 from orrery.ports.store import Absent, Conflict, Put, Store, Unchanged
 
 EVERY = timedelta(minutes=5)
-"""How often the workers look (issue: every 5 minutes)."""
+"""How often the workers search (issue: every 5 minutes)."""
 
 BACK = timedelta(hours=24)
 """How far back they read, so that clusters during an outage of the workers are found, too."""
 
 OVERDUE = 3 * EVERY
-"""So long after the last look the owner's page no longer takes it for true."""
+"""The owner's page does not trust a last search that is older than this."""
 
 COMMAND = "orrery fraud clusters"
 
@@ -29,26 +29,26 @@ log = structlog.get_logger()
 
 
 class FraudWatch:
-    """Looks, tells the owner, and keeps what it found for the owner's page, without anything personal."""
+    """Searches, notifies the owner, and stores the result for the owner's page, without personal data."""
 
     JOB = "look for fraud clusters"
 
-    def __init__(self, store: Store, clock: Clock, reading: Reading, *, watches: bool) -> None:
+    def __init__(self, store: Store, clock: Clock, reader: ClusterReader, *, watches: bool) -> None:
         self._store = store
         self._clock = clock
-        self._reading = reading
+        self._reader = reader
         self._watches = watches
 
-    async def look(self) -> None:
-        """Tell of every cluster that was not told of; a push and what it tells of are one commit."""
+    async def run(self) -> None:
+        """Search, and enqueue a push about each new cluster in the commit that stores the result."""
         entry = await self._store.get(FOUND)
-        before = found_in(entry) or Found(looked_at=self._clock.now())
-        look = await self._reading.look(BACK)
+        before = last_search(entry) or LastSearch(looked_at=self._clock.now())
+        search = await self._reader.search(BACK)
         told = {one.id for one in before.clusters}
-        new = [one for one in look.clusters if one.id not in told]
-        kept = (*map(without_values, look.clusters), *before.beyond(look.clusters, look.since))
-        found = Found(looked_at=look.until, unasked=look.unasked, clusters=kept)
-        pushes = outbox.enqueue([_push(group) for group in together(new)], look.until)
+        new = [one for one in search.clusters if one.id not in told]
+        kept = (*map(without_values, search.clusters), *before.beyond(search.clusters, search.since))
+        found = LastSearch(looked_at=search.until, unasked=search.unasked, clusters=kept)
+        pushes = outbox.enqueue([_push(group) for group in together(new)], search.until)
         check = Unchanged(FOUND, entry.version) if entry else Absent(FOUND)
         if isinstance(await self._store.commit([Put(FOUND, found.to_bytes()), *pushes], [check]), Conflict):
             log.info("another process looked at the declines meanwhile")
@@ -56,10 +56,10 @@ class FraudWatch:
             log.warning("fraud clusters", new=len(new), known=len(told))
 
     async def panel(self) -> Panel:
-        """Return what the owner's page shows: kinds and counts."""
+        """Return the panel of the owner's page: kinds and counts."""
         if not self._watches:
             return Panel("Fraud clusters", "Nobody looks: nothing is sold, or the processor's key is missing.")
-        found = found_in(await self._store.get(FOUND))
+        found = last_search(await self._store.get(FOUND))
         if found is None:
             return Panel("Fraud clusters", "Not looked yet.")
         late = self._clock.now() - found.looked_at
@@ -68,21 +68,28 @@ class FraudWatch:
                 "Fraud clusters", f"The last look was {lasting(late)} ago.", "bad", "Look: `orrery doctor`"
             )
         if not found.clusters:
-            seen = f"None in the {BACK // timedelta(hours=1)} hours before {moment(found.looked_at)}."
+            seen = f"None in the {BACK // timedelta(hours=1)} hours before {utc_text(found.looked_at)}."
             return Panel("Fraud clusters", seen, "good")
         return _panel(found)
 
 
-def _panel(found: Found) -> Panel:
+def _panel(found: LastSearch) -> Panel:
     count = len(found.clusters)
     return Panel(
         title="Fraud clusters",
-        headline=f"{count} in the {BACK // timedelta(hours=1)} hours before {moment(found.looked_at)}.",
+        headline=f"{count} in the {BACK // timedelta(hours=1)} hours before {utc_text(found.looked_at)}.",
         tone="attention",
         todo=f"Look: `{COMMAND}`",
         columns=("cluster", "share one", "declines", "stopped by the processor", "first", "last"),
         rows=tuple(
-            (one.id, NAMES[one.trait], str(one.declines), str(one.stopped), moment(one.first), moment(one.last))
+            (
+                one.id,
+                NAMES[one.trait],
+                str(one.declines),
+                str(one.stopped),
+                utc_text(one.first),
+                utc_text(one.last),
+            )
             for one in sorted(found.clusters, key=lambda one: (one.last, one.id), reverse=True)
         ),
     )

@@ -1,4 +1,4 @@
-"""What a public read says of the shared cache, and how long others may keep it (spec 2; decisions 19, 20, 27)."""
+"""The answers of the public reads, and how long caches may keep them (spec 2; decisions 19, 20, 27)."""
 
 import json
 from collections.abc import Mapping
@@ -27,8 +27,8 @@ NO_DATA, TOO_OLD, NOT_BOUND = "no-data", "data-too-stale", "kv-not-bound"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """One answer, ready to be sent: JSON, a weak validator, and who may keep it for how long."""
+class CachedAnswer:
+    """One answer, ready to be sent: JSON, a weak validator, and its `Cache-Control`."""
 
     body: bytes
     etag: bytes
@@ -36,8 +36,8 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """The count as it stands at one moment. `age` is None when there is no count that can be believed.
+class CurrentCount:
+    """The count at one time. `age` is None when there is no usable count.
 
     `window_minutes` is the time over which visitors were counted; None without a count.
     """
@@ -55,23 +55,23 @@ class Reading:
         return self.state != "fresh"
 
 
-def reading(snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> Reading:
+def current_count(snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> CurrentCount:
     """Return the total of the cache; without a usable one, 0 with the reason."""
     active = snapshot.active
     found = age(active.generated_at, now) if active else None
     state = freshness(found)
     if active is None or state == "empty":
-        return Reading(0, None, None, None, "empty", NO_DATA if reachable else NOT_BOUND)
+        return CurrentCount(0, None, None, None, "empty", NO_DATA if reachable else NOT_BOUND)
     if state == "too-old":
-        return Reading(
+        return CurrentCount(
             0, active.window_minutes, active.generated_at, found, state, TOO_OLD if reachable else NOT_BOUND
         )
-    return Reading(active.active, active.window_minutes, active.generated_at, found, state, None)
+    return CurrentCount(active.active, active.window_minutes, active.generated_at, found, state, None)
 
 
-def site(snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> Answer:
+def site(snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> CachedAnswer:
     """Return the site read: the count and its pages."""
-    total = reading(snapshot, now, reachable=reachable)
+    total = current_count(snapshot, now, reachable=reachable)
     pages, pages_age = _shown_pages(snapshot.pages, total, now)
     listed = [page.model_dump() for page in pages.pages] if pages else []
     fields: dict[str, object] = {"active": total.count, "pages": listed, **_common(total)}
@@ -81,14 +81,14 @@ def site(snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> Answer
     return _answer(fields, total, pages.generated_at if pages else None, pages_age)
 
 
-def cosmos(snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> Answer:
+def cosmos(snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> CachedAnswer:
     """Return the cosmos read: the count of the whole family."""
-    total = reading(snapshot, now, reachable=reachable)
+    total = current_count(snapshot, now, reachable=reachable)
     return _answer({"totalUnique": total.count, "scope": "cosmos", **_common(total)}, total, None, None)
 
 
 def _shown_pages(
-    pages: Pages | None, total: Reading, now: datetime
+    pages: Pages | None, total: CurrentCount, now: datetime
 ) -> tuple[Pages, timedelta] | tuple[None, None]:
     """Return the pages and their age, unless they or the total are too old to be shown, or the total is zero.
 
@@ -100,7 +100,7 @@ def _shown_pages(
     return pages, found
 
 
-def _common(total: Reading) -> dict[str, object]:
+def _common(total: CurrentCount) -> dict[str, object]:
     fields: dict[str, object] = {
         "generated_at": stamp(total.generated_at) if total.generated_at else None,
         "age_s": floor(total.age.total_seconds()) if total.age is not None else None,
@@ -111,23 +111,23 @@ def _common(total: Reading) -> dict[str, object]:
 
 
 def _answer(
-    fields: Mapping[str, object], total: Reading, pages_at: datetime | None, pages_age: timedelta | None
-) -> Answer:
+    fields: Mapping[str, object], total: CurrentCount, pages_at: datetime | None, pages_age: timedelta | None
+) -> CachedAnswer:
     validator = "-".join(str(part) for part in (_micros(total.generated_at), total.error or total.state))
     if pages_at:
         validator += f"-{_micros(pages_at)}"
-    return Answer(
+    return CachedAnswer(
         body=json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"),
         etag=f'W/"{validator}"'.encode(),
         cache_control=_cache_control(total, pages_age).encode(),
     )
 
 
-def _micros(moment: datetime | None) -> int:
-    return floor(moment.timestamp() * 1_000_000) if moment else 0
+def _micros(time: datetime | None) -> int:
+    return floor(time.timestamp() * 1_000_000) if time else 0
 
 
-def _cache_control(total: Reading, pages_age: timedelta | None) -> str:
+def _cache_control(total: CurrentCount, pages_age: timedelta | None) -> str:
     """Return for how long a shared cache keeps the answer: never beyond what would make it another one.
 
     A browser asks each time and gets "not modified". While the origin fails, caches serve the last good answer

@@ -1,4 +1,4 @@
-"""The quota budget as it is kept in the store, shared by every process and every kind of call (decision 24)."""
+"""The quota budget in the store, which all processes and all kinds of calls share (decision 24)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
@@ -8,7 +8,7 @@ import structlog
 from orrery.errors import AnalyticsFailed, Cause, NotConfigured, StoreError
 from orrery.live import keys, quota
 from orrery.live.backoff import TOTAL, Query, Reason
-from orrery.live.quota import Limits, Plan
+from orrery.live.quota import Limits, TickPlan
 from orrery.owner.stored import readable
 from orrery.ports.analytics import Analytics, By, Report
 from orrery.ports.clock import Clock
@@ -28,10 +28,10 @@ QUOTA, NO_KEY, REFUSED, UNREACHABLE = (
 """The errors of a refresh: the first two of spec 2, Errors; the others where it is silent."""
 
 
-class Budget:
+class StoredBudget:
     """Plans, charges and corrects; every call to the provider goes through `ask`.
 
-    `source` tells what is asked, with which account: with another one a new budget begins.
+    `source` identifies the property and the account: with another one a new budget begins.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Budget:
         self._starting = True
         self._has_no_key = False
 
-    async def plan(self, queries: Sequence[Query]) -> Plan:
+    async def plan(self, queries: Sequence[Query]) -> TickPlan:
         """Return which of `queries` this tick may ask."""
         budget, _ = await self._read()
         now, starting = self._clock.now(), self._starting

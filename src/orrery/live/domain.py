@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from orrery.edge.auth import AdminBearer, WrongOnes
-from orrery.edge.fast import Source
+from orrery.edge.auth import AdminBearer, GuessLimiter
+from orrery.edge.fast import AnswerSource
 from orrery.live import monitor
+from orrery.live.admin_reads import AdminReads
 from orrery.live.answers import cosmos, site
-from orrery.live.budget import Budget
+from orrery.live.budget import StoredBudget
 from orrery.live.health import LiveHealth
-from orrery.live.intel import OwnersReads
 from orrery.live.metrics import metrics
 from orrery.live.monitor import Monitor
 from orrery.live.overview import Overview
@@ -67,10 +67,10 @@ class LiveDomain:
         holder: str,
     ) -> None:
         self._plan = plan
-        self.wrong_passwords = WrongOnes(clock)
+        self.wrong_passwords = GuessLimiter(clock)
         cache = FirstLevelCache(store, clock)
         self._site, self._cosmos = PublicRead(cache, clock, site), PublicRead(cache, clock, cosmos)
-        budget = Budget(store, clock, analytics, plan.limits, plan.interval, source=plan.source)
+        budget = StoredBudget(store, clock, analytics, plan.limits, plan.interval, source=plan.source)
         counted = metrics(plan.paths, plan.window_minutes)
         self.refresh = Refresh(store, clock, budget, cache, counted, tasks, interval=plan.interval, holder=holder)
         self.overview = Overview(store, clock, budget, is_used=plan.has_property)
@@ -80,12 +80,12 @@ class LiveDomain:
         self.health = LiveHealth(store, clock, analytics, plan.has_property, plan.has_key, bearer.usable)
         self.routes = LiveRoutes(
             refresh=self.refresh if self._can_ask else None,
-            owners_reads=OwnersReads(store, clock, budget, tasks, plan.window_minutes) if self._can_ask else None,
+            admin_reads=AdminReads(store, clock, budget, tasks, plan.window_minutes) if self._can_ask else None,
             bearer=bearer,
             widgets=widgets(min_visible=plan.min_visible, interval=plan.poll_interval),
         )
 
-    def fast(self) -> Mapping[bytes, Source]:
+    def fast(self) -> Mapping[bytes, AnswerSource]:
         """Return the public reads by their query strings, for the path ahead of the framework."""
         return {b"realtime=1": self._site, b"realtime=cosmos": self._cosmos}
 

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from orrery.live import keys
-from orrery.live.answers import reading
+from orrery.live.answers import current_count
 from orrery.live.reads import read, snapshot_in
 from orrery.live.records import LastError
 from orrery.ports.analytics import Analytics
@@ -47,7 +47,7 @@ class LiveHealth:
         return Finding("analytics provider", "ok", "It accepts the key.")
 
     async def _count(self) -> Finding:
-        found = reading(await snapshot_in(self.store), self.clock.now())
+        found = current_count(await snapshot_in(self.store), self.clock.now())
         if found.age is not None and not found.error:
             why = f"{found.count} visitors, {found.age.total_seconds():.0f} s ago ({found.state})"
             return Finding("live count", "ok", why, essential=False)

@@ -22,7 +22,7 @@ from orrery.owner import outbox
 from orrery.owner.stored import replaceable
 from orrery.owner.tasks import together
 from orrery.ports.clock import Clock
-from orrery.ports.counter import Counter, Reading
+from orrery.ports.counter import Counter, PublicCount
 from orrery.ports.store import Absent, Check, Committed, Put, Store, Unchanged, Write
 from orrery.ports.tracker import Issue, Tracker
 from orrery.record import Record
@@ -50,7 +50,7 @@ COUNTS_ONCE_IN = timedelta(seconds=60)
 Limits: edge cache 60 s). It is also the time in which nobody else speaks to the tracker."""
 
 GRACE = timedelta(minutes=2)
-"""How long what looks bad gets before the workers count it: a tick and an edge cache of 60 s each. After a jump of
+"""How long the workers wait before a bad check counts: a tick and an edge cache of 60 s each. After a jump of
 the clock, or a standstill, the count is old until the refresher has had its tick."""
 
 JUMP = timedelta(seconds=60)
@@ -61,24 +61,24 @@ TRACKER_SECONDS = 45.0
 
 TITLE = "The live counter is degraded"
 
-Deed = Literal["open", "comment", "close"]
-Done = Literal["opened", "found", "commented", "closed"]
+TrackerCall = Literal["open", "comment", "close"]
+TrackerChange = Literal["opened", "found", "commented", "closed"]
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
-    """Why a check is bad. `kind` is what a comment tells of when it changes; `text` is one sentence."""
+class CheckFailure:
+    """Why a check is bad. A new `kind` causes a comment on the issue; `text` is one sentence."""
 
     kind: str
     text: str
 
 
-class Seen(Record):
-    """What the monitor saw last. `tracker` is how far the issue is, `told` the kind of reason that it tells of.
+class MonitorState(Record):
+    """The state after the last check. `tracker` is the issue's state, `told` the kind of failure in it.
 
-    Without a state that can be read the issue is `unknown`: two good checks close what may be there.
+    Without a readable state the issue is `unknown`: two good checks close any issue that may be there.
     """
 
     v: Literal[1] = 1
@@ -101,98 +101,104 @@ class Seen(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a check saw and did.
+class MonitorResult:
+    """The result of a check.
 
-    `reason` is None when the counter is well. A check that does not `count` moved nothing. `trouble` says why the
-    tracker is behind.
+    `reason` is None when the counter is well. A check that is not `counted` changed nothing. `trouble` says why
+    the tracker is not up to date.
     """
 
-    reason: Reason | None
+    reason: CheckFailure | None
     counted: bool
     bad_in_a_row: int
     good_in_a_row: int
     degraded_since: datetime | None
     issue: Issue | None
-    done: tuple[Done, ...] = ()
+    done: tuple[TrackerChange, ...] = ()
     trouble: str | None = None
 
 
-def judge(site: Reading | None, cosmos: Reading | None, now: datetime) -> Reason | None:
+def judge(site: PublicCount | None, cosmos: PublicCount | None, now: datetime) -> CheckFailure | None:
     """Return why the two public reads are bad, the worst reason first, or None when all is well (decision 29)."""
     if site is None or cosmos is None:
         missing = [name for name, reading in (("site", site), ("cosmos", cosmos)) if reading is None]
-        return Reason("unreachable", f"No usable answer came from the {' read and the '.join(missing)} read.")
+        return CheckFailure(
+            "unreachable", f"No usable answer came from the {' read and the '.join(missing)} read."
+        )
     reads = (("site", site), ("cosmos", cosmos))
     for name, reading in reads:
         if reading.error is not None:
-            return Reason(f"error {reading.error}", f"The {name} read says {reading.error}.")
+            return CheckFailure(f"error {reading.error}", f"The {name} read says {reading.error}.")
     aged = (_aged(name, reading, now) for name, reading in reads)
     return next((reason for reason in aged if reason), None) or _disagreement(site, cosmos)
 
 
-def _aged(name: str, reading: Reading, now: datetime) -> Reason | None:
+def _aged(name: str, reading: PublicCount, now: datetime) -> CheckFailure | None:
     found = age(reading.generated_at, now) if reading.generated_at else None
     if found is None:
-        return Reason("undated", f"The {name} read gives no time of its count that can be believed.")
+        return CheckFailure("undated", f"The {name} read gives no time of its count that can be believed.")
     # An answer that was kept on the way tells its age of then, and a clock may be wrong on either side.
     found = max(found, timedelta(seconds=reading.age_s or 0))
     if found > OLD_ABOVE:
-        return Reason("stale", f"The {name} read is {found // timedelta(minutes=1)} minutes old.")
+        return CheckFailure("stale", f"The {name} read is {found // timedelta(minutes=1)} minutes old.")
     return None
 
 
-def _disagreement(site: Reading, cosmos: Reading) -> Reason | None:
+def _disagreement(site: PublicCount, cosmos: PublicCount) -> CheckFailure | None:
     if site.generated_at is None or cosmos.generated_at is None:
         return None
     apart = abs(site.generated_at - cosmos.generated_at)
     if apart > APART_AT_MOST:
-        return Reason("disagreeing", f"The two reads were counted {apart // timedelta(seconds=1)} seconds apart.")
+        return CheckFailure(
+            "disagreeing", f"The two reads were counted {apart // timedelta(seconds=1)} seconds apart."
+        )
     if not apart and site.count != cosmos.count:
         counts = f"{site.count} and {cosmos.count}"
-        return Reason("disagreeing", f"The site and the cosmos read count {counts} at the same moment.")
+        return CheckFailure("disagreeing", f"The site and the cosmos read count {counts} at the same moment.")
     return None
 
 
-def step(seen: Seen, reason: Reason | None, now: datetime) -> Seen:
-    """Return what is known after one more check, and where the issue has to go."""
-    return _after_bad(seen, reason, now) if reason else _after_good(seen, now)
+def after_check(state: MonitorState, reason: CheckFailure | None, now: datetime) -> MonitorState:
+    """Return the state after one more check."""
+    return _after_bad(state, reason, now) if reason else _after_good(state, now)
 
 
-def _after_bad(seen: Seen, reason: Reason, now: datetime) -> Seen:
-    bad, recent = seen.bad + 1, _recent(seen, is_bad=True)
-    after = seen.change(checked_at=now, bad=bad, good=0, kind=reason.kind, reason=reason.text, recently_bad=recent)
-    if seen.degraded_since is None and (bad >= IN_A_ROW or sum(recent) >= MOST_BAD):
+def _after_bad(state: MonitorState, reason: CheckFailure, now: datetime) -> MonitorState:
+    bad, recent = state.bad + 1, _recent(state, is_bad=True)
+    after = state.change(
+        checked_at=now, bad=bad, good=0, kind=reason.kind, reason=reason.text, recently_bad=recent
+    )
+    if state.degraded_since is None and (bad >= IN_A_ROW or sum(recent) >= MOST_BAD):
         return after.change(degraded_since=now, tracker="opening")
     return after
 
 
-def _after_good(seen: Seen, now: datetime) -> Seen:
-    good = seen.good + 1
-    after = seen.change(checked_at=now, bad=0, good=good, recently_bad=_recent(seen, is_bad=False))
-    if good >= IN_A_ROW and (seen.degraded_since or seen.tracker == "unknown"):
+def _after_good(state: MonitorState, now: datetime) -> MonitorState:
+    good = state.good + 1
+    after = state.change(checked_at=now, bad=0, good=good, recently_bad=_recent(state, is_bad=False))
+    if good >= IN_A_ROW and (state.degraded_since or state.tracker == "unknown"):
         return after.change(degraded_since=None, tracker="closing", recently_bad=())
     return after
 
 
-def _recent(seen: Seen, *, is_bad: bool) -> tuple[bool, ...]:
-    return (*seen.recently_bad, is_bad)[-LOOKED_BACK:]
+def _recent(state: MonitorState, *, is_bad: bool) -> tuple[bool, ...]:
+    return (*state.recently_bad, is_bad)[-LOOKED_BACK:]
 
 
-def due(seen: Seen) -> Deed | None:
+def due_call(state: MonitorState) -> TrackerCall | None:
     """Return the next call to the tracker that is due."""
-    match seen.tracker:
+    match state.tracker:
         case "opening":
             return "open"
         case "closing":
             return "close"
         case "open":
-            return "comment" if seen.told != seen.kind else None
+            return "comment" if state.told != state.kind else None
         case "unknown" | "closed":
             return None
 
 
-def news(before: Seen, after: Seen, now: datetime) -> list[outbox.Draft]:
+def pushes(before: MonitorState, after: MonitorState, now: datetime) -> list[outbox.Draft]:
     """Return the push to the owner when the counter became degraded, or is well again."""
     if before.degraded_since is None and after.degraded_since is not None:
         often = f"{sum(after.recently_bad)} of the last {LOOKED_BACK} checks were bad. Last: "
@@ -218,9 +224,9 @@ def _push(what: Literal["degraded", "recovered"], since: datetime, title: str, t
 
 
 class Monitor:
-    """Checks the counter, and keeps issue and owner posted.
+    """Checks the counter, updates the issue, and notifies the owner.
 
-    Without `pushes` it leaves the owner to another push: that nothing is counted for want of a key, for one.
+    Without `pushes` the owner gets another push instead, such as the one about a missing key.
     """
 
     def __init__(
@@ -232,8 +238,8 @@ class Monitor:
         self._tracker = tracker
         self._pushes = pushes
 
-    async def check_patiently(self) -> Verdict:
-        """Check as the workers do: what looks bad is looked at again after `GRACE`, and counts then."""
+    async def check_patiently(self) -> MonitorResult:
+        """Check as the workers do: a bad check is repeated after `GRACE`, and only the second one counts."""
         while await self._reason():
             began = self._clock.now()
             await self._clock.sleep(GRACE.total_seconds())
@@ -241,61 +247,65 @@ class Monitor:
                 break
         return await self.check()
 
-    async def check(self) -> Verdict:
-        """Look once, and return what was seen and done.
+    async def check(self) -> MonitorResult:
+        """Check once, and return the result.
 
         Of checks within a minute one counts, also among processes. Raises `StoreError`; the verdict contains an
         error of the tracker.
         """
         reason, now = await self._reason(), self._clock.now()
         entry = await self._store.get(keys.MONITOR)
-        before = replaceable(Seen, entry) or Seen()
+        before = replaceable(MonitorState, entry) or MonitorState()
         if before.checked_at and abs(now - before.checked_at) < COUNTS_ONCE_IN:
-            return _verdict(reason, before, counted=False)
-        after = step(before, reason, now)
+            return _result(reason, before, counted=False)
+        after = after_check(before, reason, now)
         unmoved = Unchanged(keys.MONITOR, entry.version) if entry else Absent(keys.MONITOR)
-        told = news(before, after, now) if self._pushes else []
-        version = await self._store_seen(after, unmoved, outbox.enqueue(told, now))
+        told = pushes(before, after, now) if self._pushes else []
+        version = await self._store_state(after, unmoved, outbox.enqueue(told, now))
         if version is None:
-            return _verdict(reason, before, counted=False)
-        return await self._told(reason, after, version)
+            return _result(reason, before, counted=False)
+        return await self._synchronize_tracker(reason, after, version)
 
-    async def _reason(self) -> Reason | None:
+    async def _reason(self) -> CheckFailure | None:
         site, cosmos = await together(self._counter.read("site"), self._counter.read("cosmos"))
         return judge(site, cosmos, self._clock.now())
 
-    async def _told(self, reason: Reason | None, seen: Seen, version: int) -> Verdict:
-        """Let the tracker catch up, and store how far that came."""
-        conversation = _Conversation(self._tracker, seen)
-        trouble = await conversation.catch_up()
-        if conversation.seen != seen:
-            # When another check has counted meanwhile this is lost: that one found the issue by its label.
-            _ = await self._store_seen(conversation.seen, Unchanged(keys.MONITOR, version))
-        verdict = _verdict(reason, conversation.seen, counted=True, done=conversation.done, trouble=trouble)
-        log.info("live count checked", kind=reason.kind if reason else "good", done=verdict.done, trouble=trouble)
-        return verdict
+    async def _synchronize_tracker(
+        self, reason: CheckFailure | None, state: MonitorState, version: int
+    ) -> MonitorResult:
+        """Bring the tracker up to date, and store how far that went."""
+        sync = _TrackerSync(self._tracker, state)
+        trouble = await sync.synchronize()
+        if sync.state != state:
+            # After another check that counted, this is not stored: that check found the issue by its label.
+            _ = await self._store_state(sync.state, Unchanged(keys.MONITOR, version))
+        result = _result(reason, sync.state, counted=True, done=sync.done, trouble=trouble)
+        log.info("live count checked", kind=reason.kind if reason else "good", done=result.done, trouble=trouble)
+        return result
 
-    async def _store_seen(self, seen: Seen, unmoved: Check, more: list[Write] | None = None) -> int | None:
-        """Store what was seen, with `more`; return the version, or None when another process was first."""
-        writes = [Put(keys.MONITOR, seen.to_bytes()), *(more or [])]
+    async def _store_state(
+        self, state: MonitorState, unmoved: Check, more: list[Write] | None = None
+    ) -> int | None:
+        """Store the state, with `more`; return the version, or None when another process was first."""
+        writes = [Put(keys.MONITOR, state.to_bytes()), *(more or [])]
         outcome = await self._store.commit(writes, [unmoved])
         return outcome.version if isinstance(outcome, Committed) else None
 
 
-class _Conversation:
-    """The calls of one check to the tracker. `seen` is updated after each call, so that a failure loses none."""
+class _TrackerSync:
+    """The calls of one check to the tracker. `state` is updated after each call, so that a failure loses none."""
 
-    def __init__(self, tracker: Tracker, seen: Seen) -> None:
+    def __init__(self, tracker: Tracker, state: MonitorState) -> None:
         self._tracker = tracker
-        self.seen = seen
-        self.done: list[Done] = []
+        self.state = state
+        self.done: list[TrackerChange] = []
 
-    async def catch_up(self) -> str | None:
-        """Do what is due; return why that came to an end too soon."""
+    async def synchronize(self) -> str | None:
+        """Make the due calls; return why they were not completed, if they were not."""
         try:
             async with asyncio.timeout(TRACKER_SECONDS):
-                while deed := due(self.seen):
-                    await self._do(deed)
+                while call := due_call(self.state):
+                    await self._call(call)
         except (TrackerFailed, NotConfigured) as error:
             trouble = str(error)
         except TimeoutError:
@@ -305,8 +315,8 @@ class _Conversation:
         log.warning("tracker is behind", why=trouble)
         return trouble
 
-    async def _do(self, deed: Deed) -> None:
-        match deed:
+    async def _call(self, call: TrackerCall) -> None:
+        match call:
             case "open":
                 await self._open()
             case "comment":
@@ -315,18 +325,18 @@ class _Conversation:
                 await self._close()
 
     async def _open(self) -> None:
-        """Open an issue, or take up one that is there: an answer was lost, or somebody else opened it."""
+        """Open an issue, or use an open one: an answer was lost, or another person opened it."""
         issue = await self._tracker.find_open(LABEL)
-        told, done = ("", "found") if issue else (self.seen.kind, "opened")
-        issue = issue or await self._tracker.open(LABEL, TITLE, _opening(self.seen))
+        told, done = ("", "found") if issue else (self.state.kind, "opened")
+        issue = issue or await self._tracker.open(LABEL, TITLE, _opening(self.state))
         self._note(done, tracker="open", issue=issue.id, url=issue.url, told=told)
 
     async def _comment(self) -> None:
-        """Tell the new reason; an issue that the owner closed stays closed."""
+        """Comment the new reason; an issue that the owner closed stays closed."""
         issue = await self._tracker.find_open(LABEL)
         if issue:
-            await self._tracker.comment(issue, f"Still degraded: {self.seen.reason}")
-        self._note("commented" if issue else None, told=self.seen.kind)
+            await self._tracker.comment(issue, f"Still degraded: {self.state.reason}")
+        self._note("commented" if issue else None, told=self.state.kind)
 
     async def _close(self) -> None:
         """Close every issue with the label. Ids of before are not trusted: they may be another tracker's."""
@@ -336,30 +346,35 @@ class _Conversation:
             closed.add(issue.id)
         self._note("closed" if closed else None, tracker="closed", issue=None, url="", told="")
 
-    def _note(self, done: Done | None, **update: str | None) -> None:
+    def _note(self, done: TrackerChange | None, **update: str | None) -> None:
         if done:
             self.done.append(done)
-        self.seen = self.seen.change(**update)
+        self.state = self.state.change(**update)
 
 
-def _opening(seen: Seen) -> str:
+def _opening(state: MonitorState) -> str:
     return (
-        f"{seen.reason}\n\nThe monitor saw it {IN_A_ROW} times in a row, at last at "
-        f"{seen.checked_at:%Y-%m-%d %H:%M} UTC. It comments when the reason changes, and closes this after "
+        f"{state.reason}\n\nThe monitor saw it {IN_A_ROW} times in a row, at last at "
+        f"{state.checked_at:%Y-%m-%d %H:%M} UTC. It comments when the reason changes, and closes this after "
         f"{IN_A_ROW} good checks in a row."
     )
 
 
-def _verdict(
-    reason: Reason | None, seen: Seen, *, counted: bool, done: list[Done] | None = None, trouble: str | None = None
-) -> Verdict:
-    return Verdict(
+def _result(
+    reason: CheckFailure | None,
+    state: MonitorState,
+    *,
+    counted: bool,
+    done: list[TrackerChange] | None = None,
+    trouble: str | None = None,
+) -> MonitorResult:
+    return MonitorResult(
         reason=reason,
         counted=counted,
-        bad_in_a_row=seen.bad,
-        good_in_a_row=seen.good,
-        degraded_since=seen.degraded_since,
-        issue=seen.known_issue(),
+        bad_in_a_row=state.bad,
+        good_in_a_row=state.good,
+        degraded_since=state.degraded_since,
+        issue=state.known_issue(),
         done=tuple(done or ()),
         trouble=trouble,
     )

@@ -1,12 +1,12 @@
 """The counter's panel on the owner's page: count and age, why it fails, and the remaining quota."""
 
 from orrery.live import keys
-from orrery.live.answers import Reading, reading
-from orrery.live.budget import Budget
+from orrery.live.answers import CurrentCount, current_count
+from orrery.live.budget import StoredBudget
 from orrery.live.reads import read, snapshot_in
 from orrery.live.records import LastError
 from orrery.ports.clock import Clock
-from orrery.ports.panels import Panel, moment
+from orrery.ports.panels import Panel, utc_text
 from orrery.ports.store import Store
 
 _TITLE = "Live counter"
@@ -17,7 +17,7 @@ _IN_MINUTES = 120
 class Overview:
     """Reads the store only: a request for the page costs no quota."""
 
-    def __init__(self, store: Store, clock: Clock, budget: Budget, *, is_used: bool) -> None:
+    def __init__(self, store: Store, clock: Clock, budget: StoredBudget, *, is_used: bool) -> None:
         """`is_used` tells whether an analytics property is configured at all."""
         self._store = store
         self._clock = clock
@@ -29,10 +29,10 @@ class Overview:
         if not self._is_used:
             return Panel(_TITLE, "No analytics property is configured")
         snapshot = await snapshot_in(self._store)
-        found = reading(snapshot, self._clock.now())
+        found = current_count(snapshot, self._clock.now())
         entry = await self._store.get(keys.LAST_ERROR)
         last = read(LastError, entry)
-        trouble = f"Last error at {moment(last.attempted_at)}: {last.message}" if last else ""
+        trouble = f"Last error at {utc_text(last.attempted_at)}: {last.message}" if last else ""
         if snapshot.unreadable:
             unreadable = f"Cannot be read, and is not shown: {', '.join(snapshot.unreadable)}."
             trouble = f"{unreadable} {trouble}".strip()
@@ -47,7 +47,7 @@ class Overview:
         return Panel(_TITLE, f"{_counted(found)} (stale)", "attention", todo, columns, rows)
 
 
-def _counted(found: Reading) -> str:
+def _counted(found: CurrentCount) -> str:
     seconds = found.age.total_seconds() if found.age else 0.0
     ago = f"{seconds:.0f} s" if seconds < _IN_MINUTES else f"{seconds / 60:.0f} minutes"
     who = "visitor" if found.count == 1 else "visitors"

@@ -106,7 +106,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TickPlan:
     """What to ask at one tick. `until` is when the total may run again, where it is skipped."""
 
     run: tuple[Query, ...]
@@ -122,7 +122,7 @@ def plan(
     interval: timedelta,
     *,
     starting: bool = False,
-) -> Plan:
+) -> TickPlan:
     """Return which of the scheduled `queries` may be asked at this tick; `interval` is from tick to tick.
 
     A process that is `starting` may query the total in spite of a block: the owner may have fixed its cause.
@@ -139,7 +139,7 @@ def plan(
         else:
             run.append(query)
     until = waits[TOTAL].until if TOTAL in waits else None
-    return Plan(tuple(run), {query: wait.reason for query, wait in waits.items()}, until)
+    return TickPlan(tuple(run), {query: wait.reason for query, wait in waits.items()}, until)
 
 
 def may_read(budget: Budget, limits: Limits, now: datetime, query: Query, interval: timedelta) -> Reason | None:

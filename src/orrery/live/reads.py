@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from orrery.errors import StoreError
 from orrery.live import keys
-from orrery.live.answers import Answer
+from orrery.live.answers import CachedAnswer
 from orrery.live.records import Active, Pages, Snapshot
 from orrery.ports.clock import Clock
 from orrery.ports.store import Entry, Store
@@ -39,7 +39,7 @@ log = structlog.get_logger()
 class Composer(Protocol):
     """Composes the answer of one endpoint."""
 
-    def __call__(self, snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> Answer:
+    def __call__(self, snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> CachedAnswer:
         """Return the answer at `now`."""
         ...
 
@@ -110,17 +110,17 @@ class PublicRead:
         self._now: Callable[[], datetime] = clock.now
         self._monotonic: Callable[[], float] = clock.monotonic
         self._compose = compose
-        self._answer: Answer | None = None
+        self._answer: CachedAnswer | None = None
         self._until = float("-inf")
         self._edition = -1
 
-    def ready(self) -> Answer | None:
+    def ready(self) -> CachedAnswer | None:
         """Return the answer that was composed last, unless it is more than a second old."""
         if self._monotonic() < self._until and self._edition == self._cache.edition:
             return self._answer
         return None
 
-    async def answer(self) -> Answer:
+    async def answer(self) -> CachedAnswer:
         """Return the answer of this second."""
         await self._cache.loaded()
         if (found := self.ready()) is not None:

@@ -19,9 +19,9 @@ Count = Annotated[int, Field(strict=True, ge=0, le=LARGEST)]
 """A number of people: whole, and one that every reader of JSON can hold."""
 
 
-def _in_utc(moment: datetime) -> datetime:
+def _in_utc(time: datetime) -> datetime:
     try:
-        return moment.astimezone(UTC)
+        return time.astimezone(UTC)
     except OverflowError:
         raise ValueError("the time is before the first year of UTC or after its last") from None
 
@@ -65,7 +65,7 @@ class LastError(Record):
     failed_query: str | None = None
 
 
-class Outcome(Record):
+class RefreshOutcome(Record):
     """What the refresh of one interval did. `window` is the number of the interval since the epoch."""
 
     v: Literal[1] = 1
@@ -87,6 +87,6 @@ class Snapshot:
     unreadable: tuple[str, ...] = ()
 
 
-def stamp(moment: datetime) -> str:
+def stamp(time: datetime) -> str:
     """Return a time in ISO 8601, in UTC, as every answer of the counter shows it."""
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")

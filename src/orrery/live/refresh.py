@@ -9,12 +9,12 @@ import structlog
 
 from orrery.errors import AnalyticsFailed, NotConfigured, OrreryError, StoreError
 from orrery.live import keys
-from orrery.live.answers import reading
-from orrery.live.budget import DEADLINE, QUOTA, UNREACHABLE, Budget, tag_of
+from orrery.live.answers import current_count
+from orrery.live.budget import DEADLINE, QUOTA, UNREACHABLE, StoredBudget, tag_of
 from orrery.live.metrics import TOTAL, Metric
-from orrery.live.quota import Plan
+from orrery.live.quota import TickPlan
 from orrery.live.reads import FirstLevelCache, read, snapshot_in
-from orrery.live.records import LastError, Outcome, Pages
+from orrery.live.records import LastError, Pages, RefreshOutcome
 from orrery.owner.lease import Lease
 from orrery.owner.single_flight import SingleFlight
 from orrery.owner.tasks import Tasks, together
@@ -28,10 +28,10 @@ TERM = timedelta(seconds=3 * DEADLINE)
 PATIENCE = 5.0
 """Seconds to wait for another process that is refreshing, so that every caller still hears an answer."""
 
-LOOK_AGAIN = 0.1
+POLL_SECONDS = 0.1
 """Seconds between two looks at what another process is about to finish."""
 
-Settled = Mapping[str, Record | OrreryError]
+QueryOutcomes = Mapping[str, Record | OrreryError]
 """The outcome of each query, by its name."""
 
 log = structlog.get_logger()
@@ -53,7 +53,7 @@ class Refresh:
         self,
         store: Store,
         clock: Clock,
-        budget: Budget,
+        budget: StoredBudget,
         cache: FirstLevelCache,
         metrics: Sequence[Metric],
         tasks: Tasks,
@@ -70,20 +70,20 @@ class Refresh:
         self._lease = Lease(store, clock, "live refresh", holder, TERM)
         self._flight = SingleFlight(tasks, self._refresh)
 
-    async def run(self) -> Outcome:
+    async def run(self) -> RefreshOutcome:
         """Refresh, or return what this interval's refresh did; raise `StoreError` or `NotConfigured`.
 
         Any number of callers at once cause one refresh and get its outcome.
         """
         return await self._flight.join()
 
-    async def _refresh(self) -> Outcome:
+    async def _refresh(self) -> RefreshOutcome:
         try:
             return await self._done() or await self._take_turns()
         finally:
             await self._cache.reload()
 
-    async def _take_turns(self) -> Outcome:
+    async def _take_turns(self) -> RefreshOutcome:
         """Do the work, or wait for the process that is doing it."""
         patience = self._clock.monotonic() + PATIENCE
         while self._clock.monotonic() < patience:
@@ -93,10 +93,10 @@ class Refresh:
                 return await self._done_or_filled(token)
             if done := await self._done():
                 return done
-            await self._clock.sleep(LOOK_AGAIN)
+            await self._clock.sleep(POLL_SECONDS)
         return await self._newest("Another process is refreshing and has not finished.")
 
-    async def _done_or_filled(self, token: int) -> Outcome:
+    async def _done_or_filled(self, token: int) -> RefreshOutcome:
         """Return what another has done meanwhile, or fill; let go of the lease, however that ends."""
         try:
             if not (done := await self._done()):
@@ -108,7 +108,7 @@ class Refresh:
         await self._lease.release(token)
         return done
 
-    async def _fill(self, term: _Term) -> Outcome:
+    async def _fill(self, term: _Term) -> RefreshOutcome:
         by_name = {metric.name: metric for metric in self._metrics}
         plan = await self._budget.plan(list(by_name))
         await self._budget.charge(plan.run)
@@ -124,7 +124,7 @@ class Refresh:
         log.warning("live refresh overtaken")
         return await self._done() or await self._newest("Another process has taken over.")
 
-    async def _settle(self, asked: Sequence[Metric], at: datetime) -> Settled:
+    async def _settle(self, asked: Sequence[Metric], at: datetime) -> QueryOutcomes:
         """Ask for all at once; the failure of one is nothing to the others (spec 2, Refresh 1 and 2)."""
         results = await together(*(self._ask(metric, at) for metric in asked))
         return {metric.name: result for metric, result in zip(asked, results, strict=True)}
@@ -141,7 +141,7 @@ class Refresh:
             log.warning("live query cannot be stored", query=metric.name, kind=type(error).__name__)
             return AnalyticsFailed("The analytics provider's answer is not a report.", cause="not-a-report")
 
-    def _values(self, settled: Settled) -> list[Write]:
+    def _values(self, settled: QueryOutcomes) -> list[Write]:
         found = ((metric, settled.get(metric.name)) for metric in self._metrics)
         return [
             Put(metric.key, value.to_bytes(), keys.VALUE_TTL)
@@ -149,7 +149,7 @@ class Refresh:
             if isinstance(value, Record)
         ]
 
-    def _errors(self, settled: Settled, at: datetime) -> list[Write]:
+    def _errors(self, settled: QueryOutcomes, at: datetime) -> list[Write]:
         """Return the write of the first failure, the total's before others; none when all went well."""
         failed = [(name, one) for name, one in settled.items() if isinstance(one, OrreryError)]
         if not failed:
@@ -159,11 +159,11 @@ class Refresh:
         found = LastError(message=str(error), status=status, attempted_at=at, failed_query=name)
         return [Put(keys.LAST_ERROR, found.to_bytes(), keys.LAST_ERROR_TTL)]
 
-    def _outcome(self, settled: Settled, term: _Term) -> Outcome:
+    def _outcome(self, settled: QueryOutcomes, term: _Term) -> RefreshOutcome:
         total, pages = settled[TOTAL], settled.get("pages")
         if isinstance(total, AnalyticsFailed):
-            return Outcome(window=term.window, ok=False, error=tag_of(total.cause), message=str(total))
-        return Outcome(
+            return RefreshOutcome(window=term.window, ok=False, error=tag_of(total.cause), message=str(total))
+        return RefreshOutcome(
             window=term.window,
             ok=True,
             active=getattr(total, "active", None),
@@ -171,33 +171,35 @@ class Refresh:
             generated_at=term.began,
         )
 
-    async def _put_off(self, term: _Term, plan: Plan) -> Outcome:
+    async def _put_off(self, term: _Term, plan: TickPlan) -> RefreshOutcome:
         """Return what a refresh says that may not ask for the total now, to save the quota or to back off."""
         reason = plan.skipped[TOTAL]
         message = "The quota or an earlier refusal does not allow a query now; it is tried again."
         if reason == "pacing":
             return (await self._newest(message, QUOTA)).change(window=term.window)
-        return Outcome(window=term.window, ok=False, error=tag_of(reason), message=message)
+        return RefreshOutcome(window=term.window, ok=False, error=tag_of(reason), message=message)
 
-    async def _newest(self, message: str, error: str = UNREACHABLE) -> Outcome:
+    async def _newest(self, message: str, error: str = UNREACHABLE) -> RefreshOutcome:
         """Return the newest count there is, as a success while it is fresh."""
         now = self._clock.now()
-        newest = reading(await snapshot_in(self._store), now)
+        newest = current_count(await snapshot_in(self._store), now)
         if newest.state == "fresh":
-            return Outcome(window=self._window(), ok=True, active=newest.count, generated_at=newest.generated_at)
-        return Outcome(window=self._window(), ok=False, error=error, message=message)
+            return RefreshOutcome(
+                window=self._window(), ok=True, active=newest.count, generated_at=newest.generated_at
+            )
+        return RefreshOutcome(window=self._window(), ok=False, error=error, message=message)
 
-    async def _write(self, term: _Term, writes: Sequence[Write], outcome: Outcome | None) -> bool:
+    async def _write(self, term: _Term, writes: Sequence[Write], outcome: RefreshOutcome | None) -> bool:
         """Write everything and let go of the lease in one commit, unless another has taken it since."""
         lease = self._lease.fence(term.token)
         said = [Put(keys.OUTCOME, outcome.to_bytes(), keys.LAST_ERROR_TTL)] if outcome else []
         committed = await self._store.commit([*writes, *said, Delete(lease.key)], [lease])
         return isinstance(committed, Committed)
 
-    async def _done(self) -> Outcome | None:
+    async def _done(self) -> RefreshOutcome | None:
         """Return what this interval's refresh did, if there was one."""
         entry = await self._store.get(keys.OUTCOME)
-        outcome = read(Outcome, entry)
+        outcome = read(RefreshOutcome, entry)
         # Another's clock may be a little ahead of ours.
         return outcome if outcome and outcome.window - self._window() in {0, 1} else None
 

@@ -14,10 +14,10 @@ from orrery.edge.auth import AdminBearer
 from orrery.edge.fast import PUBLIC_HEADERS, is_known
 from orrery.edge.problems import Problem
 from orrery.errors import NotConfigured, StoreError
+from orrery.live.admin_reads import AdminReads, GuidedCount, IntelCount
 from orrery.live.answers import NOT_BOUND
 from orrery.live.budget import NO_KEY
-from orrery.live.intel import Guided, Intel, OwnersReads
-from orrery.live.records import Outcome, stamp
+from orrery.live.records import RefreshOutcome, stamp
 from orrery.live.refresh import Refresh
 from orrery.live.widgets import Widget
 
@@ -126,10 +126,10 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class LiveRoutes:
-    """What the routes need. `refresh` and `owners_reads` are None while the provider's key is missing."""
+    """What the routes need. `refresh` and `admin_reads` are None while the provider's key is missing."""
 
     refresh: Refresh | None
-    owners_reads: OwnersReads | None
+    admin_reads: AdminReads | None
     bearer: AdminBearer
     widgets: Mapping[str, Widget]
 
@@ -200,10 +200,10 @@ class LiveRoutes:
         """Return the guided product's count, from the provider or from at most 5 minutes ago."""
         if not await self.bearer.admits(request):
             return _unauthorized()
-        if self.owners_reads is None:
+        if self.admin_reads is None:
             return _refused(NO_AUTH, 503)
         try:
-            found = await self.owners_reads.guided()
+            found = await self.admin_reads.guided()
         except NotConfigured:
             return _refused(NO_AUTH, 503)
         except StoreError:
@@ -223,10 +223,10 @@ class LiveRoutes:
     async def _intel(self, request: Request) -> Response:
         if not await self.bearer.admits(request):
             return _unauthorized()
-        if self.owners_reads is None:
+        if self.admin_reads is None:
             return _refused(NO_AUTH, 503)
         try:
-            return JSONResponse(_intel(await self.owners_reads.intel()), headers=_PRIVATE)
+            return JSONResponse(_intel(await self.admin_reads.intel()), headers=_PRIVATE)
         except NotConfigured:
             return _refused(NO_AUTH, 503)
         except StoreError:
@@ -263,14 +263,14 @@ def _refused(error: str, status: int, headers: dict[str, str] | None = None) -> 
     return JSONResponse({"ok": False, "error": error}, status, headers=_PRIVATE | (headers or {}))
 
 
-def _refreshed(outcome: Outcome) -> dict[str, object]:
+def _refreshed(outcome: RefreshOutcome) -> dict[str, object]:
     if not outcome.ok:
         return {"ok": False, "error": outcome.error, "message": outcome.message}
     made = stamp(outcome.generated_at) if outcome.generated_at else None
     return {"ok": True, "active": outcome.active, "pages_count": outcome.pages_count, "generated_at": made}
 
 
-def _intel(found: Intel) -> dict[str, object]:
+def _intel(found: IntelCount) -> dict[str, object]:
     total = found.total
     planets = None
     if found.planets is not None:
@@ -288,7 +288,7 @@ def _intel(found: Intel) -> dict[str, object]:
     return fields | ({"error": error} if error else {})
 
 
-def _guided(found: Guided) -> Response:
+def _guided(found: GuidedCount) -> Response:
     fields: dict[str, object] = {
         "active": found.active,
         "generated_at": stamp(found.generated_at),

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from orrery.owner.health import NOTIFICATIONS, REFUSED, UNREADABLE
 from orrery.owner.outbox import Outbox, Row
 from orrery.ports.health import Finding
-from orrery.ports.panels import Panel, Tone, moment
+from orrery.ports.panels import Panel, Tone, utc_text
 
 MOST_ROWS = 20
 """How many dead notifications the page shows; the command lists them all."""
@@ -51,4 +51,4 @@ class Overview:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    return row.id, row.channel, moment(row.created_at), row.last_error or "-"
+    return row.id, row.channel, utc_text(row.created_at), row.last_error or "-"

@@ -19,7 +19,7 @@ from orrery.owner.restored import last_restore
 from orrery.owner.secret_alerts import SecretEvent, SecretUse, describe, pushes
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding, secret_part
-from orrery.ports.panels import Panel, moment
+from orrery.ports.panels import Panel, utc_text
 from orrery.ports.store import Absent, Check, Conflict, Store
 from orrery.runtime.collection import Changes, Collection, commit, compare_and_set, write
 
@@ -192,5 +192,5 @@ class SecretsCheck:
         missing = "missing" if use and use.needed else "off"
         held = self.held.fingerprints.get(name)
         state = alarm.trouble if alarm else "present" if held or (baseline and baseline.fingerprint) else missing
-        until = f"until {moment(announced.until)}" if announced else "-"
+        until = f"until {utc_text(announced.until)}" if announced else "-"
         return name, state, until, held or "-"

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from orrery.owner.chain import LogEntry, impersonal
 from orrery.owner.intents import Intent
-from orrery.ports.panels import Panel, moment
+from orrery.ports.panels import Panel, utc_text
 
 LATELY = timedelta(days=7)
 """So far back refused approvals are counted."""
@@ -30,7 +30,7 @@ def panel_of(
 
 def _panel_of(found: Sequence[tuple[str, Intent]], log: Sequence[LogEntry], now: datetime) -> Panel:
     open_ = [(words, intent) for words, intent in found if words in {"waiting", "unknown"}]
-    rows = tuple((one.id, impersonal(one.summary), words, moment(one.proposed_at)) for words, one in open_)
+    rows = tuple((one.id, impersonal(one.summary), words, utc_text(one.proposed_at)) for words, one in open_)
     logged = _logged(log, now)
     if not rows:
         return Panel("Approvals", "Nothing waits for your approval", "good", logged)

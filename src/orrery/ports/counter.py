@@ -8,7 +8,7 @@ Scope = Literal["site", "cosmos"]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class PublicCount:
     """One public read: `count` is `active` or `totalUnique`, `age_s` in seconds, `error` the spec's value."""
 
     count: int
@@ -21,6 +21,6 @@ class Reading:
 class Counter(Protocol):
     """Reads the public endpoints over the network."""
 
-    async def read(self, scope: Scope) -> Reading | None:
+    async def read(self, scope: Scope) -> PublicCount | None:
         """Return what the endpoint says, or None when it cannot be reached or says something else."""
         ...

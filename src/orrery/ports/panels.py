@@ -24,6 +24,6 @@ class Panel:
     rows: tuple[tuple[str, ...], ...] = ()
 
 
-def moment(at: datetime) -> str:
+def utc_text(at: datetime) -> str:
     """Return a time as the texts of a panel hold it: `2026-11-21T12:00:00Z`."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -28,7 +28,7 @@ from orrery.sandbox.processor.endpoints import configure_endpoints
 from orrery.sandbox.processor.pay_page import PayPage
 from orrery.sandbox.processor.world import Mode, World, mode_of
 from orrery.sandbox.push import PushServer
-from orrery.sandbox.state import State
+from orrery.sandbox.state import DocumentStore
 from orrery.sandbox.tracker import TrackerServer
 from orrery.sandbox.watcher import watcher_routes
 from orrery.trust import Trust
@@ -77,7 +77,7 @@ class Sandbox:
 
     def __init__(self, config: SandboxConfig, clock: Clock, advance: Callable[[float], float]) -> None:
         self.config = config
-        self.state = State(config.state_path)
+        self.state = DocumentStore(config.state_path)
         self.faults = Faults()
         self.worlds = _worlds(config, self.state, clock, self.faults)
         trust = Trust(config.ca_file)
@@ -142,20 +142,22 @@ def _tell_of_a_crash(task: asyncio.Task[None]) -> None:
         log.critical("No webhook is delivered any more.", exc_info=error)
 
 
-def _mail_server(config: SandboxConfig, state: State, clock: Clock, faults: Faults) -> MailServer | None:
+def _mail_server(config: SandboxConfig, state: DocumentStore, clock: Clock, faults: Faults) -> MailServer | None:
     if config.smtp_port is None:
         return None
     return MailServer(state, clock, faults, config.smtp_host, config.smtp_port, config.mail_login)
 
 
-def _worlds(config: SandboxConfig, state: State, clock: Clock, faults: Faults) -> tuple[World, ...]:
+def _worlds(config: SandboxConfig, state: DocumentStore, clock: Clock, faults: Faults) -> tuple[World, ...]:
     """Return a world for each mode that there is a key of: that of test mode first, and alone without any key."""
     base = config.base_url.rstrip("/")
     pages = base if config.pages_url is None else config.pages_url.rstrip("/")
     keyed = {mode_of(key) for key in config.api_keys} or {"test"}
     modes: list[Mode] = [mode for mode in get_args(Mode) if mode in keyed]
     worlds = tuple(
-        World(State(_live(config.state_path)) if mode == "live" else state, clock, faults, base, pages, mode)
+        World(
+            DocumentStore(_live(config.state_path)) if mode == "live" else state, clock, faults, base, pages, mode
+        )
         for mode in modes
     )
     first, last = worlds[0], worlds[-1]

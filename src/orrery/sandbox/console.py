@@ -202,9 +202,9 @@ def _answer(request: Request, body: Document) -> Response:
     return JSONResponse(body)
 
 
-def _try(request: Request, deed: Callable[[], Document]) -> Response:
+def _try(request: Request, action: Callable[[], Document]) -> Response:
     try:
-        return _answer(request, deed())
+        return _answer(request, action())
     except ApiError as refusal:
         return _refusal(refusal.message)
 

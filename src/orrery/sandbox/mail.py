@@ -15,7 +15,7 @@ from starlette.routing import Route
 from orrery.ports.clock import Clock
 from orrery.sandbox.faults import Faults
 from orrery.sandbox.pages import render, wants_json
-from orrery.sandbox.state import Document, State
+from orrery.sandbox.state import Document, DocumentStore
 
 _KIND = "_mail"
 _TIMEOUT_SECONDS = 30.0
@@ -34,7 +34,13 @@ class MailServer:
     """SMTP on the app's own event loop: `start()`, then `port`, then `stop()`. Without `login` all may send."""
 
     def __init__(
-        self, state: State, clock: Clock, faults: Faults, host: str, port: int, login: MailLogin | None = None
+        self,
+        state: DocumentStore,
+        clock: Clock,
+        faults: Faults,
+        host: str,
+        port: int,
+        login: MailLogin | None = None,
     ) -> None:
         self._state = state
         self._clock = clock
@@ -120,7 +126,7 @@ def _stored(envelope: Envelope, now: float) -> Document:
     }
 
 
-def mail_routes(state: State) -> list[Route]:
+def mail_routes(state: DocumentStore) -> list[Route]:
     """Return the page that shows the mail, newest first; JSON when asked for."""
 
     async def show(request: Request) -> Response:

@@ -29,7 +29,7 @@ def money(amount: int, currency: str) -> str:
     return f"{figure} {currency.upper()}"
 
 
-def moment(seconds: float) -> str:
+def utc_text(seconds: float) -> str:
     """Return a Unix time as people read it, in UTC."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
@@ -37,7 +37,7 @@ def moment(seconds: float) -> str:
 _TEMPLATES = Environment(
     loader=FileSystemLoader(WEB), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
-_TEMPLATES.filters |= {"moment": moment}
+_TEMPLATES.filters |= {"utc_text": utc_text}
 
 
 def render(template: str, status: int = 200, **values: object) -> Response:

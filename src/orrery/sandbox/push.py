@@ -14,7 +14,7 @@ from starlette.routing import Route
 from orrery.ports.clock import Clock
 from orrery.sandbox.faults import Faults, LateAnswer, never
 from orrery.sandbox.pages import render, wants_json
-from orrery.sandbox.state import Document, State
+from orrery.sandbox.state import Document, DocumentStore
 
 MAX_MESSAGE_BYTES = 4096
 """ntfy's published limit of a message's body."""
@@ -54,7 +54,7 @@ class _Refused(Exception):
 class PushServer:
     """Takes messages and keeps them; `token` is the bearer that publishers must show, if any."""
 
-    def __init__(self, state: State, clock: Clock, faults: Faults, token: str | None) -> None:
+    def __init__(self, state: DocumentStore, clock: Clock, faults: Faults, token: str | None) -> None:
         self._state = state
         self._clock = clock
         self._faults = faults

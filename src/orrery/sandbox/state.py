@@ -1,4 +1,4 @@
-"""What the sandbox remembers: JSON documents, in memory, written through to one SQLite file."""
+"""The sandbox's store: JSON documents, in memory, written through to one SQLite file."""
 
 import copy
 import json
@@ -29,7 +29,7 @@ ON CONFLICT (object, id) DO UPDATE SET body = excluded.body
 """
 
 
-class State:
+class DocumentStore:
     """Every document of the sandbox, for use by one thread at a time."""
 
     def __init__(self, path: Path | None) -> None:

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from orrery.ports.clock import Clock
 from orrery.sandbox.faults import CutConnection, Faults, LateAnswer, never
 from orrery.sandbox.pages import render, wants_json
-from orrery.sandbox.state import Document, State
+from orrery.sandbox.state import Document, DocumentStore
 
 REPOSITORY = "orrery/sandbox"
 """The repository that there is."""
@@ -78,7 +78,9 @@ class _Refused(Exception):
 class TrackerServer:
     """Keeps issues and their comments; `token` is the bearer that writers must show, None takes any."""
 
-    def __init__(self, state: State, clock: Clock, faults: Faults, base_url: str, token: str | None) -> None:
+    def __init__(
+        self, state: DocumentStore, clock: Clock, faults: Faults, base_url: str, token: str | None
+    ) -> None:
         self._state = state
         self._clock = clock
         self._faults = faults

@@ -5,12 +5,12 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from orrery.ports.clock import Clock
-from orrery.sandbox.state import State
+from orrery.sandbox.state import DocumentStore
 
 _KIND = "_ping"
 
 
-def watcher_routes(state: State, clock: Clock) -> list[Route]:
+def watcher_routes(state: DocumentStore, clock: Clock) -> list[Route]:
     """Return the route for a job's heartbeats, and that of the JSON about all jobs: `name`, `count`, `at`."""
 
     async def ping(request: Request) -> Response:

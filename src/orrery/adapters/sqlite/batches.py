@@ -9,16 +9,16 @@ from threading import Thread
 from typing import Generic, TypeVar
 
 Request = TypeVar("Request")
-Answer = TypeVar("Answer")
+BatchAnswer = TypeVar("BatchAnswer")
 
 
 @dataclass(frozen=True, slots=True)
-class _Job(Generic[Request, Answer]):
+class _Job(Generic[Request, BatchAnswer]):
     request: Request
-    answer: asyncio.Future[Answer]
+    answer: asyncio.Future[BatchAnswer]
 
 
-class BatchThread(Generic[Request, Answer]):
+class BatchThread(Generic[Request, BatchAnswer]):
     """Calls `settle` with up to `largest` requests at a time; it returns one answer or error for each, in order.
 
     `drop` is called in the same thread at the end.
@@ -27,7 +27,7 @@ class BatchThread(Generic[Request, Answer]):
     def __init__(
         self,
         name: str,
-        settle: Callable[[Sequence[Request]], Sequence[Answer | Exception]],
+        settle: Callable[[Sequence[Request]], Sequence[BatchAnswer | Exception]],
         drop: Callable[[], None],
         loop: asyncio.AbstractEventLoop,
         largest: int,
@@ -36,14 +36,14 @@ class BatchThread(Generic[Request, Answer]):
         self._drop = drop
         self._loop = loop
         self._largest = largest
-        self._queue: SimpleQueue[_Job[Request, Answer] | None] = SimpleQueue()
+        self._queue: SimpleQueue[_Job[Request, BatchAnswer] | None] = SimpleQueue()
         # A daemon, so that a process that forgot to close can end: only what was answered counts as stored.
         self._thread = Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
-    def submit(self, request: Request) -> asyncio.Future[Answer]:
+    def submit(self, request: Request) -> asyncio.Future[BatchAnswer]:
         """Queue `request` from the loop's thread."""
-        job: _Job[Request, Answer] = _Job(request, self._loop.create_future())
+        job: _Job[Request, BatchAnswer] = _Job(request, self._loop.create_future())
         self._queue.put(job)
         return job.answer
 
@@ -60,8 +60,8 @@ class BatchThread(Generic[Request, Answer]):
                 self._loop.call_soon_threadsafe(_deliver, jobs, outcomes)
         self._drop()
 
-    def _waiting(self, limit: int) -> list[_Job[Request, Answer]]:
-        jobs: list[_Job[Request, Answer]] = []
+    def _waiting(self, limit: int) -> list[_Job[Request, BatchAnswer]]:
+        jobs: list[_Job[Request, BatchAnswer]] = []
         while len(jobs) < limit and not self._queue.empty():
             job = self._queue.get()
             if job is None:
@@ -71,7 +71,7 @@ class BatchThread(Generic[Request, Answer]):
         return jobs
 
 
-def _deliver(jobs: Sequence[_Job[Request, Answer]], outcomes: Sequence[Answer | Exception]) -> None:
+def _deliver(jobs: Sequence[_Job[Request, BatchAnswer]], outcomes: Sequence[BatchAnswer | Exception]) -> None:
     for job, outcome in zip(jobs, outcomes, strict=True):
         if job.answer.done():  # the caller was cancelled; what is stored stays stored
             continue

@@ -13,7 +13,7 @@ import apsw
 
 from orrery.adapters.sqlite.file import BUSY_TIMEOUT, StoreFile
 from orrery.adapters.sqlite.reader import Reader, Row, Rows
-from orrery.adapters.sqlite.transaction import Request, microseconds, moment
+from orrery.adapters.sqlite.transaction import Request, from_microseconds, microseconds
 from orrery.adapters.sqlite.trouble import unavailable
 from orrery.adapters.sqlite.writer import Writer
 from orrery.errors import StoreUnavailable
@@ -130,4 +130,4 @@ class SqliteStore:
 
 def _entry(row: Row) -> Entry:
     key, value, version, expires_at = row
-    return Entry(key.decode(), value, version, None if expires_at is None else moment(expires_at))
+    return Entry(key.decode(), value, version, None if expires_at is None else from_microseconds(expires_at))

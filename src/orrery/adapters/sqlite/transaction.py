@@ -50,12 +50,12 @@ class Request:
     named: bool
 
 
-def microseconds(moment: datetime) -> int:
+def microseconds(time: datetime) -> int:
     """Return `moment` as whole microseconds since 1970."""
-    return (moment - _EPOCH) // _MICROSECOND
+    return (time - _EPOCH) // _MICROSECOND
 
 
-def moment(stamp: int) -> datetime:
+def from_microseconds(stamp: int) -> datetime:
     """Return the time of `stamp`, microseconds since 1970."""
     return _EPOCH + stamp * _MICROSECOND
 

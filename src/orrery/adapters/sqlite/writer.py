@@ -19,8 +19,8 @@ from orrery.ports.store import Committed, Conflict
 _LARGEST_GROUP = 128
 """How many commits share one transaction at most: more would delay the first of them without a gain."""
 
-Answer = Committed | Conflict
-Outcome = Answer | Exception
+CommitAnswer = Committed | Conflict
+CommitOutcome = CommitAnswer | Exception
 
 
 class _CommitLost(Exception):
@@ -40,11 +40,11 @@ class Writer:
         self._file = file
         self._clock = clock
         self._connection = Connection(file, busy_timeout)
-        self._thread: BatchThread[Request, Answer] = BatchThread(
+        self._thread: BatchThread[Request, CommitAnswer] = BatchThread(
             "store-writer", self._settle, self._connection.drop, loop, _LARGEST_GROUP
         )
 
-    def submit(self, request: Request) -> asyncio.Future[Answer]:
+    def submit(self, request: Request) -> asyncio.Future[CommitAnswer]:
         """Queue `request`; the answer comes once it is durable or refused."""
         return self._thread.submit(request)
 
@@ -52,7 +52,7 @@ class Writer:
         """Do what was queued, then end (blocks; nothing may be submitted after it)."""
         self._thread.finish()
 
-    def _settle(self, requests: Sequence[Request]) -> Sequence[Outcome]:
+    def _settle(self, requests: Sequence[Request]) -> Sequence[CommitOutcome]:
         """Return an outcome for every request; commits that fail together are tried again one by one."""
         try:
             return self._transact(requests)
@@ -62,7 +62,7 @@ class Writer:
                 return [outcome for request in requests for outcome in self._settle([request])]
             return [self._explain(error, request) for request in requests]
 
-    def _transact(self, requests: Sequence[Request]) -> Sequence[Answer]:
+    def _transact(self, requests: Sequence[Request]) -> Sequence[CommitAnswer]:
         self._file.verify_in_place()
         database = self._connection.opened()
         database.execute("BEGIN IMMEDIATE")

@@ -52,7 +52,7 @@ _WHO = "The processor"
 _LONGEST_TEXT = 500
 """Characters of the vendor's own words that an error repeats."""
 
-Answer = TypeVar("Answer", bound=BaseModel)
+VendorObject = TypeVar("VendorObject", bound=BaseModel)
 T = TypeVar("T")
 Operation = Callable[["stripe.StripeClient"], object]
 
@@ -70,7 +70,9 @@ class Connection:
         # Separate threads: calls to a processor that hangs must not occupy the threads of other parts.
         self._threads = Threads(THREADS, "processor")
 
-    async def call(self, operation: Operation, kind: type[Answer], deadline: float = READ_DEADLINE) -> Answer:
+    async def call(
+        self, operation: Operation, kind: type[VendorObject], deadline: float = READ_DEADLINE
+    ) -> VendorObject:
         """Return what an operation of the library answers; raise the errors of the port."""
         return _read(kind, await self.text(operation, deadline))
 
@@ -88,7 +90,7 @@ class Connection:
         fetch: Callable[[stripe.StripeClient, Any], object],
         query: Mapping[str, Any],
         kind: type[Page[Item]],
-        ours: Callable[[Item], T],
+        to_value: Callable[[Item], T],
     ) -> AsyncIterator[T | ItemUnreadable]:
         """Yield everything in a list in our words, or why it cannot be read, object by object and page by page."""
         after: dict[str, Any] = {}
@@ -96,12 +98,12 @@ class Connection:
             asked = {**query, "limit": PAGE, **after}
             page = await self.call(lambda client, asked=asked: fetch(client, asked), kind)
             for item in page.items():
-                yield item if isinstance(item, ItemUnreadable) else ours(item)
+                yield item if isinstance(item, ItemUnreadable) else to_value(item)
             if not page.has_more or not page.data:
                 return
             after = {"starting_after": _last_id(page.items())}
 
-    async def patch(self, path: str, form: Mapping[str, str], kind: type[Answer]) -> Answer:
+    async def patch(self, path: str, form: Mapping[str, str], kind: type[VendorObject]) -> VendorObject:
         """Send a PATCH, which the library has not; a path that the processor does not know is a 404."""
         headers = {"Authorization": f"Bearer {self._require_key()}", "Stripe-Version": self.api_version}
         try:
@@ -161,9 +163,9 @@ def _last_id(items: Sequence[Identified | ItemUnreadable]) -> str:
     raise ProcessorUnreachable("The processor's list names no ids.", same_key=True, status=HTTPStatus.OK)
 
 
-def created_since(moment: datetime | None) -> dict[str, Any]:
+def created_since(time: datetime | None) -> dict[str, Any]:
     """Return the part of a list's query that leaves out what is older."""
-    return {"created": {"gte": int(moment.timestamp())}} if moment else {}
+    return {"created": {"gte": int(time.timestamp())}} if time else {}
 
 
 def _session(trust: Trust) -> requests.Session:
@@ -180,7 +182,7 @@ def _as_it_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
     return request
 
 
-def _read(kind: type[Answer], answer: str) -> Answer:
+def _read(kind: type[VendorObject], answer: str) -> VendorObject:
     try:
         return kind.model_validate_json(answer)
     except ValidationError as error:

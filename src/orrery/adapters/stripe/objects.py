@@ -165,7 +165,7 @@ class Session(Identified):
     cancel_url: Loose[str] = None
     mode: Loose[str] = None
 
-    def ours(self) -> CheckoutSession:
+    def to_value(self) -> CheckoutSession:
         """Return the session in our words."""
         card = self.payment_method_options.card if self.payment_method_options else None
         submit = self.custom_text.submit if self.custom_text else None
@@ -173,7 +173,7 @@ class Session(Identified):
             id=self.id,
             status=self.status,
             payment_status=self.payment_status,
-            created=moment(self.created),
+            created=from_unix(self.created),
             livemode=self.livemode,
             url=self.url,
             amount_total=self.amount_total,
@@ -252,10 +252,10 @@ def read_event(body: bytes) -> Event | PartialEvent:
     session, unread = None, tuple[str, ...]()
     if event.type.startswith("checkout.session."):
         try:
-            session = _SessionEvent.model_validate_json(body).data.object.ours()
+            session = _SessionEvent.model_validate_json(body).data.object.to_value()
         except ValidationError as error:
             unread = wrong_fields(error)
-    created, about = moment(event.created), event.data.object.id
+    created, about = from_unix(event.created), event.data.object.id
     return Event(event.id, event.type, created, event.livemode, event.api_version, session, about, unread)
 
 
@@ -273,6 +273,6 @@ def id_of(reference: Reference | None) -> str | None:
     return reference.id if isinstance(reference, Identified) else reference
 
 
-def moment(seconds: int) -> datetime:
+def from_unix(seconds: int) -> datetime:
     """Return the moment that a Unix time in seconds names."""
     return datetime.fromtimestamp(seconds, UTC)

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from orrery.adapters.stripe.objects import Identified, Lenient, Loose, Reference, Seconds, id_of, moment
+from orrery.adapters.stripe.objects import Identified, Lenient, Loose, Reference, Seconds, from_unix, id_of
 from orrery.ports.processor import Balance, Charge, ChargeEvent, Customer, Dispute, Price, Review
 
 CHARGE_EVENTS = ("charge.refunded", "charge.dispute.created", "charge.dispute.closed")
@@ -59,14 +59,14 @@ class ChargeObject(Identified):
     billing_details: _Billing | None = None
     receipt_email: str | None = None
 
-    def ours(self) -> Charge:
+    def to_value(self) -> Charge:
         """Return the charge in our words."""
         outcome, details = self.outcome or _Outcome(), self.payment_method_details or _Details()
         card = details.card or _PaidCard()
         billing = self.billing_details.email if self.billing_details else None
         return Charge(
             id=self.id,
-            created=moment(self.created),
+            created=from_unix(self.created),
             payment_intent=id_of(self.payment_intent),
             amount=self.amount,
             amount_refunded=self.amount_refunded,
@@ -103,7 +103,7 @@ class _DisputeObject(Identified):
     status: str
     evidence_details: Loose[_Evidence] = None
 
-    def ours(self) -> Dispute:
+    def to_value(self) -> Dispute:
         due_by = self.evidence_details.due_by if self.evidence_details else None
         return Dispute(
             id=self.id,
@@ -112,7 +112,7 @@ class _DisputeObject(Identified):
             amount=self.amount,
             currency=self.currency,
             status=self.status,
-            respond_by=moment(due_by) if due_by else None,
+            respond_by=from_unix(due_by) if due_by else None,
         )
 
 
@@ -126,9 +126,9 @@ class ChargeEventObject(Identified):
     created: Seconds
     data: _ChargeEventHolder
 
-    def ours(self) -> ChargeEvent:
+    def to_value(self) -> ChargeEvent:
         """Return the event in our words."""
-        return ChargeEvent(moment(self.created), self.data.object.ours())
+        return ChargeEvent(from_unix(self.created), self.data.object.to_value())
 
 
 class CustomerObject(Identified):
@@ -138,9 +138,9 @@ class CustomerObject(Identified):
     email: str | None = None
     name: str | None = None
 
-    def ours(self) -> Customer:
+    def to_value(self) -> Customer:
         """Return the buyer record in our words."""
-        return Customer(self.id, moment(self.created), self.email, self.name)
+        return Customer(self.id, from_unix(self.created), self.email, self.name)
 
 
 class ReviewObject(Identified):
@@ -153,11 +153,11 @@ class ReviewObject(Identified):
     payment_intent: Reference | None = None
     ip_address: str | None = None
 
-    def ours(self) -> Review:
+    def to_value(self) -> Review:
         """Return the review in our words."""
         return Review(
             id=self.id,
-            created=moment(self.created),
+            created=from_unix(self.created),
             open=self.open,
             reason=self.reason,
             charge=id_of(self.charge),
@@ -177,7 +177,7 @@ class BalanceObject(Lenient):
     available: list[_Funds]
     pending: list[_Funds]
 
-    def ours(self) -> Balance:
+    def to_value(self) -> Balance:
         """Return the balance in our words."""
         return Balance(_by_currency(self.available), _by_currency(self.pending))
 
@@ -190,7 +190,7 @@ class PriceObject(Identified):
     currency: str
     product: Reference | None = None
 
-    def ours(self) -> Price:
+    def to_value(self) -> Price:
         """Return the price in our words."""
         return Price(self.id, self.active, self.unit_amount, self.currency, id_of(self.product))
 

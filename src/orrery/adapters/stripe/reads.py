@@ -54,7 +54,7 @@ class StripeReads:
         if payment_intent:
             query["payment_intent"] = payment_intent
         return self._connection.pages(
-            lambda client, asked: client.v1.checkout.sessions.list(asked), query, Page[Session], Session.ours
+            lambda client, asked: client.v1.checkout.sessions.list(asked), query, Page[Session], Session.to_value
         )
 
     async def get_session(self, session_id: str) -> CheckoutSession:
@@ -62,7 +62,7 @@ class StripeReads:
         found = await self._connection.call(
             lambda client: client.v1.checkout.sessions.retrieve(session_id, {"expand": ["line_items"]}), Session
         )
-        return found.ours()
+        return found.to_value()
 
     def list_charges(self, since: datetime) -> AsyncIterator[Charge | ItemUnreadable]:
         """Yield every charge created at or after `since`, newest first."""
@@ -70,7 +70,7 @@ class StripeReads:
             lambda client, asked: client.v1.charges.list(asked),
             created_since(since),
             Page[ChargeObject],
-            ChargeObject.ours,
+            ChargeObject.to_value,
         )
 
     def list_customers(
@@ -79,7 +79,10 @@ class StripeReads:
         """Yield buyer records: all, or those of an address, which the processor compares to the letter."""
         query = created_since(since) | ({"email": email} if email else {})
         return self._connection.pages(
-            lambda client, asked: client.v1.customers.list(asked), query, Page[CustomerObject], CustomerObject.ours
+            lambda client, asked: client.v1.customers.list(asked),
+            query,
+            Page[CustomerObject],
+            CustomerObject.to_value,
         )
 
     def list_reviews(self, since: datetime | None = None) -> AsyncIterator[Review | ItemUnreadable]:
@@ -88,18 +91,18 @@ class StripeReads:
             lambda client, asked: client.v1.reviews.list(asked),
             created_since(since),
             Page[ReviewObject],
-            ReviewObject.ours,
+            ReviewObject.to_value,
         )
 
     async def get_balance(self) -> Balance:
         """Return the balance."""
         found = await self._connection.call(lambda client: client.v1.balance.retrieve(), BalanceObject)
-        return found.ours()
+        return found.to_value()
 
     async def get_account(self) -> Account:
         """Return the account that the key belongs to."""
         found = await self._connection.call(lambda client: client.v1.accounts.retrieve_current(), AccountObject)
-        return found.ours()
+        return found.to_value()
 
     def list_configurations(self) -> AsyncIterator[Configuration | ItemUnreadable]:
         """Yield the payment method configurations."""
@@ -107,7 +110,7 @@ class StripeReads:
             lambda client, asked: client.v1.payment_method_configurations.list(asked),
             {},
             Page[ConfigurationObject],
-            ConfigurationObject.ours,
+            ConfigurationObject.to_value,
         )
 
     def list_prices(
@@ -116,7 +119,7 @@ class StripeReads:
         """Yield prices."""
         query = created_since(since) | ({} if active is None else {"active": active})
         return self._connection.pages(
-            lambda client, asked: client.v1.prices.list(asked), query, Page[PriceObject], PriceObject.ours
+            lambda client, asked: client.v1.prices.list(asked), query, Page[PriceObject], PriceObject.to_value
         )
 
     async def first_active_price(self) -> Price | None:
@@ -127,7 +130,7 @@ class StripeReads:
         price = next(iter(found.items()), None)
         if isinstance(price, ItemUnreadable):
             raise price
-        return price.ours() if price else None
+        return price.to_value() if price else None
 
     def list_value_lists(self, since: datetime | None = None) -> AsyncIterator[ValueList | ItemUnreadable]:
         """Yield the fraud screening's lists."""
@@ -135,7 +138,7 @@ class StripeReads:
             lambda client, asked: client.v1.radar.value_lists.list(asked),
             created_since(since),
             Page[ValueListObject],
-            ValueListObject.ours,
+            ValueListObject.to_value,
         )
 
     def list_entries(
@@ -147,7 +150,7 @@ class StripeReads:
             lambda client, asked: client.v1.radar.value_list_items.list(asked),
             query,
             Page[ValueListItem],
-            ValueListItem.ours,
+            ValueListItem.to_value,
         )
 
     def list_events(
@@ -156,7 +159,7 @@ class StripeReads:
         """Yield the events of the last 30 days at most, or those with a delivery that was not accepted."""
         query = created_since(since) | ({"delivery_success": False} if undelivered else {})
         return self._connection.pages(
-            lambda client, asked: client.v1.events.list(asked), query, Page[EventObject], EventObject.ours
+            lambda client, asked: client.v1.events.list(asked), query, Page[EventObject], EventObject.to_value
         )
 
     def list_charge_events(self, since: datetime) -> AsyncIterator[ChargeEvent | ItemUnreadable]:
@@ -166,7 +169,7 @@ class StripeReads:
             lambda client, asked: client.v1.events.list(asked),
             query,
             Page[ChargeEventObject],
-            ChargeEventObject.ours,
+            ChargeEventObject.to_value,
         )
 
     async def get_event(self, event_id: str) -> bytes:

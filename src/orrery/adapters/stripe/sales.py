@@ -30,7 +30,7 @@ class StripeProcessor:
         created = await self._connection.call(
             lambda client: client.v1.checkout.sessions.create(body, options), Session, deadline
         )
-        return created.ours()
+        return created.to_value()
 
     async def get_session(self, session_id: str) -> CheckoutSession:
         """Return one session with its line items' prices."""
@@ -40,14 +40,14 @@ class StripeProcessor:
         """Yield every completed session created at or after `since`, newest first, with prices."""
         query: dict[str, Any] = {"status": "complete", "expand": ["data.line_items"], **created_since(since)}
         return self._connection.pages(
-            lambda client, asked: client.v1.checkout.sessions.list(asked), query, Page[Session], Session.ours
+            lambda client, asked: client.v1.checkout.sessions.list(asked), query, Page[Session], Session.to_value
         )
 
     def list_expired_sessions(self, since: datetime) -> AsyncIterator[CheckoutSession | ItemUnreadable]:
         """Yield every expired session created at or after `since`, newest first, without prices."""
         query: dict[str, Any] = {"status": "expired", **created_since(since)}
         return self._connection.pages(
-            lambda client, asked: client.v1.checkout.sessions.list(asked), query, Page[Session], Session.ours
+            lambda client, asked: client.v1.checkout.sessions.list(asked), query, Page[Session], Session.to_value
         )
 
     def list_charges_of(self, payment_intent: str) -> AsyncIterator[Charge | ItemUnreadable]:
@@ -56,7 +56,7 @@ class StripeProcessor:
             lambda client, asked: client.v1.charges.list(asked),
             {"payment_intent": payment_intent},
             Page[ChargeObject],
-            ChargeObject.ours,
+            ChargeObject.to_value,
         )
 
     async def get_account(self) -> Account:
@@ -66,5 +66,5 @@ class StripeProcessor:
     def list_webhook_endpoints(self) -> AsyncIterator[WebhookEndpoint | ItemUnreadable]:
         """Yield the account's webhook endpoints."""
         return self._connection.pages(
-            lambda client, asked: client.v1.webhook_endpoints.list(asked), {}, Page[Endpoint], Endpoint.ours
+            lambda client, asked: client.v1.webhook_endpoints.list(asked), {}, Page[Endpoint], Endpoint.to_value
         )

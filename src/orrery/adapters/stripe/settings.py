@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, JsonValue, TypeAdapter
 
-from orrery.adapters.stripe.objects import Identified, Lenient, Reference, Seconds, id_of, moment
+from orrery.adapters.stripe.objects import Identified, Lenient, Reference, Seconds, from_unix, id_of
 from orrery.ports.processor import (
     BRANDING,
     Account,
@@ -24,7 +24,7 @@ class Endpoint(Identified):
     status: str
     enabled_events: list[str]
 
-    def ours(self) -> WebhookEndpoint:
+    def to_value(self) -> WebhookEndpoint:
         """Return the webhook endpoint in our words."""
         enabled = self.status == "enabled"
         return WebhookEndpoint(self.id, self.url, self.api_version, enabled, tuple(self.enabled_events))
@@ -61,7 +61,7 @@ class AccountObject(Identified):
     business_profile: _Profile | None = None
     settings: _Settings | None = None
 
-    def ours(self) -> Account:
+    def to_value(self) -> Account:
         """Return the account in our words."""
         found = {name: self._at(name) for name in BRANDING}
         branding: dict[str, str | None] = {name: value for name, value in found.items() if value is not None}
@@ -96,7 +96,7 @@ class ConfigurationObject(Identified):
     active: bool
     parent: str | None = None
 
-    def ours(self) -> Configuration:
+    def to_value(self) -> Configuration:
         """Return the configuration in our words."""
         rest = _SWITCHES.validate_python(self.model_extra)
         switches = {slug: one for slug, one in rest.items() if isinstance(one, _Switch)}
@@ -117,7 +117,7 @@ class ValueListObject(Identified):
     name: str
     item_type: str
 
-    def ours(self) -> ValueList:
+    def to_value(self) -> ValueList:
         """Return the list in our words."""
         return ValueList(self.id, self.alias, self.name, self.item_type)
 
@@ -130,9 +130,9 @@ class ValueListItem(Identified):
     created: Seconds
     created_by: str
 
-    def ours(self) -> ListEntry:
+    def to_value(self) -> ListEntry:
         """Return the entry in our words."""
-        return ListEntry(self.id, self.value_list, self.value, moment(self.created), self.created_by)
+        return ListEntry(self.id, self.value_list, self.value, from_unix(self.created), self.created_by)
 
 
 class RemovedObject(Identified):
@@ -156,12 +156,12 @@ class EventObject(Identified):
     pending_webhooks: int = 0
     data: _Data
 
-    def ours(self) -> EventSummary:
+    def to_value(self) -> EventSummary:
         """Return the event in our words."""
         return EventSummary(
             id=self.id,
             type=self.type,
-            created=moment(self.created),
+            created=from_unix(self.created),
             api_version=self.api_version,
             pending=self.pending_webhooks,
             object_id=self.data.object.id,

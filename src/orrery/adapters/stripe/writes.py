@@ -28,7 +28,7 @@ class StripeWrites:
         expired = await self._connection.call(
             lambda client: client.v1.checkout.sessions.expire(path_id, {}, options), Session
         )
-        return expired.ours()
+        return expired.to_value()
 
     async def add_entry(self, list_id: str, value: str, *, idempotency_key: str) -> ListEntry:
         """Add an entry to a fraud screening list."""
@@ -39,7 +39,7 @@ class StripeWrites:
             ),
             ValueListItem,
         )
-        return added.ours()
+        return added.to_value()
 
     async def remove_entry(self, entry_id: str) -> None:
         """Remove an entry."""
@@ -55,7 +55,7 @@ class StripeWrites:
         created = await self._connection.call(
             lambda client: client.v1.payment_method_configurations.create(body, options), ConfigurationObject
         )
-        return created.ours()
+        return created.to_value()
 
     async def update_configuration(
         self,
@@ -74,7 +74,7 @@ class StripeWrites:
             lambda client: client.v1.payment_method_configurations.update(path_id, body, options),
             ConfigurationObject,
         )
-        return changed.ours()
+        return changed.to_value()
 
     async def update_account(self, branding: Mapping[str, str]) -> Account:
         """Change account-level branding (decision 17)."""
@@ -88,7 +88,7 @@ class StripeWrites:
             if said_not_found or status == HTTPStatus.METHOD_NOT_ALLOWED:
                 raise ProcessorRefused(_ELSEWHERE.format(status=status), status=status) from None
             raise
-        return changed.ours()
+        return changed.to_value()
 
 
 def _id(told: str) -> str:

@@ -19,7 +19,7 @@ from orrery.sandbox.analytics.quota import Quota, exhausted
 from orrery.sandbox.analytics.report import report
 from orrery.sandbox.analytics.tokens import Denied, Tokens
 from orrery.sandbox.faults import CutConnection, Faults, LateAnswer, never
-from orrery.sandbox.state import Document, State
+from orrery.sandbox.state import Document, DocumentStore
 
 MOST_SHOWN = 25
 """How many requests are remembered to be shown."""
@@ -39,7 +39,7 @@ _REFUSALS: dict[str, Callable[[], Refused]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ShownRequest:
     """One request as it is shown: when (Unix time), what for, how it was answered, and the tokens it took."""
 
     at: float
@@ -51,13 +51,15 @@ class Asked:
 class AnalyticsApi:
     """Answers token requests and report requests."""
 
-    def __init__(self, config: AnalyticsConfig, base_url: str, state: State, clock: Clock, faults: Faults) -> None:
+    def __init__(
+        self, config: AnalyticsConfig, base_url: str, state: DocumentStore, clock: Clock, faults: Faults
+    ) -> None:
         self._config = config
         self._clock = clock
         self._faults = faults
         self._tokens = Tokens(config, base_url, clock)
         self._calls: Counter[str] = Counter()
-        self._recent: deque[Asked] = deque(maxlen=MOST_SHOWN)
+        self._recent: deque[ShownRequest] = deque(maxlen=MOST_SHOWN)
         self.quota = Quota(config, state, clock)
         self.people = Population(state, config.visitors)
 
@@ -140,7 +142,7 @@ class AnalyticsApi:
 
     def _logged(self, what: str, answer: Response, status: int | None = None, tokens: int = 0) -> Response:
         told = answer.status_code if status is None else status
-        self._recent.appendleft(Asked(self._clock.now().timestamp(), what, told, tokens))
+        self._recent.appendleft(ShownRequest(self._clock.now().timestamp(), what, told, tokens))
         return answer
 
     def as_json(self) -> Document:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from orrery.sandbox.analytics.errors import invalid
-from orrery.sandbox.state import State
+from orrery.sandbox.state import DocumentStore
 
 MOST = 500
 """As many visitors as the slider has room for."""
@@ -85,7 +85,7 @@ def _facts(visitor: int, planet: Planet, dice: bytes) -> dict[str, str]:
 class Population:
     """How many visitors there are now, kept over restarts."""
 
-    def __init__(self, state: State, count: int) -> None:
+    def __init__(self, state: DocumentStore, count: int) -> None:
         self._state = state
         kept = state.get("_analytics", "visitors")
         self.count: int = kept["count"] if kept else count

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from orrery.ports.clock import Clock
 from orrery.sandbox.analytics.config import AnalyticsConfig
 from orrery.sandbox.analytics.errors import Refused, invalid
-from orrery.sandbox.state import Document, State
+from orrery.sandbox.state import Document, DocumentStore
 
 PACIFIC = ZoneInfo("America/Los_Angeles")
 """Where the day of the tokens begins at midnight."""
@@ -58,7 +58,7 @@ class Quota:
     A report is carried out as long as anything is left: its cost is known only afterwards.
     """
 
-    def __init__(self, config: AnalyticsConfig, state: State, clock: Clock) -> None:
+    def __init__(self, config: AnalyticsConfig, state: DocumentStore, clock: Clock) -> None:
         self._state = state
         self._clock = clock
         self._running = 0

@@ -10,7 +10,7 @@ from typing import Literal
 from orrery.ports.clock import Clock
 from orrery.sandbox.faults import Faults
 from orrery.sandbox.processor.errors import no_such
-from orrery.sandbox.state import Document, State
+from orrery.sandbox.state import Document, DocumentStore
 
 API_VERSION = "2026-08-26.dahlia"
 """The version that the account is pinned to (decision 1)."""
@@ -41,7 +41,7 @@ class World:
     there is something new to wait for.
     """
 
-    state: State
+    state: DocumentStore
     clock: Clock
     faults: Faults
     base_url: str

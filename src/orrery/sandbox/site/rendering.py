@@ -92,7 +92,7 @@ def read_questions(product: SiteProduct) -> list[Question]:
     return _QuestionFile.model_validate(tomllib.loads(path.read_text("utf-8"))).questions
 
 
-def long_date(moment: datetime) -> str:
+def long_date(time: datetime) -> str:
     """Return a date as `21 November 2027`, in UTC."""
-    day = moment.astimezone(UTC)
+    day = time.astimezone(UTC)
     return f"{day.day} {day:%B %Y}"

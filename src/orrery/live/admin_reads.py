@@ -1,12 +1,12 @@
-"""The owner's reads, which alone ask the provider directly (spec 2, What the service does 6; decisions 20, 23)."""
+"""The admin's reads, the only ones that ask the provider directly (spec 2, What it does 6; decisions 20, 23)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from orrery.errors import AnalyticsFailed
-from orrery.live.answers import Reading, reading
-from orrery.live.budget import Budget, tag_of
+from orrery.live.answers import CurrentCount, current_count
+from orrery.live.budget import StoredBudget, tag_of
 from orrery.live.freshness import TOO_OLD_ABOVE, age
 from orrery.live.reads import snapshot_in
 from orrery.owner.single_flight import SingleFlight
@@ -22,17 +22,17 @@ PLANETS_AT_MOST = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Intel:
-    """The family's count and where they are. `planets` is None when the provider could not be asked."""
+class IntelCount:
+    """The family's count, and its breakdown. `planets` is None when the provider could not be asked."""
 
-    total: Reading
+    total: CurrentCount
     planets: Sequence[Row] | None
     error: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Guided:
-    """The guided product's count, as old as `generated_at`; `error` says why it is not newer."""
+class GuidedCount:
+    """The guided product's count of `generated_at`; `error` says why it is not newer."""
 
     window_minutes: int
     active: int
@@ -49,11 +49,13 @@ class _RefusedError(Exception):
         self.tag = tag
 
 
-class OwnersReads:
-    """Direct reads within the quota; callers at the same moment share one."""
+class AdminReads:
+    """Direct reads within the quota; callers at the same time share one."""
 
-    def __init__(self, store: Store, clock: Clock, budget: Budget, tasks: Tasks, window_minutes: int) -> None:
-        """`window_minutes`: over how many the provider counts."""
+    def __init__(
+        self, store: Store, clock: Clock, budget: StoredBudget, tasks: Tasks, window_minutes: int
+    ) -> None:
+        """`window_minutes`: the time over which the provider counts."""
         self._store = store
         self._clock = clock
         self._budget = budget
@@ -62,45 +64,45 @@ class OwnersReads:
         self._guided = SingleFlight(tasks, self._read_guided)
         self._held: tuple[int, datetime] | None = None
 
-    async def intel(self) -> Intel:
+    async def intel(self) -> IntelCount:
         """Return the count and the breakdown by planet; raise `NotConfigured` or `StoreError`."""
         return await self._intel.join()
 
-    async def guided(self) -> Guided | str:
+    async def guided(self) -> GuidedCount | str:
         """Return the guided product's count, at most 5 minutes old, or the error value if there is none."""
         return await self._guided.join()
 
-    async def _read_intel(self) -> Intel:
+    async def _read_intel(self) -> IntelCount:
         total, error = await self._total()
         try:
-            return Intel(total, (await self._ask("planets", "planet", PLANETS_AT_MOST)).rows, error)
+            return IntelCount(total, (await self._ask("planets", "planet", PLANETS_AT_MOST)).rows, error)
         except _RefusedError as refused:
-            return Intel(total, None, error or refused.tag)
+            return IntelCount(total, None, error or refused.tag)
 
-    async def _total(self) -> tuple[Reading, str | None]:
+    async def _total(self) -> tuple[CurrentCount, str | None]:
         """Return the cache's count when it is fresh, else what one direct query says (decision 23)."""
         now = self._clock.now()
-        cached = reading(await snapshot_in(self._store), now)
+        cached = current_count(await snapshot_in(self._store), now)
         if cached.state == "fresh":
             return cached, None
         try:
             report = await self._ask("intel total")
         except _RefusedError as refused:
             return cached, refused.tag
-        return Reading(report.total, self._minutes, now, timedelta(0), "fresh", None), None
+        return CurrentCount(report.total, self._minutes, now, timedelta(0), "fresh", None), None
 
-    async def _read_guided(self) -> Guided | str:
+    async def _read_guided(self) -> GuidedCount | str:
         now = self._clock.now()
         found = self._held_age(now)
         if self._held and found is not None and found < KEEP_GUIDED:
-            return Guided(self._minutes, *self._held, found, None)
+            return GuidedCount(self._minutes, *self._held, found, None)
         try:
             self._held = (await self._ask("guided")).total, now
         except _RefusedError as refused:
             if self._held and found is not None and found <= TOO_OLD_ABOVE:
-                return Guided(self._minutes, *self._held, found, refused.tag)
+                return GuidedCount(self._minutes, *self._held, found, refused.tag)
             return refused.tag
-        return Guided(self._minutes, *self._held, timedelta(0), None)
+        return GuidedCount(self._minutes, *self._held, timedelta(0), None)
 
     def _held_age(self, now: datetime) -> timedelta | None:
         return age(self._held[1], now) if self._held else None

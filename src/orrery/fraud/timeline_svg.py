@@ -1,4 +1,4 @@
-"""The clusters as a small SVG: light and dark, nothing from outside, said in words, too. Pure."""
+"""The timeline of clusters as a small SVG: light and dark, self-contained, with a description. Pure."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -36,7 +36,7 @@ _STYLE = """
 
 
 def svg(clusters: Sequence[Cluster]) -> str:
-    """Return the picture of these clusters: a whole document, whose description says what it shows."""
+    """Return an SVG document of these clusters, with a description in words."""
     height = _HEAD + max(1, len(clusters)) * _LANE + _FOOT
     title = f"{len(clusters)} fraud cluster{'' if len(clusters) == 1 else 's'}"
     told = "\n".join(map(summary, clusters)) or "No cluster was found."

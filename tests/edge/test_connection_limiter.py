@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 import pytest
 from structlog.testing import capture_logs
 
-from orrery.edge.crowd import (
+from orrery.edge.connection_limiter import (
     ANSWER_SECONDS,
+    LOG_EVERY,
     MOST_CONNECTIONS,
     MOST_HELD,
     SMALL,
-    TOLD_EVERY,
     Connection,
-    Crowd,
+    ConnectionLimiter,
     most_connections,
 )
 from tests.support.hasty_loop import HastyLoop
@@ -43,12 +43,12 @@ class Guest(Connection):
     transport: Line = field(default_factory=Line)  # pyright: ignore[reportIncompatibleVariableOverride]  the one of the test
 
 
-def crowded(most: int) -> tuple[Crowd, list[Guest]]:
+def full_limiter(most: int) -> tuple[ConnectionLimiter, list[Guest]]:
     """Return a crowd that is full."""
-    crowd, guests = Crowd(most), [Guest() for _ in range(most)]
+    limiter, guests = ConnectionLimiter(most), [Guest() for _ in range(most)]
     for guest in guests:
-        crowd.enter(guest)
-    return crowd, guests
+        limiter.enter(guest)
+    return limiter, guests
 
 
 def cut(guests: list[Guest]) -> list[int]:
@@ -58,54 +58,54 @@ def cut(guests: list[Guest]) -> list[int]:
 
 async def test_who_keeps_us_waiting_longest_goes_first() -> None:
     """A newcomer takes the place of whoever keeps us waiting longest; a connection just answered waits anew."""
-    crowd, guests = crowded(4)
-    crowd.our_turn(guests[0])
-    crowd.clients_turn(guests[0])
-    crowd.our_turn(guests[1])
+    limiter, guests = full_limiter(4)
+    limiter.request_complete(guests[0])
+    limiter.client_waits(guests[0])
+    limiter.request_complete(guests[1])
     for _ in range(2):
-        crowd.enter(Guest())
+        limiter.enter(Guest())
     assert cut(guests) == [2, 3]
 
 
 async def test_whoever_waits_for_us_stays() -> None:
     """Nobody whose request is whole is let go: when all wait for us, the newcomer goes."""
-    crowd, guests = crowded(3)
+    limiter, guests = full_limiter(3)
     for guest in guests:
-        crowd.our_turn(guest)
-    crowd.enter(newcomer := Guest())
+        limiter.request_complete(guest)
+    limiter.enter(newcomer := Guest())
     assert (cut(guests), newcomer.transport.cut) == ([], True)
 
 
 async def test_who_has_left_makes_room() -> None:
     """A place that was left is free, and what its holder had sent counts no more."""
-    crowd, guests = crowded(3)
-    crowd.holds(guests[0], MOST_HELD)
-    crowd.leave(guests[0])
-    crowd.clients_turn(guests[0])
-    crowd.enter(newcomer := Guest())
-    crowd.holds(newcomer, MOST_HELD)
+    limiter, guests = full_limiter(3)
+    limiter.holds(guests[0], MOST_HELD)
+    limiter.leave(guests[0])
+    limiter.client_waits(guests[0])
+    limiter.enter(newcomer := Guest())
+    limiter.holds(newcomer, MOST_HELD)
     assert cut([*guests, newcomer]) == []
 
 
 async def test_large_requests_go_when_there_is_too_much() -> None:
     """Beyond the most that is held, whoever sends a large request is let go; small ones are still taken."""
-    crowd, guests = crowded(4)
-    crowd.holds(guests[0], MOST_HELD)
-    crowd.holds(guests[1], SMALL)
-    crowd.holds(guests[2], SMALL + 1)
+    limiter, guests = full_limiter(4)
+    limiter.holds(guests[0], MOST_HELD)
+    limiter.holds(guests[1], SMALL)
+    limiter.holds(guests[2], SMALL + 1)
     assert cut(guests) == [2]
-    crowd.answered(guests[0])
-    crowd.holds(guests[3], SMALL + 1)
+    limiter.answered(guests[0])
+    limiter.holds(guests[3], SMALL + 1)
     assert cut(guests) == [2]
 
 
 async def test_each_trouble_is_one_line_a_minute() -> None:
     """However many are let go, the log says so once a minute, and each trouble by itself."""
     with capture_logs() as lines:
-        crowd, guests = crowded(1)
+        limiter, guests = full_limiter(1)
         for _ in range(100):
-            crowd.enter(Guest())
-            crowd.holds(guests[0], MOST_HELD)
+            limiter.enter(Guest())
+            limiter.holds(guests[0], MOST_HELD)
     assert [line["event"] for line in lines] == [
         "too many connections",
         "too much of requests without an answer",
@@ -117,11 +117,11 @@ def test_a_trouble_that_lasts_is_told_again() -> None:
     loop = HastyLoop()
 
     async def trouble() -> int:
-        crowd, _ = crowded(1)
+        limiter, _ = full_limiter(1)
         with capture_logs() as lines:
-            crowd.enter(Guest())
-            loop.ahead += TOLD_EVERY
-            crowd.enter(Guest())
+            limiter.enter(Guest())
+            loop.ahead += LOG_EVERY
+            limiter.enter(Guest())
         return len(lines)
 
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
@@ -132,18 +132,18 @@ def test_an_answer_that_nobody_reads_has_a_deadline() -> None:
     """It is counted from when the answer began to wait, and anew once all of it has left."""
     loop = HastyLoop()
 
-    async def later(crowd: Crowd, seconds: float) -> None:
+    async def later(limiter: ConnectionLimiter, seconds: float) -> None:
         loop.ahead += seconds
-        await crowd.look()
+        await limiter.close_unread()
 
     async def unread() -> list[int]:
-        crowd, guests = crowded(3)
+        limiter, guests = full_limiter(3)
         guests[0].transport.unread = guests[1].transport.unread = 1
-        await later(crowd, 0)
+        await later(limiter, 0)
         guests[1].transport.unread = 0
-        await later(crowd, ANSWER_SECONDS / 2)
+        await later(limiter, ANSWER_SECONDS / 2)
         guests[1].transport.unread = 1
-        await later(crowd, ANSWER_SECONDS / 2)
+        await later(limiter, ANSWER_SECONDS / 2)
         return cut(guests)
 
     with asyncio.Runner(loop_factory=lambda: loop) as runner:

@@ -1,4 +1,4 @@
-"""How declines are put into words, without anything personal: pure."""
+"""The sentences about declines, without personal data. Pure."""
 
 from collections.abc import Sequence
 from datetime import timedelta

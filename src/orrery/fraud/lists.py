@@ -1,4 +1,4 @@
-"""Reads the processor's fraud lists: found by alias, compared to the letter."""
+"""Reads the processor's fraud lists, which are found by their exact alias."""
 
 from orrery.errors import ItemUnreadable, NotConfigured, NotFound
 from orrery.fraud.entries import Blocklist, known_address
