@@ -20,13 +20,13 @@ from rich.table import Table
 
 from bench.service import LOAD_CORE, bind_to, free_port, prepare, serving, wait_for
 from orrery.checkout.catalogue import Product
-from orrery.checkout.params import Terms, session_parameters
+from orrery.checkout.params import SessionTerms, session_parameters
 from orrery.cli.terminal import new_console
 
 REQUESTS = 400
 
 _PRODUCT = Product("northwind", "cloud-navigator", "Cloud Navigator", "price_cloud_navigator")
-_TERMS = Terms("http://127.0.0.1/success?session_id={CHECKOUT_SESSION_ID}", "http://127.0.0.1/cancelled")
+_TERMS = SessionTerms("http://127.0.0.1/success?session_id={CHECKOUT_SESSION_ID}", "http://127.0.0.1/cancelled")
 
 
 @contextmanager

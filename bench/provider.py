@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.service import free_port, wait_for
-from orrery.cli.sandbox import API_KEY, KEY_FILE, PUBLISHED, SIGNING_SECRET, SandboxPlan, kept_key, prepare
+from orrery.cli.sandbox import API_KEY, KEY_FILE, PUBLISHED, SIGNING_SECRET, SandboxPlan, prepare, stored_key
 
 NOBODY = "http://127.0.0.1:9/"
 
@@ -33,7 +33,7 @@ def provider(folder: Path, before: Sequence[str]) -> Generator[int]:
 
 def serve(port: int, folder: Path) -> None:
     """Serve until ended."""
-    key = kept_key(folder / KEY_FILE, port)
+    key = stored_key(folder / KEY_FILE, port)
     plan = SandboxPlan(folder, port, free_port(), API_KEY, NOBODY, SIGNING_SECRET, key, tokens=PUBLISHED)
     server, listener = prepare(plan)
     server.run(sockets=[listener])

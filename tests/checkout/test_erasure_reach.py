@@ -7,7 +7,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout import keys
 from orrery.checkout.mentions import SearchTerms
-from orrery.checkout.privacy import erased_before
+from orrery.checkout.privacy import earlier_erasures
 from orrery.checkout.records import KEEP_OFFERS, Pending
 from orrery.ports.store import Delete, Put
 from tests.checkout.test_privacy import everything, sold
@@ -206,12 +206,12 @@ async def restored() -> tuple[Shop, Shop]:
 async def test_a_restore_erases_again(restored: tuple[Shop, Shop]) -> None:
     """What was erased since the snapshot is erased in it, once; what was sold since keeps its access."""
     shop, snapshot = restored
-    done = await erased_before(shop.store, shop.clock)
+    done = await earlier_erasures(shop.store, shop.clock)
     assert await snapshot.privacy.erase_again(done) == (2, [])
     assert ANN not in await everything(snapshot)
     assert (await snapshot.access("cs_5")).email == ""
     assert (await snapshot.lookup.check_session("cs_5", "cissp")).granted
-    assert {one.session_id for one in await erased_before(snapshot.store, snapshot.clock)} == {"cs_0", "cs_5"}
+    assert {one.session_id for one in await earlier_erasures(snapshot.store, snapshot.clock)} == {"cs_0", "cs_5"}
     before = await snapshot.entries()
     assert await snapshot.privacy.erase_again(done) == (0, [])
     assert await snapshot.entries() == before
@@ -221,5 +221,5 @@ async def test_a_restore_names_what_it_cannot_erase(restored: tuple[Shop, Shop])
     """A record of the snapshot that cannot be read keeps no other from being erased again."""
     shop, snapshot = restored
     await snapshot.store.commit([Put("access:cs_0", b"{")])
-    again, left = await snapshot.privacy.erase_again(await erased_before(shop.store, shop.clock))
+    again, left = await snapshot.privacy.erase_again(await earlier_erasures(shop.store, shop.clock))
     assert (again, [error.name for error in left]) == (1, ["access:cs_0"])

@@ -5,12 +5,14 @@ from dataclasses import replace
 import pytest
 
 from orrery.checkout.catalogue import Product
-from orrery.checkout.params import CHANGE_RULE_3, Terms, session_parameters
+from orrery.checkout.params import CHANGE_RULE_3, SessionTerms, session_parameters
 from orrery.errors import Invalid, NotConfigured
 from orrery.ports.processor import Parameters
 
 PRODUCT = Product("isc2", "cissp", "CISSP", "price_cissp")
-TERMS = Terms("https://shop.example/done?s={CHECKOUT_SESSION_ID}", "https://shop.example/{vendorSlug}/{certCode}")
+TERMS = SessionTerms(
+    "https://shop.example/done?s={CHECKOUT_SESSION_ID}", "https://shop.example/{vendorSlug}/{certCode}"
+)
 
 FROZEN: Parameters = {
     "mode": "payment",
@@ -46,13 +48,13 @@ def test_exactly_these_parameters_are_sent() -> None:
 
 def test_no_configuration_and_no_branding_is_sent() -> None:
     """Neither payment_method_configuration nor a branding override is ever a parameter."""
-    everything = Terms(TERMS.success_url, TERMS.cancel_url, terms_of_service="required", promotions="auto")
+    everything = SessionTerms(TERMS.success_url, TERMS.cancel_url, terms_of_service="required", promotions="auto")
     assert set(session_parameters(PRODUCT, everything)) == {*FROZEN, "consent_collection"}
 
 
 def test_the_marketing_field_can_be_switched_off() -> None:
     """Without marketing consent there are no custom fields."""
-    terms = Terms(TERMS.success_url, TERMS.cancel_url, marketing_consent=False)
+    terms = SessionTerms(TERMS.success_url, TERMS.cancel_url, marketing_consent=False)
     expected = {name: value for name, value in FROZEN.items() if name != "custom_fields"}
     assert session_parameters(PRODUCT, terms) == expected
 
@@ -69,7 +71,9 @@ def test_consents_are_collected_as_set(
     terms_of_service: str | None, promotions: str | None, expected: dict[str, str]
 ) -> None:
     """Only the consents that are set are asked for."""
-    terms = Terms(TERMS.success_url, TERMS.cancel_url, terms_of_service=terms_of_service, promotions=promotions)
+    terms = SessionTerms(
+        TERMS.success_url, TERMS.cancel_url, terms_of_service=terms_of_service, promotions=promotions
+    )
     assert session_parameters(PRODUCT, terms)["consent_collection"] == expected
 
 
@@ -84,7 +88,7 @@ def test_nothing_is_shared_between_two_sets_of_parameters() -> None:
 
 def test_the_lighter_value_is_permitted() -> None:
     """any_3ds_required is the one other value of 3-D Secure."""
-    terms = Terms(TERMS.success_url, TERMS.cancel_url, three_d_secure="any_3ds_required")
+    terms = SessionTerms(TERMS.success_url, TERMS.cancel_url, three_d_secure="any_3ds_required")
     options = session_parameters(PRODUCT, terms)["payment_method_options"]
     assert options == {"card": {"request_three_d_secure": "any_3ds_required"}}
 
@@ -95,7 +99,7 @@ def test_the_lighter_value_is_permitted() -> None:
 def test_no_other_value_of_3d_secure_is_accepted(value: str) -> None:
     """A forbidden value stops the start-up, quoting change rule 3 (decision 6)."""
     with pytest.raises(Invalid) as refused:
-        Terms(TERMS.success_url, TERMS.cancel_url, three_d_secure=value)
+        SessionTerms(TERMS.success_url, TERMS.cancel_url, three_d_secure=value)
     assert CHANGE_RULE_3 in str(refused.value)
 
 
@@ -108,13 +112,13 @@ def test_the_quoted_rule_is_the_specifications() -> None:
 def test_the_session_id_must_come_back() -> None:
     """A success address without the session's placeholder is refused."""
     with pytest.raises(Invalid, match="CHECKOUT_SESSION_ID"):
-        Terms("https://shop.example/done", TERMS.cancel_url)
+        SessionTerms("https://shop.example/done", TERMS.cancel_url)
 
 
 def test_methods_are_always_named() -> None:
     """An empty list of methods is refused: the processor would fall back to card only (spec 1, Errors)."""
     with pytest.raises(Invalid, match="card only"):
-        Terms(TERMS.success_url, TERMS.cancel_url, payment_method_types=())
+        SessionTerms(TERMS.success_url, TERMS.cancel_url, payment_method_types=())
 
 
 def test_without_a_price_there_are_no_parameters() -> None:

@@ -7,31 +7,31 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from orrery.cli.sandbox import command, kept_key
+from orrery.cli.sandbox import command, stored_key
 from orrery.sandbox.analytics.key import CLIENT_EMAIL, config_of, service_account_key, token_url_of
 
 
 def test_a_key_is_made_for_its_owner_only(tmp_path: Path) -> None:
     """A key that is missing is made, where its owner alone can read it."""
     file = tmp_path / "data" / "key.json"
-    assert token_url_of(kept_key(file, 8090)) == "http://127.0.0.1:8090/analytics/token"
+    assert token_url_of(stored_key(file, 8090)) == "http://127.0.0.1:8090/analytics/token"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_a_key_is_kept(tmp_path: Path) -> None:
     """A key for the same port is the same at the next start; another port has another one."""
     file = tmp_path / "key.json"
-    first = kept_key(file, 8090)
-    assert kept_key(file, 8090) == first
-    assert kept_key(file, 8091) != first
-    assert file.read_text() == kept_key(file, 8091)
+    first = stored_key(file, 8090)
+    assert stored_key(file, 8090) == first
+    assert stored_key(file, 8091) != first
+    assert file.read_text() == stored_key(file, 8091)
 
 
 def test_what_is_no_key_is_replaced(tmp_path: Path) -> None:
     """A file of ours that holds no key any more is written anew."""
     file = tmp_path / "key.json"
     file.write_text("{")
-    assert token_url_of(kept_key(file, 1)) is not None
+    assert token_url_of(stored_key(file, 1)) is not None
 
 
 def test_every_key_is_another_one() -> None:

@@ -152,7 +152,7 @@ MUTATIONS = [
         "for entry in reversed(entries) if",
         "for entry in entries if",
     ),
-    Mutation("what was begun after its erasure holds", "owner/audit.py", "told.discard(entry.intent_id)", "pass"),
+    Mutation("what begins once erased holds", "owner/audit.py", "confirmed.discard(entry.intent_id)", "pass"),
     Mutation(
         "what cannot be read is as far as the log says",
         "owner/audit.py",
@@ -192,7 +192,7 @@ MUTATIONS = [
         "            if isinstance(known, RecordUnreadable):\n                raise Invalid(str(known))\n",
         "            if isinstance(known, RecordUnreadable):\n                known = None\n",
     ),
-    Mutation("a mark without a word in the log passes", "owner/audit.py", ", *(erased - told)", ""),
+    Mutation("a mark without a word in the log passes", "owner/audit.py", ", *(erased - confirmed)", ""),
     Mutation("what waits is erased", "owner/intent_store.py", " or (known and not is_over(known[1], now))", ""),
     Mutation(
         "an altered intent is erased",

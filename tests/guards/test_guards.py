@@ -301,7 +301,7 @@ MUTATIONS = [
     Mutation(
         "a cluster is told at each look",
         "fraud/watch.py",
-        "if one.id not in told]",
+        "if one.id not in known_ids]",
         "]",
     ),
     Mutation(
@@ -367,7 +367,7 @@ MUTATIONS = [
     Mutation(
         "the configuration is another than when it was proposed",
         "checkout/account.py",
-        "        _require_same(_seen(current, body), before)\n",
+        "        _require_same(_configuration_values(current, body), before)\n",
         "",
     ),
     Mutation(

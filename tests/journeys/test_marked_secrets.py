@@ -259,9 +259,14 @@ def test_repr(tmp_path: Path) -> None:
 
     found = asyncio.run(shown())
     assert {"Orrery", "Secrets", "Settings", "Webhook", "SmtpNotifier", "Relay", "NtfyNotifier"} <= set(found)
-    assert {"SecretsCheck", "LiveDomain", "AdminBearer", "GoogleAnalytics", "GitHubTracker", "Budget"} <= set(
-        found
-    )
+    assert {
+        "SecretsCheck",
+        "LiveDomain",
+        "AdminBearer",
+        "GoogleAnalytics",
+        "GitHubTracker",
+        "StoredBudget",
+    } <= set(found)
     assert [name for name, text in found.items() if mark_in(text) is not None or "-token" in text] == []
 
 

@@ -17,7 +17,7 @@ from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.adapters.stripe.writes import StripeWrites
 from orrery.checkout.catalogue import Product
-from orrery.checkout.params import Terms, session_parameters
+from orrery.checkout.params import SessionTerms, session_parameters
 from orrery.errors import ProcessorRefused
 from orrery.ports.processor import Processor, ProcessorReads, ProcessorWrites, Unneeded
 from orrery.sandbox.app import EVERYTHING, SandboxConfig, create_app
@@ -28,7 +28,7 @@ from tests.support.items import gathered
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 PARAMETERS = session_parameters(
     Product("isc2", "cissp", "CISSP", PRICE),
-    Terms("https://a.example/{CHECKOUT_SESSION_ID}", "https://a.example/"),
+    SessionTerms("https://a.example/{CHECKOUT_SESSION_ID}", "https://a.example/"),
 )
 
 

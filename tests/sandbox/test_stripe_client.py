@@ -14,7 +14,7 @@ from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.checkout.catalogue import Product
-from orrery.checkout.params import Terms, session_parameters
+from orrery.checkout.params import SessionTerms, session_parameters
 from orrery.errors import NotConfigured, OrreryError, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.processor import Account, CheckoutSession, Parameters
 from tests.sandbox.conftest import KEY, OLD_PRICE, PRICE, READER_KEY, Running
@@ -26,7 +26,7 @@ from tests.support.serving import serving
 from tests.support.waiting import PATIENCE, eventually
 
 SESSIONS = "/v1/checkout/sessions"
-TERMS = Terms("http://127.0.0.1:1/done?s={CHECKOUT_SESSION_ID}", "http://127.0.0.1:1/")
+TERMS = SessionTerms("http://127.0.0.1:1/done?s={CHECKOUT_SESSION_ID}", "http://127.0.0.1:1/")
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 Result = TypeVar("Result")
 

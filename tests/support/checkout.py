@@ -19,7 +19,7 @@ from orrery.checkout.desk import Desk
 from orrery.checkout.fulfilment import Fulfilment
 from orrery.checkout.lookup import Lookup
 from orrery.checkout.notifications import Notifications
-from orrery.checkout.params import Terms
+from orrery.checkout.params import SessionTerms
 from orrery.checkout.privacy import Privacy
 from orrery.checkout.raw_events import RawEvents
 from orrery.checkout.reconcile import Reconciliation
@@ -46,7 +46,9 @@ API_VERSION = "2026-08-26.dahlia"
 
 PRODUCT = Product("isc2", "cissp", "CISSP", "price_cissp")
 OTHER = Product("isc2", "ccsp", "CCSP", "price_ccsp")
-TERMS = Terms("https://shop.example/done?s={CHECKOUT_SESSION_ID}", "https://shop.example/{vendorSlug}/{certCode}")
+TERMS = SessionTerms(
+    "https://shop.example/done?s={CHECKOUT_SESSION_ID}", "https://shop.example/{vendorSlug}/{certCode}"
+)
 
 
 def metadata_of(product: Product) -> dict[str, str]:
@@ -150,7 +152,7 @@ class Shop:
     clock: ManualClock = field(default_factory=ManualClock)
     over: Store | None = None
     livemode: bool = False
-    terms: Terms | None = TERMS
+    terms: SessionTerms | None = TERMS
     products: tuple[Product, ...] = (PRODUCT, OTHER)
     secrets: tuple[bytes, ...] = (SIGNING_SECRET,)
     revoke_on_refund: bool = False

@@ -14,7 +14,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.checkout.catalogue import Catalogue, Product
 from orrery.checkout.creation_health import CreationHealth
 from orrery.checkout.operations import Expiry
-from orrery.checkout.params import Terms
+from orrery.checkout.params import SessionTerms
 from orrery.checkout.preflight import Preflight, PreflightReport
 from orrery.checkout.receipt_health import ReceiptHealth
 from orrery.checkout.receipts import Receipt, Trial
@@ -172,7 +172,7 @@ class Rehearsal:
     livemode: bool = True
     deployment: str = DEPLOYMENT
     products: tuple[Product, ...] = (PRODUCT, OTHER)
-    terms: Terms | None = TERMS
+    terms: SessionTerms | None = TERMS
     api_version: str = API_VERSION
     clock: ManualClock = field(default_factory=ManualClock)
     fuse: Fuse = field(default_factory=Fuse)

@@ -195,10 +195,10 @@ def _row(row: _Row, dimensions: int) -> Row:
     return Row(row.dimensions[0].value if dimensions else "", int(figure))
 
 
-def _quotas(told: object) -> Quotas | None:
+def _quotas(value: object) -> Quotas | None:
     """Return the quotas, or None where they cannot be read: the rows beside them are right all the same."""
     try:
-        found = _Quotas.model_validate(told)
+        found = _Quotas.model_validate(value)
     except ValidationError:
         return None
     return Quotas(**{name: Bucket(one.consumed, one.remaining) for name, one in found if one})

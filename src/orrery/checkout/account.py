@@ -139,7 +139,7 @@ class AccountDesk:
         if not checked:
             raise Invalid("Name what shall change.")
         account, wished = await self._reads.get_account(), BrandingBody(branding={**checked})
-        changes = _looks(account, wished).changes_to(wished)
+        changes = _branding_values(account, wished).changes_to(wished)
         if not changes:
             raise Invalid("Nothing would change: it stands there so already.")
         body = BrandingBody(branding={one.field: one.then for one in changes})
@@ -176,7 +176,7 @@ class AccountDesk:
             name=name if name != current.name else None,
             active=wanted.active if wanted.active != current.active else None,
         )
-        before = _seen(current, body)
+        before = _configuration_values(current, body)
         changes = before.changes_to(body)
         if not changes:
             raise Invalid("Nothing would change: the configuration is so already.")
@@ -188,7 +188,7 @@ class AccountDesk:
         _require_same(await _read(self._branding(target, body)), before)
         named = {name: value for name, value in body.branding.items() if value is not None}
         changed = await self._writes.update_account(named)
-        return _told(before.changes_to(_looks(changed, body)))
+        return _difference_text(before.changes_to(_branding_values(changed, body)))
 
     async def _has_branding(self, intent: Intent, target: str) -> bool:
         """Return whether the branding is what was wanted."""
@@ -206,7 +206,7 @@ class AccountDesk:
         made = await self._writes.create_configuration(
             target, body.methods, parent=body.parent, idempotency_key=f"orrery-{intent.id}"
         )
-        return f"{made.id}: {_told(before.changes_to(_seen(made, body)))}"
+        return f"{made.id}: {_difference_text(before.changes_to(_configuration_values(made, body)))}"
 
     async def _has_created(self, intent: Intent, target: str) -> bool:
         """Return whether a configuration of that name has come: the name was free when it was proposed."""
@@ -221,22 +221,24 @@ class AccountDesk:
             ConfigurationBody.model_validate(intent.before),
         )
         current = _find(await _read(self._configurations()), target)
-        _require_same(_seen(current, body), before)
+        _require_same(_configuration_values(current, body), before)
         changed = await self._writes.update_configuration(
             target, body.methods, name=body.name, active=body.active, idempotency_key=f"orrery-{intent.id}"
         )
-        return _told(before.changes_to(_seen(changed, body)))
+        return _difference_text(before.changes_to(_configuration_values(changed, body)))
 
     async def _has_updated(self, intent: Intent, target: str) -> bool:
         """Return whether the configuration is what was wanted."""
         body = ConfigurationBody.model_validate(intent.body)
-        return any(one.id == target and _seen(one, body) == body for one in await self._configurations())
+        return any(
+            one.id == target and _configuration_values(one, body) == body for one in await self._configurations()
+        )
 
     async def _branding(self, account_id: str, named: BrandingBody) -> BrandingBody:
         account = await self._reads.get_account()
         if account.id != account_id:
             raise Invalid(f"The API key belongs to another account: {account.id}.")
-        return _looks(account, named)
+        return _branding_values(account, named)
 
     async def _configurations(self) -> list[Configuration]:
         found, unread = split_unreadable([one async for one in self._reads.list_configurations()])
@@ -351,11 +353,11 @@ def _require_same(now: AccountBody, before: AccountBody) -> None:
         )
 
 
-def _looks(account: Account, named: BrandingBody) -> BrandingBody:
+def _branding_values(account: Account, named: BrandingBody) -> BrandingBody:
     return BrandingBody(branding={name: account.branding.get(name) for name in named.branding})
 
 
-def _seen(configuration: Configuration, named: ConfigurationBody) -> ConfigurationBody:
+def _configuration_values(configuration: Configuration, named: ConfigurationBody) -> ConfigurationBody:
     """Return how a configuration stands in what `named` names."""
     methods = configuration.methods
     return ConfigurationBody(
@@ -366,9 +368,9 @@ def _seen(configuration: Configuration, named: ConfigurationBody) -> Configurati
     )
 
 
-def _told(changes: Sequence[FieldChange]) -> str:
-    told = ", ".join(f"{one.field} {one.now or 'nothing'} -> {one.then}" for one in changes)
-    return f"{told}." if told else "The processor took it and shows no difference."
+def _difference_text(changes: Sequence[FieldChange]) -> str:
+    differences = ", ".join(f"{one.field} {one.now or 'nothing'} -> {one.then}" for one in changes)
+    return f"{differences}." if differences else "The processor took it and shows no difference."
 
 
 def _switch(on: bool | None) -> str | None:  # noqa: FBT001  a method is on, off or not known

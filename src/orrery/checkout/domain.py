@@ -15,7 +15,7 @@ from orrery.checkout.lookup import Lookup
 from orrery.checkout.notifications import Notifications
 from orrery.checkout.offers import Offers
 from orrery.checkout.operations import Expiry
-from orrery.checkout.params import Terms
+from orrery.checkout.params import SessionTerms
 from orrery.checkout.preflight import Preflight
 from orrery.checkout.privacy import Privacy
 from orrery.checkout.proxy_health import EVERY as PROXIES_EVERY
@@ -52,7 +52,7 @@ class CheckoutPlan:
     """The settings of a deployment's checkout. A missing secret is empty here (decision 41)."""
 
     catalogue: Catalogue
-    terms: Terms | None
+    terms: SessionTerms | None
     notifications: Notifications
     livemode: bool
     api_version: str

@@ -198,13 +198,13 @@ class EventHistory:
 
     async def _known(self, event: EventSummary) -> KnownEvent:
         arrived = await self._raw_events.has(event.id)
-        became, why = await self._became(event, arrived=arrived)
+        became, why = await self._outcome(event, arrived=arrived)
         session_id, version = event.object_id, event.api_version
         return KnownEvent(
             event.id, event.type, event.created, session_id, version, event.pending, arrived, became, why
         )
 
-    async def _became(self, event: EventSummary, *, arrived: bool) -> tuple[EventOutcome, str]:
+    async def _outcome(self, event: EventSummary, *, arrived: bool) -> tuple[EventOutcome, str]:
         if event.type == COMPLETED and event.object_id:
             try:
                 if followed := await self._followed(event, event.object_id):

@@ -78,7 +78,7 @@ class Fulfilment:
         `RecordUnreadable` when a record that decides cannot be read.
         """
         try:
-            return await self._settled(session, source, offer)
+            return await self._settle_once(session, source, offer)
         except RecordUnreadable:
             # What has its access needs no other record. One that cannot be read is raised again here.
             event_writes = self._raw_events.writes_of(source.event_id, source.event_body)
@@ -86,7 +86,7 @@ class Fulfilment:
                 return already
             raise
 
-    async def _settled(
+    async def _settle_once(
         self, session: CheckoutSession, source: FulfilmentSource, offer: Offer | None
     ) -> FulfilmentOutcome:
         verdict = await self.judge(session, offer)
@@ -192,8 +192,10 @@ class Fulfilment:
         pending = Pending(
             session_id=session_id, state=state, reason=verdict.reason, event_id=source.event_id, noted_at=now
         )
-        told = outbox.enqueue([self._notifications.withheld(session_id, verdict.reason)], now, held=source.silent)
-        return self.pending.changes(session_id, found, pending) + Changes(told)
+        enqueued = outbox.enqueue(
+            [self._notifications.withheld(session_id, verdict.reason)], now, held=source.silent
+        )
+        return self.pending.changes(session_id, found, pending) + Changes(enqueued)
 
     async def _already(
         self, session: CheckoutSession, source: FulfilmentSource, event_writes: Changes

@@ -111,8 +111,8 @@ class CheckoutHealth:
         return Finding(part, "ok", f"version {self.api_version}")
 
     def _wrong_versions(self, others: set[str | None]) -> str:
-        told = ", ".join(sorted(one or "the account's default" for one in others))
-        why = f"It sends version {told}; this service reads {self.api_version}."
+        versions = ", ".join(sorted(one or "the account's default" for one in others))
+        why = f"It sends version {versions}; this service reads {self.api_version}."
         retired = any(one is not None and one >= RETIRING for one in others)
         return f"{why} From {RETIRING} on, sessions lose payment_method_types." if retired else why
 

@@ -22,7 +22,7 @@ CHANGE_RULE_3 = (
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class SessionTerms:
     """What every session of this deployment has in common.
 
     `success_url` and `cancel_url` may hold {vendorSlug} and {certCode}; `success_url` must hold
@@ -46,7 +46,7 @@ class Terms:
             raise Invalid("payment_method_types is empty: the processor would fall back to card only.")
 
 
-def session_parameters(product: Product, terms: Terms) -> Parameters:
+def session_parameters(product: Product, terms: SessionTerms) -> Parameters:
     """Return exactly what is sent to the processor for `product` (spec 1, Session parameters).
 
     Raises `NotConfigured` for a product without a price.
@@ -88,6 +88,6 @@ def _marketing_consent() -> Parameter:
     }
 
 
-def _consents(terms: Terms) -> dict[str, Parameter]:
+def _consents(terms: SessionTerms) -> dict[str, Parameter]:
     asked = {"terms_of_service": terms.terms_of_service, "promotions": terms.promotions}
     return {name: value for name, value in asked.items() if value is not None}

@@ -116,8 +116,8 @@ class Preflight:
         waiting = sum(status.state != "accepted" for status in statuses)
         completed = await self._trials.completed()
         if not waiting:
-            told = f"Accepted by the processor: all of {len(rows)}"
-            return _with_completed(completed, Panel(title, told, "good", "", columns, rows))
+            text = f"Accepted by the processor: all of {len(rows)}"
+            return _with_completed(completed, Panel(title, text, "good", "", columns, rows))
         stopped = any(status.state in {"never", "no price"} for status in statuses)
         tone: Tone = "bad" if stopped else "attention"
         headline, todo = f"{waiting} of {len(rows)} wait for a preflight.", "Type `orrery checkout preflight`."
@@ -225,22 +225,22 @@ class Preflight:
 
 def _row(status: ProductStatus, now: datetime) -> tuple[str, ...]:
     receipt = status.receipt
-    told = (
+    acceptance = (
         (utc_text(receipt.accepted_at), _age(receipt.accepted_at, now), receipt.api_version)
         if receipt
         else ("",) * 3
     )
-    return (status.product.name, _WORDS[status.state], *told)
+    return (status.product.name, _WORDS[status.state], *acceptance)
 
 
 def _with_completed(trials: Sequence[Trial], panel: Panel) -> Panel:
     """Return the panel with the test sessions that somebody completed: whether they were refunded is not known."""
     if not trials:
         return panel
-    told = f"Completed test sessions: {', '.join(trial.session_id or '' for trial in trials)}."
+    text = f"Completed test sessions: {', '.join(trial.session_id or '' for trial in trials)}."
     todo = "Where money moved, refund it by hand at the processor's dashboard, unless you have."
     tone: Tone = "bad" if panel.tone == "bad" else "attention"
-    return replace(panel, tone=tone, todo=f"{told} {todo} {panel.todo}".rstrip())
+    return replace(panel, tone=tone, todo=f"{text} {todo} {panel.todo}".rstrip())
 
 
 def _age(then: datetime, now: datetime) -> str:

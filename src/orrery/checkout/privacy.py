@@ -15,7 +15,7 @@ from orrery.checkout.raw_events import ERASED_EVENT
 from orrery.checkout.records import KEEP_EVENTS, AccessRecord, ErasedSession, JournalEntry
 from orrery.errors import Invalid, NotFound, RecordUnreadable
 from orrery.owner import outbox
-from orrery.owner.approvals import Approvals, Proposal, kept_reason
+from orrery.owner.approvals import Approvals, Proposal, normal_reason
 from orrery.owner.intent_store import INTENT
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Committed, Delete, Entry, Put, Store, Unchanged, Write
@@ -101,7 +101,7 @@ class Privacy:
         """
         address = normal_email(email)
         checked_reason(reason)
-        reason = kept_reason(reason)
+        reason = normal_reason(reason)
         terms = await self._search_terms(address)
         data = await self._exported(terms)
         # The records go last: until then a repeat learns from them which the former addresses were.
@@ -161,13 +161,13 @@ class Privacy:
         async for record in self._held_by(terms):
             data.access.append(record.model_dump(mode="json"))
             if offer := await self._store.get(keys.offer(record.session_id)):
-                data.offers.append(_kept(offer))
+                data.offers.append(_stored_json(offer))
         async for entry in self._events(terms):
-            data.events.append(_kept(entry))
+            data.events.append(_stored_json(entry))
         async for entry in self._notifications(terms):
-            data.notifications.append(_kept(entry))
-        data.intents += [_told(proposal) for proposal in await self._proposals(terms)]
-        data.intents += [_kept(entry) for entry in await self._damaged_intents(terms)]
+            data.notifications.append(_stored_json(entry))
+        data.intents += [_intent_json(proposal) for proposal in await self._proposals(terms)]
+        data.intents += [_stored_json(entry) for entry in await self._damaged_intents(terms)]
         return data
 
     async def _erase_found(self, terms: SearchTerms, address: str, reason: str) -> bool:
@@ -235,7 +235,7 @@ class Privacy:
 
     async def _proposals(self, terms: SearchTerms) -> list[Proposal]:
         proposals = await self._approvals.proposals()
-        return [one for one in proposals if terms.addressed_in(json.dumps(_told(one)).encode())]
+        return [one for one in proposals if terms.addressed_in(json.dumps(_intent_json(one)).encode())]
 
     async def _damaged_intents(self, terms: SearchTerms) -> list[Entry]:
         return [one for one in await self._approvals.unreadable() if terms.addressed_in(one.value)]
@@ -291,7 +291,7 @@ def search_address(text: str) -> str:
     return address
 
 
-def _kept(entry: Entry) -> object:
+def _stored_json(entry: Entry) -> object:
     """Return what an entry holds, ready for JSON; of one that is damaged, its text."""
     try:
         return json.loads(entry.value)
@@ -299,7 +299,7 @@ def _kept(entry: Entry) -> object:
         return entry.value.decode(errors="replace")
 
 
-def _told(proposal: Proposal) -> Mapping[str, object]:
+def _intent_json(proposal: Proposal) -> Mapping[str, object]:
     """Return what is kept of an intent, and of what became of it, ready for JSON."""
     progress = proposal.progress
     return proposal.intent.model_dump(mode="json") | {
@@ -332,15 +332,15 @@ def _without_person(terms: SearchTerms, collection: Collection[Any], entry: Entr
     return collection.changes(found.id, found, None if terms.addressed_in(left.to_bytes()) else left)
 
 
-async def erased_before(store: Store, clock: Clock) -> list[EarlierErasure]:
+async def earlier_erasures(store: Store, clock: Clock) -> list[EarlierErasure]:
     """Return the erasures that a store tells of, the oldest first."""
     found: list[EarlierErasure] = []
     journal, records = collections.journal(store, clock), collections.access_records(store, clock, b"")
     async for page in journal.pages():
         for entry in page.records:
-            told = entry.record
-            if told.action == "erase":
-                record = await records.find(told.session_id)
+            noted = entry.record
+            if noted.action == "erase":
+                record = await records.find(noted.session_id)
                 blank = record.record if record and not record.record.email else None
-                found.append(EarlierErasure(told.session_id, told.reason, journal.put(told, entry.id), blank))
+                found.append(EarlierErasure(noted.session_id, noted.reason, journal.put(noted, entry.id), blank))
     return found

@@ -84,8 +84,8 @@ class ProxyHealth:
         if address is None or self._was_written_just_now():
             return
         last, unchanged = await self._sightings.replaceable()
-        seen = self._sighting(last, ip_address(address), counted[address])
-        outcome = await commit(self._store, Changes([self._sightings.put(seen)], [unchanged]))
+        sighting = self._sighting(last, ip_address(address), counted[address])
+        outcome = await commit(self._store, Changes([self._sightings.put(sighting)], [unchanged]))
         if not isinstance(outcome, Conflict):
             self._forwards, self._written_at = None, self._clock.monotonic()
             self._refused -= counted
@@ -96,14 +96,14 @@ class ProxyHealth:
             found = await self._sightings.find()
         except StoreError:
             return []
-        seen = found.record if found else None
-        if seen is None or self._is_over(seen):
+        sighting = found.record if found else None
+        if sighting is None or self._is_over(sighting):
             return [Finding(PART, "ok", essential=False, settled=True)]
-        return [Finding(PART, "broken", _why(seen), _todo(seen), essential=False, settled=True)]
+        return [Finding(PART, "broken", _why(sighting), _todo(sighting), essential=False, settled=True)]
 
-    def _is_over(self, seen: ProxySighting) -> bool:
+    def _is_over(self, sighting: ProxySighting) -> bool:
         """Return whether the sighting is of a proxy that was not trusted then, and is now."""
-        return seen.forwards and any(seen.address in network for network in self._trusted)
+        return sighting.forwards and any(sighting.address in network for network in self._trusted)
 
     def _suspect(self) -> str | None:
         often = (one for one, count in self._refused.items() if count >= MANY_REFUSED)
@@ -122,17 +122,18 @@ class ProxyHealth:
         return self._written_at is not None and now - self._written_at < WRITTEN_EVERY.total_seconds()
 
 
-def _why(seen: ProxySighting) -> str:
-    if not seen.forwards:
+def _why(sighting: ProxySighting) -> str:
+    if not sighting.forwards:
         return (
-            f"The rate limit refused {seen.refused} requests from {seen.address}, an address of a private network."
+            f"The rate limit refused {sighting.refused} requests from {sighting.address}, "
+            "an address of a private network."
         )
-    refused = f" The limit refused {seen.refused} requests." if seen.refused else ""
-    return f"The proxy {seen.address} is not trusted: all buyers behind it share one rate limit.{refused}"
+    refused = f" The limit refused {sighting.refused} requests." if sighting.refused else ""
+    return f"The proxy {sighting.address} is not trusted: all buyers behind it share one rate limit.{refused}"
 
 
-def _todo(seen: ProxySighting) -> str:
-    if seen.forwards:
-        return f"Add {seen.address} to [server] trusted_proxies if it is yours, and restart the service."
+def _todo(sighting: ProxySighting) -> str:
+    if sighting.forwards:
+        return f"Add {sighting.address} to [server] trusted_proxies if it is yours, and restart the service."
     add = "add its address to [server] trusted_proxies, and restart the service."
     return f"If it is a proxy, let it send X-Forwarded-For, {add}"

@@ -85,7 +85,7 @@ class RawEvents:
                 return bool(left.writes)
         raise StoreUnavailable("The store is too busy to keep the event; it will come again.")
 
-    async def tell_reused(self, event_id: str) -> None:
+    async def notify_reused(self, event_id: str) -> None:
         """Tell the owner once that an event id came with other contents."""
         log.warning("event id came with other contents", event_id=event_id)
         await outbox.tell_once(self._store, self._clock, _reused_draft(event_id))

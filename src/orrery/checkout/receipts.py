@@ -78,7 +78,7 @@ class Trial(Record):
         return self.state in {"asked", "open"}
 
     @property
-    def leaves_something(self) -> bool:
+    def needs_attention(self) -> bool:
         """Return whether it needs attention: its session may be open, or was completed."""
         return self.is_unfinished or self.state == "completed"
 
@@ -104,14 +104,14 @@ class ParameterChange:
 
 def digest_of(parameters: Parameters, api_version: str) -> str:
     """Return the SHA-256 of parameters and API version, in hexadecimal digits."""
-    told = {"api_version": api_version, "parameters": parameters}
-    return hashlib.sha256(json.dumps(told, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    content = {"api_version": api_version, "parameters": parameters}
+    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def trial_key(run_id: str, product: ProductKey, attempt: int) -> str:
     """Return the idempotency key of a run's session for a product: a repeated request has the same one."""
-    told = f"{product.vendor_slug}/{product.cert_code}#{attempt}"
-    return f"orrery-preflight-{run_id}-{hashlib.sha256(told.encode()).hexdigest()[:24]}"
+    content = f"{product.vendor_slug}/{product.cert_code}#{attempt}"
+    return f"orrery-preflight-{run_id}-{hashlib.sha256(content.encode()).hexdigest()[:24]}"
 
 
 def parameters_of(record: Receipt | Trial) -> Parameters:

@@ -151,8 +151,8 @@ class Reconciliation:
             await restored.reconciled(self._store, self._clock, start)
         if start <= whole and not dry_run:
             charges_at = now if charges or last is None else last.charges_at
-            seen = _reconciled(report, start, self._clock.now()).change(charges_at=charges_at)
-            await write(self._store, [self._last.put(seen)])
+            last = _reconciled(report, start, self._clock.now()).change(charges_at=charges_at)
+            await write(self._store, [self._last.put(last)])
         log.info("reconciled", examined=report.examined, granted=len(report.granted), dry_run=dry_run)
         return report
 
@@ -282,25 +282,25 @@ def _reconciled(report: ReconciliationReport, since: datetime, now: datetime) ->
 _PANEL = "Payments and access"
 
 
-def _panel(seen: LastReconciliation, now: datetime) -> Panel:
-    doubts = [*((one, "paid without access") for one in seen.paid_without_access)]
-    doubts += [(one, "access without payment") for one in seen.access_without_payment]
-    rows = tuple((one.session_id, what, one.reason) for one, what in doubts)
-    rows += tuple((name, "record", "cannot be read") for name in seen.unreadable)
+def _panel(last: LastReconciliation, now: datetime) -> Panel:
+    discrepancies = [*((one, "paid without access") for one in last.paid_without_access)]
+    discrepancies += [(one, "access without payment") for one in last.access_without_payment]
+    rows = tuple((one.session_id, what, one.reason) for one, what in discrepancies)
+    rows += tuple((name, "record", "cannot be read") for name in last.unreadable)
     columns = ("Session", "What", "Why") if rows else ()
-    days, parts = (seen.at - seen.since).days, seen.partly_refunded
-    ran = f"Reconciled at {utc_text(seen.at)}. Sessions of {days} days: {seen.examined}, "
-    ran += f"not paid yet: {seen.unpaid}."
+    days, parts = (last.at - last.since).days, last.partly_refunded
+    ran = f"Reconciled at {utc_text(last.at)}. Sessions of {days} days: {last.examined}, "
+    ran += f"not paid yet: {last.unpaid}."
     ran += f" Refunded in part: {parts}." if parts else ""
     if rows:
         counted = (
-            (seen.without_access, "paid without access"),
-            (seen.without_payment, "with access without payment"),
-            (len(seen.unreadable), "records that cannot be read"),
+            (last.without_access, "paid without access"),
+            (last.without_payment, "with access without payment"),
+            (len(last.unreadable), "records that cannot be read"),
         )
         headline = ", ".join(f"{count} {what}" for count, what in counted if count)
         return Panel(_PANEL, headline, "bad", f"{ran} See `orrery checkout reconcile`.", columns, rows)
-    if now - seen.at > LATE:
+    if now - last.at > LATE:
         todo = f"{ran} Is the service running, and does the processor answer? Ask `orrery doctor`."
         return Panel(_PANEL, "The last reconciliation is more than an hour ago", "attention", todo)
     return Panel(_PANEL, "What is paid has access, and what has access is paid", "good", ran)

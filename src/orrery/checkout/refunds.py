@@ -168,10 +168,10 @@ class Refunds:
                 reason = f"refunded in full: {after.charge_id}"
                 revocation, shortened = await self._revoke(after.session_id, reason)
                 changes, shorter = changes + revocation, len(shortened)
-            drafts = self._told(before, after, after.session_id, runs=runs, shorter=shorter)
+            drafts = self._drafts(before, after, after.session_id, runs=runs, shorter=shorter)
         for _ in range(2):
-            told = Changes(outbox.enqueue(drafts, self._clock.now(), held=held), outbox.unseen(drafts))
-            whole = changes + told
+            enqueued = Changes(outbox.enqueue(drafts, self._clock.now(), held=held), outbox.unseen(drafts))
+            whole = changes + enqueued
             outcome = await self._store.commit(whole.writes, whole.checks)
             if not isinstance(outcome, Conflict):
                 return
@@ -180,7 +180,7 @@ class Refunds:
         # It is seen again at the next look.
         log.info("a refund or dispute changed meanwhile", charge=after.charge_id)
 
-    def _told(
+    def _drafts(
         self, before: Reversal, after: Reversal, session_id: str, *, runs: bool, shorter: int | None
     ) -> list[outbox.Draft]:
         drafts: list[outbox.Draft] = []

@@ -53,14 +53,14 @@ class Refusals:
         if reason in ("clock", "wrong signature"):
             self._in_a_row[reason] += 1
             if self._in_a_row[reason] >= SEVERAL:
-                await self._tell(reason)
+                await self._notify(reason)
 
     async def too_large(self, header: str) -> None:
         """Note a body that is too large to be read, and so to be checked; raises nothing of the store's."""
         self._note("too large")
         signed_at = _signed_at(header)
         if signed_at and self._is_fresh(signed_at):
-            await self._tell("too large")
+            await self._notify("too large")
 
     async def accepted(self) -> None:
         """Note a good signature, which ends an outage; raises nothing of the store's."""
@@ -96,7 +96,7 @@ class Refusals:
     def _is_fresh(self, signed_at: datetime) -> bool:
         return abs(self._clock.now().replace(microsecond=0) - signed_at) <= TOLERANCE
 
-    async def _tell(self, reason: Reason) -> None:
+    async def _notify(self, reason: Reason) -> None:
         """Enqueue a push about an outage, once; for a refusal without an all-clear, once a day."""
         now = self._clock.now()
         if self._told_on.get(reason) == now.date():

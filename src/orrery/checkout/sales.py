@@ -70,12 +70,14 @@ class Sales:
         records, left_out = found.values(), found.unreadable
         sold = tally(records, now)
         tone: Tone = "attention" if left_out else "plain"
-        told = [f"Only the newest {MOST:,} were counted."] if len(records) + len(left_out) == MOST else []
-        told += [f"Not counted, because they cannot be read: {len(left_out)}. {left_out[0]}"] if left_out else []
+        remarks = [f"Only the newest {MOST:,} were counted."] if len(records) + len(left_out) == MOST else []
+        remarks += (
+            [f"Not counted, because they cannot be read: {len(left_out)}. {left_out[0]}"] if left_out else []
+        )
         if not sold:
-            return Panel("Sales", "Nothing was sold in the last 30 days", tone, " ".join(told))
+            return Panel("Sales", "Nothing was sold in the last 30 days", tone, " ".join(remarks))
         rows, columns = tuple(_row(*each) for each in sold.items()), ("Currency", "Today", "7 days", "30 days")
-        return Panel("Sales", _headline(sold), tone, " ".join(told), columns, rows)
+        return Panel("Sales", _headline(sold), tone, " ".join(remarks), columns, rows)
 
 
 def _headline(sold: Mapping[str, CurrencySales]) -> str:

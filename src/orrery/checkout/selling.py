@@ -10,7 +10,7 @@ from typing import Literal
 
 from orrery.checkout import collections, keys
 from orrery.checkout.catalogue import Catalogue, Product, ProductKey
-from orrery.checkout.params import Terms, session_parameters
+from orrery.checkout.params import SessionTerms, session_parameters
 from orrery.checkout.receipts import (
     ParameterChange,
     Receipt,
@@ -61,7 +61,7 @@ class Selling:
         store: Store,
         clock: Clock,
         catalogue: Catalogue,
-        terms: Terms | None,
+        terms: SessionTerms | None,
         *,
         api_version: str,
         livemode: bool,
@@ -88,11 +88,11 @@ class Selling:
             raise NotConfigured(f"{product.name} is not sold: {why}")
         today = self.configured_parameters(product)
         if not self.livemode:
-            return _offered(product, today, self.api_version, None)
+            return _current_offer(product, today, self.api_version, None)
         receipt = await self.receipt(product)
         if receipt is None:
             raise NotPreflighted("The processor has not accepted this product's parameters yet.")
-        return _offered(product, parameters_of(receipt), receipt.api_version, receipt.accepted_at)
+        return _current_offer(product, parameters_of(receipt), receipt.api_version, receipt.accepted_at)
 
     def configured_parameters(self, product: Product) -> Parameters:
         """Return the parameters of the settings; raise `NotConfigured` without addresses or a price."""
@@ -125,6 +125,8 @@ class Selling:
         return [await self.status(product) for product in self.catalogue]
 
 
-def _offered(product: Product, parameters: Parameters, api_version: str, since: datetime | None) -> CurrentOffer:
+def _current_offer(
+    product: Product, parameters: Parameters, api_version: str, since: datetime | None
+) -> CurrentOffer:
     digest = digest_of(parameters, api_version)
     return CurrentOffer(product, parameters, api_version, price_of(parameters), digest, since)

@@ -114,7 +114,7 @@ class Checkout:
     async def _new_session(
         self, offered: CurrentOffer, purchase: Purchase, attempt: Attempt, key: str | None
     ) -> CreatedSession:
-        session, url = await self._asked(offered, attempt, key)
+        session, url = await self._created(offered, attempt, key)
         writes = self._offer(session, offered, purchase)
         if key:
             done = attempt.change(session_id=session.id, url=url)
@@ -123,7 +123,7 @@ class Checkout:
         log.info("session created", session=session.id, product=offered.product.name)
         return CreatedSession(session.id, url)
 
-    async def _asked(
+    async def _created(
         self, offered: CurrentOffer, attempt: Attempt, key: str | None
     ) -> tuple[CheckoutSession, str]:
         """Return a session and its address, having noted whether the processor gave one."""

@@ -124,12 +124,12 @@ class SessionStates:
             return False
         if noted and not dry_run:
             now = self._clock.now()
-            told = outbox.enqueue(
+            enqueued = outbox.enqueue(
                 [self._notifications.payment_failed(session.id, bought(session))], now, held=held
             )
             failed = self._pending.changes(session.id, noted, noted.record.change(failed_at=now))
             # What changed meanwhile is noted and told by the next reconciliation.
-            _ = await commit(self._store, failed + Changes(told))
+            _ = await commit(self._store, failed + Changes(enqueued))
         return True
 
     async def _newest_charge_failed(self, payment_intent: str) -> bool:
@@ -147,7 +147,7 @@ class SessionStates:
         self._known[session_id] = now, "pending"  # for pages of this session that ask meanwhile
         self._under_way += 1
         try:
-            state = await self._asked(session_id)
+            state = await self._read_state(session_id)
         finally:
             self._under_way -= 1
         self._known[session_id] = now, state
@@ -157,7 +157,7 @@ class SessionStates:
         while self._known and now - next(iter(self._known.values()))[0] >= EVERY.total_seconds():
             del self._known[next(iter(self._known))]
 
-    async def _asked(self, session_id: str) -> StateName:
+    async def _read_state(self, session_id: str) -> StateName:
         try:
             async with asyncio.timeout(DEADLINE):
                 session = await self._processor.get_session(session_id)

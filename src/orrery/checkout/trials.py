@@ -140,14 +140,14 @@ class Trials:
 
     async def unfinished(self) -> list[OpenTrial]:
         """Return every trial that may have left its session open."""
-        return [one for one in await self._left() if one.trial is None or one.trial.is_unfinished]
+        return [one for one in await self._open_trials() if one.trial is None or one.trial.is_unfinished]
 
     async def completed(self) -> list[Trial]:
         """Return the trials here, of the last 30 days, whose session somebody has completed."""
-        trials = [one.trial for one in await self._left() if one.trial and one.trial.state == "completed"]
+        trials = [one.trial for one in await self._open_trials() if one.trial and one.trial.state == "completed"]
         return [trial for trial in trials if trial.deployment == self._approvals.deployment]
 
-    async def _left(self) -> list[OpenTrial]:
+    async def _open_trials(self) -> list[OpenTrial]:
         found: list[OpenTrial] = []
         async for entries in Walk(keys.TRIAL_LEFT).over(self._store, self._clock):
             for index in entries:
@@ -166,7 +166,7 @@ class Trials:
             return outcome
         trial, outcome = await self._closed(trial)
         receipt = [] if trial.stand_in else [self._receipt(trial)]
-        await self._keep(trial, [*receipt, *self._told(trial)])
+        await self._keep(trial, [*receipt, *self._pushes(trial)])
         log.info("preflight", product=_name(trial), state=trial.state, session=trial.session_id)
         return outcome
 
@@ -183,7 +183,7 @@ class Trials:
         if outcome:
             return outcome
         trial, outcome = await self._closed(trial)
-        await self._keep(trial, self._told(trial))
+        await self._keep(trial, self._pushes(trial))
         if trial.state != "expired":
             return outcome
         return TrialOutcome(
@@ -276,10 +276,10 @@ class Trials:
     async def _keep(self, trial: Trial, more: Sequence[Write] = ()) -> None:
         kept = self._trials.put(trial, keys.trial_id(trial.run_id, trial.product))
         left = keys.trial_left(trial.run_id, trial.product)
-        index = Put(left, b"", KEEP_TRIALS) if trial.leaves_something else Delete(left)
+        index = Put(left, b"", KEEP_TRIALS) if trial.needs_attention else Delete(left)
         await write(self._store, [kept, index, *more])
 
-    def _told(self, trial: Trial) -> list[Write]:
+    def _pushes(self, trial: Trial) -> list[Write]:
         pushes = [_completed_push(trial)] if trial.state == "completed" else []
         return outbox.enqueue(pushes, self._clock.now())
 

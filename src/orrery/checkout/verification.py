@@ -177,26 +177,26 @@ class Verification:
         last, now = await self._last_look(), self._clock.now()
         differing = failed(conditions)
         new = [one for one in differing if last is None or one.name not in last.kinds]
-        seen = DriftResult(session_id=session.id, looked_at=now, kinds=tuple(one.name for one in differing))
+        drift = DriftResult(session_id=session.id, looked_at=now, kinds=tuple(one.name for one in differing))
         pushes = [_drift_push(new, session, now)] if new else []
         if last and last.kinds and not differing:
             pushes.append(_over(now))
-        writes: list[Write] = [self._drift.put(seen), *outbox.enqueue(pushes, now)]
+        writes: list[Write] = [self._drift.put(drift), *outbox.enqueue(pushes, now)]
         await write(self._store, writes)
         if new:
             log.warning("the checkout drifts", session=session.id, kinds=[one.name for one in new])
-        return seen
+        return drift
 
     async def panel(self) -> Panel:
         """Return the panel of the owner's page with the last check."""
-        title, seen = "What visitors get", await self.last_check()
-        if seen is None:
+        title, drift = "What visitors get", await self.last_check()
+        if drift is None:
             return Panel(title, "No visitor's session was looked at yet")
-        told = f"looked at {utc_text(seen.looked_at)}"
-        if not seen.kinds:
-            return Panel(title, f"As it was sent, {told}", "good")
-        headline, todo = f"Not as it was sent, {told}", "Type `orrery checkout verify`."
-        return Panel(title, headline, "bad", todo, ("Differs",), tuple((kind,) for kind in seen.kinds))
+        checked = f"looked at {utc_text(drift.looked_at)}"
+        if not drift.kinds:
+            return Panel(title, f"As it was sent, {checked}", "good")
+        headline, todo = f"Not as it was sent, {checked}", "Type `orrery checkout verify`."
+        return Panel(title, headline, "bad", todo, ("Differs",), tuple((kind,) for kind in drift.kinds))
 
     async def last_check(self) -> DriftResult | None:
         """Return the result of the last check; raise `RecordUnreadable`."""

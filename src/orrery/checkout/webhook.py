@@ -88,7 +88,7 @@ class Webhook:
                 return await self._unreadable(event, body)
             return await self._dispatch(event, body)
         except EventIdReused:
-            await self._raw_events.tell_reused(event.id or "")
+            await self._raw_events.notify_reused(event.id or "")
             return "conflict"
 
     async def _dispatch(self, event: Event, body: bytes) -> WebhookResult:

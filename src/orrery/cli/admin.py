@@ -35,7 +35,7 @@ def hash_password(
 ) -> None:
     """Print the hash by which the service knows the admin password: ask for it twice, or read one line."""
     directory = _secrets_directory(config) if write else None
-    password = sendable(_asked_for() if sys.stdin.isatty() else _piped())
+    password = sendable(_prompt() if sys.stdin.isatty() else _piped())
     if len(password) < SHORTEST_PASSWORD:
         raise Invalid(f"The password must have at least {SHORTEST_PASSWORD} characters.")
     digest = hashed(password.encode())
@@ -46,7 +46,7 @@ def hash_password(
         note(f"Wrote {directory / SECRET_FILE}. The service reads it when it starts.")
 
 
-def _asked_for() -> str:
+def _prompt() -> str:
     password = getpass("Admin password: ")
     if getpass("Once more: ") != password:
         raise Invalid("The two passwords differ.")

@@ -61,15 +61,15 @@ def changes(body: Mapping[str, JsonValue], before: Mapping[str, JsonValue]) -> I
     if not sent:
         yield "  nothing but the target"
     for name in dict.fromkeys([*sent, *stood]):
-        told = visible(name)
+        label = visible(name)
         if name not in sent:
-            yield f"  {told}: {_json(stood[name])} (as seen then; not sent)"
+            yield f"  {label}: {_json(stood[name])} (as seen then; not sent)"
         elif name in stood and stood[name] == sent[name]:
-            yield f"  {told}: {_json(sent[name])} (sent as it stands)"
+            yield f"  {label}: {_json(sent[name])} (sent as it stands)"
         else:
             if name in stood:
-                yield f"- {told}: {_json(stood[name])}"
-            yield f"+ {told}: {_json(sent[name])}"
+                yield f"- {label}: {_json(stood[name])}"
+            yield f"+ {label}: {_json(sent[name])}"
 
 
 def print_outcome(progress: Progress, *, goes_on: bool = False) -> None:

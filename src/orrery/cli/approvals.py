@@ -129,10 +129,10 @@ def verify(
     remembered = None if head is None else read_head(head)
     signatures = SshKeygen([*settings.approvals.owner_keys, *map(_old_key, old_key or [])], NAMESPACE)
 
-    async def look(orrery: Orrery) -> AuditResult:
+    async def run(orrery: Orrery) -> AuditResult:
         return await orrery.approvals.verify(remembered, signatures)
 
-    verified = with_services(config, look)
+    verified = with_services(config, run)
     for sentence in verdict(verified, remembered):
         typer.echo(sentence)
     if not verified.holds:

@@ -16,7 +16,7 @@ import uvloop
 
 from orrery.adapters.sqlite import create
 from orrery.adapters.ssh_keygen import made_key
-from orrery.cli.sandbox import PRICE, PROPERTY_ID, PUBLISHED, SandboxPlan, SandboxThread, clock_file, kept_key
+from orrery.cli.sandbox import PRICE, PROPERTY_ID, PUBLISHED, SandboxPlan, SandboxThread, clock_file, stored_key
 from orrery.cli.serve import serve
 from orrery.cli.terminal import new_console
 from orrery.edge.auth import hashed
@@ -177,7 +177,7 @@ def _prepared(data: Path, ports: Ports) -> Path:
     for name, prefix in _SECRETS.items():
         if not (folder / name).exists():
             _write_secret(folder / name, f"{prefix}{random.token_hex(16)}")
-    kept_key(folder / "analytics_service_account_key", ports.sandbox)
+    stored_key(folder / "analytics_service_account_key", ports.sandbox)
     _write_secret(folder / "admin_password_hash", hashed(_admin_password(data).encode()))
     settings = data / DEMO_FILE.name
     settings.touch(mode=0o644)

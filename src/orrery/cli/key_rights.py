@@ -72,9 +72,10 @@ def needed_rights(reads: ProcessorReads, processor: Processor, since: datetime) 
 async def try_rights(reads: ProcessorReads, processor: Processor, now: datetime) -> Rights:
     """Return which of the needed and of the unneeded objects the key may read."""
     used = needed_rights(reads, processor, now)
-    answers = {right.name: await _asked(right.read) for right in used}
+    answers = {right.name: await _try_read(right.read) for right in used}
     unneeded = {
-        _UNNEEDED[kind]: await _asked(lambda kind=kind: reads.first_unneeded(kind)) for kind in get_args(Unneeded)
+        _UNNEEDED[kind]: await _try_read(lambda kind=kind: reads.first_unneeded(kind))
+        for kind in get_args(Unneeded)
     }
     return Rights(
         may=[name for name, answer in answers.items() if answer == "may"],
@@ -84,7 +85,7 @@ async def try_rights(reads: ProcessorReads, processor: Processor, now: datetime)
     )
 
 
-async def _asked(read: Callable[[], Awaitable[object]]) -> RightAnswer:
+async def _try_read(read: Callable[[], Awaitable[object]]) -> RightAnswer:
     try:
         await read()
     except ProcessorRefused as error:

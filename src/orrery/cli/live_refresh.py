@@ -62,10 +62,10 @@ class RefreshAnswer:
     def line(self) -> str:
         """Return it as one line."""
         if self.ok:
-            told = f"ok active={self.active} pages={'-' if self.pages is None else self.pages} age={self.age_s}s"
+            text = f"ok active={self.active} pages={'-' if self.pages is None else self.pages} age={self.age_s}s"
         else:
-            told = f"failed {self.error}" + (f": {self.message}" if self.message else "")
-        return f"{self.at:%Y-%m-%dT%H:%M:%SZ} {told}"
+            text = f"failed {self.error}" + (f": {self.message}" if self.message else "")
+        return f"{self.at:%Y-%m-%dT%H:%M:%SZ} {text}"
 
     def json(self) -> str:
         """Return it as JSON on one line."""
@@ -125,16 +125,16 @@ class Refresher:
 
     def _read(self, status: int, body: bytes) -> RefreshAnswer:
         try:
-            told = _Body.model_validate_json(body)
+            answer = _Body.model_validate_json(body)
         except ValidationError:
             return self._strange(status)
-        if not told.ok and told.error:
-            return self._failed(self._plain(told.error), self._plain(told.message or ""))
-        if status != HTTPStatus.OK or not told.ok or told.active is None or told.generated_at is None:
+        if not answer.ok and answer.error:
+            return self._failed(self._plain(answer.error), self._plain(answer.message or ""))
+        if status != HTTPStatus.OK or not answer.ok or answer.active is None or answer.generated_at is None:
             return self._strange(status)
         now = self._clock.now()
-        age = max(0, floor((now - told.generated_at).total_seconds()))
-        return RefreshAnswer(now, ok=True, active=told.active, pages=told.pages_count, age_s=age)
+        age = max(0, floor((now - answer.generated_at).total_seconds()))
+        return RefreshAnswer(now, ok=True, active=answer.active, pages=answer.pages_count, age_s=age)
 
     def _strange(self, status: int) -> RefreshAnswer:
         is_redirect = HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST

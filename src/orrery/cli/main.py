@@ -82,7 +82,7 @@ def _to_complete() -> list[str]:
     return " ".join(os.environ.get(name, "") for name in _COMPLETED_VARIABLES).split()  # noqa: TID251  the shell's own
 
 
-def _tell_version(value: bool) -> None:  # noqa: FBT001  typer calls it with the flag
+def _show_version(value: bool) -> None:  # noqa: FBT001  typer calls it with the flag
     if value:
         typer.echo(f"orrery {version('orrery')}")
         raise typer.Exit
@@ -90,7 +90,7 @@ def _tell_version(value: bool) -> None:  # noqa: FBT001  typer calls it with the
 
 def _options(
     _version: Annotated[  # noqa: FBT002  a flag of the command line, read by its callback
-        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Take the options that stand before any command."""

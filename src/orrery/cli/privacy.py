@@ -31,8 +31,8 @@ def erase(email: Email, reason: Reason, config: Config = None) -> None:
     erasure = with_services(config, lambda orrery: orrery.checkout.privacy.erase(address, reason))
     counts = {name: len(found) for name, found in asdict(erasure.data).items()}
     counts["intents"] -= len(erasure.kept)
-    told = ", ".join(f"{count} {name}" for name, count in counts.items())
-    note(f"Erased: {told}.")
+    counted = ", ".join(f"{count} {name}" for name, count in counts.items())
+    note(f"Erased: {counted}.")
     if erasure.data.intents:
         note("The processor's fraud lists are not changed by this: see `orrery fraud lists`.")
     _unreached(store, is_scrubbed=erasure.is_scrubbed)

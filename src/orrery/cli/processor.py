@@ -268,8 +268,8 @@ async def _gathered(items: AsyncIterator[T], what: str, limit: int | None) -> li
 
 
 def _show_fields(fields: Row) -> None:
-    told = [{"field": name, "value": value} for name, value in fields.items()]
-    show(told, ("field", "value"), as_json=False, empty="")
+    cells = [{"field": name, "value": value} for name, value in fields.items()]
+    show(cells, ("field", "value"), as_json=False, empty="")
 
 
 def _point_out(found: Sequence[Configuration]) -> None:

@@ -46,8 +46,8 @@ EVENT = ("created", "type", "api_version", "pending", "object_id", "id")
 
 def session(found: CheckoutSession) -> Row:
     """Return a session's row; `price` is the amount in words, `product` what our metadata says."""
-    told = found.metadata
-    product = "/".join(part for part in (told.get("vendorSlug"), told.get("certCode")) if part) or None
+    metadata = found.metadata
+    product = "/".join(part for part in (metadata.get("vendorSlug"), metadata.get("certCode")) if part) or None
     return asdict(found) | {"price": _money(found.amount_total, found.currency), "product": product}
 
 
@@ -71,12 +71,12 @@ def balance(found: Balance) -> list[Row]:
 
 def account(found: Account) -> Row:
     """Return what buyers see of the account, one field each."""
-    told: dict[str, object] = {
+    row: dict[str, object] = {
         "id": found.id,
         "country": found.country,
         "default_currency": found.default_currency,
     }
-    return told | {name: found.branding.get(name) for name in BRANDING}
+    return row | {name: found.branding.get(name) for name in BRANDING}
 
 
 def configuration(found: Configuration) -> Row:

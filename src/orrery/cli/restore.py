@@ -11,7 +11,7 @@ import typer
 
 from orrery.adapters.sqlite import SqliteStore, copies_beside, restore
 from orrery.app import clock_of, opened
-from orrery.checkout.privacy import erased_before
+from orrery.checkout.privacy import earlier_erasures
 from orrery.cli.services import Config, configured
 from orrery.cli.tables import left_out, note
 from orrery.errors import OrreryError, RecordUnreadable, StoreError, StoreMissing
@@ -34,11 +34,11 @@ def command(
         erased = asyncio.run(_erased_again(settings, secrets, copy))
         restore(copy, store, clock)
     note(f"Restored. {done.held} notifications are held back, {done.voided} approvals are void.")
-    _told(store, erased)
+    _report(store, erased)
     asyncio.run(_reconciled(settings, secrets))
 
 
-def _told(store: Path, erased: tuple[int, list[RecordUnreadable]] | None) -> None:
+def _report(store: Path, erased: tuple[int, list[RecordUnreadable]] | None) -> None:
     if erased is None:
         note("The store before cannot be read: erase again what was erased since the snapshot.")
     else:
@@ -79,7 +79,7 @@ async def _erased_again(
     except (StoreError, StoreMissing):
         return None
     try:
-        done = await erased_before(before, clock)
+        done = await earlier_erasures(before, clock)
     except StoreError:
         return None
     finally:

@@ -76,7 +76,7 @@ def command(  # noqa: PLR0913, PLR0917  the options of a command are its functio
     property_id: Annotated[str, typer.Option(help="The analytics property.")] = PROPERTY_ID,
 ) -> None:
     """Run the sandbox until Ctrl-C."""
-    key = _read_key(analytics_key) if analytics_key else kept_key(data / KEY_FILE, port)
+    key = _read_key(analytics_key) if analytics_key else stored_key(data / KEY_FILE, port)
     plan = SandboxPlan(data, port, smtp_port, api_key, webhook_url, webhook_secret, key, property_id)
     server, listener = prepare(plan)
     typer.echo(f"sandbox: http://127.0.0.1:{port}")
@@ -101,7 +101,7 @@ def prepare(plan: SandboxPlan) -> tuple[uvicorn.Server, socket.socket]:
     return uvicorn.Server(settings), listener
 
 
-def kept_key(file: Path, port: int) -> str:
+def stored_key(file: Path, port: int) -> str:
     """Return the service-account key in a file, made (mode 0600) unless it is there for a sandbox on that port."""
     token_url = f"http://127.0.0.1:{port}{TOKEN_PATH}"
     if file.exists() and token_url_of(text := file.read_text(encoding="utf-8")) == token_url:

@@ -125,10 +125,10 @@ class Examination:
         self, name: str, use: SecretUse, known: KnownSecrets, mine: str | None
     ) -> AsyncIterator[Remark]:
         theirs = known.service.secrets.get(name) if known.service else None
-        kept = known.baselines.get(name)
+        baseline = known.baselines.get(name)
         if trouble := self.troubles.get(name):
             yield Remark(trouble, "Put the right value there, in a file that nobody else may write.")
-        elif lost := _lost(known.observations[name], kept):
+        elif lost := _lost(known.observations[name], baseline):
             yield Remark(*describe(lost, name))
             return
         elif mine is None and theirs is None:
@@ -140,8 +140,8 @@ class Examination:
                 yield remark
         if mine and known.service:
             yield _compared(mine, theirs)
-        if kept and (alarm := kept.worst()) and alarm.trouble != "restart":
-            yield _alarm_remark(alarm, kept, mine)
+        if baseline and (alarm := baseline.worst()) and alarm.trouble != "restart":
+            yield _alarm_remark(alarm, baseline, mine)
 
     async def _present(self, name: str, known: KnownSecrets) -> AsyncIterator[Remark]:
         form = form_of(name, self.secrets, self.settings.mode)
@@ -205,13 +205,13 @@ class Examination:
         return Remark("the password is another one", "Make the hash anew: `orrery admin hash`.")
 
     def _folder(self, known: KnownSecrets) -> list[Examined]:
-        seen, kept = known.observations[DIRECTORY], known.baselines.get(DIRECTORY)
-        if seen.state == "missing" and "" not in self.troubles:
+        observed, baseline = known.observations[DIRECTORY], known.baselines.get(DIRECTORY)
+        if observed.state == "missing" and "" not in self.troubles:
             return []
         remarks = (
             [Remark(self.troubles[""], "Until then the service does not start.")] if "" in self.troubles else []
         )
-        if kept and (alarm := kept.worst()):
+        if baseline and (alarm := baseline.worst()):
             remarks.append(Remark(*describe(alarm.trouble, DIRECTORY)))
         state: ExaminedState = "broken" if remarks else "ok"
         return [
@@ -226,11 +226,11 @@ def _address(host: str, port: int) -> str:
     return f"http://[{reached}]:{port}" if ":" in reached else f"http://{reached}:{port}"
 
 
-def _lost(seen: SecretObservation, kept: Baseline | None) -> Literal["emptied", "vanished"] | None:
+def _lost(observed: SecretObservation, baseline: Baseline | None) -> Literal["emptied", "vanished"] | None:
     """Return how a secret was lost that was in the folder before, even if the service has not seen it yet."""
-    if kept is None or kept.fingerprint is None or kept.place != "directory":
+    if baseline is None or baseline.fingerprint is None or baseline.place != "directory":
         return None
-    match seen.state:
+    match observed.state:
         case "empty":
             return "emptied"
         case "missing":
@@ -239,12 +239,12 @@ def _lost(seen: SecretObservation, kept: Baseline | None) -> Literal["emptied", 
             return None
 
 
-def _alarm_remark(alarm: Alarm, kept: Baseline, mine: str | None) -> Remark:
+def _alarm_remark(alarm: Alarm, baseline: Baseline, mine: str | None) -> Remark:
     """Return the remark about the service's last check, unless its alarm is over: it checks every ten minutes."""
-    seen_from_here = kept.place == "directory" and mine is not None and mine == kept.fingerprint
+    seen_from_here = baseline.place == "directory" and mine is not None and mine == baseline.fingerprint
     if seen_from_here and alarm.trouble in ("vanished", "emptied", "changed"):
         return Remark(f"as before again; the service has not looked since {alarm.seen_at:%H:%M} UTC")
-    return Remark(*describe(alarm.trouble, kept.name))
+    return Remark(*describe(alarm.trouble, baseline.name))
 
 
 def _rights_remarks(rights: Rights) -> Iterator[Remark]:
@@ -291,7 +291,7 @@ def _delivered(verdicts: list[probe.ProbeVerdict]) -> Remark:
     return Remark("the running webhook refuses a signed probe", RESTART)
 
 
-def _is_everybodys(seen: SecretObservation | None, folder: SecretObservation) -> bool:
-    if seen is None or seen.mode is None or seen.place != folder.place or folder.mode is None:
+def _is_everybodys(observed: SecretObservation | None, folder: SecretObservation) -> bool:
+    if observed is None or observed.mode is None or observed.place != folder.place or folder.mode is None:
         return False
-    return bool(seen.mode & _READ and folder.mode & _PASS)
+    return bool(observed.mode & _READ and folder.mode & _PASS)

@@ -16,7 +16,7 @@ import uvloop
 from starlette.types import ASGIApp
 
 from orrery.app import opened
-from orrery.cli.service_manager import tell_ready
+from orrery.cli.service_manager import notify_ready
 from orrery.cli.services import Config, configured
 from orrery.cli.supervision import run_together
 from orrery.edge.connection_limiter import ConnectionLimiter, most_connections
@@ -109,6 +109,6 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _announce(address: tuple[str, int], ready: Callable[[], None] | None) -> None:
     log.info("serving", address="http://{}:{}".format(*address))
-    tell_ready()
+    notify_ready()
     if ready:
         ready()

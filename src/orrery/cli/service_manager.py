@@ -11,7 +11,7 @@ VARIABLE = "NOTIFY_SOCKET"
 log = structlog.get_logger()
 
 
-def tell_ready() -> None:
+def notify_ready() -> None:
     """Tell systemd that the service answers, so that `systemctl start` returns."""
     if not (address := os.environ.get(VARIABLE, "")):  # noqa: TID251  a fact about this process, not a setting
         return

@@ -47,11 +47,11 @@ def show(
 
 
 def _show_table(found: Sequence[Row], columns: Sequence[str]) -> None:
-    told = [[visible(_text(row.get(column))) for column in columns] for row in found]
+    cells = [[visible(_text(row.get(column))) for column in columns] for row in found]
     console = new_console()
     # A pipe gets each row on one line.
     room = console.width if sys.stdout.isatty() else None
-    for line in table_lines([column.replace("_", " ") for column in columns], told, room):
+    for line in table_lines([column.replace("_", " ") for column in columns], cells, room):
         console.print(line)
 
 

@@ -18,8 +18,8 @@ def visible(text: str) -> str:
 
 def visible_json(value: object, indent: int | None = None) -> str:
     """Return a value as JSON, in which the same is escaped as JSON does it: no reader sees a difference."""
-    told = json.dumps(value, indent=indent, ensure_ascii=False)
-    return "".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in told)
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    return "".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text)
 
 
 def marked(text: str) -> str:

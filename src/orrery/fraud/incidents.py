@@ -58,15 +58,15 @@ class IncidentLog:
 async def read_incidents(approvals: Approvals) -> IncidentLog:
     """Return what was proposed and what became of it."""
     entries = [entry async for entry in approvals.log.entries()]
-    told: defaultdict[str, list[LogEntry]] = defaultdict(list)
+    by_intent: defaultdict[str, list[LogEntry]] = defaultdict(list)
     for entry in entries:
         if entry and entry.operation in (BLOCK, UNBLOCK) and entry.kind not in ("refused", "erased"):
-            told[entry.intent_id].append(entry)
+            by_intent[entry.intent_id].append(entry)
     known = {one.intent.id: one for one in await approvals.proposals()}
     erased = erased_as_proposed([entry for entry in entries if entry]) - known.keys()
     found = [
         _incident(steps, known.get(intent_id), ERASED if intent_id in erased else ALTERED)
-        for intent_id, steps in told.items()
+        for intent_id, steps in by_intent.items()
     ]
     newest_first = sorted(found, key=lambda one: one.number, reverse=True)
     return IncidentLog(tuple(newest_first), first_break(entries))

@@ -45,8 +45,8 @@ class ListOperations:
     async def blocked(self, intent: Intent, _target: str) -> bool:
         """Return whether every entry is there; raise `PartlyDone` when only one is."""
         entries = body_of(intent).entries
-        seen = [bool(await entries_with(self._reads, one.list_id, one.value)) for one in entries]
-        return _all_or_none(entries, seen, "is in", "is not in")
+        listed = [bool(await entries_with(self._reads, one.list_id, one.value)) for one in entries]
+        return _all_or_none(entries, listed, "is in", "is not in")
 
     async def unblocked(self, intent: Intent, _target: str) -> bool:
         """Return whether every entry is gone; raise `PartlyDone` when only one is."""

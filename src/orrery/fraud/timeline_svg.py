@@ -39,12 +39,12 @@ def svg(clusters: Sequence[Cluster]) -> str:
     """Return an SVG document of these clusters, with a description in words."""
     height = _HEAD + max(1, len(clusters)) * _LANE + _FOOT
     title = f"{len(clusters)} fraud cluster{'' if len(clusters) == 1 else 's'}"
-    told = "\n".join(map(summary, clusters)) or "No cluster was found."
+    description = "\n".join(map(summary, clusters)) or "No cluster was found."
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}"',
         f'width="{WIDTH}" height="{height}" role="img" aria-labelledby="title description">',
         f'<title id="title">{escape(title)}</title>',
-        f'<desc id="description">{escape(told)}</desc>',
+        f'<desc id="description">{escape(description)}</desc>',
         f"<style>{_STYLE}</style>",
         f'<rect class="page" width="{WIDTH}" height="{height}" rx="14"/>',
         f'<g aria-hidden="true"><text class="title" x="{_MARGIN}" y="42">{escape(title)}</text>',

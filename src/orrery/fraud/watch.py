@@ -44,8 +44,8 @@ class FraudWatch:
         entry = await self._store.get(FOUND)
         before = last_search(entry) or LastSearch(looked_at=self._clock.now())
         search = await self._reader.search(BACK)
-        told = {one.id for one in before.clusters}
-        new = [one for one in search.clusters if one.id not in told]
+        known_ids = {one.id for one in before.clusters}
+        new = [one for one in search.clusters if one.id not in known_ids]
         kept = (*map(without_values, search.clusters), *before.beyond(search.clusters, search.since))
         found = LastSearch(looked_at=search.until, unasked=search.unasked, clusters=kept)
         pushes = outbox.enqueue([_push(group) for group in together(new)], search.until)
@@ -53,7 +53,7 @@ class FraudWatch:
         if isinstance(await self._store.commit([Put(FOUND, found.to_bytes()), *pushes], [check]), Conflict):
             log.info("another process looked at the declines meanwhile")
         elif new:
-            log.warning("fraud clusters", new=len(new), known=len(told))
+            log.warning("fraud clusters", new=len(new), known=len(known_ids))
 
     async def panel(self) -> Panel:
         """Return the panel of the owner's page: kinds and counts."""
@@ -68,8 +68,8 @@ class FraudWatch:
                 "Fraud clusters", f"The last look was {lasting(late)} ago.", "bad", "Look: `orrery doctor`"
             )
         if not found.clusters:
-            seen = f"None in the {BACK // timedelta(hours=1)} hours before {utc_text(found.looked_at)}."
-            return Panel("Fraud clusters", seen, "good")
+            headline = f"None in the {BACK // timedelta(hours=1)} hours before {utc_text(found.looked_at)}."
+            return Panel("Fraud clusters", headline, "good")
         return _panel(found)
 
 

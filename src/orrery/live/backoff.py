@@ -162,8 +162,8 @@ class Backoff(Record):
     @property
     def _errors_left(self) -> int:
         """Return how many errors may be risked; who reports bears one at least, whatever it told before."""
-        left, told = SERVER_ERRORS_AN_HOUR - len(self.errors), self.errors_left
-        return left if told is None else min(left, max(1, told))
+        left, reported = SERVER_ERRORS_AN_HOUR - len(self.errors), self.errors_left
+        return left if reported is None else min(left, max(1, reported))
 
     def _next_risk(self, now: datetime) -> datetime:
         """Return when the total may be asked: at once, while good or if the hour bears more than one error."""

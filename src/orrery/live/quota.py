@@ -160,8 +160,8 @@ def charged(budget: Budget, limits: Limits, queries: Sequence[Query], now: datet
     current = _current(budget, limits, now)
     cost = sum(current.cost(query, limits) for query in queries)
     return current.change(
-        hour=_taken(current.hour, cost),
-        day=_taken(current.day, cost),
+        hour=_charged(current.hour, cost),
+        day=_charged(current.day, cost),
         asked={**current.asked, **dict.fromkeys(queries, now)},
     )
 
@@ -308,7 +308,7 @@ def _refilled(window: Window, tokens: int, now: datetime) -> Window:
     return full.change(refills_at=now + HOUR - (now - window.refills_at) % HOUR)
 
 
-def _taken(window: Window, cost: int) -> Window:
+def _charged(window: Window, cost: int) -> Window:
     return window.change(remaining=max(0, window.remaining - cost), ours=window.ours + cost)
 
 
@@ -319,14 +319,14 @@ def _corrected(budget: Budget, limits: Limits, query: Query, quotas: Quotas, now
     expected = budget.cost(query, limits)
     consumed = max((bucket.consumed for bucket in (*hours, day) if bucket), default=expected)
     return budget.change(
-        hour=_told(budget.hour, hour, expected, now) if hour else budget.hour,
-        day=_told(budget.day, day, expected, now) if day else budget.day,
+        hour=_window_from(budget.hour, hour, expected, now) if hour else budget.hour,
+        day=_window_from(budget.day, day, expected, now) if day else budget.day,
         costs={**budget.costs, query: max(0, consumed, (expected + consumed) // 2)},
         backoff=budget.backoff.change(errors_left=errors.remaining) if errors else budget.backoff,
     )
 
 
-def _told(window: Window, bucket: Bucket, expected: int, now: datetime) -> Window:
+def _window_from(window: Window, bucket: Bucket, expected: int, now: datetime) -> Window:
     """Return the window as the provider tells it; a tenth more than before means a refill since."""
     left, consumed = max(0, bucket.remaining), max(0, bucket.consumed)
     most = max(window.most, left + consumed)

@@ -90,7 +90,7 @@ class Approvals:
 
     async def propose(self, draft: IntentDraft) -> Intent:
         """Store an intent for the owner to sign; raise `Invalid` without a reason or with a secret in it."""
-        reason, now = kept_reason(draft.reason), self._clock.now()
+        reason, now = normal_reason(draft.reason), self._clock.now()
         intent = Intent(
             id=f"in-{secrets.token_hex(6)}",
             operation=self._operations[draft.operation].name,
@@ -207,7 +207,7 @@ class Approvals:
 
         Raises `Invalid` when the outcome is known, the operation may still be under way, or the reason is empty.
         """
-        said, proposal = kept_reason(reason), await self.proposal(intent_id)
+        said, proposal = normal_reason(reason), await self.proposal(intent_id)
         progress = proposal.progress
         if progress is None:
             await self._intents.close_void(proposal, said)
@@ -246,7 +246,7 @@ class Approvals:
         Raises `Invalid` while the intent may still be carried out, when it was altered, or without a reason, and
         `NotFound`.
         """
-        await self._intents.erase(intent_id, kept_reason(reason), self._clock.now())
+        await self._intents.erase(intent_id, normal_reason(reason), self._clock.now())
 
     async def verify(self, remembered: Head | None = None, signatures: Signatures | None = None) -> AuditResult:
         """Check the whole log, the owner's signatures in it, and every intent.
@@ -366,7 +366,7 @@ class Approvals:
             raise
 
 
-def kept_reason(text: str) -> str:
+def normal_reason(text: str) -> str:
     """Return a reason as it is stored permanently; raise `Invalid` when it is empty, too long, or not one line."""
     reason = text.strip()
     if not is_line(reason, LONGEST_REASON):

@@ -77,7 +77,7 @@ async def audit(
     """
     entries = [entry for entry in log if entry]
     intents = {one.intent.id: one for one in proposals}
-    proposed, told = _proposed(entries), erased_as_proposed(entries)
+    proposed, confirmed = _proposed(entries), erased_as_proposed(entries)
     broken = broken_at(log, head)
     unproven, unchecked = await _unproven(entries, signatures)
     return AuditResult(
@@ -86,9 +86,11 @@ async def audit(
         broken_at=broken,
         unproven=unproven,
         unchecked=unchecked,
-        altered=tuple(sorted({*_altered(entries, intents, proposed), *(told & intents.keys()), *(erased - told)})),
+        altered=tuple(
+            sorted({*_altered(entries, intents, proposed), *(confirmed & intents.keys()), *(erased - confirmed)})
+        ),
         missing=tuple(sorted({entry.intent_id for entry in entries} - intents.keys() - erased)),
-        erased=tuple(sorted(erased & told)),
+        erased=tuple(sorted(erased & confirmed)),
         repeated=tuple(begun_again(entries)),
         remembered=_is_in(entries, broken, remembered) if remembered else None,
     )
@@ -106,14 +108,14 @@ def _proposed(entries: Sequence[LogEntry]) -> dict[str, str]:
 
 def erased_as_proposed(entries: Sequence[LogEntry]) -> set[str]:
     """Return the intents that the log confirms as erased, without a later entry that contradicts it."""
-    proposed, told = _proposed(entries), set[str]()
+    proposed, confirmed = _proposed(entries), set[str]()
     for entry in entries:
         # Of an altered intent the digest at its erasure is not the one that was proposed.
         if entry.kind == "erased" and proposed.get(entry.intent_id) == entry.digest:
-            told.add(entry.intent_id)
+            confirmed.add(entry.intent_id)
         elif entry.kind in BEGINNINGS:
-            told.discard(entry.intent_id)
-    return told
+            confirmed.discard(entry.intent_id)
+    return confirmed
 
 
 def _altered(

@@ -151,5 +151,5 @@ def _refusal(error: OrreryError) -> str:
     if not isinstance(error, ProcessorRefused):
         return str(error)
     named = {"status": error.status, "code": error.code, "parameter": error.param}
-    told = ", ".join(f"{name} {_NOT_A_NAME.sub('', str(value))[:80]}" for name, value in named.items() if value)
-    return f"The processor refused it ({told})."
+    details = ", ".join(f"{name} {_NOT_A_NAME.sub('', str(value))[:80]}" for name, value in named.items() if value)
+    return f"The processor refused it ({details})."

@@ -46,8 +46,8 @@ class Overview:
             if one.state == "broken" or one.todo:
                 return Panel("Notifications", one.why, "attention", one.todo, columns if rows else (), rows)
         waiting = await self._outbox.count("waiting")
-        told = f"{waiting} on their way" if waiting else "All were delivered"
-        return Panel("Notifications", told, "good")
+        headline = f"{waiting} on their way" if waiting else "All were delivered"
+        return Panel("Notifications", headline, "good")
 
 
 def _cells(row: Row) -> tuple[str, ...]:

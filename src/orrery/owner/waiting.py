@@ -46,5 +46,5 @@ def _panel_of(found: Sequence[tuple[str, Intent]], log: Sequence[LogEntry], now:
 
 def _logged(log: Sequence[LogEntry], now: datetime) -> str:
     refused = sum(one.kind == "refused" and now - one.at <= LATELY for one in log)
-    told = f"Refused in {LATELY.days} days: {refused}."
-    return f"{told} Log {log[0].head}" if log else "Nothing was ever proposed."
+    refusals = f"Refused in {LATELY.days} days: {refused}."
+    return f"{refusals} Log {log[0].head}" if log else "Nothing was ever proposed."

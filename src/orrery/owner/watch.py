@@ -128,8 +128,8 @@ class OutageWatch:
             found = await self._changes(findings, CheckTime(now, self._began))
             if not found:
                 return None
-            told = Changes(outbox.enqueue(_pushes(found, findings, now), now))
-            outcome = await commit(self._store, sum((one.kept for one in found), told))
+            enqueued = Changes(outbox.enqueue(_pushes(found, findings, now), now))
+            outcome = await commit(self._store, sum((one.kept for one in found), enqueued))
             return outcome if isinstance(outcome, Conflict) else None
 
         await compare_and_set(attempt, "The store is too busy to note what is broken.")
@@ -173,29 +173,29 @@ def _pushes(changes: Sequence[_Change], findings: Sequence[Finding], now: dateti
 def _broken_push(begun: Sequence[Finding], now: datetime) -> list[outbox.Draft]:
     if not begun:
         return []
-    told = {one.part: f"{one.why} {one.todo}".strip() for one in begun}
+    texts = {one.part: f"{one.why} {one.todo}".strip() for one in begun}
     urgent = any(one.essential for one in begun)
-    return [_push("Broken", told, now, "urgent" if urgent else "high", "rotating_light")]
+    return [_push("Broken", texts, now, "urgent" if urgent else "high", "rotating_light")]
 
 
 def _over_push(over: Sequence[Outage], by_part: Mapping[str, Finding], now: datetime) -> list[outbox.Draft]:
-    told: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for one in over:
         finding = by_part.get(one.part)
         gone = " It is no longer configured." if finding and finding.state == "off" else ""
         what = f" {finding.why}" if finding and finding.settled else ""
         since, until = f"{one.since:%Y-%m-%d %H:%M}", f"{one.well_since or now:%H:%M}"
-        told[one.part] = f"Broken since {since} UTC, well since {until}.{gone}{what}"
-    return [_push("Works again", told, now, "low", "white_check_mark")] if told else []
+        texts[one.part] = f"Broken since {since} UTC, well since {until}.{gone}{what}"
+    return [_push("Works again", texts, now, "low", "white_check_mark")] if texts else []
 
 
-def _push(what: str, told: Mapping[str, str], now: datetime, priority: Priority, tag: str) -> outbox.Draft:
-    first, *more = told
+def _push(what: str, texts: Mapping[str, str], now: datetime, priority: Priority, tag: str) -> outbox.Draft:
+    first, *more = texts
     return outbox.Draft(
         id=f"{what}-{first}-{sortable(now)}".lower().replace(" ", "-"),
         channel="push",
-        title=f"{what}: {len(told)} parts" if more else f"{what}: {first}",
-        body="\n".join(f"{part}: {text}" for part, text in told.items()) if more else told[first],
+        title=f"{what}: {len(texts)} parts" if more else f"{what}: {first}",
+        body="\n".join(f"{part}: {text}" for part, text in texts.items()) if more else texts[first],
         priority=priority,
         tags=(tag,),
     )

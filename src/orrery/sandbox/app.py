@@ -123,7 +123,7 @@ class Sandbox:
             await self.mail.start()
         tasks = [asyncio.create_task(courier.run()) for courier in self.couriers]
         for task in tasks:
-            task.add_done_callback(_tell_of_a_crash)
+            task.add_done_callback(_log_crash)
         try:
             yield
         finally:
@@ -137,7 +137,7 @@ class Sandbox:
                 state.close()
 
 
-def _tell_of_a_crash(task: asyncio.Task[None]) -> None:
+def _log_crash(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (error := task.exception()):
         log.critical("No webhook is delivered any more.", exc_info=error)
 

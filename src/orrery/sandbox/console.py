@@ -60,7 +60,7 @@ class Console:
             self._faults.remove(request.query_params.get("kind"))
         elif request.method == "POST":
             try:
-                self._switch(await _given(request))
+                self._switch(await _fields(request))
             except (TypeError, ValueError) as error:
                 return _refusal(str(error))
         return _answer(request, {"active": self._faults.as_json(), "kinds": KINDS})
@@ -83,7 +83,7 @@ class Console:
         """GET tells the sandbox's time; POST moves it forward by `advance` seconds."""
         if request.method == "POST":
             try:
-                self._advance(float((await _given(request)).get("advance", 0)))
+                self._advance(float((await _fields(request)).get("advance", 0)))
             except (TypeError, ValueError) as error:
                 return _refusal(str(error))
             for world in self._worlds:
@@ -93,7 +93,7 @@ class Console:
 
     async def price(self, request: Request) -> Response:
         """Create a price or change one: `id`, `unit_amount`, `currency`, `product`, `active`, `mode`."""
-        given = await _given(request)
+        given = await _fields(request)
         try:
             price = self._priced(given)
         except (TypeError, ValueError):
@@ -123,7 +123,7 @@ class Console:
 
     async def settle(self, request: Request) -> Response:
         """Let a delayed payment arrive; `{"paid": false}` lets it fail."""
-        given = await _given(request)
+        given = await _fields(request)
         world, session = self._found("checkout.session", request.path_params["session"])
         if session is None:
             return _refusal("There is no such session.", 404)
@@ -132,7 +132,7 @@ class Console:
 
     async def charge(self, request: Request) -> Response:
         """Refund (`amount` or all) or dispute a charge, or decide its dispute, as the owner and banks do."""
-        given, action = await _given(request), request.path_params["action"]
+        fields, action = await _fields(request), request.path_params["action"]
         world, charge = self._found("charge", request.path_params["charge"])
         if charge is None or action not in _ACTIONS:
             return _refusal("There is no such charge, or nothing of that name can be done with it.", 404)
@@ -140,7 +140,7 @@ class Console:
             return _try(request, lambda: dispute(world, charge))
         if action in _DECISIONS:
             return _try(request, lambda: close_dispute(world, charge, won=_DECISIONS[action]))
-        amount = int(given["amount"]) if str(given.get("amount", "")).isdigit() else None
+        amount = int(fields["amount"]) if str(fields.get("amount", "")).isdigit() else None
         return _try(request, lambda: refund(world, charge, amount))
 
     def _found(self, kind: str, key: str) -> tuple[World, Document | None]:
@@ -184,7 +184,7 @@ def _money(document: Document, amount: str) -> str:
     return money(document[amount], document["currency"])
 
 
-async def _given(request: Request) -> Document:
+async def _fields(request: Request) -> Document:
     body = await request.body()
     if "json" in request.headers.get("content-type", ""):
         try:

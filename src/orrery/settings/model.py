@@ -14,7 +14,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from orrery.checkout.catalogue import TRUST_COPY, Catalogue, Product
 from orrery.checkout.domain import CheckoutPlan
 from orrery.checkout.notifications import Notifications
-from orrery.checkout.params import Terms
+from orrery.checkout.params import SessionTerms
 from orrery.edge.ratelimit import Limit
 from orrery.errors import Invalid
 from orrery.fraud.domain import FraudPlan
@@ -160,9 +160,9 @@ class CheckoutSettings(Section):
         """Return the products on sale."""
         return Catalogue(tuple(one.product() for one in self.products))
 
-    def terms(self) -> Terms | None:
+    def terms(self) -> SessionTerms | None:
         """Return what every session has in common, or None while the two addresses are missing."""
-        terms = Terms(
+        terms = SessionTerms(
             success_url=self.success_url or "{CHECKOUT_SESSION_ID}",
             cancel_url=self.cancel_url or "",
             payment_method_types=self.payment_method_types,

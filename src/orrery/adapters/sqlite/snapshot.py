@@ -58,7 +58,7 @@ def restore(snapshot: Path, target: Path, clock: Clock) -> None:
     if not snapshot.is_file():
         raise Invalid(f"There is no file {snapshot.name}.")
     with on_disk_of(target), seize(target), _scratch(target) as new:
-        _refuse_to_overwrite(_kept(target), target)
+        _refuse_to_overwrite(_backup_name(target), target)
         _copy_sound(snapshot, new)
         _count_on(new, beyond=_fold_log(target), clock=clock)
         _leave_to_its_user(new, target)
@@ -146,7 +146,7 @@ def _fold_log(path: Path) -> int:
         return 0
 
 
-def _kept(path: Path) -> Path:
+def _backup_name(path: Path) -> Path:
     return path.with_name(f"{path.name}.before-restore")
 
 
@@ -165,7 +165,7 @@ def _leave_to_its_user(new: Path, target: Path) -> None:
 
 def _set_aside(path: Path) -> None:
     """Give the old file a second name, and take away its log, which must not be read into the new file."""
-    for old, kept in ((path, _kept(path)), (log_of(path), log_of(_kept(path)))):
+    for old, kept in ((path, _backup_name(path)), (log_of(path), log_of(_backup_name(path)))):
         if old.exists() and not kept.exists():
             kept.hardlink_to(old)
     log_of(path).unlink(missing_ok=True)

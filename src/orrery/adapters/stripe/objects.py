@@ -83,9 +83,9 @@ _NAME = re.compile(r"[a-z][a-z_.]{0,59}")
 
 def unreadable(value: object, error: ValidationError) -> ItemUnreadable:
     """Return the error about an object that cannot be read, with its kind, id and the names of wrong fields."""
-    told: Mapping[str, object] = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-    kind = told.get("object")
-    return ItemUnreadable(kind if _is_name(kind) else "object", _id_in(told), wrong_fields(error))
+    fields: Mapping[str, object] = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    kind = fields.get("object")
+    return ItemUnreadable(kind if _is_name(kind) else "object", _id_in(fields), wrong_fields(error))
 
 
 def wrong_fields(error: ValidationError) -> tuple[str, ...]:
@@ -94,9 +94,9 @@ def wrong_fields(error: ValidationError) -> tuple[str, ...]:
     return tuple(sorted(wrong - {""}))
 
 
-def _id_in(told: Mapping[str, object]) -> str | None:
+def _id_in(fields: Mapping[str, object]) -> str | None:
     try:
-        return _ID.validate_python(told.get("id"), strict=True)
+        return _ID.validate_python(fields.get("id"), strict=True)
     except ValidationError:
         return None
 

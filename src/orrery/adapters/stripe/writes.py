@@ -91,11 +91,11 @@ class StripeWrites:
         return changed.to_value()
 
 
-def _id(told: str) -> str:
+def _id(vendor_id: str) -> str:
     """Return an id that goes into a path: without one, a change would go to the whole collection."""
-    if not told.strip():
+    if not vendor_id.strip():
         raise ProcessorRefused("An empty id names nothing.", status=HTTPStatus.NOT_FOUND)
-    return told
+    return vendor_id
 
 
 def _once(idempotency_key: str) -> Any:  # noqa: ANN401  the library's own type of it stands in a private module

@@ -126,9 +126,9 @@ class AnalyticsApi:
 
     def _carried_out(self, query: Query, what: str) -> Response:
         body = report(query, self.people.views())
-        told = self.quota.charge(thresholded=query.thresholded)
+        figures = self.quota.charge(thresholded=query.thresholded)
         if query.quota:
-            body["propertyQuota"] = told
+            body["propertyQuota"] = figures
         answer = self._logged(what, as_json(body), tokens=self.quota.cost)
         return _Concurrent(self._late(answer, what), self.quota.end)
 
@@ -141,8 +141,8 @@ class AnalyticsApi:
         return LateAnswer(answer, wait)
 
     def _logged(self, what: str, answer: Response, status: int | None = None, tokens: int = 0) -> Response:
-        told = answer.status_code if status is None else status
-        self._recent.appendleft(ShownRequest(self._clock.now().timestamp(), what, told, tokens))
+        shown = answer.status_code if status is None else status
+        self._recent.appendleft(ShownRequest(self._clock.now().timestamp(), what, shown, tokens))
         return answer
 
     def as_json(self) -> Document:

@@ -59,7 +59,7 @@ class AnalyticsPage:
     async def state(self, request: Request) -> Response:
         """GET tells everything; POST with `running` stops or starts the provider."""
         if request.method == "POST":
-            given = await _given(request)
+            given = await _fields(request)
             self._faults.remove(DOWN)
             if str(given.get("running", True)).lower() != "true":
                 self._faults.add(DOWN, count=None)
@@ -67,7 +67,7 @@ class AnalyticsPage:
 
     async def visitors(self, request: Request) -> Response:
         """Let there be `count` visitors."""
-        given = await _given(request)
+        given = await _fields(request)
         try:
             self._api.people.become(given.get("count"))
         except Refused as refused:
@@ -76,7 +76,7 @@ class AnalyticsPage:
 
     async def quota(self, request: Request) -> Response:
         """Set the `cost` of a report, or `size` and `left` of one `bucket`."""
-        given = await _given(request)
+        given = await _fields(request)
         try:
             self._api.quota.change(given)
         except Refused as refused:
@@ -93,7 +93,7 @@ async def switched_off(_: Request) -> Response:
     return render("analytics_off.html", 404)
 
 
-async def _given(request: Request) -> Document:
+async def _fields(request: Request) -> Document:
     if "json" not in request.headers.get("content-type", ""):
         return {name: str(value) for name, value in (await request.form()).items()}
     try:
