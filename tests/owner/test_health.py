@@ -7,7 +7,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import DeliveryFailed, NotConfigured, StoreUnavailable
 from orrery.owner import outbox
-from orrery.owner.health import CommonHealth
+from orrery.owner.health import OwnerHealth
 from orrery.owner.outbox import Channel, Draft, Outbox
 from orrery.owner.watch import OutageWatch
 from orrery.ports.notifier import Notifier
@@ -31,7 +31,7 @@ class Clinic:
         self.clock = ManualClock()
         self.store = UnreliableStore(MemoryStore(self.clock))
         self.outbox = Outbox(self.store, self.clock, self.notifiers)
-        self.health = CommonHealth(self.store, self.outbox, self.failing, self.notifiers)
+        self.health = OwnerHealth(self.store, self.outbox, self.failing, self.notifiers)
 
     async def enqueue(self, *ids: str, held: bool = False) -> None:
         """Enqueue mails with these ids."""

@@ -7,7 +7,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import DeliveryFailed
 from orrery.owner import outbox
-from orrery.owner.health import CommonHealth
+from orrery.owner.health import OwnerHealth
 from orrery.owner.heartbeat_job import HeartbeatJob
 from orrery.owner.outbox import Channel, Draft, Outbox
 from orrery.ports.notifier import Notifier
@@ -67,7 +67,7 @@ async def test_a_row_that_cannot_be_read() -> None:
     await place.enqueue("note-2")
     await place.outbox.deliver_due()
     assert [message.id for message in place.push.accepted] == ["note-2"]
-    finding = (await CommonHealth(place.store, place.outbox, {}, place.notifiers).local())[-1]
+    finding = (await OwnerHealth(place.store, place.outbox, {}, place.notifiers).local())[-1]
     assert finding.part == "unreadable notifications"
     assert (finding.state, finding.why) == ("broken", "1 cannot be read.")
 

@@ -5,7 +5,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import DeliveryFailed
 from orrery.owner import outbox
-from orrery.owner.health import CommonHealth
+from orrery.owner.health import OwnerHealth
 from orrery.owner.outbox import Outbox
 from orrery.owner.overview import MOST_ROWS, Overview
 from orrery.ports.health import Finding
@@ -38,7 +38,7 @@ class Desk:
         clock = ManualClock()
         self.store = MemoryStore(clock)
         self.outbox = Outbox(self.store, clock, {"email": Refusing(), "push": Refusing()})
-        self._health = CommonHealth(self.store, self.outbox, {}, {})
+        self._health = OwnerHealth(self.store, self.outbox, {}, {})
         self._findings = findings
 
     @property

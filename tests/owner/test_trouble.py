@@ -8,7 +8,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import DeliveryFailed, StoreUnavailable
 from orrery.owner import outbox
-from orrery.owner.health import CommonHealth
+from orrery.owner.health import OwnerHealth
 from orrery.owner.outbox import Channel, Draft, Outbox
 from orrery.owner.watch import OutageWatch
 from orrery.ports.health import Finding
@@ -33,7 +33,7 @@ class House:
         configured: dict[Channel, Notifier] = {one: notifiers[one] for one in channels if one in notifiers}
         self.outbox = Outbox(self.store, self.clock, configured)
         self.failing: dict[str, str] = {}
-        self.health = CommonHealth(self.store, self.outbox, self.failing, configured)
+        self.health = OwnerHealth(self.store, self.outbox, self.failing, configured)
 
     async def enqueue(self, channel: Channel, *ids: str) -> None:
         """Enqueue a message for each id."""

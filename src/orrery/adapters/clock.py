@@ -17,5 +17,4 @@ class SystemClock:
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for `seconds`."""
         await asyncio.sleep(max(0.0, seconds))

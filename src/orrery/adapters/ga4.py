@@ -306,7 +306,6 @@ class _Tokens:
         return await asyncio.wrap_future(self._last.future)
 
     async def mint(self) -> str:
-        """Return a new token."""
         mint = partial(_mint, self._key, self._clock.now(), self._trust)
         self._last = _Mint(_in_thread(mint), self._clock.monotonic())
         return await asyncio.wrap_future(self._last.future)

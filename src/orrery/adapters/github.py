@@ -102,7 +102,6 @@ class GitHubTracker:
         return issue.to_value()
 
     async def comment(self, issue: Issue, body: str) -> None:
-        """Add a comment."""
         await self._ask("POST", f"/{issue.id}/comments", {"body": body})
 
     async def close(self, issue: Issue, body: str) -> None:

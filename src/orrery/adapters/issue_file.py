@@ -90,7 +90,6 @@ class FileTracker:
         return await self._changed(change)
 
     async def comment(self, issue: Issue, body: str) -> None:
-        """Add a comment."""
         await self._changed(lambda file: self._add_comment(file.find(issue), body))
 
     async def close(self, issue: Issue, body: str) -> None:

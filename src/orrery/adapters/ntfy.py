@@ -41,7 +41,6 @@ class NtfyNotifier:
         self._trust = trust
 
     async def send(self, message: Message) -> None:
-        """Publish one message."""
         body = {
             "topic": self._topic,
             "title": _cut(message.title, TITLE_MAXIMUM),

@@ -39,7 +39,7 @@ from orrery.logs import refer_to_sessions
 from orrery.owner.approvals import Approvals
 from orrery.owner.baseline import EVERY
 from orrery.owner.fingerprints import Fingerprints, SecretObservations
-from orrery.owner.health import CommonHealth
+from orrery.owner.health import OwnerHealth
 from orrery.owner.heartbeat_job import HeartbeatJob
 from orrery.owner.intents import NAMESPACE
 from orrery.owner.outbox import CHANNELS, Channel, Outbox
@@ -113,7 +113,7 @@ def _composed(
     notifiers = _referring(notifiers_of(settings, secrets, clock, trust), references)
     outbox = Outbox(store, clock, notifiers)
     workers = Workers(store, clock, holder)
-    health = CommonHealth(store, outbox, workers.failing, notifiers)
+    health = OwnerHealth(store, outbox, workers.failing, notifiers)
     secrets_check = _secrets_check(settings, secrets, clock, store, key)
     parts = Parts(health, checkout, live, secrets_check, references, snapshots_of(settings), clock)
     orrery = Orrery(

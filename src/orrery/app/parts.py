@@ -8,7 +8,7 @@ from orrery.adapters.snapshot_folder import SnapshotFolder
 from orrery.checkout.domain import CheckoutDomain
 from orrery.live.domain import LiveDomain
 from orrery.owner.backups import backup_finding
-from orrery.owner.health import CommonHealth
+from orrery.owner.health import OwnerHealth
 from orrery.owner.references import References
 from orrery.owner.secrets_check import SecretsCheck
 from orrery.ports.clock import Clock
@@ -19,7 +19,7 @@ from orrery.ports.health import Finding
 class Parts:
     """The parts that can be looked at."""
 
-    health: CommonHealth
+    health: OwnerHealth
     checkout: CheckoutDomain
     live: LiveDomain
     secrets_check: SecretsCheck

@@ -159,7 +159,6 @@ class CheckoutDomain:
         return await self._offers.address_of(payment_intent)
 
     def jobs(self) -> list[Job]:
-        """Return what repeats."""
         jobs = [
             Job("erase old addresses", timedelta(hours=1), self.privacy.erase_old_addresses),
             # Each process knows only what it saw itself.

@@ -87,7 +87,6 @@ def catalogue_conditions(session: CheckoutSession, parameters: Parameters) -> li
 
 
 def failed(conditions: Sequence[Condition]) -> list[Condition]:
-    """Return those that do not hold."""
     return [one for one in conditions if not one.holds]
 
 

@@ -217,7 +217,6 @@ class Fulfilment:
 
 
 def outcome_of(verdict: AccessVerdict) -> FulfilmentOutcome:
-    """Return the outcome that a verdict leads to."""
     results: dict[VerdictAction, FulfilmentResult] = {
         "grant": "granted",
         "wait": "waiting",

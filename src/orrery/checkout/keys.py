@@ -69,7 +69,6 @@ def erased(session_id: str, index_key: bytes) -> str:
 
 
 def event(event_id: str) -> str:
-    """Return the key of a raw event."""
     return f"{EVENT}{event_id}"
 
 
@@ -93,7 +92,6 @@ def imported(former_id: str, index_key: bytes) -> str:
 
 
 def offer(session_id: str) -> str:
-    """Return the key of an offer."""
     return f"{OFFER}{session_id}"
 
 

@@ -30,7 +30,6 @@ class Expiry:
         self._approvals = approvals
 
     def operations(self) -> list[Operation]:
-        """Return both operations."""
         return [
             Operation(EXPIRE_SESSION, self.perform, self.happened),
             Operation(EXPIRE_PREFLIGHT_SESSIONS, self.perform, self.happened, self.covers),

@@ -69,7 +69,6 @@ class Trial(Record):
 
     @property
     def product(self) -> ProductKey:
-        """Return the product that was tried."""
         return ProductKey("cert", self.cert_code, self.vendor_slug)
 
     @property
@@ -115,7 +114,6 @@ def trial_key(run_id: str, product: ProductKey, attempt: int) -> str:
 
 
 def parameters_of(record: Receipt | Trial) -> Parameters:
-    """Return the parameters in a record."""
     return cast("Parameters", record.parameters)  # what was stored came from `Parameters`
 
 

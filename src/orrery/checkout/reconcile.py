@@ -52,7 +52,6 @@ class UnreadableObject:
     fields: tuple[str, ...]
 
     def error(self) -> ItemUnreadable:
-        """Return the error that says so."""
         return ItemUnreadable(self.kind, self.id, self.fields)
 
 

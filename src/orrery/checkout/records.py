@@ -51,7 +51,6 @@ class Offer(Record):
 
     @property
     def product(self) -> ProductKey:
-        """Return the product that was offered."""
         return ProductKey(self.product_type, self.cert_code, self.vendor_slug)
 
 
@@ -83,7 +82,6 @@ class AccessRecord(Record):
 
     @property
     def product(self) -> ProductKey:
-        """Return the product that this opens."""
         return ProductKey(self.product_type, self.cert_code, self.vendor_slug)
 
     def runs_at(self, now: datetime) -> bool:

@@ -119,7 +119,6 @@ class CheckoutRoutes:
     bearer: ServiceBearer
 
     def router(self) -> APIRouter:
-        """Return the routes, documented."""
         router = APIRouter(prefix=PREFIX, tags=["checkout"])
         router.add_api_route(
             "/checkout",

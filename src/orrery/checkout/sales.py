@@ -26,7 +26,6 @@ class SalesTotal:
     total: int = 0
 
     def with_one(self, amount: int) -> "SalesTotal":
-        """Return this with one more sale."""
         return SalesTotal(self.count + 1, self.total + amount)
 
 

@@ -110,7 +110,6 @@ class Selling:
         return receipt if (receipt.vendor_slug, receipt.cert_code, receipt.deployment) == here else None
 
     async def status(self, product: Product) -> ProductStatus:
-        """Return the status of a product; raise `NotConfigured` without addresses."""
         receipt = await self.receipt(product)
         if product.price_id is None:
             return ProductStatus(product, "no price", receipt)
@@ -121,7 +120,6 @@ class Selling:
         return ProductStatus(product, "pending" if receipt else "never", receipt, differing)
 
     async def statuses(self) -> list[ProductStatus]:
-        """Return the status of each product."""
         return [await self.status(product) for product in self.catalogue]
 
 

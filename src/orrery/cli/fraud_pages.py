@@ -112,7 +112,6 @@ def print_log(incidents: Sequence[Incident]) -> None:
 
 
 def incident_row(incident: Incident) -> Row:
-    """Return an incident as a row for machines."""
     entries = [entry.model_dump(exclude_none=True) for entry in incident.entries]
     return asdict(incident) | {"entries": entries}
 

@@ -60,7 +60,6 @@ class RefreshAnswer:
     message: str | None = None
 
     def line(self) -> str:
-        """Return it as one line."""
         if self.ok:
             text = f"ok active={self.active} pages={'-' if self.pages is None else self.pages} age={self.age_s}s"
         else:
@@ -68,7 +67,6 @@ class RefreshAnswer:
         return f"{self.at:%Y-%m-%dT%H:%M:%SZ} {text}"
 
     def json(self) -> str:
-        """Return it as JSON on one line."""
         return visible_json(asdict(self) | {"at": self.at.isoformat()})
 
 

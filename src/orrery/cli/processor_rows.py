@@ -57,7 +57,6 @@ def charge(found: Charge) -> Row:
 
 
 def balance(found: Balance) -> list[Row]:
-    """Return a row for each currency."""
     currencies = sorted({*found.available, *found.pending})
     return [
         {
@@ -85,7 +84,6 @@ def configuration(found: Configuration) -> Row:
 
 
 def price(found: Price) -> Row:
-    """Return a price's row."""
     return asdict(found) | {"price": _money(found.amount, found.currency)}
 
 

@@ -140,11 +140,9 @@ class SandboxThread:
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listener]}, daemon=True)
 
     def start(self) -> None:
-        """Start serving."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop and wait."""
         self._server.should_exit = True
         self._thread.join(timeout=10)
 

@@ -72,7 +72,6 @@ class ConnectionLimiter:
         self.answered(one)
 
     def request_complete(self, one: Connection) -> None:
-        """Note that a complete request was received."""
         self._idle.pop(one, None)
 
     def client_waits(self, one: Connection) -> None:

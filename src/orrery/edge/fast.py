@@ -25,11 +25,11 @@ class FastAnswer(Protocol):
     """A body of JSON, its validator, and its `Cache-Control`."""
 
     @property
-    def body(self) -> bytes: ...  # noqa: D102  the class says it
+    def body(self) -> bytes: ...
     @property
-    def etag(self) -> bytes: ...  # noqa: D102  the class says it
+    def etag(self) -> bytes: ...
     @property
-    def cache_control(self) -> bytes: ...  # noqa: D102  the class says it
+    def cache_control(self) -> bytes: ...
 
 
 class AnswerSource(Protocol):
@@ -39,9 +39,7 @@ class AnswerSource(Protocol):
         """Return an answer that is valid now, if there is one."""
         ...
 
-    async def answer(self) -> FastAnswer:
-        """Return the answer."""
-        ...
+    async def answer(self) -> FastAnswer: ...
 
 
 class _Sent:

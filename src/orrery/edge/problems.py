@@ -64,7 +64,6 @@ async def show_bug(_request: Request, _error: Exception) -> JSONResponse:
 
 
 async def show_problem(_request: Request, error: Exception) -> JSONResponse:
-    """Answer a `Problem`."""
     if not isinstance(error, Problem):
         raise error
     return error.response()

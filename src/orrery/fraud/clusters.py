@@ -79,7 +79,6 @@ class Cluster:
 
     @property
     def charge_ids(self) -> frozenset[str]:
-        """The charges in it."""
         return frozenset(one.charge_id for one in self.declines)
 
     def values(self, trait: Trait) -> tuple[str, ...]:

@@ -58,5 +58,4 @@ class FraudDomain:
         return await self.watch.panel()
 
     def jobs(self) -> list[Job]:
-        """Return what repeats."""
         return [Job(FraudWatch.JOB, EVERY, self.watch.run)] if self._plan.watches else []

@@ -31,7 +31,6 @@ class ListOperations:
         self._writes = writes
 
     def both(self) -> list[Operation]:
-        """Return the two operations."""
         return [Operation(BLOCK, self.block, self.blocked), Operation(UNBLOCK, self.unblock, self.unblocked)]
 
     async def block(self, intent: Intent, _target: str) -> str:

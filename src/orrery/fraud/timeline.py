@@ -40,7 +40,6 @@ class Scale:
 
 
 def scale_of(clusters: Sequence[Cluster]) -> Scale:
-    """Return the one scale of all lanes."""
     return Scale(max([WINDOW, *(one.last - one.first for one in clusters)]) * 1.06)
 
 

@@ -90,7 +90,6 @@ class LiveDomain:
         return {b"realtime=1": self._site, b"realtime=cosmos": self._cosmos}
 
     def jobs(self) -> list[Job]:
-        """Return what repeats."""
         if not self._plan.has_property:
             return []
         jobs = [Job("monitor the live count", monitor.EVERY, self.monitor.check_patiently, aligned=True)]

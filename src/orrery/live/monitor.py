@@ -159,7 +159,6 @@ def _disagreement(site: PublicCount, cosmos: PublicCount) -> CheckFailure | None
 
 
 def after_check(state: MonitorState, reason: CheckFailure | None, now: datetime) -> MonitorState:
-    """Return the state after one more check."""
     return _after_bad(state, reason, now) if reason else _after_good(state, now)
 
 
@@ -186,7 +185,6 @@ def _recent(state: MonitorState, *, is_bad: bool) -> tuple[bool, ...]:
 
 
 def due_call(state: MonitorState) -> TrackerCall | None:
-    """Return the next call to the tracker that is due."""
     match state.tracker:
         case "opening":
             return "open"

@@ -25,7 +25,6 @@ class Overview:
         self._is_used = is_used
 
     async def panel(self) -> Panel:
-        """Return how the counter is."""
         if not self._is_used:
             return Panel(_TITLE, "No analytics property is configured")
         snapshot = await snapshot_in(self._store)

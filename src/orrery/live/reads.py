@@ -39,9 +39,7 @@ log = structlog.get_logger()
 class Composer(Protocol):
     """Composes the answer of one endpoint."""
 
-    def __call__(self, snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> CachedAnswer:
-        """Return the answer at `now`."""
-        ...
+    def __call__(self, snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> CachedAnswer: ...
 
 
 class FirstLevelCache:
@@ -121,7 +119,6 @@ class PublicRead:
         return None
 
     async def answer(self) -> CachedAnswer:
-        """Return the answer of this second."""
         await self._cache.loaded()
         if (found := self.ready()) is not None:
             return found

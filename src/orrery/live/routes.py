@@ -134,7 +134,6 @@ class LiveRoutes:
     widgets: Mapping[str, Widget]
 
     def router(self) -> APIRouter:
-        """Return the routes, documented."""
         router = APIRouter(tags=["live"])
         router.add_api_route(
             PATH,

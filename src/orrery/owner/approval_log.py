@@ -135,7 +135,6 @@ def _key(entry: LogEntry) -> str:
 
 
 def _stored(entry: LogEntry) -> list[Write]:
-    """Return the writes that store an entry."""
     value = entry.to_bytes()
     return [Put(_key(entry), value), Put(HEAD, value)]
 

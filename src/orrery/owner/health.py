@@ -20,7 +20,7 @@ NOTIFICATIONS, REFUSED, UNREADABLE = "notifications", "refused notifications", "
 """The parts that tell how the notifications are."""
 
 
-class CommonHealth:
+class OwnerHealth:
     """The checks of the parts that all domains use."""
 
     def __init__(

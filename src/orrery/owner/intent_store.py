@@ -204,7 +204,6 @@ def _holds_its_own(entry: Entry) -> bool:
 
 
 def intent_key(intent_id: str) -> str:
-    """Return where an intent is kept."""
     return f"{INTENT}{intent_id}"
 
 

@@ -29,7 +29,6 @@ class Readiness:
         self._last = Round(clock.now(), _with_failure([], "The first one has not ended."))
 
     def last(self) -> Round:
-        """Return what the last round found."""
         return self._last
 
     async def run_round(self) -> Sequence[Finding]:

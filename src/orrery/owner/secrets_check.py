@@ -65,7 +65,6 @@ class SecretsCheck:
 
     @property
     def uses(self) -> Mapping[str, SecretUse]:
-        """The use of each secret."""
         return self.held.uses
 
     def held_fingerprints(self) -> dict[str, object]:

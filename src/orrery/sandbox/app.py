@@ -88,7 +88,6 @@ class Sandbox:
         self.console = Console(self.worlds, advance)
 
     def routes(self) -> list[BaseRoute]:
-        """Return every route."""
         api = Api(self.worlds, self.config.api_keys)
         methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
         return [

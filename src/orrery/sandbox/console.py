@@ -32,7 +32,6 @@ class Console:
         self._advance = advance
 
     def routes(self) -> list[Route]:
-        """Return the console's routes."""
         return [
             Route("/", self.show, methods=["GET"]),
             Route("/_faults", self.faults, methods=["GET", "POST", "DELETE"]),

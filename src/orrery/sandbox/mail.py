@@ -55,12 +55,10 @@ class MailServer:
         return self._server.sockets[0].getsockname()[1] if self._server else 0
 
     async def start(self) -> None:
-        """Listen."""
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(self._greet, *self._address)
 
     async def stop(self) -> None:
-        """Stop listening."""
         if self._server is not None:
             self._server.close()
             self._server = None

@@ -41,7 +41,6 @@ _TEMPLATES.filters |= {"utc_text": utc_text}
 
 
 def render(template: str, status: int = 200, **values: object) -> Response:
-    """Return a page."""
     return HTMLResponse(_TEMPLATES.get_template(template).render(values), status, dict(_HEADERS))
 
 

@@ -22,17 +22,13 @@ class Rows(Protocol):
         """The only column of the only row, or None when there is no row."""
         ...
 
-    def fetchall(self) -> list[tuple[Value, ...]]:
-        """Return all rows."""
-        ...
+    def fetchall(self) -> list[tuple[Value, ...]]: ...
 
 
 class Database(Protocol):
     """One connection to one file; every method may raise `apsw.Error`."""
 
-    def execute(self, statements: str, bindings: Sequence[Value] = ()) -> Rows:
-        """Run `statements`."""
-        ...
+    def execute(self, statements: str, bindings: Sequence[Value] = ()) -> Rows: ...
 
     def pragma(self, name: str, value: int | str | None = None) -> Value:
         """Set a pragma, or ask for its value."""

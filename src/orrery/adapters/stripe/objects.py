@@ -73,7 +73,6 @@ class Page(Lenient, Generic[Item]):
     has_more: bool = False
 
     def items(self) -> list[Item | ItemUnreadable]:
-        """Return what the page holds."""
         return [*self.data]
 
 
@@ -166,7 +165,6 @@ class Session(Identified):
     mode: Loose[str] = None
 
     def to_value(self) -> CheckoutSession:
-        """Return the session in our words."""
         card = self.payment_method_options.card if self.payment_method_options else None
         submit = self.custom_text.submit if self.custom_text else None
         return CheckoutSession(

@@ -60,7 +60,6 @@ class ChargeObject(Identified):
     receipt_email: str | None = None
 
     def to_value(self) -> Charge:
-        """Return the charge in our words."""
         outcome, details = self.outcome or _Outcome(), self.payment_method_details or _Details()
         card = details.card or _PaidCard()
         billing = self.billing_details.email if self.billing_details else None
@@ -127,7 +126,6 @@ class ChargeEventObject(Identified):
     data: _ChargeEventHolder
 
     def to_value(self) -> ChargeEvent:
-        """Return the event in our words."""
         return ChargeEvent(from_unix(self.created), self.data.object.to_value())
 
 
@@ -139,7 +137,6 @@ class CustomerObject(Identified):
     name: str | None = None
 
     def to_value(self) -> Customer:
-        """Return the buyer record in our words."""
         return Customer(self.id, from_unix(self.created), self.email, self.name)
 
 
@@ -154,7 +151,6 @@ class ReviewObject(Identified):
     ip_address: str | None = None
 
     def to_value(self) -> Review:
-        """Return the review in our words."""
         return Review(
             id=self.id,
             created=from_unix(self.created),
@@ -178,7 +174,6 @@ class BalanceObject(Lenient):
     pending: list[_Funds]
 
     def to_value(self) -> Balance:
-        """Return the balance in our words."""
         return Balance(_by_currency(self.available), _by_currency(self.pending))
 
 
@@ -191,7 +186,6 @@ class PriceObject(Identified):
     product: Reference | None = None
 
     def to_value(self) -> Price:
-        """Return the price in our words."""
         return Price(self.id, self.active, self.unit_amount, self.currency, id_of(self.product))
 
 

@@ -86,7 +86,6 @@ class StripeReads:
         )
 
     def list_reviews(self, since: datetime | None = None) -> AsyncIterator[Review | ItemUnreadable]:
-        """Yield the reviews that are open."""
         return self._connection.pages(
             lambda client, asked: client.v1.reviews.list(asked),
             created_since(since),
@@ -95,7 +94,6 @@ class StripeReads:
         )
 
     async def get_balance(self) -> Balance:
-        """Return the balance."""
         found = await self._connection.call(lambda client: client.v1.balance.retrieve(), BalanceObject)
         return found.to_value()
 
@@ -116,7 +114,6 @@ class StripeReads:
     def list_prices(
         self, *, active: bool | None = None, since: datetime | None = None
     ) -> AsyncIterator[Price | ItemUnreadable]:
-        """Yield prices."""
         query = created_since(since) | ({} if active is None else {"active": active})
         return self._connection.pages(
             lambda client, asked: client.v1.prices.list(asked), query, Page[PriceObject], PriceObject.to_value

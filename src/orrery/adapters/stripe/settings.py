@@ -25,7 +25,6 @@ class Endpoint(Identified):
     enabled_events: list[str]
 
     def to_value(self) -> WebhookEndpoint:
-        """Return the webhook endpoint in our words."""
         enabled = self.status == "enabled"
         return WebhookEndpoint(self.id, self.url, self.api_version, enabled, tuple(self.enabled_events))
 
@@ -62,7 +61,6 @@ class AccountObject(Identified):
     settings: _Settings | None = None
 
     def to_value(self) -> Account:
-        """Return the account in our words."""
         found = {name: self._at(name) for name in BRANDING}
         branding: dict[str, str | None] = {name: value for name, value in found.items() if value is not None}
         return Account(self.id, self.default_currency, self.country, branding)
@@ -97,7 +95,6 @@ class ConfigurationObject(Identified):
     parent: str | None = None
 
     def to_value(self) -> Configuration:
-        """Return the configuration in our words."""
         rest = _SWITCHES.validate_python(self.model_extra)
         switches = {slug: one for slug, one in rest.items() if isinstance(one, _Switch)}
         return Configuration(
@@ -118,7 +115,6 @@ class ValueListObject(Identified):
     item_type: str
 
     def to_value(self) -> ValueList:
-        """Return the list in our words."""
         return ValueList(self.id, self.alias, self.name, self.item_type)
 
 
@@ -131,7 +127,6 @@ class ValueListItem(Identified):
     created_by: str
 
     def to_value(self) -> ListEntry:
-        """Return the entry in our words."""
         return ListEntry(self.id, self.value_list, self.value, from_unix(self.created), self.created_by)
 
 
@@ -157,7 +152,6 @@ class EventObject(Identified):
     data: _Data
 
     def to_value(self) -> EventSummary:
-        """Return the event in our words."""
         return EventSummary(
             id=self.id,
             type=self.type,

@@ -23,7 +23,6 @@ class StripeWrites:
         self._connection = connection
 
     async def expire_session(self, session_id: str, *, idempotency_key: str) -> CheckoutSession:
-        """Expire an open session."""
         path_id, options = _id(session_id), _once(idempotency_key)
         expired = await self._connection.call(
             lambda client: client.v1.checkout.sessions.expire(path_id, {}, options), Session
@@ -42,14 +41,12 @@ class StripeWrites:
         return added.to_value()
 
     async def remove_entry(self, entry_id: str) -> None:
-        """Remove an entry."""
         path_id = _id(entry_id)
         await self._connection.call(lambda client: client.v1.radar.value_list_items.delete(path_id), RemovedObject)
 
     async def create_configuration(
         self, name: str, methods: Mapping[str, bool], *, parent: str | None, idempotency_key: str
     ) -> Configuration:
-        """Create a payment method configuration."""
         body: Any = {"name": name, **_switches(methods)} | ({"parent": parent} if parent else {})
         options = _once(idempotency_key)
         created = await self._connection.call(

@@ -132,9 +132,7 @@ class ProcessorReads(Protocol):
         """Yield the reviews that are open."""
         ...
 
-    async def get_balance(self) -> Balance:
-        """Return the balance."""
-        ...
+    async def get_balance(self) -> Balance: ...
 
     async def get_account(self) -> Account:
         """Return the account that the key belongs to."""
@@ -146,9 +144,7 @@ class ProcessorReads(Protocol):
 
     def list_prices(
         self, *, active: bool | None = None, since: datetime | None = None
-    ) -> AsyncIterator[Price | ItemUnreadable]:
-        """Yield prices."""
-        ...
+    ) -> AsyncIterator[Price | ItemUnreadable]: ...
 
     async def first_active_price(self) -> Price | None:
         """Return one active price, or None (`GET /v1/prices?limit=1&active=true`)."""
@@ -189,23 +185,17 @@ class ProcessorWrites(Protocol):
     A repeat under the same `idempotency_key` is answered as the first time.
     """
 
-    async def expire_session(self, session_id: str, *, idempotency_key: str) -> CheckoutSession:
-        """Expire an open session."""
-        ...
+    async def expire_session(self, session_id: str, *, idempotency_key: str) -> CheckoutSession: ...
 
     async def add_entry(self, list_id: str, value: str, *, idempotency_key: str) -> ListEntry:
         """Add an entry to a fraud screening list."""
         ...
 
-    async def remove_entry(self, entry_id: str) -> None:
-        """Remove an entry."""
-        ...
+    async def remove_entry(self, entry_id: str) -> None: ...
 
     async def create_configuration(
         self, name: str, methods: Mapping[str, bool], *, parent: str | None, idempotency_key: str
-    ) -> Configuration:
-        """Create a payment method configuration."""
-        ...
+    ) -> Configuration: ...
 
     async def update_configuration(
         self,

@@ -85,7 +85,6 @@ class AnalyticsApi:
         return self._logged("token", answer)
 
     async def report(self, request: Request) -> Response:
-        """Answer one report request."""
         body = await request.body()
         what = subject(body)
         self._calls[what] += 1

@@ -32,7 +32,6 @@ class Refused(Exception):
     challenge: str = ""
 
     def answer(self) -> Response:
-        """Return the answer."""
         error: Document = {"code": self.code, "message": self.message, "status": _STATUS[self.code]}
         if self.details:
             error["details"] = self.details

@@ -12,7 +12,6 @@ Keeps = Callable[[View], bool]
 
 
 def everything(_: View) -> bool:
-    """Keep every view."""
     return True
 
 

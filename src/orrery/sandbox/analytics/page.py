@@ -37,7 +37,6 @@ class AnalyticsPage:
         self._faults = faults
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
         return [
             Route(ADDRESS, self.show, methods=["GET"]),
             Route("/_analytics", self.state, methods=["GET", "POST"]),

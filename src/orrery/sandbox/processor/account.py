@@ -40,7 +40,6 @@ def open_account(world: World, prices: tuple[PriceSeed, ...]) -> None:
 
 
 def new_price(seed: PriceSeed, created: int) -> Document:
-    """Return a one-time price."""
     return {
         "id": seed.id,
         "object": "price",

@@ -21,7 +21,6 @@ class ApiError(Exception):
     extra: dict[str, str] = field(default_factory=dict[str, str])
 
     def body(self, request_id: str, base_url: str) -> Document:
-        """Return the error body."""
         error: Document = {"message": self.message, "type": self.type, **self.extra}
         error["request_log_url"] = f"{base_url}/#{request_id}"
         if self.code:

@@ -33,7 +33,6 @@ class PayPage:
         self._worlds = worlds
 
     def routes(self) -> list[Route]:
-        """Return the page's routes."""
         return [
             Route("/pay/{session}", self.show, methods=["GET"]),
             Route("/pay/{session}", self.submit, methods=["POST"]),

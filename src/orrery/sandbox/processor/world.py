@@ -28,7 +28,6 @@ def new_id(prefix: str, length: int = _SUFFIX_LENGTH) -> str:
 
 
 def mode_of(api_key: str) -> Mode:
-    """Return the mode that a key is for."""
     return "live" if "_live_" in api_key else "test"
 
 
@@ -59,7 +58,6 @@ class World:
 
     @property
     def livemode(self) -> bool:
-        """Whether this is the live world."""
         return self.mode == "live"
 
     def now(self) -> int:
