@@ -10,6 +10,7 @@ from orrery.owner.chain import LogEntry
 from orrery.owner.execution import Operation
 from orrery.owner.intents import Intent
 from orrery.ports.store import Delete, Put
+from orrery.runtime.collection import Changes
 from tests.support.approving import Desk
 from tests.support.checkout import BUYER, Shop
 from tests.support.clock import ManualClock
@@ -285,7 +286,7 @@ async def test_altered_and_proposed_once_more(shop: Shop) -> None:
     intent = await blocked(shop.approving)
     altered = intent.model_copy(update={"target": "another switch"})
     place = Put(f"intent:{intent.id}", altered.model_dump_json().encode())
-    await shop.approving.approvals.log.append("proposed", altered, quiet=True, writes=[place])
+    await shop.approving.approvals.log.append("proposed", altered, quiet=True, changes=Changes([place]))
     await shop.approving.alter(f"approval:{intent.id}", intent.digest(), altered.digest())
     assert not (await shop.privacy.erase(BUYER, "asked")).kept
     verified = await shop.approving.approvals.verify()

@@ -82,8 +82,8 @@ MUTATIONS = [
     Mutation(
         "a start is not fenced",
         "owner/intent_store.py",
-        "fence = [Unchanged(entry.key, entry.version)]",
-        "fence = list[Unchanged]()",
+        "fenced = self._progress.changes(intent.id, known, changed)",
+        "fenced = Changes([self._progress.put(changed, intent.id)])",
     ),
     Mutation("a target is used twice", "owner/approvals.py", ' or (use and use.state == "done")', ""),
     Mutation("a target that is under way is used again", "owner/approvals.py", " or is_open(use)", ""),
@@ -107,7 +107,10 @@ MUTATIONS = [
         "if False:",
     ),
     Mutation(
-        "an entry is written over", "owner/approval_log.py", "[unchanged, place, *checks]", "[unchanged, *checks]"
+        "an entry is written over",
+        "owner/approval_log.py",
+        "self._entries.changes(_number(entry), None, entry)",
+        "Changes([self._entries.put(entry, _number(entry))])",
     ),
     Mutation("personal data goes to the log", "owner/approval_log.py", "note=impersonal(note)", "note=note"),
     Mutation(
@@ -165,7 +168,7 @@ MUTATIONS = [
     Mutation(
         "a record that was set back counts",
         "owner/intent_store.py",
-        "why = why_not_begun(await self._log.states(), intent_id, target)",
+        "why = why_not_begun(await self._log.states(), known.id, target)",
         'why = ""',
     ),
     Mutation(
@@ -189,15 +192,20 @@ MUTATIONS = [
     Mutation(
         "what nobody can read is erased",
         "owner/intent_store.py",
-        "            if isinstance(known, RecordUnreadable):\n                raise Invalid(str(known))\n",
-        "            if isinstance(known, RecordUnreadable):\n                known = None\n",
+        "                raise Invalid(str(known))\n",
+        "                known = None\n",
     ),
     Mutation("a mark without a word in the log passes", "owner/audit.py", ", *(erased - confirmed)", ""),
-    Mutation("what waits is erased", "owner/intent_store.py", " or (known and not is_over(known[1], now))", ""),
+    Mutation(
+        "what waits is erased",
+        "owner/intent_store.py",
+        "if known and not is_over(known.record, now):",
+        "if False:",
+    ),
     Mutation(
         "an altered intent is erased",
         "owner/intent_store.py",
-        "            if known and known[1].digest != proposal.intent.digest():\n",
+        "            if known and known.record.digest != proposal.intent.digest():\n",
         "            if False:\n",
     ),
     Mutation(

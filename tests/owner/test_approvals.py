@@ -276,7 +276,7 @@ async def test_many_after_a_restore() -> None:
     await Restoration(store, desk.clock, Outbox(store, desk.clock, {})).settle()
     store.scanned = count
     assert [one.in_words(desk.clock.now()) for one in await desk.approvals.proposals()] == ["done"] * 20
-    assert len(scans) == 4, "intents and log, each to its end"
+    assert len(scans) == 2, "intents and log, each to its end"
 
 
 async def test_progress_that_cannot_be_read(desk: Desk) -> None:

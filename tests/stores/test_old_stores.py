@@ -81,7 +81,7 @@ async def test_the_approval_log_holds(store_file: Path) -> None:
     try:
         log = ApprovalLog(store, clock)
         assert await log.broken_at() is None
-        steps = IntentStore(store, log)
+        steps = IntentStore(store, clock, log)
         assert await steps.unreadable() == []
         proposals = await steps.proposals()
         assert len(proposals) == 2

@@ -16,7 +16,7 @@ from orrery.errors import Invalid, RecordUnreadable
 from orrery.owner.audit import AuditResult, erased_as_proposed, read_head
 from orrery.owner.intents import NAMESPACE
 from orrery.owner.public_keys import public_key
-from orrery.owner.stored import unreadable
+from orrery.runtime.collection import unreadable
 
 group = typer.Typer(no_args_is_help=True)
 
@@ -37,7 +37,7 @@ def list_intents(
     async def read(orrery: Orrery) -> tuple[list[Row], list[RecordUnreadable]]:
         now = orrery.clock.now()
         found = [intent_row(one, now) for one in await orrery.approvals.proposals()]
-        damaged = [unreadable(entry) for entry in await orrery.approvals.unreadable()]
+        damaged = [unreadable(entry.key) for entry in await orrery.approvals.unreadable()]
         return sorted(found, key=lambda row: row["state"] != "waiting"), damaged
 
     found, damaged = with_services(config, read)

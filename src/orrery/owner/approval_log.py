@@ -1,8 +1,8 @@
 """The approval log in the store: appended to in the same commit as what it tells about (decision 15)."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 
-from orrery.errors import StoreUnavailable
+from orrery.errors import RecordUnreadable, StoreUnavailable
 from orrery.owner import outbox
 from orrery.owner.chain import (
     EntryKind,
@@ -15,17 +15,17 @@ from orrery.owner.chain import (
     last_states,
 )
 from orrery.owner.intents import Intent
-from orrery.owner.stored import readable
 from orrery.ports.clock import Clock
-from orrery.ports.store import Absent, Check, Conflict, Entry, Put, Store, Unchanged, Write
-from orrery.runtime.collection import Changes, commit
+from orrery.ports.store import Conflict, Store, Write
+from orrery.runtime.collection import Changes, Collection, Stored, commit, compare_and_set, parse
 
 LOG = "approval-log:"
 HEAD = "approval-log-head"
 
-_ROUNDS = 20
 _WITHOUT_PUSH: tuple[EntryKind, ...] = ("proposed", "withdrawn", "started", "closed")
 UNSIGNED = SignedStatement()
+NOTHING = Changes()
+TOO_BUSY = "The log is being written to all the time; try again."
 _DAMAGED = "The approval log is damaged, so nothing was written: see `orrery approvals verify`."
 
 
@@ -35,8 +35,10 @@ class ApprovalLog:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
+        self._entries = Collection(store, clock, LogEntry, LOG)
+        self._head = Collection(store, clock, LogEntry, HEAD)
 
-    async def append(  # noqa: PLR0913  what belongs to an entry and to its one commit
+    async def append(
         self,
         kind: EntryKind,
         intent: Intent,
@@ -45,10 +47,9 @@ class ApprovalLog:
         target: str = "",
         signed: SignedStatement = UNSIGNED,
         quiet: bool = False,
-        writes: Sequence[Write] = (),
-        checks: Sequence[Check] = (),
+        changes: Changes = NOTHING,
     ) -> bool:
-        """Append in one commit with `writes`; return False, with nothing written, when one of `checks` failed.
+        """Append in one commit with `changes`; return False, with nothing written, when one of its checks failed.
 
         The same commit enqueues a push about the entry, unless `quiet`.
         Raises `StoreUnavailable` rather than write over an entry.
@@ -66,39 +67,39 @@ class ApprovalLog:
             signature=signed.signature,
             signer=signed.signer,
         )
-        for _ in range(_ROUNDS):
-            head = await self._head()
-            entry = following(head[1] if head else None, new)
-            place = Absent(_key(entry))
-            stored = [*_stored(entry), *([] if quiet else _pushes(entry))]
-            unchanged = Unchanged(HEAD, head[0].version) if head else Absent(HEAD)
-            outcome = await commit(self._store, Changes([*stored, *writes], [unchanged, place, *checks]))
+
+        async def attempt() -> bool | Conflict:
+            head = await self._sound_head()
+            entry = following(head.record if head else None, new)
+            stored = self._head.changes("", head, entry) + self._entries.changes(_number(entry), None, entry)
+            enqueued = Changes([] if quiet else _pushes(entry))
+            outcome = await commit(self._store, stored + enqueued + changes)
             if not isinstance(outcome, Conflict):
                 return True
-            if set(outcome.keys) - {HEAD, place.key}:
+            if set(outcome.keys) - {check.key for check in stored.checks}:
                 return False
             if HEAD not in outcome.keys:
                 raise StoreUnavailable(_DAMAGED)
-        raise StoreUnavailable("The store is too busy to write the approval log; nothing was written.")
+            return outcome
+
+        busy = "The store is too busy to write the approval log; nothing was written."
+        return await compare_and_set(attempt, busy)
 
     async def entries(self) -> AsyncIterator[LogEntry | None]:
         """Yield the log, the oldest entry first; None stands for one that cannot be read."""
-        after = None
-        while page := await self._store.scan(LOG, after=after):
-            after = page[-1].key
-            for entry in page:
-                found = readable(LogEntry, entry)
-                yield found if found and _key(found) == entry.key else None
+        async for entry in self._entries.entries():
+            found = parse(LogEntry, entry.value)
+            yield found if found and self._entries.key(_number(found)) == entry.key else None
 
     async def newest(self, limit: int) -> list[LogEntry]:
         """Return at most `limit` readable entries, the newest first."""
-        page = await self._store.scan(LOG, limit=limit, reverse=True)
-        return [found for entry in page if (found := readable(LogEntry, entry))]
+        pages = self._entries.pages(limit=limit, newest_first=True)
+        return [one.record async for page in pages for one in page.records]
 
     async def head(self) -> LogEntry | None:
         """Return what the store holds for the last entry, or None when there is none or it cannot be read."""
-        entry = await self._store.get(HEAD)
-        return readable(LogEntry, entry)
+        found = await self._head.find()
+        return found.record if found else None
 
     async def broken_at(self) -> int | None:
         """Return the first number at which an entry is missing, altered, or not where it belongs."""
@@ -113,30 +114,23 @@ class ApprovalLog:
 
     async def _whole(self) -> tuple[list[LogEntry | None], LogEntry | None]:
         """Return all entries, and what the store holds for the last of them."""
-        for _ in range(_ROUNDS):
+
+        async def attempt() -> tuple[list[LogEntry | None], LogEntry | None] | Conflict:
             head = await self.head()
             entries = [entry async for entry in self.entries()]
-            if head == await self.head():
-                return entries, head
-        raise StoreUnavailable("The log is being written to all the time; try again.")
+            return (entries, head) if head == await self.head() else Conflict((HEAD,))
 
-    async def _head(self) -> tuple[Entry, LogEntry] | None:
-        entry = await self._store.get(HEAD)
-        if entry is None:
-            return None
-        found = readable(LogEntry, entry)
-        if found is None:
-            raise StoreUnavailable(_DAMAGED)
-        return entry, found
+        return await compare_and_set(attempt, TOO_BUSY)
+
+    async def _sound_head(self) -> Stored[LogEntry] | None:
+        try:
+            return await self._head.get()
+        except RecordUnreadable:
+            raise StoreUnavailable(_DAMAGED) from None
 
 
-def _key(entry: LogEntry) -> str:
-    return f"{LOG}{entry.number:012d}"
-
-
-def _stored(entry: LogEntry) -> list[Write]:
-    value = entry.to_bytes()
-    return [Put(_key(entry), value), Put(HEAD, value)]
+def _number(entry: LogEntry) -> str:
+    return f"{entry.number:012d}"
 
 
 def _pushes(entry: LogEntry) -> list[Write]:

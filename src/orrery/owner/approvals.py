@@ -15,13 +15,13 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from orrery.errors import ApprovalRefused, Invalid, Overtaken, StoreUnavailable
+from orrery.errors import ApprovalRefused, Invalid, Overtaken
 from orrery.owner import outbox
-from orrery.owner.approval_log import ApprovalLog
+from orrery.owner.approval_log import HEAD, TOO_BUSY, ApprovalLog
 from orrery.owner.audit import AuditResult, Head, audit
 from orrery.owner.chain import SignedStatement
 from orrery.owner.execution import Executor, Operation, OperationCall
-from orrery.owner.intent_store import IntentStore, Proposal, intent_key, stored_progress
+from orrery.owner.intent_store import IntentStore, Proposal
 from orrery.owner.intents import Intent, Statement, read_statement
 from orrery.owner.progress import (
     AHEAD,
@@ -38,7 +38,8 @@ from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.panels import Panel
 from orrery.ports.signatures import Signatures
-from orrery.ports.store import Absent, Entry, Put, Store, Write
+from orrery.ports.store import Conflict, Entry, Store, Write
+from orrery.runtime.collection import compare_and_set
 from orrery.syntax.lines import is_line
 
 _NEWEST = 500
@@ -46,7 +47,6 @@ _NEWEST = 500
 
 LONGEST_REASON = 500
 """Characters of a reason."""
-_ROUNDS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Approvals:
     ) -> None:
         """`deployment` identifies this deployment; `forbidden` are the secrets, which no intent may contain."""
         self.log = ApprovalLog(store, clock)
-        self._intents = IntentStore(store, self.log)
+        self._intents = IntentStore(store, clock, self.log)
         self._executor = Executor(clock, self._intents)
         self._clock = clock
         self._signatures = signatures
@@ -104,11 +104,8 @@ class Approvals:
             proposed_at=now,
             salt=secrets.token_hex(16),
         )
-        stored = self._without_secrets(intent)
-        progress = Progress(intent_id=intent.id, digest=intent.digest(), changed_at=now)
-        writes = [Put(intent_key(intent.id), stored), stored_progress(progress), *_queued(intent, now)]
-        if not await self.log.append("proposed", intent, writes=writes, checks=[Absent(intent_key(intent.id))]):
-            raise StoreUnavailable("The store holds this intent already; nothing was written.")
+        self._refuse_secrets(intent)
+        await self._intents.propose(intent, _queued(intent, now))
         return intent
 
     async def proposal(self, intent_id: str) -> Proposal:
@@ -254,13 +251,16 @@ class Approvals:
         `remembered` is a head from an earlier push; `signatures` may know keys that are no longer in use.
         """
         checks = signatures or self._signatures
-        for _ in range(_ROUNDS):
+
+        async def attempt() -> AuditResult | Conflict:
             head = await self.log.head()
             entries = [entry async for entry in self.log.entries()]
             proposals, erased = await self.proposals(), await self._intents.erased()
-            if head == await self.log.head():
-                return await audit(entries, head, proposals, erased, checks, remembered)
-        raise StoreUnavailable("The log is being written to all the time; try again.")
+            if head != await self.log.head():
+                return Conflict((HEAD,))
+            return await audit(entries, head, proposals, erased, checks, remembered)
+
+        return await compare_and_set(attempt, TOO_BUSY)
 
     async def finding(self) -> Finding:
         """Return whether the chain of the log is unbroken; signatures and intents are not checked."""
@@ -276,15 +276,14 @@ class Approvals:
             raise ApprovalRefused(f"The operation {intent.operation} is none that this version carries out.")
         return operation
 
-    def _without_secrets(self, intent: Intent) -> bytes:
-        """Return the intent as it is stored; raise `Invalid` when a secret of this deployment is in it."""
+    def _refuse_secrets(self, intent: Intent) -> None:
+        """Raise `Invalid` when a secret of this deployment is in the intent."""
         try:
             stored = intent.to_bytes()
         except ValueError:
             raise Invalid("The intent holds text that is not valid Unicode.") from None
         if any(json.dumps(secret, ensure_ascii=False)[1:-1].encode() in stored for secret in self._forbidden):
             raise Invalid("The intent holds a secret of this deployment.")
-        return stored
 
     async def _checked(
         self,

@@ -1,6 +1,6 @@
 """How intents and how far they have come are kept: each step is one commit with its entry in the log."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,13 +9,13 @@ from orrery.owner.approval_log import UNSIGNED, ApprovalLog
 from orrery.owner.chain import BEGINNINGS, EntryKind, LoggedStates, SignedStatement, last_states, why_not_begun
 from orrery.owner.intents import Erased, Intent
 from orrery.owner.progress import Progress, in_words, is_over
-from orrery.owner.stored import readable, tried, unreadable
-from orrery.ports.store import Absent, Entry, Put, Store, Unchanged, Write
+from orrery.ports.clock import Clock
+from orrery.ports.store import Absent, Conflict, Entry, Store, Write
+from orrery.runtime.collection import Changes, Collection, Stored, compare_and_set, parse, unreadable
 
 INTENT = "intent:"
 STATE = "approval:"
 
-_ROUNDS = 20
 _VOID = {"": "void", "proposed": "void", "approved": "void", "started": "unknown"}
 
 
@@ -52,77 +52,79 @@ class Proposal:
 class IntentStore:
     """Reads and erases intents, and stores each change of their progress."""
 
-    def __init__(self, store: Store, log: ApprovalLog) -> None:
-        self._store = store
+    def __init__(self, store: Store, clock: Clock, log: ApprovalLog) -> None:
+        self._intents = Collection(store, clock, Intent, INTENT)
+        self._erased = Collection(store, clock, Erased, INTENT)
+        self._progress = Collection(store, clock, Progress, STATE)
         self._log = log
+
+    async def propose(self, intent: Intent, told: Sequence[Write]) -> None:
+        """Store a new intent, in one commit with `told`; raise `StoreUnavailable` when there is one of its id."""
+        progress = Progress(intent_id=intent.id, digest=intent.digest(), changed_at=intent.proposed_at)
+        writes = [self._progress.put(progress, intent.id), *told]
+        stored = self._intents.changes(intent.id, None, intent) + Changes(writes)
+        if not await self._log.append("proposed", intent, changes=stored):
+            raise StoreUnavailable("The store holds this intent already; nothing was written.")
 
     async def proposal(self, intent_id: str) -> Proposal:
         """Return one intent and how far it has come; raise `NotFound` and `RecordUnreadable`."""
-        entry = await self._store.get(intent_key(intent_id))
-        if entry is None:
+        try:
+            found = await self._intents.get(intent_id)
+        except RecordUnreadable:
+            if await self._erased.find(intent_id):
+                why = "This intent was erased; `orrery approvals log` tells what became of it."
+                raise NotFound(why) from None
+            raise
+        if found is None:
             raise NotFound("There is no such intent; `orrery approvals list --all` shows those that there are.")
-        if readable(Erased, entry):
-            raise NotFound("This intent was erased; `orrery approvals log` tells what became of it.")
-        intent = readable(Intent, entry)
-        if intent is None or intent.id != intent_id:
-            raise unreadable(entry)
+        if not _is_in_its_place(found):
+            raise unreadable(self._intents.key(intent_id))
         known = await self._known(intent_id)
-        return (
-            Proposal(intent, known[1]) if isinstance(known, tuple) else _void(intent, await self._logged(), known)
-        )
+        if isinstance(known, Stored):
+            return Proposal(found.record, known.record)
+        return _void(found.record, await self._logged(), known)
 
     async def proposals(self) -> list[Proposal]:
         """Return every intent that can be read, the newest first."""
         found: list[Proposal] = []
         logged: LoggedStates | None = None
-        async for entry in self._entries():
-            intent = readable(Intent, entry)
-            if intent is None or entry.key != intent_key(intent.id):
-                continue
-            known = await self._known(intent.id)
-            if isinstance(known, tuple):
-                found.append(Proposal(intent, known[1]))
+        for one in filter(_is_in_its_place, (await self._intents.all()).records):
+            known = await self._known(one.id)
+            if isinstance(known, Stored):
+                found.append(Proposal(one.record, known.record))
                 continue
             if logged is None:  # a restore makes every approval void: the log is read once for all of them
                 logged = await self._logged()
-            found.append(_void(intent, logged, known))
+            found.append(_void(one.record, logged, known))
         return sorted(found, key=lambda one: one.intent.proposed_at, reverse=True)
 
     async def unreadable(self) -> list[Entry]:
         """Return the entries in an intent's place that hold neither one nor what is left of one."""
-        return [entry async for entry in self._entries() if not _holds_its_own(entry)]
+        return [entry async for entry in self._intents.entries() if not _holds_its_own(entry)]
 
     async def erased(self) -> set[str]:
         """Return the ids of the intents that are erased."""
-        found = [(entry.key, readable(Erased, entry)) async for entry in self._entries()]
-        return {one.id for key, one in found if one and key == intent_key(one.id)}
+        return {one.id for one in filter(_is_in_its_place, (await self._erased.all()).records)}
 
     async def erase(self, intent_id: str, reason: str, now: datetime) -> None:
         """Let go of what an intent says; raise `Invalid` when it was altered, or something may come of it."""
-        for _ in range(_ROUNDS):
-            entry, proposal = await self._store.get(intent_key(intent_id)), await self.proposal(intent_id)
-            known = await self._known(intent_id)
+
+        async def attempt() -> Conflict | None:
+            unchanged = await self._intents.unchanged(intent_id)
+            proposal, known = await self.proposal(intent_id), await self._known(intent_id)
             if isinstance(known, RecordUnreadable):
                 raise Invalid(str(known))
-            if entry is None or (known and not is_over(known[1], now)):
+            if known and not is_over(known.record, now):
                 raise Invalid(f"It is {proposal.in_words(now)}: what comes of it must be known first.")
-            if known and known[1].digest != proposal.intent.digest():
+            if known and known.record.digest != proposal.intent.digest():
                 raise Invalid("It was altered: see `orrery approvals verify`.")
-            writes: list[Write] = [Put(entry.key, Erased(id=intent_id, erased_at=now).to_bytes())]
-            unchanged = [Unchanged(entry.key, entry.version)]
+            changes = Changes([self._erased.put(Erased(id=intent_id, erased_at=now), intent_id)], [unchanged])
             if known:
-                writes.append(stored_progress(known[1].without_notes()))
-                unchanged.append(Unchanged(known[0].key, known[0].version))
-            if await self._log.append("erased", proposal.intent, reason, writes=writes, checks=unchanged):
-                return
-        raise StoreUnavailable("The store is too busy to erase the intent.")
+                changes += self._progress.changes(intent_id, known, known.record.without_notes())
+            done = await self._log.append("erased", proposal.intent, reason, changes=changes)
+            return None if done else _overtaken(changes)
 
-    async def _entries(self) -> AsyncIterator[Entry]:
-        after = None
-        while page := await self._store.scan(INTENT, after=after):
-            after = page[-1].key
-            for entry in page:
-                yield entry
+        await compare_and_set(attempt, "The store is too busy to erase the intent.")
 
     async def advance(
         self,
@@ -135,59 +137,52 @@ class IntentStore:
         signed: SignedStatement = UNSIGNED,
     ) -> Progress:
         """Bring an intent one step on, in one commit with the log; None of `change` leaves it as it is."""
-        for _ in range(_ROUNDS):
+
+        async def attempt() -> Progress | Conflict:
             known = await self._known(intent.id)
             if known is None:
                 raise StoreUnavailable("The store was restored meanwhile: the log does not tell the outcome.")
             if isinstance(known, RecordUnreadable):
                 raise known
-            entry, progress = known
             # Asked after the progress was read: an erasure writes that too, so that a later one breaks the fence.
-            is_erased = await self._is_erased(intent.id)
+            is_erased = await self._erased.find(intent.id) is not None
             if is_erased and kind in BEGINNINGS:
                 raise Overtaken("The intent was erased meanwhile.")
-            changed = change(progress)
+            changed = change(known.record)
             if changed is None:
-                return progress
-            if kind in BEGINNINGS and (why := await self._why_not_begun(entry, intent.id, target)):
+                return known.record
+            if kind in BEGINNINGS and (why := await self._why_not_begun(known, target)):
                 raise ApprovalRefused(f"The approval is used: {why}. Its record in the store was set back.")
             if is_erased:
                 changed = changed.without_notes()
-            fence = [Unchanged(entry.key, entry.version)]
-            written = [stored_progress(changed)]
-            if await self._log.append(
-                kind, intent, note, target=target, signed=signed, writes=written, checks=fence
-            ):
-                return changed
-        raise StoreUnavailable("The store is too busy to note how far the intent has come.")
+            fenced = self._progress.changes(intent.id, known, changed)
+            done = await self._log.append(kind, intent, note, target=target, signed=signed, changes=fenced)
+            return changed if done else _overtaken(fenced)
 
-    async def _why_not_begun(self, entry: Entry, intent_id: str, target: str) -> str:
-        """Return why the log lets nothing begin, unless `entry`, and with it the log, was changed meanwhile.
+        return await compare_and_set(attempt, "The store is too busy to note how far the intent has come.")
 
-        The record in `entry` can be put back as it was, the log cannot: `verify` would tell.
+    async def _why_not_begun(self, known: Stored[Progress], target: str) -> str:
+        """Return why the log lets nothing begin, unless `known`, and with it the log, was changed meanwhile.
+
+        That record can be put back as it was, the log cannot: `verify` would tell.
         """
-        why = why_not_begun(await self._log.states(), intent_id, target)
-        now = await self._store.get(entry.key) if why else entry
-        return why if now and now.version == entry.version else ""
+        why = why_not_begun(await self._log.states(), known.id, target)
+        now = await self._progress.find(known.id) if why else known
+        return why if now and now.version == known.version else ""
 
     async def close_void(self, proposal: Proposal, reason: str) -> None:
         """Note that nobody can find out what became of an intent under way before a restore; raise `Invalid`."""
         if proposal.damaged or _VOID.get(proposal.logged, proposal.logged) != "unknown":
             raise Invalid(proposal.why_void)
-        still_void = [Absent(f"{STATE}{proposal.intent.id}")]
-        if not await self._log.append("closed", proposal.intent, reason, checks=still_void):
+        still_void = Changes(checks=[Absent(self._progress.key(proposal.intent.id))])
+        if not await self._log.append("closed", proposal.intent, reason, changes=still_void):
             raise StoreUnavailable("The intent was changed meanwhile; nothing was written.")
 
-    async def _is_erased(self, intent_id: str) -> bool:
-        entry = await self._store.get(intent_key(intent_id))
-        return readable(Erased, entry) is not None
-
-    async def _known(self, intent_id: str) -> tuple[Entry, Progress] | RecordUnreadable | None:
-        entry = await self._store.get(f"{STATE}{intent_id}")
-        if entry is None:
-            return None
-        progress = tried(Progress, entry)
-        return progress if isinstance(progress, RecordUnreadable) else (entry, progress)
+    async def _known(self, intent_id: str) -> Stored[Progress] | RecordUnreadable | None:
+        try:
+            return await self._progress.get(intent_id)
+        except RecordUnreadable as error:
+            return error
 
     async def _logged(self) -> LoggedStates:
         entries = [entry async for entry in self._log.entries()]
@@ -198,15 +193,15 @@ def _void(intent: Intent, logged: LoggedStates, damaged: RecordUnreadable | None
     return Proposal(intent, None, logged.get((intent.id, ""), ""), damaged)
 
 
+def _overtaken(changes: Changes) -> Conflict:
+    """Return what the log reports of changes in whose place another was first."""
+    return Conflict(tuple(check.key for check in changes.checks))
+
+
+def _is_in_its_place(found: Stored[Intent] | Stored[Erased]) -> bool:
+    return found.id == found.record.id
+
+
 def _holds_its_own(entry: Entry) -> bool:
-    found = readable(Intent, entry) or readable(Erased, entry)
-    return found is not None and entry.key == intent_key(found.id)
-
-
-def intent_key(intent_id: str) -> str:
-    return f"{INTENT}{intent_id}"
-
-
-def stored_progress(progress: Progress) -> Put:
-    """Return the write that keeps how far an intent has come."""
-    return Put(f"{STATE}{progress.intent_id}", progress.to_bytes())
+    found = parse(Intent, entry.value) or parse(Erased, entry.value)
+    return found is not None and entry.key == f"{INTENT}{found.id}"
