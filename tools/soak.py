@@ -48,6 +48,12 @@ def guards() -> Failures:
     yield from failures("guards", run("./run", "test", "tests/guards", SOAK="1"))
 
 
+def simulations() -> Failures:
+    """Let weeks pass in which the analytics provider fails in every way."""
+    say("Weeks of failures of the analytics provider, minute by minute:\n")
+    yield from failures("simulations", run("./run", "test", "tests/live/test_quota_weeks.py", SOAK="1"))
+
+
 def rehearsal() -> Failures:
     """Type the page that leads to live, on a fresh Debian with its own systemd and nginx."""
     say("docs/how-to/go-live.md, typed on a fresh Debian:\n")
@@ -59,6 +65,7 @@ PARTS: dict[str, Callable[[], Failures]] = {
     "load": load,
     "strangers": strangers,
     "guards": guards,
+    "simulations": simulations,
     "rehearsal": rehearsal,
 }
 
