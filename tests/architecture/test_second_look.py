@@ -142,5 +142,5 @@ def test_the_soak_has_no_such_part(tmp_path: Path) -> None:
     code, lines = Checkout(tmp_path, outcome(7)).does("tools.soak", "loud")
     assert (code, lines) == (
         2,
-        ["There is no part 'loud' of the soak; there are kills, load, strangers, guards, rehearsal."],
+        ["There is no part 'loud' of the soak; there are kills, load, strangers, guards, simulations, rehearsal."],
     )

@@ -146,20 +146,20 @@ async def test_the_command_shows_the_id_that_the_workers_know() -> None:
 
 async def test_the_workers_look_every_five_minutes_or_not_at_all() -> None:
     """There is a job when something is sold and the key is there."""
-    (job,) = Shop().fraud.jobs()
+    (job,) = Shop().fraud.parts().jobs
     assert (job.name, job.every) == (FraudWatch.JOB, timedelta(minutes=5))
-    assert Shop(watches=False).fraud.jobs() == []
+    assert not Shop(watches=False).fraud.parts().jobs
 
 
 async def test_the_panel_tells_kinds_and_counts() -> None:
     """The owner's page shows what was found, without anything personal."""
     shop = Shop()
-    assert (await shop.fraud.panel()).headline == "Not looked yet."
+    assert (await shop.fraud.watch.panel()).headline == "Not looked yet."
     await shop.look()
-    assert (await shop.fraud.panel()).tone == "good"
+    assert (await shop.fraud.watch.panel()).tone == "good"
     shop.decline(-20, -10, 0, card_fingerprint=CARD, email=EMAIL)
     await shop.look()
-    panel = await shop.fraud.panel()
+    panel = await shop.fraud.watch.panel()
     assert (panel.headline, panel.tone) == (f"3 in the 24 hours before {utc_text(shop.clock.now())}.", "attention")
     assert {row[1:4] for row in panel.rows} == {
         (name, "3", "0") for name in ("client address", "card", "e-mail address")
@@ -172,6 +172,6 @@ async def test_the_panel_tells_when_nobody_looks() -> None:
     shop = Shop()
     await shop.look()
     shop.clock.advance(3 * EVERY.total_seconds() + 1)
-    panel = await shop.fraud.panel()
+    panel = await shop.fraud.watch.panel()
     assert (panel.headline, panel.tone) == ("The last look was 15 min 1 s ago.", "bad")
-    assert (await Shop(watches=False).fraud.panel()).tone == "plain"
+    assert (await Shop(watches=False).fraud.watch.panel()).tone == "plain"

@@ -240,7 +240,7 @@ def test_readiness_of_a_failing_job(journey: Journey) -> None:
     async def findings() -> list[Finding]:
         async with opened(settings, secrets) as orrery:
             orrery.workers.failing["reconcile"] = f"The record access:{journey.sold} cannot be read."
-            return [one for one in await orrery.parts.all() if one.part == "job: reconcile"]
+            return [one for one in await orrery.findings.all() if one.part == "job: reconcile"]
 
     (found,) = asyncio.run(findings())
     assert journey.shop.reference(journey.sold) in found.why

@@ -12,6 +12,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.live.domain import LiveDomain, LivePlan
 from orrery.live.monitor import EVERY
 from orrery.live.quota import Limits
+from orrery.live.routes import PATH
 from orrery.owner.outbox import Outbox
 from orrery.owner.tasks import Tasks
 from orrery.ports.counter import PublicCount, Scope
@@ -47,7 +48,9 @@ class OwnReads:
     async def read(self, scope: Scope) -> PublicCount | None:
         """Return what a visitor is told now."""
         assert self.live
-        answer = await self.live.fast()[b"realtime=1" if scope == "site" else b"realtime=cosmos"].answer()
+        answer = (
+            await self.live.parts().reads[PATH][b"realtime=1" if scope == "site" else b"realtime=cosmos"].answer()
+        )
         told = json.loads(answer.body)
         count, at = told.get("active", told.get("totalUnique")), told["generated_at"]
         moment = datetime.fromisoformat(at) if at else None
@@ -74,7 +77,7 @@ class Station:
             self.store, self.clock, self.analytics, reads, self.tracker, self.plan, Tasks(), holder="one"
         )
         reads.live = live
-        async with at_work(self.store, self.clock, live.jobs()):
+        async with at_work(self.store, self.clock, [*live.parts().jobs]):
             yield
 
     async def seconds(self, count: int) -> None:

@@ -22,6 +22,7 @@ from orrery.errors import NotConfigured, StoreUnavailable
 from orrery.live import keys
 from orrery.live.domain import LiveDomain, LivePlan
 from orrery.live.quota import Limits
+from orrery.live.routes import PATH
 from orrery.owner.tasks import Tasks
 from orrery.ports.store import Put
 from tests.support.analytics import MemoryAnalytics, failure
@@ -87,7 +88,9 @@ def service_of(deployment: LivePlan) -> Service:
         store, clock, analytics, HttpCounter("https://counter.invalid"), tracker, deployment, Tasks(), holder="one"
     )
     app = public_app([live.routes.router()], [], found(), Metrics())
-    return Service(FastReads(app, live.PATH, live.fast(), lambda _method, _status: None), analytics, store, clock)
+    return Service(
+        FastReads(app, PATH, live.parts().reads[PATH], lambda _method, _status: None), analytics, store, clock
+    )
 
 
 @pytest.fixture

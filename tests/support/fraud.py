@@ -184,7 +184,7 @@ class Shop:
         """Return what another process has over the same store."""
         screen, plan = self.screen, FraudPlan(self.watches, OWN)
         fraud = FraudDomain(self.store, self.clock, screen, screen, self.approvals, screen.address_of, plan)
-        self.approvals.allow(*fraud.operations())
+        self.approvals.allow(*fraud.parts().operations)
         return fraud
 
     def decline(self, *seconds: float, address: str | None = ADDRESS, **other: Any) -> None:  # noqa: ANN401  any field of a charge

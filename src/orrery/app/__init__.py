@@ -5,12 +5,12 @@ import platform
 import secrets as random
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import timedelta
-from functools import partial
+from dataclasses import dataclass
 
 from orrery.adapters.public_counter import HttpCounter
 from orrery.adapters.sqlite import SqliteStore
 from orrery.adapters.ssh_keygen import SshKeygen
+from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.objects import read_event
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
@@ -27,29 +27,27 @@ from orrery.app.adapters import (
     trust_of,
 )
 from orrery.app.deployment import Orrery
-from orrery.app.parts import Parts
+from orrery.app.findings import Findings
+from orrery.app.owner import approvals_parts, backups_parts, notifications_parts, secrets_parts, watch_parts
 from orrery.checkout.domain import CheckoutDomain
 from orrery.checkout.lookup import index_key
-from orrery.checkout.rekeying import rekey_imports
 from orrery.edge.auth import AdminBasic
 from orrery.errors import StoreError
 from orrery.fraud.domain import FraudDomain
 from orrery.live.domain import LiveDomain
 from orrery.logs import refer_to_sessions
+from orrery.module import Parts, refuse_duplicates
 from orrery.owner.approvals import Approvals
-from orrery.owner.baseline import EVERY
 from orrery.owner.fingerprints import Fingerprints, SecretObservations
 from orrery.owner.health import OwnerHealth
 from orrery.owner.heartbeat_job import HeartbeatJob
 from orrery.owner.intents import NAMESPACE
-from orrery.owner.outbox import CHANNELS, Channel, Outbox
+from orrery.owner.outbox import Channel, Outbox
 from orrery.owner.readiness import Readiness
 from orrery.owner.references import References, ReferringNotifier
 from orrery.owner.secrets_check import HeldSecrets, SecretsCheck
 from orrery.owner.tasks import Tasks
-from orrery.owner.watch import EVERY as WATCH_EVERY
-from orrery.owner.watch import OutageWatch
-from orrery.owner.workers import Job, Workers
+from orrery.owner.workers import Workers
 from orrery.ports.clock import Clock
 from orrery.ports.notifier import Notifier
 from orrery.ports.store import Store
@@ -65,9 +63,10 @@ async def opened(settings: Settings, secrets: Secrets) -> AsyncGenerator[Orrery]
     clock = clock_of(settings)
     store, tasks = await SqliteStore.open(settings.store.path, clock), Tasks()
     try:
-        key = await index_key(store)
-        await rekey_imports(store, clock, key)
-        yield _composed(settings, secrets, clock, store, key, tasks)
+        orrery = _composed(_Ground(settings, secrets, clock, store, await index_key(store), tasks))
+        for migrate in (one for parts in orrery.modules for one in parts.migrations):
+            await migrate()
+        yield orrery
     finally:
         await tasks.finish()
         await store.close()
@@ -81,42 +80,53 @@ async def opened_for_examination(settings: Settings, secrets: Secrets) -> AsyncG
             orrery = await stack.enter_async_context(opened(settings, secrets))
         except StoreError as error:
             clock, nobodys_key = clock_of(settings), random.token_bytes(32)
-            orrery = _composed(settings, secrets, clock, UnavailableStore(error), nobodys_key, Tasks())
+            ground = _Ground(settings, secrets, clock, UnavailableStore(error), nobodys_key, Tasks())
+            orrery = _composed(ground)
         yield orrery
 
 
-def _composed(
-    settings: Settings, secrets: Secrets, clock: Clock, store: Store, key: bytes, tasks: Tasks
-) -> Orrery:
-    trust = trust_of(settings)
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """What everything is composed over."""
+
+    settings: Settings
+    secrets: Secrets
+    clock: Clock
+    store: Store
+    key: bytes
+    tasks: Tasks
+
+
+def _composed(ground: _Ground) -> Orrery:
+    settings, secrets, clock, store = ground.settings, ground.secrets, ground.clock, ground.store
+    trust, holder = trust_of(settings), random.token_hex(8)
     connection = processor_connection(settings, secrets, trust)
-    reads, writes = StripeReads(connection), StripeWrites(connection)
-    approvals = _approvals(settings, secrets, clock, store, key)
-    checkout = CheckoutDomain(
-        store,
-        clock,
-        StripeProcessor(connection),
-        reads,
-        writes,
-        approvals,
-        read_event,
-        settings.checkout_plan(secrets),
-        tasks,
-        index_key=key,
-    )
+    reads, writes, approvals = StripeReads(connection), StripeWrites(connection), _approvals(ground)
+    checkout = _checkout(ground, connection, approvals)
     fraud = FraudDomain(store, clock, reads, writes, approvals, checkout.address_of, settings.fraud_plan(secrets))
-    approvals.allow(*checkout.operations(), *fraud.operations())
-    holder = random.token_hex(8)
-    live = _live(settings, secrets, clock, store, tasks, holder, trust)
-    references = References.of_store(key)
+    live = _live(ground, trust, holder)
+    references = References.of_store(ground.key)
     refer_to_sessions(references.within)
     notifiers = _referring(notifiers_of(settings, secrets, clock, trust), references)
-    outbox = Outbox(store, clock, notifiers)
-    workers = Workers(store, clock, holder)
+    outbox, workers = Outbox(store, clock, notifiers), Workers(store, clock, holder)
+    modules: list[Parts] = []
     health = OwnerHealth(store, outbox, workers.failing, notifiers)
-    secrets_check = _secrets_check(settings, secrets, clock, store, key)
-    parts = Parts(health, checkout, live, secrets_check, references, snapshots_of(settings), clock)
-    orrery = Orrery(
+    findings, secrets_check = Findings(health, references, modules), _secrets_check(ground)
+    readiness = Readiness(findings.all, clock)
+    modules += [
+        notifications_parts(outbox, findings),
+        watch_parts(store, clock, readiness, _heartbeat(settings, trust, workers, outbox)),
+        checkout.parts(),
+        fraud.parts(),
+        live.parts(),
+        approvals_parts(approvals),
+        secrets_parts(secrets_check),
+        backups_parts(snapshots_of(settings), clock),
+    ]
+    refuse_duplicates(modules)
+    approvals.allow(*(one for parts in modules for one in parts.operations))
+    workers.add(*(one for parts in modules for one in parts.jobs))
+    return Orrery(
         clock=clock,
         store=store,
         references=references,
@@ -127,68 +137,71 @@ def _composed(
         fraud=fraud,
         reads=reads,
         workers=workers,
-        parts=parts,
-        readiness=Readiness(parts.all, clock),
+        modules=modules,
+        findings=findings,
+        readiness=readiness,
         secrets_check=secrets_check,
         gate=AdminBasic(secrets.reveal("admin_password_hash"), live.wrong_passwords),
         mode=settings.mode,
     )
-    _add_jobs(orrery, settings, trust)
-    return orrery
+
+
+def _checkout(ground: _Ground, connection: Connection, approvals: Approvals) -> CheckoutDomain:
+    return CheckoutDomain(
+        ground.store,
+        ground.clock,
+        StripeProcessor(connection),
+        StripeReads(connection),
+        StripeWrites(connection),
+        approvals,
+        read_event,
+        ground.settings.checkout_plan(ground.secrets),
+        ground.tasks,
+        index_key=ground.key,
+    )
+
+
+def _live(ground: _Ground, trust: Trust, holder: str) -> LiveDomain:
+    settings, secrets, clock = ground.settings, ground.secrets, ground.clock
+    return LiveDomain(
+        ground.store,
+        clock,
+        analytics_of(settings, secrets, clock, trust),
+        HttpCounter(settings.monitor_url, trust),
+        tracker_of(settings, secrets, clock, trust),
+        settings.live_plan(secrets),
+        ground.tasks,
+        holder=holder,
+    )
 
 
 def _referring(notifiers: Mapping[Channel, Notifier], references: References) -> dict[Channel, Notifier]:
     return {channel: ReferringNotifier(notifier, references) for channel, notifier in notifiers.items()}
 
 
-def _add_jobs(orrery: Orrery, settings: Settings, trust: Trust) -> None:
-    workers, outbox = orrery.workers, orrery.outbox
-    workers.add(
-        *(Job(f"deliver by {one}", timedelta(seconds=1), partial(outbox.deliver_due, one)) for one in CHANNELS)
-    )
-    # Each process checks its own failing jobs, and its secrets: another process's secrets may still be there.
-    watch = OutageWatch(orrery.store, orrery.clock, orrery.readiness.run_round)
-    workers.add(Job(OutageWatch.JOB, WATCH_EVERY, watch.notify, everywhere=True))
-    workers.add(Job(SecretsCheck.JOB, EVERY, orrery.secrets_check.check, everywhere=True))
-    workers.add(*orrery.checkout.jobs(), *orrery.live.jobs(), *orrery.fraud.jobs())
-    if settings.heartbeat.url:
-        heartbeat = HeartbeatJob(heartbeat_of(settings.heartbeat.url, trust), workers.failing, outbox.stuck)
-        workers.add(Job(HeartbeatJob.JOB, timedelta(minutes=1), heartbeat.run))
+def _heartbeat(settings: Settings, trust: Trust, workers: Workers, outbox: Outbox) -> HeartbeatJob | None:
+    url = settings.heartbeat.url
+    return HeartbeatJob(heartbeat_of(url, trust), workers.failing, outbox.stuck) if url else None
 
 
-def _secrets_check(settings: Settings, secrets: Secrets, clock: Clock, store: Store, key: bytes) -> SecretsCheck:
-    fingerprints = Fingerprints.of_store(key)
+def _secrets_check(ground: _Ground) -> SecretsCheck:
+    settings, fingerprints = ground.settings, Fingerprints.of_store(ground.key)
 
     async def observe() -> SecretObservations:
         return await asyncio.to_thread(observe_secrets, settings, fingerprints)
 
     observer = f"{platform.node()}:{settings.server.private_port}"
     held = HeldSecrets(
-        held_fingerprints(secrets, fingerprints), fingerprints.keyed_by, observer, uses_of(settings)
+        held_fingerprints(ground.secrets, fingerprints), fingerprints.keyed_by, observer, uses_of(settings)
     )
-    return SecretsCheck(store, clock, held, observe)
+    return SecretsCheck(ground.store, ground.clock, held, observe)
 
 
-def _approvals(settings: Settings, secrets: Secrets, clock: Clock, store: Store, key: bytes) -> Approvals:
+def _approvals(ground: _Ground) -> Approvals:
     return Approvals(
-        store,
-        clock,
-        SshKeygen(settings.approvals.owner_keys, NAMESPACE),
-        deployment=settings.deployment(key),
-        forbidden=secrets.values(),
-    )
-
-
-def _live(
-    settings: Settings, secrets: Secrets, clock: Clock, store: Store, tasks: Tasks, holder: str, trust: Trust
-) -> LiveDomain:
-    return LiveDomain(
-        store,
-        clock,
-        analytics_of(settings, secrets, clock, trust),
-        HttpCounter(settings.monitor_url, trust),
-        tracker_of(settings, secrets, clock, trust),
-        settings.live_plan(secrets),
-        tasks,
-        holder=holder,
+        ground.store,
+        ground.clock,
+        SshKeygen(ground.settings.approvals.owner_keys, NAMESPACE),
+        deployment=ground.settings.deployment(ground.key),
+        forbidden=ground.secrets.values(),
     )

@@ -1,21 +1,22 @@
 """One deployment, as the commands and the server use it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from starlette.types import ASGIApp
 
-from orrery.app.parts import Parts
+from orrery.app.findings import Findings
 from orrery.checkout.domain import CheckoutDomain
 from orrery.edge.auth import AdminBasic
 from orrery.edge.fast import FastReads
 from orrery.edge.http import private_app, public_app
 from orrery.edge.metrics import Metrics
-from orrery.edge.owner_page import OwnerPage, PanelSource
+from orrery.edge.owner_page import OwnerPage
 from orrery.fraud.domain import FraudDomain
 from orrery.live.domain import LiveDomain
+from orrery.module import Parts
 from orrery.owner.approvals import Approvals
 from orrery.owner.outbox import Outbox
-from orrery.owner.overview import Overview
 from orrery.owner.readiness import Readiness
 from orrery.owner.references import References
 from orrery.owner.secrets_check import SecretsCheck
@@ -39,39 +40,35 @@ class Orrery:
     fraud: FraudDomain
     reads: ProcessorReads
     workers: Workers
-    parts: Parts
+    modules: Sequence[Parts]
+    findings: Findings
     readiness: Readiness
     secrets_check: SecretsCheck
     gate: AdminBasic
     mode: str
 
-    def panels(self) -> list[PanelSource]:
-        """Return what the owner's page shows; a part joins by a line here."""
-        overview = Overview(self.outbox, self.parts.without_panels)
-        return [
-            PanelSource("Sales", self.checkout.sales.panel),
-            PanelSource("Payments and access", self.checkout.reconciliation.panel),
-            PanelSource("Approvals", self.approvals.panel),
-            PanelSource("Secrets", self.secrets_check.panel),
-            PanelSource("Receipts", self.checkout.preflight.panel),
-            PanelSource("What visitors get", self.checkout.verification.panel),
-            PanelSource("Fraud clusters", self.fraud.panel),
-            PanelSource("Live counter", self.live.overview.panel),
-            PanelSource("Notifications", overview.notifications),
-            PanelSource("Parts", overview.parts),
-        ]
-
     def apps(self, site: ASGIApp | None = None) -> tuple[ASGIApp, ASGIApp]:
         """Return the public app, with `site` behind its operations, and the private one."""
         metrics = Metrics()
-        says, refused = "Webhooks that were refused, by reason.", self.checkout.refusals.counts
-        metrics.watch("orrery_webhook_refused", says, "reason", refused)
-        checkout, live = self.checkout.routes, self.live.routes
-        public = public_app(
-            [checkout.router(), live.router()], checkout.direct(), self.readiness.last, metrics, site
+        for figure in (one for parts in self.modules for one in parts.figures):
+            metrics.watch(figure.name, figure.help, figure.label, figure.counts)
+        routers = [one for parts in self.modules for one in parts.routers]
+        direct = [one for parts in self.modules for one in parts.direct]
+        public = public_app(routers, direct, self.readiness.last, metrics, site)
+        private = private_app(
+            public,
+            self.readiness.last,
+            metrics,
+            self.findings.health.undelivered,
+            self._page(),
+            self.secrets_check.held_fingerprints,
+            [one for parts in self.modules for one in parts.private_routers],
         )
-        page = OwnerPage(self.gate, self.clock, self.panels(), mode=self.mode, within=self.references.within)
-        undelivered, held = self.parts.health.undelivered, self.secrets_check.held_fingerprints
-        private = private_app(public, self.readiness.last, metrics, undelivered, page, held)
-        count = metrics.counter_of(LiveDomain.PATH)
-        return FastReads(public, LiveDomain.PATH, self.live.fast(), count), private
+        app: ASGIApp = public
+        for path, sources in (read for parts in self.modules for read in parts.reads.items()):
+            app = FastReads(app, path, sources, metrics.counter_of(path))
+        return app, private
+
+    def _page(self) -> OwnerPage:
+        panels = sorted((one for parts in self.modules for one in parts.panels), key=lambda one: one.order)
+        return OwnerPage(self.gate, self.clock, panels, mode=self.mode, within=self.references.within)

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
+
+import structlog
 
 from orrery.checkout.account import AccountDesk
 from orrery.checkout.catalogue import Catalogue
@@ -25,6 +28,7 @@ from orrery.checkout.receipt_health import ReceiptHealth
 from orrery.checkout.reconcile import EVERY, Reconciliation
 from orrery.checkout.refunds import Refunds
 from orrery.checkout.refusals import Refusals
+from orrery.checkout.rekeying import rekey_imports
 from orrery.checkout.routes import CheckoutRoutes
 from orrery.checkout.sales import Sales
 from orrery.checkout.selling import Selling
@@ -37,14 +41,19 @@ from orrery.checkout.verification import Verification
 from orrery.checkout.webhook import Webhook
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
+from orrery.edge.owner_page import PanelSource
 from orrery.edge.ratelimit import Limit, RateLimit
-from orrery.owner.approvals import Approvals, Operation
+from orrery.errors import OrreryError, RecordUnreadable
+from orrery.module import Figure, Parts, RestoreReport
+from orrery.owner.approvals import Approvals
 from orrery.owner.references import References
 from orrery.owner.tasks import Tasks
 from orrery.owner.workers import Job
 from orrery.ports.clock import Clock
 from orrery.ports.processor import EventReader, Processor, ProcessorReads, ProcessorWrites
 from orrery.ports.store import Store
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +92,7 @@ class CheckoutDomain:
         index_key: bytes,
     ) -> None:
         self._plan = plan
+        self._rekey_imports = partial(rekey_imports, store, clock, index_key)
         self._offers = Offers(store, clock, reads)
         self.catalogue = plan.catalogue
         self.account = AccountDesk(reads, writes, approvals)
@@ -150,15 +160,35 @@ class CheckoutDomain:
             has_service_token=bool(plan.service_tokens),
         )
 
-    def operations(self) -> list[Operation]:
-        """Return what may be done at the processor with an approval."""
-        return [*self._expiry.operations(), *self.account.operations()]
+    def parts(self) -> Parts:
+        """Return what the checkout brings."""
+        refused = "Webhooks that were refused, by reason."
+        return Parts(
+            module="checkout",
+            routers=[self.routes.router()],
+            direct=self.routes.direct(),
+            jobs=self._jobs(),
+            checks=[self.health.local],
+            own_checks=[self.receipts.local],
+            remote_checks=self.health.remote(),
+            panels=[
+                PanelSource("Sales", self.sales.panel, 10),
+                PanelSource("Payments and access", self.reconciliation.panel, 20),
+                PanelSource("Receipts", self.preflight.panel, 50),
+                PanelSource("What visitors get", self.verification.panel, 60),
+            ],
+            operations=[*self._expiry.operations(), *self.account.operations()],
+            figures=[Figure("orrery_webhook_refused", refused, "reason", self.refusals.counts)],
+            migrations=[self._rekey_imports],
+            at_start=[self._log_mistakes],
+            after_restore=[self._reconcile_after_restore],
+        )
 
     async def address_of(self, payment_intent: str) -> str | None:
         """Return the client address that asked for the session of a payment, or None when it is not known."""
         return await self._offers.address_of(payment_intent)
 
-    def jobs(self) -> list[Job]:
+    def _jobs(self) -> list[Job]:
         jobs = [
             Job("erase old addresses", timedelta(hours=1), self.privacy.erase_old_addresses),
             # Each process knows only what it saw itself.
@@ -168,6 +198,20 @@ class CheckoutDomain:
             jobs.append(Job("reconcile", EVERY, self.reconciliation.run_unattended))
             jobs.append(Job("look for drift", DRIFT_EVERY, self.verification.check_newest))
         return jobs
+
+    def _log_mistakes(self) -> None:
+        for code in self.catalogue.shared_codes():
+            log.warning("several vendors have this certCode: access checks of it need vendorSlug", certCode=code)
+        for name, why in self.catalogue.refused.items():
+            log.error("product not sold", product=name, why=why)
+
+    async def _reconcile_after_restore(self) -> RestoreReport:
+        try:
+            report = await self.reconciliation.run()
+        except OrreryError as error:
+            return RestoreReport([f"Not reconciled: {error} Run `orrery checkout reconcile` when that is fixed."])
+        granted = f"{len(report.granted)} granted, {report.held_notifications} of them held back"
+        return RestoreReport([f"Reconciled: {granted}."], [RecordUnreadable(name) for name in report.unreadable])
 
 
 def _selling(store: Store, clock: Clock, plan: CheckoutPlan, deployment: str) -> Selling:

@@ -40,13 +40,12 @@ def command(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FB
 
 async def _examine(settings: Settings, secrets: Secrets) -> list[Finding]:
     async with opened_for_examination(settings, secrets) as orrery:
-        findings = await orrery.parts.all()
+        findings = await orrery.findings.all()
         store = [*(one for one in findings if one.part == STORE), *_disk(settings.store.path)]
         local = [one for one in findings if one.part != STORE]
-        checks = [*orrery.checkout.health.remote(), *orrery.live.health.remote()]
-        checks += [("approval log", orrery.approvals.finding)]
+        checks = [check for parts in orrery.modules for check in parts.remote_checks]
         asked = [await run_check(part, check) for part, check in checks]
-        return [*store, *local, *asked, *await orrery.parts.health.remote()]
+        return [*store, *local, *asked, *await orrery.findings.health.remote()]
 
 
 def _disk(store: Path) -> list[Finding]:

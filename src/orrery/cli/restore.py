@@ -14,7 +14,7 @@ from orrery.app import clock_of, opened
 from orrery.checkout.privacy import earlier_erasures
 from orrery.cli.services import Config, configured
 from orrery.cli.tables import left_out, note
-from orrery.errors import OrreryError, RecordUnreadable, StoreError, StoreMissing
+from orrery.errors import RecordUnreadable, StoreError, StoreMissing
 from orrery.owner.outbox import Outbox
 from orrery.owner.restored import Restoration, RestoreResult
 from orrery.ports.clock import Clock
@@ -35,7 +35,7 @@ def command(
         restore(copy, store, clock)
     note(f"Restored. {done.held} notifications are held back, {done.voided} approvals are void.")
     _report(store, erased)
-    asyncio.run(_reconciled(settings, secrets))
+    asyncio.run(_followed(settings, secrets))
 
 
 def _report(store: Path, erased: tuple[int, list[RecordUnreadable]] | None) -> None:
@@ -91,12 +91,9 @@ async def _erased_again(
         return await orrery.checkout.privacy.erase_again(done)
 
 
-async def _reconciled(settings: Settings, secrets: Secrets) -> None:
+async def _followed(settings: Settings, secrets: Secrets) -> None:
     async with opened(settings, secrets) as orrery:
-        try:
-            report = await orrery.checkout.reconciliation.run()
-        except OrreryError as error:
-            note(f"Not reconciled: {error} Run `orrery checkout reconcile` when that is fixed.")
-            return
-        note(f"Reconciled: {len(report.granted)} granted, {report.held_notifications} of them held back.")
-        left_out([RecordUnreadable(name) for name in report.unreadable])
+        reports = [await follow() for parts in orrery.modules for follow in parts.after_restore]
+    for sentence in (one for report in reports for one in report.sentences):
+        note(sentence)
+    left_out([error for report in reports for error in report.unreadable])

@@ -57,10 +57,8 @@ async def serve(
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     public_socket, private_socket = _bind(settings.server)
     async with opened(settings, secrets) as orrery:
-        for code in orrery.checkout.catalogue.shared_codes():
-            log.warning("several vendors have this certCode: access checks of it need vendorSlug", certCode=code)
-        for name, why in orrery.checkout.catalogue.refused.items():
-            log.error("product not sold", product=name, why=why)
+        for start in (one for parts in orrery.modules for one in parts.at_start):
+            start()
         public, private = orrery.apps(site)
         private_address = private_socket.getsockname()[:2]
         server = uvicorn.Server(_uvicorn(Listeners(public, private, private_address)))

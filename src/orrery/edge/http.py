@@ -65,6 +65,7 @@ def private_app(
     undelivered: Callable[[], Awaitable[Mapping[str, int]]],
     owner: OwnerPage,
     held: Callable[[], Mapping[str, object]] = dict,
+    routers: Sequence[APIRouter] = (),
 ) -> FastAPI:
     """Return the private app: the owner's page, metrics, readiness in detail, the public operations' reference.
 
@@ -99,6 +100,8 @@ def private_app(
         return JSONResponse(held())
 
     app.add_api_route("/owner", owner.answer)
+    for router in routers:
+        app.include_router(router)
     _add_reference(app, public)
     _handle_errors(app)
     app.add_middleware(SecurityHeaders)

@@ -51,10 +51,14 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class PanelSource:
-    """One part of the page: its title, which is known even when its panel cannot be read."""
+    """One part of the page: its title, which is known even when its panel cannot be read.
+
+    Among equally urgent panels those of a lower `order` come first.
+    """
 
     title: str
     panel: Callable[[], Awaitable[Panel]]
+    order: int = 50
 
 
 class OwnerPage:

@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import ip_network
 
+from orrery.edge.owner_page import PanelSource
 from orrery.fraud.incidents import IncidentLog, read_incidents
 from orrery.fraud.operations import ListOperations
 from orrery.fraud.reading import AddressOf, ClusterReader
 from orrery.fraud.screening import Screening
 from orrery.fraud.watch import EVERY, FraudWatch
-from orrery.owner.approvals import Approvals, Operation
+from orrery.module import Parts
+from orrery.owner.approvals import Approvals
 from orrery.owner.workers import Job
 from orrery.ports.clock import Clock
-from orrery.ports.panels import Panel
 from orrery.ports.processor import ProcessorReads, ProcessorWrites
 from orrery.ports.store import Store
 
@@ -45,17 +46,15 @@ class FraudDomain:
         self.screening = Screening(reads, approvals, self.reading, [ip_network(one) for one in plan.own_addresses])
         self.watch = FraudWatch(store, clock, self.reading, watches=plan.watches)
 
-    def operations(self) -> list[Operation]:
-        """Return what may be done at the processor with an approval."""
-        return self._operations.both()
+    def parts(self) -> Parts:
+        """Return what fraud screening brings."""
+        return Parts(
+            module="fraud",
+            jobs=[Job(FraudWatch.JOB, EVERY, self.watch.run)] if self._plan.watches else [],
+            panels=[PanelSource("Fraud clusters", self.watch.panel, 70)],
+            operations=self._operations.both(),
+        )
 
     async def incident_log(self) -> IncidentLog:
         """Return the incident log, the newest incident first."""
         return await read_incidents(self._approvals)
-
-    async def panel(self) -> Panel:
-        """Return what the owner's page shows."""
-        return await self.watch.panel()
-
-    def jobs(self) -> list[Job]:
-        return [Job(FraudWatch.JOB, EVERY, self.watch.run)] if self._plan.watches else []

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from orrery.edge.auth import AdminBearer, GuessLimiter
-from orrery.edge.fast import AnswerSource
+from orrery.edge.owner_page import PanelSource
 from orrery.live import monitor
 from orrery.live.admin_reads import AdminReads
 from orrery.live.answers import cosmos, site
@@ -19,11 +19,13 @@ from orrery.live.reads import FirstLevelCache, PublicRead
 from orrery.live.refresh import Refresh
 from orrery.live.routes import PATH, LiveRoutes
 from orrery.live.widgets import widgets
+from orrery.module import Parts
 from orrery.owner.tasks import Tasks
 from orrery.owner.workers import Job
 from orrery.ports.analytics import Analytics
 from orrery.ports.clock import Clock
 from orrery.ports.counter import Counter
+from orrery.ports.health import Finding
 from orrery.ports.store import Store
 from orrery.ports.tracker import Tracker
 
@@ -51,8 +53,6 @@ class LivePlan:
 
 class LiveDomain:
     """Every service of the counter, wired."""
-
-    PATH = PATH
 
     def __init__(  # noqa: PLR0913  the wiring of a domain names each of its ports
         self,
@@ -85,11 +85,22 @@ class LiveDomain:
             widgets=widgets(min_visible=plan.min_visible, interval=plan.poll_interval),
         )
 
-    def fast(self) -> Mapping[bytes, AnswerSource]:
-        """Return the public reads by their query strings, for the path ahead of the framework."""
-        return {b"realtime=1": self._site, b"realtime=cosmos": self._cosmos}
+    async def _checked(self) -> list[Finding]:
+        return self.health.local()
 
-    def jobs(self) -> list[Job]:
+    def parts(self) -> Parts:
+        """Return what the counter brings."""
+        return Parts(
+            module="live",
+            routers=[self.routes.router()],
+            reads={PATH: {b"realtime=1": self._site, b"realtime=cosmos": self._cosmos}},
+            jobs=self._jobs(),
+            checks=[self._checked],
+            remote_checks=self.health.remote(),
+            panels=[PanelSource("Live counter", self.overview.panel, 80)],
+        )
+
+    def _jobs(self) -> list[Job]:
         if not self._plan.has_property:
             return []
         jobs = [Job("monitor the live count", monitor.EVERY, self.monitor.check_patiently, aligned=True)]
