@@ -211,8 +211,8 @@ MUTATIONS = [
     Mutation(
         "a failure takes away the last good count",
         "live/refresh.py",
-        "        return [Put(keys.LAST_ERROR, ",
-        "        return [Delete(keys.ACTIVE), Put(keys.LAST_ERROR, ",
+        "        return [self._last_error.put(found)]",
+        '        return [Delete("realtime:active"), self._last_error.put(found)]',
     ),
     Mutation(
         "whoever was overtaken writes all the same",

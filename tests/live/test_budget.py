@@ -36,7 +36,7 @@ async def minutes(one: Counting, count: int) -> list[str]:
     shown = list[str]()
     for _ in range(count):
         await one.refresh.run()
-        shown.append(current_count(await snapshot_in(one.kept), one.clock.now()).state)
+        shown.append(current_count(await snapshot_in(one.kept, one.clock), one.clock.now()).state)
         one.clock.advance(60)
     return shown
 

@@ -124,14 +124,31 @@ async def test_a_store_that_fails() -> None:
 
 
 async def test_a_commit_whose_answer_was_lost() -> None:
-    """When the count was stored without our learning of it, the next check opens the issue; the push is one."""
+    """A check that asks for a lost answer once more learns that it counted, and opens the issue; one push."""
     clock = ManualClock()
     store = LossyStore(MemoryStore(clock))
     post = Post(store, clock)
     await post.checks("b")
     store.lose = "after"
+    assert (await post.check(well=False)).done == ("opened",)
+    assert await post.pushes() == [DEGRADED]
+
+
+async def test_a_store_that_never_answers() -> None:
+    """When the count was stored without our learning of it, the next check opens the issue; the push is one."""
+    clock = ManualClock()
+    lossy = LossyStore(MemoryStore(clock))
+    store = UnreliableStore(lossy)
+    post = Post(store, clock)
+    await post.checks("b")
+
+    async def lose() -> None:
+        lossy.lose = "after"
+
+    store.overtaken_by = lose
     with pytest.raises(OutcomeUnknown):
         await post.check(well=False)
+    store.overtaken_by = None
     clock.advance(EVERY.total_seconds())
     assert (await post.check(well=False)).done == ("opened",)
     assert await post.pushes() == [DEGRADED]

@@ -262,10 +262,11 @@ async def test_a_refresh_is_seen_at_once(one: Counting) -> None:
     assert one.cache.snapshot.active.active == 12
 
 
+@pytest.mark.parametrize("value", [b"\xff not ours", b'{"v": 2}'])
 @pytest.mark.parametrize("key", [keys.OUTCOME, keys.BUDGET])
-async def test_foreign_values_of_its_own_do_not_stop_it(one: Counting, key: str) -> None:
+async def test_foreign_values_of_its_own_do_not_stop_it(one: Counting, key: str, value: bytes) -> None:
     """Whatever lies in the place of its own records, a refresh fills the cache."""
-    await one.kept.commit([Put(key, b"\xff not ours")])
+    await one.kept.commit([Put(key, value)])
     assert (await one.refresh.run()).ok
 
 

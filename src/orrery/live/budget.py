@@ -9,10 +9,10 @@ from orrery.errors import AnalyticsFailed, Cause, NotConfigured, StoreError
 from orrery.live import keys, quota
 from orrery.live.backoff import TOTAL, Query, Reason
 from orrery.live.quota import Limits, TickPlan
-from orrery.owner.stored import readable
 from orrery.ports.analytics import Analytics, By, Report
 from orrery.ports.clock import Clock
-from orrery.ports.store import Absent, Check, Committed, Put, Store, Unchanged
+from orrery.ports.store import Check, Committed, Conflict, Store
+from orrery.runtime.collection import Changes, Collection, commit, compare_and_set
 
 DEADLINE = 10.0
 """Seconds for one query (issue item 3)."""
@@ -46,6 +46,7 @@ class StoredBudget:
     ) -> None:
         self._store = store
         self._clock = clock
+        self._stored = Collection(store, clock, quota.Budget, keys.BUDGET, derived=True)
         self._analytics = analytics
         self._limits = limits
         self._interval = interval
@@ -98,11 +99,10 @@ class StoredBudget:
         return report
 
     async def _read(self) -> tuple[quota.Budget, Check]:
-        entry = await self._store.get(keys.BUDGET)
-        found = readable(quota.Budget, entry)
+        found, unchanged = await self._stored.replaceable()
         if found is None or found.source != self._source:
             found = quota.Budget.new(self._limits, self._clock.now(), self._source)
-        return found, Unchanged(keys.BUDGET, entry.version) if entry else Absent(keys.BUDGET)
+        return found, unchanged
 
     async def _note(self, change: Callable[[quota.Budget], quota.Budget]) -> None:
         """Change the budget, or let it be: what the provider has said is worth more than the book about it."""
@@ -112,11 +112,11 @@ class StoredBudget:
             log.warning("live quota not noted", why=str(error))
 
     async def _change(self, change: Callable[[quota.Budget], quota.Budget]) -> None:
-        while True:
-            budget, check = await self._read()
-            value = change(budget).to_bytes()
-            if isinstance(await self._store.commit([Put(keys.BUDGET, value)], [check]), Committed):
-                return
+        async def attempt() -> Committed | Conflict:
+            budget, unchanged = await self._read()
+            return await commit(self._store, Changes([self._stored.put(change(budget))], [unchanged]))
+
+        _ = await compare_and_set(attempt, "The quota budget changes all the time; nothing was written.")
 
 
 _TAGS: Mapping[Cause | Reason, str] = {

@@ -3,10 +3,8 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from orrery.live import keys
 from orrery.live.answers import current_count
-from orrery.live.reads import read, snapshot_in
-from orrery.live.records import LastError
+from orrery.live.reads import last_error, read, snapshot_in
 from orrery.ports.analytics import Analytics
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding, secret_part
@@ -47,12 +45,11 @@ class LiveHealth:
         return Finding("analytics provider", "ok", "It accepts the key.")
 
     async def _count(self) -> Finding:
-        found = current_count(await snapshot_in(self.store), self.clock.now())
+        found = current_count(await snapshot_in(self.store, self.clock), self.clock.now())
         if found.age is not None and not found.error:
             why = f"{found.count} visitors, {found.age.total_seconds():.0f} s ago ({found.state})"
             return Finding("live count", "ok", why, essential=False)
-        entry = await self.store.get(keys.LAST_ERROR)
-        last = read(LastError, entry)
+        last = await read(last_error(self.store, self.clock))
         why = f"{found.error}: {last.message if last else 'no refresh has succeeded.'}"
         todo = "Is the service running, with live.refresh on or another scheduler?"
         return Finding("live count", "broken", why, todo, essential=False)

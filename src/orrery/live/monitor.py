@@ -19,13 +19,13 @@ from orrery.errors import NotConfigured, TrackerFailed
 from orrery.live import keys
 from orrery.live.freshness import age
 from orrery.owner import outbox
-from orrery.owner.stored import replaceable
 from orrery.owner.tasks import together
 from orrery.ports.clock import Clock
 from orrery.ports.counter import Counter, PublicCount
-from orrery.ports.store import Absent, Check, Committed, Put, Store, Unchanged, Write
+from orrery.ports.store import Check, Committed, Store, Unchanged, Write
 from orrery.ports.tracker import Issue, Tracker
 from orrery.record import Record
+from orrery.runtime.collection import Changes, Collection, commit, sortable
 
 LABEL = "realtime-degraded"
 """Spec 2, What the service does 5."""
@@ -212,7 +212,7 @@ def pushes(before: MonitorState, after: MonitorState, now: datetime) -> list[out
 def _push(what: Literal["degraded", "recovered"], since: datetime, title: str, text: str) -> outbox.Draft:
     bad = what == "degraded"
     return outbox.Draft(
-        id=f"realtime-{what}-{since:%Y%m%dT%H%M%S.%fZ}",
+        id=f"realtime-{what}-{sortable(since)}",
         channel="push",
         title=title,
         body=text,
@@ -232,6 +232,7 @@ class Monitor:
     ) -> None:
         self._store = store
         self._clock = clock
+        self._state = Collection(store, clock, MonitorState, keys.MONITOR)
         self._counter = counter
         self._tracker = tracker
         self._pushes = pushes
@@ -252,12 +253,11 @@ class Monitor:
         error of the tracker.
         """
         reason, now = await self._reason(), self._clock.now()
-        entry = await self._store.get(keys.MONITOR)
-        before = replaceable(MonitorState, entry) or MonitorState()
+        found, unmoved = await self._state.replaceable()
+        before = found or MonitorState()
         if before.checked_at and abs(now - before.checked_at) < COUNTS_ONCE_IN:
             return _result(reason, before, counted=False)
         after = after_check(before, reason, now)
-        unmoved = Unchanged(keys.MONITOR, entry.version) if entry else Absent(keys.MONITOR)
         told = pushes(before, after, now) if self._pushes else []
         version = await self._store_state(after, unmoved, outbox.enqueue(told, now))
         if version is None:
@@ -285,8 +285,7 @@ class Monitor:
         self, state: MonitorState, unmoved: Check, more: list[Write] | None = None
     ) -> int | None:
         """Store the state, with `more`; return the version, or None when another process was first."""
-        writes = [Put(keys.MONITOR, state.to_bytes()), *(more or [])]
-        outcome = await self._store.commit(writes, [unmoved])
+        outcome = await commit(self._store, Changes([self._state.put(state), *(more or [])], [unmoved]))
         return outcome.version if isinstance(outcome, Committed) else None
 
 

@@ -1,10 +1,8 @@
 """The counter's panel on the owner's page: count and age, why it fails, and the remaining quota."""
 
-from orrery.live import keys
 from orrery.live.answers import CurrentCount, current_count
 from orrery.live.budget import StoredBudget
-from orrery.live.reads import read, snapshot_in
-from orrery.live.records import LastError
+from orrery.live.reads import last_error, read, snapshot_in
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.store import Store
@@ -27,10 +25,9 @@ class Overview:
     async def panel(self) -> Panel:
         if not self._is_used:
             return Panel(_TITLE, "No analytics property is configured")
-        snapshot = await snapshot_in(self._store)
+        snapshot = await snapshot_in(self._store, self._clock)
         found = current_count(snapshot, self._clock.now())
-        entry = await self._store.get(keys.LAST_ERROR)
-        last = read(LastError, entry)
+        last = await read(last_error(self._store, self._clock))
         trouble = f"Last error at {utc_text(last.attempted_at)}: {last.message}" if last else ""
         if snapshot.unreadable:
             unreadable = f"Cannot be read, and is not shown: {', '.join(snapshot.unreadable)}."

@@ -6,18 +6,17 @@ Nothing here can reach the analytics provider: an import rule says so. An empty 
 import asyncio
 from collections.abc import Callable
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import structlog
-from pydantic import ValidationError
 
-from orrery.errors import StoreError
+from orrery.errors import RecordUnreadable, StoreError
 from orrery.live import keys
 from orrery.live.answers import CachedAnswer
-from orrery.live.records import Active, Pages, Snapshot
+from orrery.live.records import Active, LastError, Pages, RefreshOutcome, Snapshot
 from orrery.ports.clock import Clock
-from orrery.ports.store import Entry, Store
-from orrery.record import Record
+from orrery.ports.store import Store
+from orrery.runtime.collection import Collection, R
 
 KEEP = 60.0
 """Seconds that a process keeps what it read from the store (spec 2, Read response fields: first-level cache)."""
@@ -30,8 +29,6 @@ TRY_AGAIN = 5.0
 
 RENDER_EVERY = 1.0
 """Seconds for which a composed answer is sent: it gives its age in whole seconds."""
-
-Kind = TypeVar("Kind", bound=Record)
 
 log = structlog.get_logger()
 
@@ -71,7 +68,7 @@ class FirstLevelCache:
     async def _load(self) -> None:
         try:
             async with asyncio.timeout(DEADLINE):
-                self.snapshot = await snapshot_in(self._store)
+                self.snapshot = await snapshot_in(self._store, self._clock)
             self.reachable, keep = True, KEEP
         except (StoreError, TimeoutError) as error:
             # What is held stays: a real count that grows old is better than none (spec 2, What it does 3).
@@ -81,23 +78,42 @@ class FirstLevelCache:
         self.edition += 1
 
 
-def read(kind: type[Kind], entry: Entry | None) -> Kind | None:
-    """Return what is stored, or None when there is nothing, or, as the log says, something that cannot be read."""
-    if entry is None:
-        return None
+def cached_counts(store: Store, clock: Clock, kind: type[R], key: str) -> Collection[R]:
+    """Return the collection of what a refresh counted under one of `keys`."""
+    return Collection(store, clock, kind, key, life=lambda _: keys.VALUE_TTL)
+
+
+def last_error(store: Store, clock: Clock) -> Collection[LastError]:
+    """Return the collection of why a refresh failed last."""
+    return Collection(store, clock, LastError, keys.LAST_ERROR, life=lambda _: keys.LAST_ERROR_TTL)
+
+
+def last_outcome(store: Store, clock: Clock) -> Collection[RefreshOutcome]:
+    """Return the collection of what a refresh did last."""
+    return Collection(store, clock, RefreshOutcome, keys.OUTCOME, life=lambda _: keys.LAST_ERROR_TTL)
+
+
+async def read(records: Collection[R], unreadable: list[str] | None = None) -> R | None:
+    """Return the only record of a collection, or None when there is none that can be read.
+
+    The log names a record that cannot be read; its key is added to `unreadable`.
+    """
     try:
-        return kind.from_bytes(entry.value)
-    except ValidationError:
-        log.warning("a record cannot be read", key=entry.key)
+        found = await records.get()
+    except RecordUnreadable as error:
+        log.warning("a record cannot be read", key=error.name)
+        if unreadable is not None:
+            unreadable.append(error.name)
         return None
+    return found.record if found else None
 
 
-async def snapshot_in(store: Store) -> Snapshot:
+async def snapshot_in(store: Store, clock: Clock) -> Snapshot:
     """Return what the store holds now; raise `StoreError`."""
-    entries = {key: await store.get(key) for key in (keys.ACTIVE, keys.PAGES)}
-    active, pages = read(Active, entries[keys.ACTIVE]), read(Pages, entries[keys.PAGES])
-    found = {keys.ACTIVE: active, keys.PAGES: pages}
-    return Snapshot(active, pages, tuple(key for key, entry in entries.items() if entry and not found[key]))
+    unreadable = list[str]()
+    active = await read(cached_counts(store, clock, Active, keys.ACTIVE), unreadable)
+    pages = await read(cached_counts(store, clock, Pages, keys.PAGES), unreadable)
+    return Snapshot(active, pages, tuple(unreadable))
 
 
 class PublicRead:

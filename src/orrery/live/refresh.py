@@ -8,19 +8,19 @@ from datetime import datetime, timedelta
 import structlog
 
 from orrery.errors import AnalyticsFailed, NotConfigured, OrreryError, StoreError
-from orrery.live import keys
 from orrery.live.answers import current_count
 from orrery.live.budget import DEADLINE, QUOTA, UNREACHABLE, StoredBudget, tag_of
 from orrery.live.metrics import TOTAL, Metric
 from orrery.live.quota import TickPlan
-from orrery.live.reads import FirstLevelCache, read, snapshot_in
+from orrery.live.reads import FirstLevelCache, cached_counts, last_error, last_outcome, read, snapshot_in
 from orrery.live.records import LastError, Pages, RefreshOutcome
 from orrery.owner.lease import Lease
 from orrery.owner.single_flight import SingleFlight
 from orrery.owner.tasks import Tasks, together
 from orrery.ports.clock import Clock
-from orrery.ports.store import Committed, Delete, Put, Store, Write
+from orrery.ports.store import Committed, Delete, Store, Write
 from orrery.record import Record
+from orrery.runtime.collection import Changes, commit
 
 TERM = timedelta(seconds=3 * DEADLINE)
 """How long a refresher that was killed keeps the others from its work; longer than a refresh may take."""
@@ -67,6 +67,8 @@ class Refresh:
         self._cache = cache
         self._metrics = metrics
         self._interval = interval
+        self._last_error = last_error(store, clock)
+        self._last_outcome = last_outcome(store, clock)
         self._lease = Lease(store, clock, "live refresh", holder, TERM)
         self._flight = SingleFlight(tasks, self._refresh)
 
@@ -114,6 +116,7 @@ class Refresh:
         await self._budget.charge(plan.run)
         settled = await self._settle([by_name[name] for name in plan.run], term.began)
         if not_configured := next((one for one in settled.values() if isinstance(one, NotConfigured)), None):
+            # After another process has taken over, this is not stored: what that process wrote is newer.
             _ = await self._write(term, self._errors(settled, term.began), None)
             raise not_configured
         outcome = self._outcome(settled, term) if TOTAL in settled else await self._put_off(term, plan)
@@ -144,7 +147,7 @@ class Refresh:
     def _values(self, settled: QueryOutcomes) -> list[Write]:
         found = ((metric, settled.get(metric.name)) for metric in self._metrics)
         return [
-            Put(metric.key, value.to_bytes(), keys.VALUE_TTL)
+            cached_counts(self._store, self._clock, Record, metric.key).put(value)
             for metric, value in found
             if isinstance(value, Record)
         ]
@@ -157,7 +160,7 @@ class Refresh:
         name, error = failed[0]
         status = error.status if isinstance(error, AnalyticsFailed) else None
         found = LastError(message=str(error), status=status, attempted_at=at, failed_query=name)
-        return [Put(keys.LAST_ERROR, found.to_bytes(), keys.LAST_ERROR_TTL)]
+        return [self._last_error.put(found)]
 
     def _outcome(self, settled: QueryOutcomes, term: _Term) -> RefreshOutcome:
         total, pages = settled[TOTAL], settled.get("pages")
@@ -182,7 +185,7 @@ class Refresh:
     async def _newest(self, message: str, error: str = UNREACHABLE) -> RefreshOutcome:
         """Return the newest count there is, as a success while it is fresh."""
         now = self._clock.now()
-        newest = current_count(await snapshot_in(self._store), now)
+        newest = current_count(await snapshot_in(self._store, self._clock), now)
         if newest.state == "fresh":
             return RefreshOutcome(
                 window=self._window(), ok=True, active=newest.count, generated_at=newest.generated_at
@@ -192,14 +195,13 @@ class Refresh:
     async def _write(self, term: _Term, writes: Sequence[Write], outcome: RefreshOutcome | None) -> bool:
         """Write everything and let go of the lease in one commit, unless another has taken it since."""
         lease = self._lease.fence(term.token)
-        said = [Put(keys.OUTCOME, outcome.to_bytes(), keys.LAST_ERROR_TTL)] if outcome else []
-        committed = await self._store.commit([*writes, *said, Delete(lease.key)], [lease])
+        said = [self._last_outcome.put(outcome)] if outcome else []
+        committed = await commit(self._store, Changes([*writes, *said, Delete(lease.key)], [lease]))
         return isinstance(committed, Committed)
 
     async def _done(self) -> RefreshOutcome | None:
         """Return what this interval's refresh did, if there was one."""
-        entry = await self._store.get(keys.OUTCOME)
-        outcome = read(RefreshOutcome, entry)
+        outcome = await read(self._last_outcome)
         # Another's clock may be a little ahead of ours.
         return outcome if outcome and outcome.window - self._window() in {0, 1} else None
 
