@@ -13,7 +13,7 @@ import structlog
 from orrery.errors import ItemUnreadable
 from orrery.fraud.clusters import Cluster, Decline, clusters, crowded, recognised
 from orrery.fraud.entries import known_address
-from orrery.fraud.records import FOUND, last_search
+from orrery.fraud.records import last_search
 from orrery.owner.tasks import together
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Charge, ProcessorReads, split_unreadable
@@ -57,7 +57,7 @@ class ClusterReader:
     """Searches for clusters; reads the session of each payment once."""
 
     def __init__(self, store: Store, clock: Clock, reads: ProcessorReads, address_of: AddressOf) -> None:
-        self._store = store
+        self._last = last_search(store, clock)
         self._clock = clock
         self._reads = reads
         self._address_of = address_of
@@ -73,7 +73,7 @@ class ClusterReader:
         near = crowded(map(_decline, declined.values()))
         newest_first = [declined[one.charge_id] for one in reversed(near)]
         placed = await self._placed(near, newest_first)
-        found = last_search(await self._store.get(FOUND))
+        found, _ = await self._last.replaceable()
         named = recognised(clusters(placed), found.known() if found else [])
         payments = [one.payment_intent for one in newest_first if one.payment_intent]
         unasked = sum(payment not in self._addresses for payment in payments)

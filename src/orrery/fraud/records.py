@@ -7,9 +7,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from orrery.fraud.clusters import Cluster, KnownCluster, Trait
-from orrery.owner.stored import replaceable
-from orrery.ports.store import Entry
+from orrery.ports.clock import Clock
+from orrery.ports.store import Store
 from orrery.record import Record
+from orrery.runtime.collection import Collection
 
 FOUND = "fraud:found"
 """The key of the last search."""
@@ -46,9 +47,9 @@ class LastSearch(Record):
         return [one for one in self.clusters if one.last >= since and (one.trait, one.newest_charge) not in held]
 
 
-def last_search(entry: Entry | None) -> LastSearch | None:
-    """Return the stored search, or None when there is none or it is damaged; raise `RecordUnreadable`."""
-    return replaceable(LastSearch, entry)
+def last_search(store: Store, clock: Clock) -> Collection[LastSearch]:
+    """Return the collection of the last search."""
+    return Collection(store, clock, LastSearch, FOUND)
 
 
 def without_values(cluster: Cluster) -> FoundCluster:

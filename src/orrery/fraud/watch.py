@@ -7,12 +7,13 @@ import structlog
 
 from orrery.fraud.clusters import NAMES, Cluster
 from orrery.fraud.reading import ClusterReader
-from orrery.fraud.records import FOUND, LastSearch, last_search, without_values
+from orrery.fraud.records import LastSearch, last_search, without_values
 from orrery.fraud.sentences import incident, lasting, together
 from orrery.owner import outbox
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, utc_text
-from orrery.ports.store import Absent, Conflict, Put, Store, Unchanged
+from orrery.ports.store import Conflict, Store
+from orrery.runtime.collection import Changes, commit
 
 EVERY = timedelta(minutes=5)
 """How often the workers search (issue: every 5 minutes)."""
@@ -36,21 +37,22 @@ class FraudWatch:
     def __init__(self, store: Store, clock: Clock, reader: ClusterReader, *, watches: bool) -> None:
         self._store = store
         self._clock = clock
+        self._last = last_search(store, clock)
         self._reader = reader
         self._watches = watches
 
     async def run(self) -> None:
         """Search, and enqueue a push about each new cluster in the commit that stores the result."""
-        entry = await self._store.get(FOUND)
-        before = last_search(entry) or LastSearch(looked_at=self._clock.now())
+        last, unchanged = await self._last.replaceable()
+        before = last or LastSearch(looked_at=self._clock.now())
         search = await self._reader.search(BACK)
         known_ids = {one.id for one in before.clusters}
         new = [one for one in search.clusters if one.id not in known_ids]
         kept = (*map(without_values, search.clusters), *before.beyond(search.clusters, search.since))
         found = LastSearch(looked_at=search.until, unasked=search.unasked, clusters=kept)
         pushes = outbox.enqueue([_push(group) for group in together(new)], search.until)
-        check = Unchanged(FOUND, entry.version) if entry else Absent(FOUND)
-        if isinstance(await self._store.commit([Put(FOUND, found.to_bytes()), *pushes], [check]), Conflict):
+        changes = Changes([self._last.put(found), *pushes], [unchanged])
+        if isinstance(await commit(self._store, changes), Conflict):
             log.info("another process looked at the declines meanwhile")
         elif new:
             log.warning("fraud clusters", new=len(new), known=len(known_ids))
@@ -59,7 +61,7 @@ class FraudWatch:
         """Return the panel of the owner's page: kinds and counts."""
         if not self._watches:
             return Panel("Fraud clusters", "Nobody looks: nothing is sold, or the processor's key is missing.")
-        found = last_search(await self._store.get(FOUND))
+        found, _ = await self._last.replaceable()
         if found is None:
             return Panel("Fraud clusters", "Not looked yet.")
         late = self._clock.now() - found.looked_at
