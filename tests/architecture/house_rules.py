@@ -22,6 +22,7 @@ REGISTRY = re.compile(
 EXCEPTION = re.compile(r"#\s*(?:ruff:\s*)?(noqa|pyright: ignore|type: ignore)(.*)")
 NAMED_WITH_REASON = re.compile(r"(?:: ?[A-Z]+\d+(?:, ?[A-Z]+\d+)*|\[[\w, ]+\])\W+\w+\W+\w+.*")
 REASON = re.compile(r"#(?: noqa: \w+)?\W+(?:\w+\W+){2,}\w+")
+STORE_CALL = re.compile(r"store\.(?:get|scan|commit)$")
 
 type_of_function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -92,6 +93,13 @@ def timing(text: str) -> Iterator[str]:
         what = _measures(node) or _limits(node) or _checks_speed(node, text)
         if isinstance(node, ast.expr) and what and not REASON.search(lines[node.lineno - 1]):
             yield f"{node.lineno}: {what}"
+
+
+def direct_store_calls(text: str) -> Iterator[str]:
+    """Records are read and written through `orrery.runtime.collection`."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and STORE_CALL.search(ast.unparse(node.func)):
+            yield f"{node.lineno}: {ast.unparse(node.func)}"
 
 
 def machine_paths(text: str) -> Iterator[str]:

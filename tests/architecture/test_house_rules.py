@@ -19,7 +19,12 @@ PYTHON: list[Rule] = [
     rules.swallowed_exceptions,
 ]
 TESTS: list[Rule] = [rules.untold_tests, rules.patching, rules.sleeping, rules.timing]
+WITH_RECORDS: list[Rule] = [rules.direct_store_calls]
 EVERY_FILE: list[Rule] = [rules.machine_paths, rules.registry_hosts]
+
+HOLDERS_OF_RECORDS = {"fraud", "live", "owner"}
+THE_STORE_ITSELF = PurePosixPath("src/orrery/owner/health.py")
+"""Writes and reads a probe, which is no record."""
 
 HOST = "pypi" + ".org"  # in two halves, so that the rule does not find it here
 HOME = "/home" + "/somebody"
@@ -46,6 +51,11 @@ PLANTED: dict[Rule, list[str]] = {
         "asyncio.wait_for(task, 5)",
         "@settings(deadline=200)\ndef test_x(): ...",
         "@settings(suppress_health_check=[HealthCheck.filter_too_much])\ndef test_x(): ...",
+    ],
+    rules.direct_store_calls: [
+        "await self._store.get(key)",
+        "found = await store.scan(prefix)",
+        "store.commit([])",
     ],
     rules.machine_paths: [f"see {HOME}/notes", f"DATA = '{HOME}'"],
     rules.registry_hosts: [f"https://{HOST}/simple", "files." + "pythonhosted" + ".org"],
@@ -74,6 +84,7 @@ INNOCENT: dict[Rule, str] = {
     rules.timing: "subprocess.run(command, timeout=PATIENCE)\nclock.monotonic()\n', '.join(names)\n"
     "sqlite3.connect(path, timeout=0)\nasyncio.wait_for(task, PATIENCE)\n"
     "@settings(max_examples=9)\ndef test_x(): ...\nbegun = time.monotonic()  # nothing is asserted of it",
+    rules.direct_store_calls: "await commit(self._store, changes)\nself._stored.get()\nCollection(store, clock)",
     rules.machine_paths: "GET /workers/1, https://example.test/home/page, ~/work/x",
     rules.registry_hosts: "https://pypi.example.test/simple",
     rules.unexplained_exceptions: "x = 1  # no" + "qa: S105 - it opens nothing",
@@ -120,6 +131,14 @@ def test_tests_keep_the_rule(rule: Rule) -> None:
     assert found(rule, (path for path in tracked() if path.suffix == ".py" and path.parts[0] == "tests")) == []
 
 
+@pytest.mark.parametrize("rule", WITH_RECORDS, ids=lambda rule: rule.__name__)
+def test_records_keep_the_rule(rule: Rule) -> None:
+    """Every module that holds records keeps the rules for them."""
+    modules = (path for path in tracked() if path.suffix == ".py" and path.parts[:2] == ("src", "orrery"))
+    holders = (path for path in modules if path.parts[2] in HOLDERS_OF_RECORDS and path != THE_STORE_ITSELF)
+    assert found(rule, holders) == []
+
+
 @pytest.mark.parametrize("rule", EVERY_FILE, ids=lambda rule: rule.__name__)
 def test_every_file_keeps_the_rule(rule: Rule) -> None:
     """Every tracked file keeps the rules on what may not be named."""
@@ -162,4 +181,4 @@ def test_what_is_innocent_is_left_alone(rule: Rule) -> None:
 
 def test_every_rule_is_applied_and_has_been_seen_to_fail() -> None:
     """No rule is written down that is not applied or that nothing here has seen fail."""
-    assert {*PYTHON, *TESTS, *EVERY_FILE, rules.long_files} == set(PLANTED) == set(INNOCENT)
+    assert {*PYTHON, *TESTS, *WITH_RECORDS, *EVERY_FILE, rules.long_files} == set(PLANTED) == set(INNOCENT)

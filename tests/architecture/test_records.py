@@ -28,13 +28,13 @@ NOT_STORED_ALONE = {
 """The bodies of intents are stored within the intent that is signed. What is carried out must be known in full, so
 that an unknown field in them is refused."""
 
-READ_ONLY = {"orrery.owner.stored._Versioned"}
+READ_ONLY = {"orrery.runtime.collection._Versioned"}
 """Reads nothing but the version of another record."""
 
 
 def classes() -> Iterator[type[BaseModel]]:
     """Yield every pydantic model of the domains and of what they stand on, except those of routes."""
-    for domain in ("checkout", "fraud", "live", "owner"):
+    for domain in ("checkout", "fraud", "live", "owner", "runtime"):
         package = importlib.import_module(f"orrery.{domain}")
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not found.name.endswith(".routes"):

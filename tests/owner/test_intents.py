@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from orrery.errors import ApprovalRefused
 from orrery.owner.intents import Intent, Statement, read_statement
-from orrery.owner.stored import readable
-from orrery.ports.store import Entry
+from orrery.runtime.collection import parse
 from tests.support.clock import START
 
 DIGEST = "7f83b1657ff1fc53b92dc18148a1d65dfc2d4b1fa3d677284addd200126d9069"
@@ -70,7 +69,7 @@ def test_the_digest_never_changes() -> None:
 def test_the_digest_survives_the_store(body: dict[str, object]) -> None:
     """Whatever is in a body, an intent that was stored and read again is the same, to the digest."""
     intent = Intent(**FIELDS).model_copy(update={"body": body, "before": body})
-    read = readable(Intent, Entry("intent:one", intent.model_dump_json().encode(), 1))
+    read = parse(Intent, intent.model_dump_json().encode())
     assert read is not None
     assert (read, read.digest()) == (intent, intent.digest())
 
@@ -78,7 +77,7 @@ def test_the_digest_survives_the_store(body: dict[str, object]) -> None:
 @pytest.mark.parametrize("stored", [b"", b"{}", b"[]", b"\xff", b'{"v": 2}'])
 def test_an_intent_that_cannot_be_read(stored: bytes) -> None:
     """What is no intent of this version is none."""
-    assert readable(Intent, Entry("intent:one", stored, 1)) is None
+    assert parse(Intent, stored) is None
 
 
 def test_a_statement() -> None:

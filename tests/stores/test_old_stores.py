@@ -20,8 +20,8 @@ from orrery.checkout.records import AccessRecord
 from orrery.owner.approval_log import ApprovalLog
 from orrery.owner.intent_store import IntentStore
 from orrery.owner.outbox import Outbox
-from orrery.owner.stored import read
 from orrery.ports.store import Put
+from orrery.runtime.collection import Collection
 from tests.support.clock import ManualClock
 from tests.support.reading import READERS, entries, prefix_of, unreadable
 
@@ -63,7 +63,7 @@ async def test_buyers_keep_their_access(store_file: Path) -> None:
     store = await SqliteStore.open(store_file, clock)
     try:
         lookup = Lookup(store, clock, Catalogue(), index_key=await index_key(store))
-        records = [read(AccessRecord, entry) for entry in await store.scan(keys.ACCESS, limit=1000)]
+        records = (await Collection(store, clock, AccessRecord, keys.ACCESS).all()).whole()
         assert len(records) >= 7
         for record in records:
             found = await lookup.record(record.session_id)
