@@ -1,1 +1,1 @@
-"""One file a vendor: each implements a port in that vendor's words."""
+"""One module for each vendor: it implements a port with that vendor's interface."""

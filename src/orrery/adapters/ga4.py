@@ -52,7 +52,7 @@ LONGEST_ANSWER = 4 << 20
 """Bytes of the longest report that is read: 10,000 rows are a quarter of it."""
 
 LONGEST_MESSAGE = 200
-"""Characters of the vendor's own words that an error repeats."""
+"""Characters of the vendor's message that an error repeats."""
 
 T = TypeVar("T")
 
@@ -60,8 +60,8 @@ T = TypeVar("T")
 class GoogleAnalytics:
     """The analytics port over one property. Without key or property every call raises `NotConfigured`.
 
-    `key_json` is the text of a service account's key file, `planet_dimension` the dimension that tells the sites
-    of the family apart (decision 23); users of the last `window_minutes` count; `clock` dates what is signed.
+    `key_json` is the text of a service account's key file, `planet_dimension` the dimension that distinguishes
+    the sites of the family (decision 23); users of the last `window_minutes` count; `clock` dates signed requests.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class GoogleAnalytics:
         return Report(tuple(sorted(rows, key=lambda row: -row.users))[:limit], quotas)
 
     async def check(self) -> None:
-        """Mint a token anew: the one in use tells only that the key was good when it was minted."""
+        """Mint a new token: the one in use only shows that the key was valid when it was minted."""
         await self._within(CHECK_SECONDS, self._tokens.mint)
 
     async def _within(self, deadline: float, call: Callable[[], Awaitable[T]]) -> T:
@@ -246,7 +246,7 @@ _QUOTAS: dict[str, Cause] = {"concurrent": "concurrent", "thresholded": "thresho
 
 
 def _message(answer: _HttpAnswer) -> str:
-    """Return the vendor's own words on one line and cut short, or nothing where the body is not the vendor's."""
+    """Return the vendor's message on one line and cut short, or nothing when the body is not the vendor's."""
     try:
         said = _Envelope.model_validate_json(answer.body).error.message
     except ValidationError:
@@ -266,7 +266,7 @@ def _not_a_report(status: int = HTTPStatus.OK) -> AnalyticsFailed:
 
 
 class _Key(BaseModel, strict=True):
-    """What is used of a service account's key."""
+    """The fields of a service account's key that Orrery uses."""
 
     type: Literal["service_account"]
     client_email: Annotated[str, Field(min_length=1)]
@@ -353,7 +353,7 @@ def _settle(future: Future[str], call: Callable[[], str]) -> None:
 
 
 def _mint(key: _Key, now: datetime, trust: Trust) -> str:
-    import requests  # noqa: PLC0415  with the three below 15 MB and 60 ms, paid by who counts only
+    import requests  # noqa: PLC0415  with the three below 15 MB and 60 ms, only when the counter is used
     from google.auth.exceptions import GoogleAuthError, RefreshError  # noqa: PLC0415  the same
     from google.auth.transport.requests import Request  # noqa: PLC0415  the same
 
@@ -370,7 +370,7 @@ def _mint(key: _Key, now: datetime, trust: Trust) -> str:
 
 
 _STUMBLES = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What the library itself raises at some answers that are not a token endpoint's."""
+"""The errors that the library raises at some answers that are not a token endpoint's."""
 
 
 def _minted(key: _Key, now: datetime, request: object) -> str:
@@ -388,7 +388,7 @@ def _minted(key: _Key, now: datetime, request: object) -> str:
 
 
 def _refused_mint(error: Any) -> AnalyticsFailed:  # noqa: ANN401  the library's `RefreshError` is untyped
-    """Tell a key that is not accepted from an endpoint that does not work: only the first has an OAuth error."""
+    """Distinguish a refused key from an endpoint that does not work: only a refusal has an OAuth error."""
     details: object = error.args[1] if len(error.args) > 1 else None
     if isinstance(details, dict) and "error" in details and not error.retryable:
         what = "The analytics provider does not accept the service-account key."

@@ -97,7 +97,7 @@ class GitHubTracker:
         answer = await self._ask("POST", "", {"title": title, "body": body, "labels": [label]})
         issue = _read(_ONE, answer)
         if not issue.has(label):
-            # Who may open issues but not label them has the label dropped without an error.
+            # For a token that may open issues but not label them, GitHub drops the label without an error.
             log.warning("the tracker dropped the label", label=label, issue=issue.number)
         return issue.to_value()
 
@@ -159,7 +159,7 @@ def _refusal(answer: httpx2.Response) -> str:
 
 
 def _is_limited(answer: httpx2.Response) -> bool:
-    """Tell a limit, which passes by itself, from a right that is missing: both may be 403."""
+    """Distinguish a limit, which ends by itself, from a missing right: both may be 403."""
     if answer.status_code not in (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS):
         return False
     return (

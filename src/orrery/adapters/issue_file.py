@@ -44,7 +44,7 @@ class _Issue(Record):
 
 
 class _File(Record):
-    """What the file holds, the oldest issue first."""
+    """The content of the file, the oldest issue first."""
 
     model_config = ConfigDict(frozen=False)
 
@@ -63,10 +63,10 @@ class _File(Record):
 
 
 class FileTracker:
-    """Keeps issues in the file at `path`, which is made with the first; beside it lies a lock.
+    """Keeps issues in the file at `path`, which is created with the first issue; a lock file is beside it.
 
-    The file is replaced as a whole, so that a kill leaves the old or the new one. One that cannot be read is
-    never written over. Every method raises `TrackerFailed`.
+    The file is replaced as a whole, so that a kill leaves the old or the new one. A file that cannot be read is
+    never overwritten. Every method raises `TrackerFailed`.
     """
 
     def __init__(self, path: Path, clock: Clock) -> None:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 SLICE_SECONDS = 0.1
-"""The longest real wait between two looks at a moved clock while sleeping."""
+"""The longest real wait between two reads of a moved clock while sleeping."""
 
 
 class MovableClock:

@@ -58,7 +58,7 @@ class HttpCounter:
         self._trust = trust
 
     async def read(self, scope: Scope) -> PublicCount | None:
-        """Return what the endpoint says, or None when it cannot be reached or says something else."""
+        """Return the endpoint's count, or None when it cannot be reached or its answer has another form."""
         body = await self._fetch("1" if scope == "site" else scope)
         return _parsed(scope, body) if body is not None else None
 

@@ -115,7 +115,8 @@ def _leave(client: aiosmtplib.SMTP) -> None:
             client.protocol.write(b"QUIT\r\n")
     client.close()
     if transport is not None:
-        # TLS would wait for the server's side of its own farewell; what was written is out by the next turn.
+        # TLS would wait for the server's side of its own farewell; the message is out by the next turn of the
+        # loop.
         asyncio.get_running_loop().call_soon(transport.abort)
 
 

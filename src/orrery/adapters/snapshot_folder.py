@@ -1,4 +1,4 @@
-"""A folder of dated snapshots: the newest stay, and their names tell when each was made."""
+"""A folder of dated snapshots: the newest stay, and their names contain the times of their creation."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _NAME = re.compile(r"orrery-\d{8}T\d{6}Z\.db")
 
 @dataclass(frozen=True, slots=True)
 class SnapshotFolder:
-    """Names new snapshots in `path`, and keeps the newest `keep`; what has another name is left alone."""
+    """Names new snapshots in `path`, and keeps the newest `keep`; files with other names stay."""
 
     path: Path
     keep: int

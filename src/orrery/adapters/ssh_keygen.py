@@ -46,9 +46,9 @@ class SshKeygen:
             await self.check(b"", _NOBODYS)
 
     def sign(self, statement: bytes, key: Path) -> bytes:
-        """Return a signature by this key, asking at the terminal for what the key wants: a passphrase, a touch.
+        """Return a signature by this key; `ssh-keygen` may ask at the terminal for a passphrase or a touch.
 
-        Raises `Invalid` when there is no key, or it made no signature; `ssh-keygen` itself has then said why.
+        Raises `Invalid` when there is no key, or it made no signature; `ssh-keygen` has then printed the reason.
         """
         if not key.is_file():
             raise Invalid(f"There is no key file {key}.")

@@ -1,4 +1,4 @@
-"""A store that cannot be used: it stands for one that could not be opened, so that the rest is looked at."""
+"""A store that fails every call: it replaces one that could not be opened, so that the other parts are checked."""
 
 from typing import NoReturn
 
@@ -17,4 +17,4 @@ class UnavailableStore:
     get = scan = commit = scrub = _refuse
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing: there is no file to close."""

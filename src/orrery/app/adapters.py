@@ -1,4 +1,4 @@
-"""Which adapter stands behind each port, by the settings."""
+"""The adapter of each port, by the settings."""
 
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.ga4 import GoogleAnalytics
@@ -89,7 +89,7 @@ def tracker_of(settings: Settings, secrets: Secrets, clock: Clock, trust: Trust)
 
 
 def heartbeat_of(url: str, trust: Trust) -> Heartbeat:
-    """Return what tells that the workers are alive."""
+    """Return the adapter that sends heartbeats."""
     from orrery.adapters.heartbeat import HttpHeartbeat  # noqa: PLC0415  see above
 
     return HttpHeartbeat(url, trust)

@@ -1,4 +1,4 @@
-"""How intents, the approval log and a look through it are shown: nothing stored can forge what is printed."""
+"""The output about intents, the approval log and its check: stored text cannot forge a printed line."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -93,7 +93,7 @@ def log_row(entry: LogEntry | None, found: Mapping[str, Proposal], erased: Abstr
 
 
 def verdict(verified: AuditResult, remembered: Head | None) -> Iterator[str]:
-    """Yield what a look through the log has shown, a sentence each."""
+    """Yield the results of the log's check, one sentence each."""
     if verified.head and verified.broken_at is None:
         whole = ", and signatures and intents are as it says" if verified.holds else ""
         yield f"{verified.entries} entries: each follows the one before{whole}. The head is {verified.head}."
@@ -155,7 +155,7 @@ def _how_to_sign(intent_id: str) -> str:
 
 
 def _flat(name: str, value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-    """Yield what is in a JSON value, each with its path."""
+    """Yield each value inside a JSON value, with its path."""
     if isinstance(value, dict) and (value or not name):
         for key, inner in value.items():
             yield from _flat(f"{name}.{key}" if name else key, inner)

@@ -72,8 +72,8 @@ def sign(
     """Approve an intent by your signature; it is then carried out at once."""
     if (statement is None) != (signature is None) or (key and signature):
         raise Invalid("Give --statement and --signature together, without --key; or none of them.")
-    word = (_read(statement), _read(signature)) if statement and signature else None
-    sign_intent(config, intent_id, key=key, word=word)
+    signed = (_read(statement), _read(signature)) if statement and signature else None
+    sign_intent(config, intent_id, key=key, signed=signed)
 
 
 @group.command()

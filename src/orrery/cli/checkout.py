@@ -1,4 +1,4 @@
-"""`orrery checkout`: what the owner asks of the paid checkout."""
+"""`orrery checkout`: the owner's commands for the paid checkout."""
 
 from collections.abc import Callable
 from dataclasses import asdict

@@ -63,7 +63,7 @@ async def _run(orrery: Orrery, name: str | None, shop: HttpShop) -> Verification
 
 
 def show_verified(verified: VerificationReport) -> None:
-    """Print what a verification saw."""
+    """Print the result of a verification."""
     console = new_console()
     if verified.session_id:
         console.print(f"[bold]{verified.product}[/bold]: session {verified.session_id}")

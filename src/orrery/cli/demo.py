@@ -128,7 +128,7 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What the terminal tells besides the addresses: the admin password, and the settings file, resolved."""
+    """The values that the terminal shows besides the addresses: admin password and settings file, resolved."""
 
     password: str
     settings: Path
@@ -141,7 +141,7 @@ def command(
     smtp_port: Annotated[int, typer.Option(help="The sandbox's mail port on 127.0.0.1.")] = 8025,
     data: Annotated[Path, typer.Option(help="Where everything is kept.")] = Path(".orrery"),
 ) -> None:
-    """Run until Ctrl-C; a second run finds what the first one kept."""
+    """Run until Ctrl-C; a second run uses the records of the first one."""
     ports = Ports(port, private_port, sandbox_port, smtp_port)
     file = _prepared(data.resolve(), ports)
     settings, secrets = load(file)
@@ -241,7 +241,7 @@ def _site(settings: Settings, secrets: Secrets, ports: Ports) -> SiteConfig:
 
 
 def _is_found(settings: Path) -> bool:
-    """Return whether commands that are typed here read the demo's settings without being told."""
+    """Return whether commands that are typed here find the demo's settings without `--config`."""
     try:
         return find_settings_file(None, {}).resolve() == settings
     except SettingsError:

@@ -1,4 +1,4 @@
-"""`orrery fraud`: clusters of declined payments, the processor's fraud lists, and what was done about them."""
+"""`orrery fraud`: clusters of declined payments, the processor's fraud lists, and the changes to them."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict

@@ -88,7 +88,7 @@ def write_svg(path: Path, clusters: Sequence[Cluster]) -> None:
 
 
 def print_proposed(intent: Intent) -> None:
-    """Say what will be done, and what is missing until then."""
+    """Print the proposed change, and the steps that are missing until it is made."""
     console = new_console()
     console.print(Text(intent.summary, "bold"))
     for entry in body_of(intent).entries:

@@ -13,7 +13,7 @@ from orrery.settings import SYSTEM_FOLDER, Secrets
 from orrery.settings.model import StoreSettings
 
 STATE = Path("/var/lib/orrery")
-"""Where the system's service keeps what it writes, as its unit says."""
+"""The state folder of the system's service, as in its unit."""
 
 _OF_THE_SYSTEM = {
     'path = ".orrery/orrery.db"': f'path = "{STATE}/orrery.db"',

@@ -1,4 +1,4 @@
-"""`orrery live`: the live visitor counter, looked after by hand (spec 2)."""
+"""`orrery live`: the owner's commands for the live visitor counter (spec 2)."""
 
 from dataclasses import asdict
 
@@ -34,7 +34,7 @@ def monitor(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FB
 
 
 def _show(result: MonitorResult) -> None:
-    """Print the verdict, then what was done about it."""
+    """Print the result, then the changes to the issue."""
     console = new_console()
     console.print(f"[red]bad[/red]: {marked(result.reason.text)}" if result.reason else "[green]good[/green]")
     for sentence in _tracker_changes(result):

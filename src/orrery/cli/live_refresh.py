@@ -1,4 +1,4 @@
-"""`orrery live refresh`: the emergency fallback, which posts to the service from wherever a person sits.
+"""`orrery live refresh`: the emergency fallback, which posts to the service from any machine.
 
 (spec 2, What the service does 4.) The password is in no argument, no output and no error.
 """
@@ -71,7 +71,7 @@ class RefreshAnswer:
 
 
 class _Body(BaseModel):
-    """What the service answers (spec 2, Endpoints)."""
+    """The service's answer (spec 2, Endpoints)."""
 
     ok: bool
     active: int | None = None
@@ -100,7 +100,7 @@ class Refresher:
             yield await self.once()
 
     async def once(self) -> RefreshAnswer:
-        """Return what came of one refresh; every trouble is an answer, too."""
+        """Request one refresh and return its answer; every error is an answer, too."""
         try:
             async with asyncio.timeout(DEADLINE):
                 status, body = await self._post()
@@ -143,7 +143,7 @@ class Refresher:
         return RefreshAnswer(self._clock.now(), ok=False, error=error, message=message or None)
 
     def _plain(self, text: str) -> str:
-        """Return what came from outside as it may be shown: short, and never the password."""
+        """Return a text from outside in a form that may be shown: short, and never with the password."""
         # Before, since a line keeps no two spaces in a row; and after, since it makes one of what is broken.
         line = one_line(text.replace(self._password, _HIDDEN)).replace(self._password, _HIDDEN)
         return line[:_LONGEST_MESSAGE]

@@ -36,7 +36,7 @@ _COMMANDS = {
 _NAME = "orrery"
 
 _COMPLETED_VARIABLES = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
-"""Where the shells' completion scripts say what was typed so far: bash, and the others."""
+"""The variables in which the shells' completion scripts pass the typed text: bash's, and that of the others."""
 
 USAGE = 2
 """The exit code of bad input; 1 is for what went wrong or is broken."""
@@ -93,8 +93,8 @@ def _options(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Take the options that stand before any command."""
+    """Handle the options before the command."""
 
 
 def _only_listed() -> None:
-    """Stand for a command that was not asked for."""
+    """Replace a command that is only listed, not run."""

@@ -1,4 +1,4 @@
-"""`orrery processor set-branding` and its kin: what is changed at the processor with the owner's signature."""
+"""`orrery processor set-branding` and the other changes at the processor, which the owner signs."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""How the processor's objects look as rows: which columns a person sees, and what a machine gets beside them."""
+"""The processor's objects as rows: the columns that a person sees, and the further fields for machines."""
 
 from collections.abc import AsyncIterator
 from dataclasses import asdict
@@ -45,14 +45,14 @@ EVENT = ("created", "type", "api_version", "pending", "object_id", "id")
 
 
 def session(found: CheckoutSession) -> Row:
-    """Return a session's row; `price` is the amount in words, `product` what our metadata says."""
+    """Return a session's row; `price` is the amount as text, `product` is from our metadata."""
     metadata = found.metadata
     product = "/".join(part for part in (metadata.get("vendorSlug"), metadata.get("certCode")) if part) or None
     return asdict(found) | {"price": _money(found.amount_total, found.currency), "product": product}
 
 
 def charge(found: Charge) -> Row:
-    """Return a charge's row; `state` tells a refund and a dispute too."""
+    """Return a charge's row; `state` includes refunds and disputes."""
     return asdict(found) | {"price": _money(found.amount, found.currency), "state": _state(found)}
 
 

@@ -1,4 +1,4 @@
-"""`orrery restore`: a snapshot in place of the store, without telling anybody anything twice."""
+"""`orrery restore`: replaces the store with a snapshot, without sending a notification twice."""
 
 import asyncio
 import shutil
@@ -28,7 +28,7 @@ def command(
     settings, secrets = configured(config, quiet=True)
     store, clock = settings.store.path, clock_of(settings)
     with _workshop(store) as copy:
-        # Settled before it takes the store's place: cut short, a restore must not leave a store that tells twice.
+        # Prepared before it replaces the store: an interrupted restore must not leave a store that notifies twice.
         restore(file, copy, clock)
         done = asyncio.run(_settled(copy, clock))
         erased = asyncio.run(_erased_again(settings, secrets, copy))
@@ -52,7 +52,7 @@ def _report(store: Path, erased: tuple[int, list[RecordUnreadable]] | None) -> N
 
 @contextmanager
 def _workshop(store: Path) -> Generator[Path]:
-    """Yield a place for a copy of the store, on its disk; what a killed run left there goes first."""
+    """Yield a folder for a copy of the store, on its disk; that of a killed run is deleted first."""
     directory = store.with_name(f".{store.name}.restoring")
     shutil.rmtree(directory, ignore_errors=True)
     try:
@@ -72,7 +72,7 @@ async def _settled(copy: Path, clock: Clock) -> RestoreResult:
 async def _erased_again(
     settings: Settings, secrets: Secrets, copy: Path
 ) -> tuple[int, list[RecordUnreadable]] | None:
-    """Erase in the copy what was erased in the store before; None where that cannot be read."""
+    """Repeat in the copy the erasures of the previous store; None when that store cannot be read."""
     try:
         clock = clock_of(settings)
         before = await SqliteStore.open(settings.store.path, clock)

@@ -16,10 +16,10 @@ from orrery.sandbox.analytics.key import config_of, service_account_key, token_u
 from orrery.sandbox.app import EVERYTHING, AnalyticsConfig, PriceSeed, SandboxConfig, create_app
 
 PRICE = PriceSeed(id="price_cloud_navigator", product="Cloud Navigator practice questions", unit_amount=4900)
-"""What the demo sells."""
+"""The price of the demo's product."""
 
 API_KEY, SIGNING_SECRET = "sk_test_orrery_sandbox", "whsec_orrery_sandbox"
-"""What the sandbox accepts and signs with when nothing else is said: no real processor knows them."""
+"""The sandbox's default key and signing secret: no real processor knows them."""
 
 PROPERTY_ID = "123456789"
 """The analytics property that the sandbox has."""
@@ -30,7 +30,7 @@ KEY_FILE = "analytics-key.json"
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What the analytics provider grants a property: in a day, in an hour, and in an hour to one project."""
+    """The analytics provider's quotas of a property: in a day, in an hour, and in an hour for one project."""
 
     day: int
     hour: int
@@ -41,7 +41,7 @@ SPECIFIED = Tokens(25_000, 5_000, 1_750)
 """Those under which the specification's 1,750 an hour are 35 percent (spec 2, Limits)."""
 
 PUBLISHED = Tokens(200_000, 40_000, 14_000)
-"""What the provider publishes today."""
+"""The quotas that the provider publishes today."""
 
 
 @dataclass(frozen=True, slots=True)

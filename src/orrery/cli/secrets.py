@@ -71,7 +71,7 @@ def _announced(announcement: Announcement) -> str:
 
 
 def _with(loaded: Loaded, action: Callable[[Orrery], Awaitable[T]]) -> T:
-    """Run `action` over the open store with the secrets that can be used: the others are what is looked into."""
+    """Run `action` over the open store with the usable secrets; the command examines the others."""
     settings, secrets, _ = loaded
     configure(settings.log.format, "warning", Redaction(secrets.values()))
 

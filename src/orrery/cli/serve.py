@@ -52,7 +52,7 @@ def command(config: Config = None) -> None:
 async def serve(
     settings: Settings, secrets: Secrets, site: ASGIApp | None = None, ready: Callable[[], None] | None = None
 ) -> None:
-    """Serve until told to stop; call `ready` once both listeners answer. See `run_together`."""
+    """Serve until a signal to stop; call `ready` once both listeners answer. See `run_together`."""
     # uvicorn raises the signal anew once it has stopped: by default SIGTERM would end us ahead of our `finally`.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     public_socket, private_socket = _bind(settings.server)
@@ -63,7 +63,7 @@ async def serve(
         private_address = private_socket.getsockname()[:2]
         server = uvicorn.Server(_uvicorn(Listeners(public, private, private_address)))
         _ = await orrery.readiness.run_round()  # else the service says "not ready" until its first round has ended
-        # What was imported stays for ever: looking through it again and again costs tens of milliseconds a time.
+        # Imported modules stay in memory: scanning them in each collection costs tens of milliseconds.
         gc.collect()
         gc.freeze()
         sys.setswitchinterval(TURN)

@@ -12,10 +12,10 @@ log = structlog.get_logger()
 
 
 def notify_ready() -> None:
-    """Tell systemd that the service answers, so that `systemctl start` returns."""
+    """Report to systemd that the service answers, so that `systemctl start` returns."""
     if not (address := os.environ.get(VARIABLE, "")):  # noqa: TID251  a fact about this process, not a setting
         return
-    # "@" stands for the null byte with which names that are no files begin.
+    # "@" replaces the null byte at the beginning of names that are no files.
     name = f"\0{address[1:]}" if address.startswith("@") else address
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:

@@ -1,4 +1,4 @@
-"""What the owner's commands share: settings, logs, an open store, and the services over it."""
+"""The settings, logs, open store and services that the owner's commands share."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -36,7 +36,7 @@ def configured(config: Path | None, *, quiet: bool = False) -> tuple[Settings, S
 
 
 def with_services(config: Path | None, action: Callable[[Orrery], Awaitable[T]]) -> T:
-    """Run `action` over the open store and return what it returns."""
+    """Run `action` with the services over the open store, and return its result."""
     settings, secrets = configured(config, quiet=True)
 
     async def work() -> T:

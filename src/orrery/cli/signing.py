@@ -29,20 +29,20 @@ def sign_intent(
     intent_id: str,
     *,
     key: Path | None = None,
-    word: tuple[bytes, bytes] | None = None,
+    signed: tuple[bytes, bytes] | None = None,
     goes_on: str = "",
 ) -> None:
-    """Show an intent, sign it with `key` or [approvals] signing_key, carry it out, and print what came of it.
+    """Show an intent, sign it with `key` or [approvals] signing_key, carry it out, and print the outcome.
 
-    `word` is a statement with its signature that were made elsewhere. `goes_on` tells what the command that asks
-    does with a standing approval, once it is signed. Raises `typer.Exit` with 1 when the owner signs nothing, or
-    it is not done; `Invalid`, `NotFound` and `NotConfigured`.
+    `signed` is a statement with its signature from another machine. `goes_on` describes what the calling command
+    does with a standing approval, once it is signed. Raises `typer.Exit` with 1 when the owner does not sign, or
+    the operation is not carried out; `Invalid`, `NotFound` and `NotConfigured`.
     """
     settings, _ = configured(config, quiet=True)
     found = with_services(config, lambda orrery: orrery.approvals.proposal(intent_id))
     print_intent(found, clock_of(settings).now(), for_signing=True)
     follows = goes_on or (_LATER if found.intent.operation == EXPIRE_PREFLIGHT_SESSIONS else _AT_ONCE)
-    given = word or _signed(settings, found, key, follows)
+    given = signed or _signed(settings, found, key, follows)
     progress = with_services(config, lambda orrery: orrery.approvals.sign(intent_id, *given))
     print_outcome(progress, goes_on=bool(goes_on))
     if progress.state not in _WELL:
@@ -50,7 +50,7 @@ def sign_intent(
 
 
 def refuse_for_machines(*, sign: bool, as_json: bool) -> None:
-    """Raise `Invalid` where both are asked for: what is signed is shown to a person."""
+    """Raise `Invalid` when both options are given: a person must read what is signed."""
     if sign and as_json:
         raise Invalid("--sign shows what is signed, for a person: give --json without it.")
 
@@ -61,7 +61,7 @@ def statement_of(settings: Settings, intent: Intent) -> bytes:
 
 
 def _signed(settings: Settings, found: Proposal, key: Path | None, follows: str) -> tuple[bytes, bytes]:
-    """Return a statement about what was shown, and its signature, once somebody has said yes to it."""
+    """Return a statement about the shown intent, and its signature, once the owner has agreed."""
     approvals, state = settings.approvals, found.in_words(clock_of(settings).now())
     chosen = key or approvals.signing_key
     if state != "waiting":

@@ -14,13 +14,13 @@ import uvicorn
 from orrery.errors import OrreryError
 
 LISTENER_SECONDS = 1.0
-"""How often it is looked whether both sockets still listen."""
+"""How often the sockets are checked: whether both still listen."""
 
 log = structlog.get_logger()
 
 
 class EndedUnexpectedlyError(OrreryError):
-    """A part without which the service is none has ended, though nobody told it to."""
+    """A necessary part of the service has ended without a signal."""
 
 
 async def run_together(

@@ -34,7 +34,7 @@ def show(
 ) -> None:
     """Print rows as a table of `columns`, with times in UTC, or as one JSON list with every field.
 
-    `unreadable` are what the list had to leave out: see `left_out`.
+    `unreadable` are the items that the list leaves out: see `left_out`.
     """
     found = list(rows)
     if as_json:
@@ -76,7 +76,7 @@ def left_out(errors: Sequence[Unread]) -> None:
 
 
 def table_lines(heads: Sequence[str], rows: Sequence[Sequence[str]], room: int | None) -> Iterator[Text]:
-    """Yield a table that fits into `room` cells: what does not stands under its row, whole, to be copied."""
+    """Yield a table of `room` cells' width: longer cells are printed whole under their row, to be copied."""
     widths = [max(map(cell_len, column)) for column in zip(heads, *rows, strict=True)]
     beside = _beside(widths, room)
     yield Text(_padded(heads, widths, beside), "bold")
@@ -88,7 +88,7 @@ def table_lines(heads: Sequence[str], rows: Sequence[Sequence[str]], room: int |
 
 
 def _beside(widths: Sequence[int], room: int | None) -> list[int]:
-    """Return the columns that stand beside each other: all, or the first and two at least without the widest."""
+    """Return the columns side by side: all of them, or without the widest, but at least the first and two."""
     beside = list(range(len(widths)))
     while room is not None and len(beside) > _FEWEST and sum(widths[index] + 2 for index in beside) - 2 > room:
         beside.remove(max(beside[1:], key=lambda index: (widths[index], index)))

@@ -37,7 +37,7 @@ class BatchThread(Generic[Request, BatchAnswer]):
         self._loop = loop
         self._largest = largest
         self._queue: SimpleQueue[_Job[Request, BatchAnswer] | None] = SimpleQueue()
-        # A daemon, so that a process that forgot to close can end: only what was answered counts as stored.
+        # A daemon, so that a process that forgot to close can end: only answered commits count as stored.
         self._thread = Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
@@ -48,7 +48,7 @@ class BatchThread(Generic[Request, BatchAnswer]):
         return job.answer
 
     def finish(self) -> None:
-        """Do what was queued, then end (blocks; nothing may be submitted after it)."""
+        """Carry out the queued requests, then end (blocks; no request may be submitted after it)."""
         self._queue.put(None)
         self._thread.join()
 
@@ -56,7 +56,7 @@ class BatchThread(Generic[Request, BatchAnswer]):
         for first in iter(self._queue.get, None):
             jobs = [first, *self._waiting(self._largest - 1)]
             outcomes = self._settle([job.request for job in jobs])
-            with suppress(RuntimeError):  # the loop is closed: nobody is left to tell
+            with suppress(RuntimeError):  # the loop is closed: no caller waits any more
                 self._loop.call_soon_threadsafe(_deliver, jobs, outcomes)
         self._drop()
 
@@ -73,7 +73,7 @@ class BatchThread(Generic[Request, BatchAnswer]):
 
 def _deliver(jobs: Sequence[_Job[Request, BatchAnswer]], outcomes: Sequence[BatchAnswer | Exception]) -> None:
     for job, outcome in zip(jobs, outcomes, strict=True):
-        if job.answer.done():  # the caller was cancelled; what is stored stays stored
+        if job.answer.done():  # the caller was cancelled; a stored commit stays stored
             continue
         if isinstance(outcome, Exception):
             job.answer.set_exception(outcome)

@@ -27,5 +27,5 @@ class Connection:
         """Close it, and with it an open transaction."""
         database, self._database = self._database, None
         if database is not None:
-            with suppress(apsw.Error):  # it failed before; the next connection tells
+            with suppress(apsw.Error):  # it failed before; the next connection shows it again
                 database.close()

@@ -1,4 +1,4 @@
-"""What we use of the SQLite binding, with the types that its own stubs give to newer Pythons only.
+"""The part of the SQLite binding that Orrery uses, with types: its own stubs need newer Pythons.
 
 Nothing else in this process may open a store file, the standard library's sqlite3 neither: closing any handle of
 a file drops the process's locks on it, and two SQLite libraries in one process do not see each other's.
@@ -43,7 +43,7 @@ class Database(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the file, and of an open transaction."""
+        """Close the file; an open transaction is rolled back."""
         ...
 
 

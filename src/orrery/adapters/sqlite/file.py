@@ -1,4 +1,4 @@
-"""The file on disk: made by word only, whole or not at all; opened with the durability that we promise; shared."""
+"""The file on disk: created only on request, whole or not at all; opened with the promised durability; shared."""
 
 import errno
 import fcntl
@@ -22,7 +22,7 @@ APPLICATION_ID = 0x4F727279
 SCHEMA_VERSION = 1
 
 _LOG_MAGIC = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
-"""What a log begins with (SQLite's file format, section 4.1)."""
+"""The first bytes of a log (SQLite's file format, section 4.1)."""
 
 _NO_HANDLES = (errno.EMFILE, errno.ENFILE)
 
@@ -69,7 +69,7 @@ class StoreFile:
         return database
 
     def verify_in_place(self) -> None:
-        """Raise while the file is not where it was: what is written to a deleted file is lost."""
+        """Raise while the file is not at its path: writes to a deleted file are lost."""
         if _identity(self.path) != self._identity:
             raise StoreUnavailable(
                 f"The store file {self.path.name} was replaced while it was in use: restart what uses it."
@@ -78,8 +78,8 @@ class StoreFile:
     def verify_log(self) -> None:
         """Raise `StoreUnavailable` unless the log of a commit that this process just made can be read again.
 
-        SQLite reads the log's first bytes when it opens the file and never after: what is appended to a log that
-        something else wrote over is there until the last process closes it, and lost then.
+        SQLite reads the log's first bytes when it opens the file and never after: a commit that is appended to an
+        overwritten log is readable until the last process closes the log, and lost then.
         """
         try:
             magic = _beginning(self._log)
@@ -115,7 +115,7 @@ def log_of(path: Path) -> Path:
 
 
 def lock_of(path: Path) -> Path:
-    """Return the file by which those who have the store at `path` in use keep a restore out."""
+    """Return the lock file by which processes that use the store at `path` keep a restore out."""
     return path.with_name(f"{path.name}.lock")
 
 
@@ -187,7 +187,7 @@ def make_durable(database: Database) -> None:
     """Have every commit on the disk before it returns, readers beside the writer, and erased data gone."""
     database.pragma("journal_mode", "wal")
     database.pragma("synchronous", "full")
-    database.pragma("secure_delete", 1)  # else what was erased lingers in the file's free space
+    database.pragma("secure_delete", 1)  # else erased data stays in the file's free space
 
 
 def verify_ours(path: Path, database: Database) -> None:
@@ -228,7 +228,7 @@ def share(path: Path) -> FileIO:
 
 
 def seize(path: Path) -> FileIO:
-    """Return a hold on the store, to be closed, that is not shared; `Invalid` while anybody has it open."""
+    """Return an exclusive lock on the store, to be closed; raise `Invalid` while another process uses it."""
     hold = _hold(path, fcntl.LOCK_EX)
     if hold is None:
         raise Invalid(f"The store file {path.name} is in use: stop the service and other commands first.")
@@ -239,7 +239,7 @@ def _hold(path: Path, mode: int) -> FileIO | None:
     handle = os.open(lock_of(path), os.O_CREAT | os.O_RDWR, 0o600)
     hold = FileIO(handle, "r+")
     try:
-        # flock, not lockf: it also keeps apart two openings in one process, and a killed process lets go
+        # flock, not lockf: it also excludes a second opening in one process, and a killed process releases it
         fcntl.flock(hold, mode | fcntl.LOCK_NB)
     except BlockingIOError:
         hold.close()

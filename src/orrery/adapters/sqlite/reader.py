@@ -40,7 +40,7 @@ class Reader:
         return self._thread.submit(query)
 
     def finish(self) -> None:
-        """Answer what was queued, then end (blocks; nothing may be submitted after it)."""
+        """Carry out the queued reads, then end (blocks; no read may be submitted after it)."""
         self._thread.finish()
 
     def _settle(self, queries: Sequence[Query]) -> list[Rows | Exception]:

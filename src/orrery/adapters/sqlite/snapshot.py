@@ -1,4 +1,4 @@
-"""Snapshots of a store in use, and putting one back: what is found afterwards is the old file or the new one."""
+"""Snapshots of a store in use, and restoring one: after a kill there is the old file or the new one."""
 
 import os
 import shutil
@@ -34,9 +34,9 @@ have given out, though nobody can read it any more, and below 2**53 for two cent
 def backup(source: Path, target: Path) -> None:
     """Write a consistent, checked snapshot of the store at `source`, in use or not, to `target` (0600).
 
-    What was erased is not in it. Raises `StoreMissing` without a store, `Invalid` when nothing was ever written
-    to it or `target` exists, and `StoreUnavailable` when the store is damaged or the snapshot cannot be
-    written; no target is left then.
+    It contains no erased data. Raises `StoreMissing` without a store, `Invalid` when the store is empty or
+    `target` exists, and `StoreUnavailable` when the store is damaged or the snapshot cannot be written; then no
+    target is left.
     """
     require_store(source)
     if target.exists():
@@ -48,12 +48,12 @@ def backup(source: Path, target: Path) -> None:
 
 
 def restore(snapshot: Path, target: Path, clock: Clock) -> None:
-    """Replace the store at `target` with `snapshot`, and keep what was there as ``<name>.before-restore``.
+    """Replace the store at `target` with `snapshot`, and keep the old file as ``<name>.before-restore``.
 
-    Restored by root, it belongs to the old one's user, or to that of the folder. Versions count on from beyond
-    those that the replaced file may have given out. Whenever it is cut short, `target` is the old store or the
-    new one, and it may be run again. Raises `Invalid` when the snapshot is not sound, the store is in use, or an
-    earlier ``.before-restore`` is still there; `StoreUnavailable` when the disk does not play along.
+    When root restores it, it belongs to the old file's user, or to that of the folder. Its versions continue above
+    those that the replaced file may have given out. After an interruption `target` is the old store or the new
+    one, and the restore may be repeated. Raises `Invalid` when the snapshot is damaged, the store is in use, or an
+    earlier ``.before-restore`` is still there; `StoreUnavailable` when the disk fails.
     """
     if not snapshot.is_file():
         raise Invalid(f"There is no file {snapshot.name}.")
@@ -67,14 +67,14 @@ def restore(snapshot: Path, target: Path, clock: Clock) -> None:
 
 
 def copies_beside(path: Path) -> list[Path]:
-    """Return what restores, and runs that were killed, have left beside a store: it may hold what was erased."""
+    """Return the files that restores and killed runs have left beside a store: they may contain erased data."""
     names = (f"{path.name}.before-restore", f".{path.name}.")
     return sorted(one for one in path.parent.iterdir() if one.name.startswith(names))
 
 
 @contextmanager
 def _scratch(target: Path) -> Generator[Path, None, None]:
-    """Yield a name to build a file under, on the disk of `target`; what a killed run left there goes first."""
+    """Yield the name of a temporary file on the disk of `target`; the one of a killed run is deleted first."""
     directory = target.with_name(f".{target.name}.unfinished")
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(mode=0o700)

@@ -94,12 +94,12 @@ class SqliteStore:
         return await self._writer.submit(request)
 
     async def scrub(self) -> bool:
-        """Fold the log into the file, where what was deleted is overwritten, and empty it."""
+        """Move the log into the file, which overwrites deleted data, and empty the log."""
         self._refuse_when_closed()
         return await asyncio.to_thread(self._fold_log)
 
     async def close(self) -> None:
-        """Do what was handed in and let go of the file; what comes after is refused."""
+        """Carry out the pending calls and close the file; later calls are refused."""
         if not self._closed:
             self._closed = True
             await asyncio.to_thread(self._finish)

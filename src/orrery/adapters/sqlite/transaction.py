@@ -1,4 +1,4 @@
-"""What one commit does inside a transaction: its checks, its number, its writes."""
+"""The parts of one commit inside a transaction: its checks, its number, its writes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -77,7 +77,7 @@ def apply(database: Database, request: Request, now: datetime) -> Committed | Co
 
 
 def sweep(database: Database, now: datetime, commits: int) -> None:
-    """Remove some of what has expired, and forget old commit ids twice as fast as the `commits` just made."""
+    """Remove some expired entries, and twice as many old commit ids as the `commits` just made."""
     database.execute(_SWEEP_ENTRIES, (microseconds(now), _EXPIRED_PER_SWEEP))
     database.execute(_SWEEP_COMMITS, (2 * commits, microseconds(now - _REMEMBERED)))
 

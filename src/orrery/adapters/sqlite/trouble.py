@@ -1,4 +1,4 @@
-"""SQLite's errors in words that tell the owner what to do."""
+"""SQLite's errors as sentences that say what the owner can do."""
 
 import errno
 from pathlib import Path
@@ -42,7 +42,7 @@ _CODES = {
     errno.EDQUOT: _FULL,
     errno.EROFS: _READ_ONLY,
 }
-"""What the code of an error says more exactly than its type. Those of SQLite begin beyond those of the system."""
+"""The sentences for error codes that are more exact than their types. SQLite's codes begin above the system's."""
 
 
 def unavailable(path: Path, error: Exception) -> StoreUnavailable:

@@ -24,7 +24,7 @@ CommitOutcome = CommitAnswer | Exception
 
 
 class _CommitLost(Exception):
-    """COMMIT itself failed, or the log it went to, in a way that leaves open what is on the disk."""
+    """COMMIT or its log failed in a way that leaves unknown whether the commit is on the disk."""
 
     def __init__(self, cause: Exception) -> None:
         super().__init__(str(cause))
@@ -49,7 +49,7 @@ class Writer:
         return self._thread.submit(request)
 
     def finish(self) -> None:
-        """Do what was queued, then end (blocks; nothing may be submitted after it)."""
+        """Carry out the queued commits, then end (blocks; no commit may be submitted after it)."""
         self._thread.finish()
 
     def _settle(self, requests: Sequence[Request]) -> Sequence[CommitOutcome]:

@@ -50,7 +50,7 @@ _WHO = "The processor"
 """The processor's name in error messages."""
 
 _LONGEST_TEXT = 500
-"""Characters of the vendor's own words that an error repeats."""
+"""Characters of the vendor's message that an error repeats."""
 
 VendorObject = TypeVar("VendorObject", bound=BaseModel)
 T = TypeVar("T")
@@ -73,11 +73,11 @@ class Connection:
     async def call(
         self, operation: Operation, kind: type[VendorObject], deadline: float = READ_DEADLINE
     ) -> VendorObject:
-        """Return what an operation of the library answers; raise the errors of the port."""
+        """Return the answer to an operation of the library; raise the errors of the port."""
         return _read(kind, await self.text(operation, deadline))
 
     async def text(self, operation: Operation, deadline: float = READ_DEADLINE) -> str:
-        """Return the JSON that an operation of the library answers."""
+        """Return the JSON answer to an operation of the library."""
         self._require_key()
         try:
             async with asyncio.timeout(deadline):
@@ -92,7 +92,7 @@ class Connection:
         kind: type[Page[Item]],
         to_value: Callable[[Item], T],
     ) -> AsyncIterator[T | ItemUnreadable]:
-        """Yield everything in a list in our words, or why it cannot be read, object by object and page by page."""
+        """Yield each object of a list as the port's value, or why it cannot be read, page by page."""
         after: dict[str, Any] = {}
         while True:
             asked = {**query, "limit": PAGE, **after}
@@ -156,7 +156,7 @@ class Connection:
 
 
 def _last_id(items: Sequence[Identified | ItemUnreadable]) -> str:
-    """Return where the next page begins. What has no usable id may come again there, which harms nobody."""
+    """Return where the next page begins. An object without a usable id may come again there, which is harmless."""
     ids = [one.item_id if isinstance(one, ItemUnreadable) else one.id for one in items]
     if known := [one for one in ids if one]:
         return known[-1]
@@ -164,7 +164,7 @@ def _last_id(items: Sequence[Identified | ItemUnreadable]) -> str:
 
 
 def created_since(time: datetime | None) -> dict[str, Any]:
-    """Return the part of a list's query that leaves out what is older."""
+    """Return the part of a list's query that leaves out older objects."""
     return {"created": {"gte": int(time.timestamp())}} if time else {}
 
 
@@ -212,7 +212,7 @@ def _raise_ours(error: stripe.StripeError) -> NoReturn:
         raise _odd("too long, or badly packed") from None
     if isinstance(error, stripe.AuthenticationError):
         raise _wrong_key() from None
-    # `APIError` below 500 stands for an answer that is not the processor's: its message is the whole body.
+    # `APIError` below 500 means an answer that is not the processor's: its message is the whole body.
     foreign = isinstance(error, stripe.APIError)
     if status is None or foreign or _is_trouble(status):
         raise _trouble(status) from None
@@ -232,7 +232,7 @@ def _kind(value: object) -> str | None:
 
 
 def _line(said: object) -> str | None:
-    """Return a text of a refusal on one line, or None where there is none: the library takes any JSON for it."""
+    """Return the text of a refusal on one line, or None when it is no text: the library accepts any JSON there."""
     return one_line(said, _LONGEST_TEXT) if isinstance(said, str) else None
 
 
@@ -248,7 +248,7 @@ class _Refusal(BaseModel):
 
 
 def _refuse(answer: httpx2.Response) -> NoReturn:
-    """Raise what an answer to a request of our own means, as `_raise_ours` does for the library's."""
+    """Raise the port's error for an answer to our own request, as `_raise_ours` does for the library's."""
     status = answer.status_code
     if status == HTTPStatus.UNAUTHORIZED:
         raise _wrong_key()
@@ -274,7 +274,7 @@ def _wrong_key() -> ProcessorRefused:
 
 
 def _without_key(message: str) -> str:
-    """Return what a 403 means: the vendor's sentence holds a part of the key."""
+    """Return the sentence for a 403: the vendor's own contains a part of the key."""
     found = _PERMISSION.search(message)
     needed = f"it needs {found[0]}" if found else "a permission is missing"
     return f"The API key may not do this: {needed}. Give a restricted key that in the dashboard, under API keys."
@@ -287,7 +287,7 @@ def _is_trouble(status: int) -> bool:
 
 
 def _odd(what: str) -> ProcessorUnreachable:
-    """Return the error of an answer that says yes, but not as the contract has it."""
+    """Return the error for a successful answer that does not follow the contract."""
     return ProcessorUnreachable(
         f"The processor's answer cannot be read: it is not as documented ({what}).",
         same_key=True,

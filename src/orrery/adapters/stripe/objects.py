@@ -1,7 +1,7 @@
-"""Stripe's sessions and events, as far as we read them, and what they are in our words.
+"""Stripe's sessions and events, with the fields that Orrery reads, and their conversion to the port's values.
 
-What decides about money or access is read strictly, object by object. What only describes is `Loose`: in a form
-that we do not know it counts as not told, and hides nothing.
+Fields that decide about money or access are read strictly, object by object. Fields that only describe are
+`Loose`: in an unknown form such a field counts as missing, and the object stays readable.
 """
 
 import re
@@ -28,7 +28,7 @@ EventType = Annotated[str, Field(pattern=r"^[a-z0-9_.]{1,100}$")]
 
 
 class Lenient(BaseModel):
-    """An object: lenient about what it does not know, strict about what it reads."""
+    """An object: unknown fields are ignored, known fields are checked strictly."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
@@ -43,7 +43,7 @@ Reference = Identifier | Identified
 """An id, or the object itself where the call asked for it to be expanded."""
 
 Item = TypeVar("Item", bound=Identified)
-"""What a page holds."""
+"""The type of a page's objects."""
 
 Value = TypeVar("Value")
 

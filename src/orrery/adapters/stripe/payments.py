@@ -1,4 +1,4 @@
-"""Stripe's objects about money and those who paid, as far as we read them, and what they are in our words."""
+"""Stripe's objects about payments and buyers, with the fields that Orrery reads, and their conversion."""
 
 from collections import Counter
 from typing import Literal
@@ -9,7 +9,7 @@ from orrery.adapters.stripe.objects import Identified, Lenient, Loose, Reference
 from orrery.ports.processor import Balance, Charge, ChargeEvent, Customer, Dispute, Price, Review
 
 CHARGE_EVENTS = ("charge.refunded", "charge.dispute.created", "charge.dispute.closed")
-"""The events that tell of refunds and disputes."""
+"""The types of the events about refunds and disputes."""
 
 
 class _Wallet(Lenient):

@@ -1,4 +1,4 @@
-"""What the owner looks at, over Stripe."""
+"""The owner's reads, over Stripe."""
 
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -175,7 +175,7 @@ class StripeReads:
         return text.encode()
 
     async def first_unneeded(self, kind: Unneeded) -> None:
-        """Ask for one object of a kind that nothing here needs; the answer is not looked at."""
+        """Ask for one object of a kind that Orrery does not need; the answer is ignored."""
         match kind:
             case "invoices":
                 await self._connection.text(lambda client: client.v1.invoices.list({"limit": 1}))

@@ -1,4 +1,4 @@
-"""Stripe's objects about the account and its settings, as far as we read them, and what they are in our words."""
+"""Stripe's objects about the account and its settings, with the fields that Orrery reads, and their conversion."""
 
 from typing import Annotated
 
@@ -131,7 +131,7 @@ class ValueListItem(Identified):
 
 
 class RemovedObject(Identified):
-    """What is left of an object that was removed."""
+    """The answer about a removed object."""
 
 
 class _Subject(Lenient):

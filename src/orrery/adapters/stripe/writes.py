@@ -63,7 +63,7 @@ class StripeWrites:
         active: bool | None,
         idempotency_key: str,
     ) -> Configuration:
-        """Change a configuration; what is not named stays."""
+        """Change a configuration; values that are not named stay."""
         named = {"name": name, "active": active}
         body: Any = _switches(methods) | {key: value for key, value in named.items() if value is not None}
         path_id, options = _id(configuration_id), _once(idempotency_key)
@@ -79,7 +79,7 @@ class StripeWrites:
         try:
             changed = await self._connection.patch("/v1/account", form, AccountObject)
         except (ProcessorRefused, ProcessorUnreachable) as error:
-            # A 405 says so whatever its body; a 404 only in the processor's own words: else it is a gateway's.
+            # A 405 says so with any body; a 404 only with the processor's own message: else it is a gateway's.
             status = error.status or 0
             said_not_found = status == HTTPStatus.NOT_FOUND and isinstance(error, ProcessorRefused)
             if said_not_found or status == HTTPStatus.METHOD_NOT_ALLOWED:
@@ -95,7 +95,7 @@ def _id(vendor_id: str) -> str:
     return vendor_id
 
 
-def _once(idempotency_key: str) -> Any:  # noqa: ANN401  the library's own type of it stands in a private module
+def _once(idempotency_key: str) -> Any:  # noqa: ANN401  the library's own type of it is in a private module
     return {"idempotency_key": idempotency_key}
 
 
