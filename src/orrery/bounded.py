@@ -57,7 +57,7 @@ def bound(session: Session, connections: int = 10, context: ssl.SSLContext | Non
 
     With a `context`, which must be of this session alone, it speaks TLS by that, through a proxy, too.
     """
-    from requests import PreparedRequest, Response  # noqa: PLC0415  paid for by who uses the library only
+    from requests import PreparedRequest, Response  # noqa: PLC0415  loaded only when the library is used
     from requests.adapters import HTTPAdapter  # noqa: PLC0415  the same
 
     class Bounded(HTTPAdapter):
@@ -80,7 +80,7 @@ def bound(session: Session, connections: int = 10, context: ssl.SSLContext | Non
 
 
 class _BoundedRaw:
-    """What a session of `requests` reads from, piece by unfolded piece."""
+    """The body that a session of `requests` reads, in unpacked pieces."""
 
     def __init__(self, raw: Any) -> None:  # noqa: ANN401  it is the library's
         self._raw = raw

@@ -7,7 +7,7 @@ OrreryError
 │   ├── EventIdReused        the id of a stored event came with other contents
 │   ├── ApprovalRefused      an approval is used, expired, foreign, altered or wrongly signed
 │   │   └── Overtaken        another process was first
-│   └── StoreMissing         there is no store at the configured path, and none is made by looking for it
+│   └── StoreMissing         there is no store at the configured path, and none is created by opening it
 ├── StoreError
 │   ├── StoreUnavailable     locked, full, corrupt or gone; nothing of this call was stored
 │   ├── OutcomeUnknown       the answer of a commit was lost; repeat it with the same id
@@ -17,11 +17,11 @@ OrreryError
 │   ├── PartlyDone           of a change in two parts only one was made
 │   └── ProcessorUnreachable no usable answer within the deadline
 │       └── ItemUnreadable   one object of its answer is not as documented; the others can be read
-├── AnalyticsFailed          no report from the analytics provider (`cause` tells when to ask again)
+├── AnalyticsFailed          no report from the analytics provider (`cause` says when to ask again)
 ├── TrackerFailed            the issue tracker could not be asked
 ├── NotConfigured            a setting or secret that this part needs is missing
 │   └── NotPreflighted       the processor has never accepted this product's parameters
-└── DeliveryFailed           a notification was not accepted (`permanent` tells whether to try again)
+└── DeliveryFailed           a notification was not accepted (`permanent` says whether to try again)
 """
 
 from http import HTTPStatus
@@ -59,7 +59,7 @@ class KeyReused(Invalid):
 
 
 class EventIdReused(Invalid):
-    """The id of a stored event came again with other contents: the first stands (decision 44)."""
+    """The id of a stored event came again with other contents: the first one stays (decision 44)."""
 
 
 class ApprovalRefused(Invalid):
@@ -67,7 +67,7 @@ class ApprovalRefused(Invalid):
 
 
 class Overtaken(ApprovalRefused):
-    """An approval that counted a moment ago does not any more: another process was first."""
+    """An approval that was just valid is used: another process was first."""
 
 
 class StoreMissing(Invalid):
@@ -75,7 +75,7 @@ class StoreMissing(Invalid):
 
 
 class StoreError(OrreryError):
-    """The store could not do what was asked."""
+    """The store could not carry out a call."""
 
 
 class StoreUnavailable(StoreError):
@@ -96,7 +96,7 @@ class OutcomeUnknown(StoreError):
 class RecordUnreadable(StoreError):
     """One record in the store was altered or cut, or a newer version wrote it; it stays as it is.
 
-    `name` is its key, without the digests in it that stand for people.
+    `name` is its key, without digests of personal data.
     """
 
     def __init__(self, name: str) -> None:
@@ -142,13 +142,13 @@ class ProcessorRefused(ProcessorError):
 
 
 class PartlyDone(ProcessorError):
-    """Of a change in two parts only one was made; the sentence tells which, without anything personal."""
+    """Only one of two parts of a change was made; the sentence says which, without personal data."""
 
 
 class ProcessorUnreachable(ProcessorError):
     """No usable answer within the deadline: network trouble, a 5xx, a 429, or a body that is not the contract's.
 
-    `same_key` tells whether a repeat must carry the same idempotency key: yes after a lost answer, a 409 or
+    `same_key` says whether a repeat must carry the same idempotency key: yes after a lost answer, a 409 or
     a 429; no after a 5xx, which the processor stores and replays under its key.
     """
 
@@ -162,8 +162,8 @@ class ItemUnreadable(ProcessorUnreachable):
     """One object of the processor's answer is not as documented; the others can be read.
 
     Lists yield it in the object's place, so that each caller decides what the gap means. `kind` is the processor's
-    word for the object, `item_id` None where it has no usable id, `fields` names what is wrong. The sentence holds
-    no id: a session's is a ticket (decision 46).
+    name for the object, `item_id` None where it has no usable id, `fields` names the wrong fields. The sentence
+    contains no id: a session's id opens its access (decision 46).
     """
 
     def __init__(self, kind: str, item_id: str | None, fields: tuple[str, ...]) -> None:

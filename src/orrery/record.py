@@ -1,4 +1,4 @@
-"""What every stored value is made of, so that a release can be rolled back (decision 45).
+"""The base classes of all stored values, with which a release can be rolled back (decision 45).
 
 Older and newer releases than the one that wrote a record read it. A field that a release does not know comes from
 the store and is written back; code never makes one. Within one version `v` only optional fields are added, whose
@@ -44,7 +44,7 @@ class Record(BaseModel):
         return self.model_copy(update=fields)
 
     def without_unknown_fields(self) -> Self:
-        """Return a copy without the fields that are not known here: an erasure cannot tell which are personal."""
+        """Return a copy without unknown fields: an erasure cannot know which of them are personal."""
         return type(self)(**{name: getattr(self, name) for name in type(self).model_fields})
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:

@@ -24,18 +24,18 @@ _CERTIFICATES: dict[int, str] = {
 
 
 WAITING_IS_IN_VAIN = "Waiting does not end it: until then nothing is sent there."
-"""What to do is in the sentence itself; what is said beside it must not blame network, key or address."""
+"""The advice is in the sentence itself; the text beside it must not name network, key or address as the cause."""
 
 
 def unreachable(who: str, error: BaseException) -> str:
-    """Return in a sentence why `who` cannot be reached, and where TLS is the reason what to do about it."""
+    """Return a sentence why `who` cannot be reached, with advice when TLS is the reason."""
     return tls_trouble(who, error) or f"{who} cannot be reached ({type(error).__name__})."
 
 
 def tls_trouble(who: str, error: BaseException) -> str:
-    """Return in a sentence what is wrong with the certificate of `who`, or nothing if TLS is not the reason.
+    """Return a sentence about the fault in the certificate of `who`, or nothing if TLS is not the reason.
 
-    `error` may be that of any HTTP or mail client: the TLS error is looked for among its causes.
+    `error` may be that of any HTTP or mail client: its causes are searched for the TLS error.
     """
     found = _tls_errors(error)
     refused = next((one for one in found if isinstance(one, ssl.SSLCertVerificationError)), None)

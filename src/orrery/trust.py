@@ -1,7 +1,7 @@
-"""Whose certificates are believed: the well-known authorities', and beside them one file's (decision 0048).
+"""The trusted certificate authorities: the well-known ones, and those of one file (decision 0048).
 
-Every client for the outside takes its TLS from here. Reading the certificates takes longer than asking, so a
-context is made when it is first needed, and shared.
+Every client for the outside takes its TLS context from here. Reading the certificates takes longer than a request,
+so a context is created when it is first needed, and shared.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Trust:
-    """The TLS contexts of one deployment's clients; they believe the certificates in `ca_file`, too.
+    """The TLS contexts of one deployment's clients; they trust the certificates in `ca_file`, too.
 
     Raises `Invalid` when the file holds no certificate, `OSError` and `UnicodeDecodeError` when it cannot be read.
     """
@@ -29,17 +29,17 @@ class Trust:
 
     @cached_property
     def web(self) -> ssl.SSLContext:
-        """What clients of the web speak by; `SSL_CERT_FILE` and `SSL_CERT_DIR` count as `httpx2` has it."""
+        """The context of web clients; `SSL_CERT_FILE` and `SSL_CERT_DIR` count as in `httpx2`."""
         return self._with_added(httpx2.create_ssl_context())
 
     @cached_property
     def web_by_itself(self) -> ssl.SSLContext:
-        """The same for a client to whom nothing of the environment counts."""
+        """The context of a web client that ignores the environment."""
         return self._with_added(httpx2.create_ssl_context(trust_env=False))
 
     @cached_property
     def mail(self) -> ssl.SSLContext:
-        """What the client of the mail server speaks by, with the system's authorities."""
+        """The context of the mail client, with the system's authorities."""
         return self._with_added(ssl.create_default_context())
 
     def of_session(self) -> ssl.SSLContext | None:
@@ -56,7 +56,7 @@ class Trust:
     def _with_added(self, context: ssl.SSLContext) -> ssl.SSLContext:
         if self._added:
             context.load_verify_locations(cadata=self._added)
-            # What the owner names is believed, also where it is not the authority at the top.
+            # The owner's certificate is trusted, even if it is not a root authority.
             context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
         return context
 

@@ -72,7 +72,7 @@ class ServiceBearer:
         if not self._tokens:
             raise Problem(503, "not-configured", "This part has no token configured.")
         given = bearer(request)
-        # Each is compared, so that the time taken does not tell which one matched.
+        # Each is compared, so that the time taken does not reveal which one matched.
         matches = [given is not None and hmac.compare_digest(given, token) for token in self._tokens]
         if any(matches):
             return

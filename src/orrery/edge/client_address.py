@@ -1,4 +1,4 @@
-"""Who is asking: the peer, or what a trusted proxy says (decision 14)."""
+"""The client's address: the peer's, or the one that a trusted proxy reports (decision 14)."""
 
 import re
 from collections.abc import Sequence
@@ -33,20 +33,20 @@ Address = IPv4Address | IPv6Address
 
 
 class ClientAddresses:
-    """Tells client addresses. `trusted_proxies` are networks whose `X-Forwarded-For` is believed."""
+    """Finds client addresses. `trusted_proxies` are networks whose `X-Forwarded-For` header counts."""
 
     def __init__(self, trusted_proxies: Sequence[str] = ()) -> None:
         self._trusted = [ip_network(network) for network in trusted_proxies]
 
     def of(self, request: Request) -> str:
-        """Return the client's address: the last one that no trusted proxy of ours stands behind."""
+        """Return the client's address: the last one in the chain that is not a trusted proxy's."""
         address, _ = self._walk(request)
         return str(address) if address else UNKNOWN
 
     def untrusted_proxy(self, request: Request) -> str | None:
-        """Return the address of a proxy of one's own that is not trusted, if the client's address is that of one.
+        """Return the client's address when it is that of the owner's own proxy, which is not trusted.
 
-        A visitor from the internet who sends such headers is none, whatever the header says.
+        A visitor from the internet who sends such headers is not taken for a proxy.
         """
         address, hops = self._walk(request)
         is_peer = request.client is not None and address == _parse(request.client.host)
@@ -56,7 +56,7 @@ class ClientAddresses:
         return str(address)
 
     def _walk(self, request: Request) -> tuple[Address | None, list[str]]:
-        """Return the client's address, and what stands before it in the header."""
+        """Return the client's address, and the addresses before it in the header."""
         address = _parse(request.client.host) if request.client else None
         hops = ",".join(request.headers.getlist("x-forwarded-for")).split(",")
         while address and self._trusts(address) and hops:

@@ -15,9 +15,9 @@ PUBLIC_HEADERS = (
     (b"access-control-expose-headers", b"Date, Age"),
     (b"x-content-type-options", b"nosniff"),
 )
-"""What any site's page may read (decision 27), and what it tells an answer's age in a cache by.
+"""The headers that let any site's page read the answer (decision 27), and its age in a cache.
 
-Of the headers that our other answers carry only this one means something for JSON; each costs a read 2 percent.
+Of the headers of our other answers only `nosniff` has an effect on JSON; each header costs a read 2 percent.
 """
 
 
@@ -117,7 +117,7 @@ class FastReads:
 def written_at_once(send: Send, sent: _Sent) -> bool:
     """Write the whole answer, if the server is uvicorn and nothing is in the way; return whether it was written.
 
-    uvicorn looks through each header and writes head and body apart: half of what a read costs.
+    uvicorn checks each header, and writes head and body separately: half of the cost of a read.
     """
     cycle = getattr(send, "__self__", None)
     if not isinstance(cycle, RequestResponseCycle):

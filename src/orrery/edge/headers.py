@@ -13,7 +13,7 @@ _DEFAULTS = (
 
 
 class SecurityHeaders:
-    """Adds what a response does not set itself."""
+    """Adds the security headers that a response does not set itself."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

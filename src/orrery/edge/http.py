@@ -1,4 +1,4 @@
-"""The two HTTP apps: what the public may ask, and what only the machine itself may see (decision 42)."""
+"""The two HTTP apps: the public one, and the private one for this machine only (decision 42)."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict

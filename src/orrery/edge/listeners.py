@@ -1,4 +1,4 @@
-"""One server, two listeners: the private one shows what the public one must not (decision 42)."""
+"""One server with two listeners, a public and a private one (decision 42)."""
 
 import asyncio
 import re
@@ -15,7 +15,7 @@ from orrery.edge.connection_limiter import SMALL, Connection, ConnectionLimiter
 from orrery.edge.problems import Problem
 
 HEADER_SECONDS = 10.0
-"""How long a client may take from connecting to the end of its headers, or send what is no request."""
+"""How long a client may take from connecting to the end of its headers, or send bytes that are no request."""
 
 HEADER_BYTES = 64 * 1024
 """How long a request's address and headers may be; the parser would keep whatever comes."""
@@ -44,12 +44,12 @@ _LINE_START = 32
 """Bytes of a header's line that are enough to know its name by."""
 
 _FORGOTTEN: deque[tuple[bytes, bytes]] = deque(maxlen=0)
-"""Where trailers go: the parser tells of them as of headers."""
+"""Receives trailers, which the parser reports as headers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listeners:
-    """Hands a request to the app of the socket it came in by; what is not surely private is public."""
+    """Passes a request to the app of its socket; a request that is not certainly private is public."""
 
     public: ASGIApp
     private: ASGIApp
@@ -58,7 +58,7 @@ class Listeners:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         server: object = scope.get("server")
-        # Servers may name the socket by a list; ours does not, and this line stands before every read.
+        # Servers may name the socket by a list; ours does not, and this line is on the path of every read.
         private = server in (self.private_address, [*self.private_address])
         await (self.private if private and scope["type"] == "http" else self.public)(scope, receive, send)
 
@@ -110,7 +110,7 @@ class TimeLimitedProtocol(HttpToolsProtocol, Connection):
         self._limiter.enter(self)
 
     def data_received(self, data: bytes) -> None:
-        """Take what the client sends, within limits."""
+        """Receive bytes of the client, within limits."""
         self._piece = len(data)
         self._received += self._piece
         super().data_received(data)
@@ -171,29 +171,30 @@ class TimeLimitedProtocol(HttpToolsProtocol, Connection):
         super().connection_lost(exc)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGIApp) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]  the same type by another name
-        """Remember whose turn it is: uvicorn tells only the latest request that the client has left."""
+        """Remember the running request: uvicorn notifies only the latest one when the client disconnects."""
         self._running = cycle
         super()._start_asgi_task(cycle, app)  # pyright: ignore[reportArgumentType]  as above
 
     def forget(self) -> None:
-        """Drop what came and nobody has taken yet: before the next turn of the loop others would add to it."""
+        """Drop received bytes that no handler has read: until the next turn of the loop more would be added."""
         self.pipeline.clear()
         if self.cycle:
             self.cycle.body.clear()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no request, unless it is answered already."""
+        """Answer bytes that are no request, unless they are answered already."""
         if not self._refused:
             super().send_400_response(msg)
 
     def _head_bytes(self) -> int:
-        """Return how long the address and the headers are that the parser has told of."""
+        """Return the length of the address and the headers that the parser has reported."""
         return len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
 
     def _limit_head(self, data: bytes) -> None:
         """Refuse a head that goes on after this piece, once it is too large.
 
-        The parser tells of a header when the next one begins, so how the last two lines begin is kept here.
+        The parser reports a header when the next one begins, so the beginnings of the last two lines are kept
+        here.
         """
         if not self._lines:
             self._received = self._head_bytes() + len(data) - (data.rfind(b"\n") + 1)
@@ -246,7 +247,7 @@ class _Refused(asyncio.Protocol):
         limiter.answered(refused)
 
     def data_received(self, data: bytes) -> None:
-        """Forget what the client sends."""
+        """Drop the client's bytes."""
         self._left -= len(data)
         if self._left < 0:
             self._refused.transport.abort()

@@ -30,7 +30,7 @@ class Metrics:
         )
 
     def watch(self, name: str, says: str, label: str, counts: Mapping[str, int]) -> None:
-        """Show what another part counts, by one label."""
+        """Export the counts of another part, by one label."""
         self._registry.register(_MappingCollector(name, says, label, counts))
 
     def counter_of(self, route: str) -> Callable[[str, int], None]:

@@ -1,6 +1,6 @@
-"""The owner's page: how everything is, in a browser on this machine (decision 42).
+"""The owner's page: the state of every part, in a browser on this machine (decision 42).
 
-It only reads, needs no script, and loads nothing besides itself. Who must act on what comes first.
+It only reads, needs no script, and loads nothing besides itself. Panels that need attention come first.
 """
 
 import asyncio
@@ -101,7 +101,7 @@ def by_urgency(panels: Iterable[Panel]) -> list[Panel]:
 
 
 def overall(panels: Iterable[Panel]) -> str:
-    """Return the one line that tells it all."""
+    """Return the headline of the page."""
     wanting = sum(panel.tone in _URGENCY for panel in panels)
     if not wanting:
         return "All well"
@@ -205,13 +205,13 @@ def _time(at: datetime) -> "Markup":
 
 
 def _figures(panel: Panel) -> list[bool]:
-    """Return for each column whether all of its cells are figures, which stand flush right."""
+    """Return for each column whether all of its cells are figures, which are aligned right."""
     columns = zip(*panel.rows, strict=True)
     return [all(map(_FIGURE.fullmatch, cells)) and set(cells) != {"-"} for cells in columns]
 
 
 def _planets(panels: Sequence[Panel]) -> list[tuple[str, str, Tone]]:
-    """Return where each panel's planet stands in the picture, which only decorates what the text says."""
+    """Return the position of each panel's planet in the picture, which is decoration only."""
     placed: list[tuple[str, str, Tone]] = []
     on_an_orbit = math.ceil(len(panels) / len(_ORBITS))
     for number, panel in enumerate(panels):
@@ -238,4 +238,4 @@ _SHOWING: dict[str, object] = {
     "urgent": _URGENCY,
     "words": _words,
 }
-"""What the templates of the page ask for."""
+"""The names that the page's templates use."""

@@ -47,7 +47,7 @@ class Problem(Exception):
 
 
 def problem_of(error: errors.OrreryError) -> Problem:
-    """Return how `error` is shown; what is not the caller's doing is shown without its details."""
+    """Return the problem for `error`; a fault that is not the caller's is shown without details."""
     for kind, status, tag in _STATUS:
         if isinstance(error, kind):
             return Problem(status, tag, _SAYS.get(status, str(error)))
@@ -59,7 +59,7 @@ def _internal() -> Problem:
 
 
 async def show_bug(_request: Request, _error: Exception) -> JSONResponse:
-    """Answer what nobody foresaw; the framework raises it again, and the server logs it."""
+    """Answer an unexpected error; the framework raises it again, and the server logs it."""
     return _internal().response()
 
 
@@ -81,7 +81,7 @@ async def show_error(request: Request, error: Exception) -> JSONResponse:
 
 
 async def show_http_exception(_request: Request, error: Exception) -> JSONResponse:
-    """Answer what the framework refuses by itself: unknown paths and methods."""
+    """Answer the framework's own refusals: unknown paths and methods."""
     if not isinstance(error, HTTPException):
         raise error
     tags = {404: "not-found", 405: "method-not-allowed"}

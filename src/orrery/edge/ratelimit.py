@@ -18,7 +18,7 @@ class Limit:
 
 
 class RateLimit:
-    """Counts what each scope did; the scopes seen longest ago are forgotten first."""
+    """Counts the requests of each scope; the scopes that were seen longest ago are dropped first."""
 
     def __init__(self, clock: Clock, *limits: Limit) -> None:
         self._clock = clock

@@ -25,14 +25,14 @@ Trait = Literal["address", "card", "email"]
 TRAITS: tuple[Trait, ...] = get_args(Trait)
 
 NAMES: dict[Trait, str] = {"address": "client address", "card": "card", "email": "e-mail address"}
-"""What each trait is called where a person reads it."""
+"""The name of each trait in texts for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decline:
-    """One declined charge. A trait that is not known is None, and then groups nothing.
+    """One declined charge. A trait that is not known is None, and does not group.
 
-    `stopped` tells that the processor's own screening stopped it: no bank was asked.
+    `stopped`: the processor's own screening stopped it, and no bank was asked.
     """
 
     charge_id: str
@@ -43,7 +43,7 @@ class Decline:
     stopped: bool = False
 
     def value(self, trait: Trait) -> str | None:
-        """Return what is compared: an e-mail address without ASCII case, nothing for an empty text."""
+        """Return the compared form: an e-mail address without ASCII case, None for an empty text."""
         match trait:
             case "address":
                 return self.address or None
@@ -149,7 +149,7 @@ def _shared(declines: Iterable[Decline], trait: Trait) -> dict[str, list[Decline
 
 
 def _runs(ordered: Sequence[Decline]) -> Iterator[tuple[Decline, ...]]:
-    """Yield the longest runs in which every decline lies in a window that holds at least three."""
+    """Yield the longest runs in which every decline is in a window with at least three declines."""
     begin = end = 0
     for last in range(THRESHOLD - 1, len(ordered)):
         first = last - THRESHOLD + 1

@@ -38,7 +38,7 @@ LISTS: dict[Trait, Blocklist] = {
 
 @dataclass(frozen=True, slots=True)
 class BlocklistValue:
-    """One value to be blocked or let go, as somebody typed it or as `checked` returns it."""
+    """One value to be blocked or unblocked, as a person typed it or as `checked` returns it."""
 
     trait: Trait
     value: str
@@ -82,7 +82,7 @@ def normal_value(trait: Trait, text: str) -> str:
 
 
 def read_address(text: str) -> Address:
-    """Return one client address, an IPv4 address in IPv6 clothes as what it is; raise `Invalid`."""
+    """Return one client address, with an IPv4-mapped IPv6 address as IPv4; raise `Invalid`."""
     text = text.strip()
     if "%" in text:
         raise Invalid("An address with a zone (%) is of one's own network: it cannot be blocked.")
@@ -94,7 +94,7 @@ def read_address(text: str) -> Address:
 
 
 def known_address(text: str | None) -> str | None:
-    """Return what was noted as a client's address in the form that is compared, or None when it is none."""
+    """Return a noted client address in its compared form, or None when it is no address."""
     try:
         return str(read_address(text)) if text else None
     except Invalid:

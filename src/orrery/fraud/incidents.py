@@ -1,7 +1,7 @@
 """The incident log: the approval log as a person reads it, as far as it is about fraud lists (decision 18).
 
-It keeps nothing of its own. What happened and when is the log's; which entries and why is the intent's, as long as
-it is still what the log says was proposed.
+It has no records of its own. The log contains events and times; the intent contains entries and reason, as long as
+its digest is the one in the log.
 """
 
 from collections import defaultdict
@@ -26,7 +26,7 @@ OUTCOMES: dict[EntryKind, str] = {
     "did not happen": "not done",
     "closed": "not known, and left at that",
 }
-"""What the last entry about an intent says, in words. A refused approval changes nothing."""
+"""The state of an intent by its last entry, as text. A refused approval changes nothing."""
 
 VOID = "void: the store was restored since"
 ERASED = "(erased)"
@@ -56,7 +56,7 @@ class IncidentLog:
 
 
 async def read_incidents(approvals: Approvals) -> IncidentLog:
-    """Return what was proposed and what became of it."""
+    """Return the proposals with their outcomes."""
     entries = [entry async for entry in approvals.log.entries()]
     by_intent: defaultdict[str, list[LogEntry]] = defaultdict(list)
     for entry in entries:

@@ -44,8 +44,8 @@ async def blocklist(reads: ProcessorReads, wanted: Blocklist) -> ValueList:
 async def entries_with(reads: ProcessorReads, list_id: str, value: str) -> list[ListEntry]:
     """Return the entries of a list with this value: the processor may answer similar ones.
 
-    An IPv6 address is looked for in the whole list: somebody may have typed it there in another spelling. Raises
-    `ItemUnreadable` when no entry has it, but one that cannot be read might.
+    An IPv6 address is compared with the whole list: it may be there in another spelling. Raises `ItemUnreadable`
+    when no readable entry has it, but an unreadable one might.
     """
     asked = None if ":" in value else value
     found, unread = split_unreadable([one async for one in reads.list_entries(list_id, asked)])
@@ -56,7 +56,7 @@ async def entries_with(reads: ProcessorReads, list_id: str, value: str) -> list[
 
 
 def same_value(listed: str, value: str) -> bool:
-    """Return whether two values are one: e-mail and IPv6 addresses are, however somebody typed them."""
+    """Return whether two values are equal; the spelling of e-mail and IPv6 addresses does not count."""
     if ":" in value and (address := known_address(value)):
         return known_address(listed) == address
     return listed == value or ("@" in value and normal_email(listed) == normal_email(value))

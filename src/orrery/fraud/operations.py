@@ -1,6 +1,6 @@
-"""What is done to the processor's fraud lists once the owner has signed (change rule 4, decision 15).
+"""The operations on the processor's fraud lists, which need the owner's signature (change rule 4, decision 15).
 
-An intent holds one or two entries. Each is one call; where only the first was made, the outcome says so.
+An intent contains one or two entries. Each is one call; when only the first was made, the outcome says so.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

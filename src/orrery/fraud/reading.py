@@ -102,7 +102,7 @@ class ClusterReader:
             self._addresses |= zip(batch, await together(*map(self._address_of, batch)), strict=True)
 
     async def _reviewed(self) -> dict[str, str]:
-        """Return the addresses that open reviews tell, by charge and by payment intent."""
+        """Return the addresses in open reviews, by charge and by payment intent."""
         found: dict[str, str] = {}
         async for review in self._reads.list_reviews():
             if isinstance(review, ItemUnreadable):

@@ -36,16 +36,16 @@ class Screening:
         return await value_lists(self._reads)
 
     async def entries(self, alias: str) -> list[ListEntry | ItemUnreadable]:
-        """Return what is on a list, the newest first; raise `NotFound`."""
+        """Return the entries of a list, the newest first; raise `NotFound`."""
         found = await by_alias(self._reads, alias)
         return [one async for one in self._reads.list_entries(found.id)]
 
     async def block(self, wanted: Sequence[BlocklistValue], reason: str) -> Intent:
-        """Propose that these be added; raise `Invalid` with what stands against it."""
+        """Propose to add these values; raise `Invalid` with the reason against it."""
         return await self._block(wanted, reason, {})
 
     async def propose(self, cluster_id: str, back: timedelta, traits: Sequence[Trait], reason: str) -> Intent:
-        """Propose what the declines of a cluster share to be added: without `traits`, their client address."""
+        """Propose to block the values that a cluster's declines share: without `traits`, their client address."""
         look = await self._reading.search(back)
         cluster = next((one for one in look.clusters if one.id == cluster_id), None)
         if cluster is None:

@@ -29,7 +29,7 @@ class Scale:
     length: timedelta
 
     def place(self, after: timedelta) -> float:
-        """Return where on a lane something lies, from 0 to 1."""
+        """Return the position on a lane, from 0 to 1."""
         return after / self.length
 
     def ticks(self, most: int) -> list[timedelta]:
@@ -66,7 +66,7 @@ def ruler(scale: Scale, width: int) -> str:
 
 
 def headline(cluster: Cluster) -> str:
-    """Return what a cluster is, in a line: how many, how long, what they share."""
+    """Return a cluster's headline: how many declines, over which time, and what they share."""
     declines = f"{len(cluster.declines)} declines within {lasting(cluster.last - cluster.first)}"
     return f"{declines}, one {NAMES[cluster.trait]}: {one_line(cluster.value)}"
 

@@ -80,7 +80,7 @@ class AdminReads:
             return IntelCount(total, None, error or refused.tag)
 
     async def _total(self) -> tuple[CurrentCount, str | None]:
-        """Return the cache's count when it is fresh, else what one direct query says (decision 23)."""
+        """Return the cache's count when it is fresh, else that of one direct query (decision 23)."""
         now = self._clock.now()
         cached = current_count(await snapshot_in(self._store, self._clock), now)
         if cached.state == "fresh":

@@ -1,7 +1,6 @@
-"""What the provider's failures forbid, and until when (decision 25): pure.
+"""The queries that the provider's failures block, and until when (decision 25). Pure.
 
-A refusal that the total meets stands in the way of all queries; one that another query meets never stands in the
-way of the total (spec 2, Refresh 2).
+A refusal of the total blocks all queries; a refusal of another query never blocks the total (spec 2, Refresh 2).
 """
 
 from collections.abc import Mapping
@@ -38,7 +37,7 @@ PROBE_AFTER = timedelta(minutes=15)
 """When to try again after an exhausted hour (decision 25)."""
 
 CLOCK_AHEAD = timedelta(minutes=10)
-"""What lies further in the future than this, beyond what is right, was written by a wrong clock."""
+"""A time that is further beyond its longest right value than this was written by a wrong clock."""
 
 Query = str
 Obstacle = Literal["concurrent", "hour", "day", "thresholded", "unauthorized", "forbidden", "refused"]
@@ -87,10 +86,10 @@ class Wait:
 
 
 class Backoff(Record):
-    """What stands in the way: of all queries (`block`), of all but the total (`rest`), of one (`blocks`).
+    """The blocks: of all queries (`block`), of all but the total (`rest`), of one query (`blocks`).
 
-    `errors` are the server errors of the last hour, `errors_left` how many more the provider would bear; `failing`
-    is true from the total's server error to its next success.
+    `errors` are the server errors of the last hour, `errors_left` how many more the provider permits; `failing` is
+    true from the total's server error to its next success.
     """
 
     block: Block | None = None
@@ -101,7 +100,7 @@ class Backoff(Record):
     failing: bool = False
 
     def current(self, now: datetime) -> Self:
-        """Return it without what is over or was written by a wrong clock."""
+        """Return a copy without blocks that are over or were written by a wrong clock."""
         errors = tuple(error for error in self.errors if now - HOUR < error.at <= now)
         return self.change(
             block=_held(self.block, now),
@@ -144,7 +143,7 @@ class Backoff(Record):
         return self.change(rest=_longer(self.rest, block))
 
     def answered(self, query: Query, sent: datetime) -> Self:
-        """Return it after a report on `query`, which lifts what it met: not what another has met since `sent`."""
+        """Return a copy after a report on `query`, without its blocks; another query's since `sent` stay."""
         met = [self.block if query == TOTAL else self.rest, self.blocks.get(query)]
         lifted = {block.reason for block in met if block and block.since < sent}
         mended = lifted & MENDED_BY_THE_OWNER if query == TOTAL else frozenset[Reason]()
@@ -161,7 +160,7 @@ class Backoff(Record):
 
     @property
     def _errors_left(self) -> int:
-        """Return how many errors may be risked; who reports bears one at least, whatever it told before."""
+        """Return how many errors may be risked: at least one when the provider answers."""
         left, reported = SERVER_ERRORS_AN_HOUR - len(self.errors), self.errors_left
         return left if reported is None else min(left, max(1, reported))
 

@@ -78,7 +78,7 @@ class StoredBudget:
             await self._change(lambda budget: quota.charged(budget, self._limits, queries, self._clock.now()))
 
     async def ask(self, query: Query, by: By | None, limit: int | None) -> Report:
-        """Ask the provider, note what it costs or why it failed, and return the report.
+        """Ask the provider, note the cost or the failure, and return the report.
 
         Raises `AnalyticsFailed` or `NotConfigured`.
         """
@@ -105,7 +105,7 @@ class StoredBudget:
         return found, unchanged
 
     async def _note(self, change: Callable[[quota.Budget], quota.Budget]) -> None:
-        """Change the budget, or let it be: what the provider has said is worth more than the book about it."""
+        """Change the budget; an error of the store is only logged: the provider's answer matters more."""
         try:
             await self._change(change)
         except StoreError as error:
@@ -132,5 +132,5 @@ _TAGS: Mapping[Cause | Reason, str] = {
 
 
 def tag_of(cause: Cause | Reason) -> str:
-    """Return the error value for what the provider said, or for why it is not asked now (spec 2, Errors)."""
+    """Return the error value for the provider's failure, or for the reason of a wait (spec 2, Errors)."""
     return _TAGS.get(cause, UNREACHABLE)

@@ -34,8 +34,8 @@ from orrery.ports.tracker import Tracker
 class LivePlan:
     """The settings of a deployment's counter. A missing secret is empty here (decision 41).
 
-    `has_key`: there is one, and it looks like the key file of a service account: nobody asks with another.
-    `source` is a digest of whom the counter asks, about what and as whom.
+    `has_key`: there is a key with the form of a service account's key file; with another form no query is sent.
+    `source` is a digest of the provider's address, the property and the account.
     """
 
     has_property: bool
@@ -74,7 +74,7 @@ class LiveDomain:
         counted = metrics(plan.paths, plan.window_minutes)
         self.refresh = Refresh(store, clock, budget, cache, counted, tasks, interval=plan.interval, holder=holder)
         self.overview = Overview(store, clock, budget, is_used=plan.has_property)
-        # Without its key nothing is counted, which the health tells.
+        # Without its key nothing is counted, which the health reports.
         self.monitor = Monitor(store, clock, counter, tracker, pushes=self._can_ask)
         bearer = AdminBearer(plan.password_hash, self.wrong_passwords)
         self.health = LiveHealth(store, clock, analytics, plan.has_property, plan.has_key, bearer.usable)

@@ -1,4 +1,4 @@
-"""How old a count may be, and what that makes of it (spec 2, States and transitions; decision 19)."""
+"""The states of a count by its age (spec 2, States and transitions; decision 19)."""
 
 from datetime import datetime, timedelta
 from typing import Literal

@@ -1,4 +1,4 @@
-"""How the counter is: what is configured, and what `doctor` asks of store and provider."""
+"""The checks of the counter: of its settings, and those of `orrery doctor`, which ask store and provider."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ HealthCheck = Callable[[], Awaitable[Finding]]
 
 @dataclass(frozen=True, slots=True)
 class LiveHealth:
-    """What is configured, and whom to ask. No part of the counter is essential: the checkout stands beside it."""
+    """The checks of the counter. None of its parts is essential: the checkout works without them."""
 
     store: Store
     clock: Clock
@@ -35,7 +35,7 @@ class LiveHealth:
         ]
 
     def remote(self) -> list[tuple[str, HealthCheck]]:
-        """Return the checks that take a moment."""
+        """Return the checks that use the network."""
         if not self.has_property or not self.has_key:
             return []
         return [("analytics provider", self._provider), ("live count", self._count)]

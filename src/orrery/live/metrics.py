@@ -1,7 +1,7 @@
-"""What a refresh counts: each is a query of its own with a key of its own (spec 2, Refresh 5).
+"""The metrics of a refresh: each has its own query and its own key (spec 2, Refresh 5).
 
-To add one: name it here, give it a key in `keys`, a record in `records` and, if it is broken down by something
-new, a word in the analytics port. docs/how-to/add-a-live-metric.md leads through it.
+To add one: name it here, give it a key in `keys`, a record in `records` and, for a new breakdown, a value in the
+analytics port. docs/how-to/add-a-live-metric.md has the steps.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ TITLE_AT_MOST = 300
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One independent query: what it is called, where its value is stored, and how a report becomes one."""
+    """One independent query: its name, the key of its value, and the function from a report to the value."""
 
     name: str
     key: str
@@ -32,7 +32,7 @@ class Metric:
 
 
 TOTAL = "total"
-"""The name of what is always first: nothing else may cost it its quota (decision 24)."""
+"""The name of the query that is always first: no other one may use up its quota (decision 24)."""
 
 
 def total(window_minutes: int) -> Metric:

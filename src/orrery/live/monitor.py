@@ -137,7 +137,7 @@ def _aged(name: str, reading: PublicCount, now: datetime) -> CheckFailure | None
     found = age(reading.generated_at, now) if reading.generated_at else None
     if found is None:
         return CheckFailure("undated", f"The {name} read gives no time of its count that can be believed.")
-    # An answer that was kept on the way tells its age of then, and a clock may be wrong on either side.
+    # A cached answer gives its age at its creation, and the clock may be wrong on either side.
     found = max(found, timedelta(seconds=reading.age_s or 0))
     if found > OLD_ABOVE:
         return CheckFailure("stale", f"The {name} read is {found // timedelta(minutes=1)} minutes old.")

@@ -16,7 +16,7 @@ class Overview:
     """Reads the store only: a request for the page costs no quota."""
 
     def __init__(self, store: Store, clock: Clock, budget: StoredBudget, *, is_used: bool) -> None:
-        """`is_used` tells whether an analytics property is configured at all."""
+        """`is_used` says whether an analytics property is configured at all."""
         self._store = store
         self._clock = clock
         self._budget = budget

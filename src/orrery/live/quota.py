@@ -53,8 +53,8 @@ PROBE_AT_START_APART = timedelta(minutes=5)
 class Window(Record):
     """One of the provider's token quotas, between two refills.
 
-    `remaining` is what we may count on, `told` what the provider last said was left, `most` the most that it said.
-    Since its first word (at `since`, when `at_first` were left) we took `ours`; what else is gone, others took.
+    `remaining` is how much Orrery may use, `told` the provider's last figure, `most` its highest. Since its first
+    figure (at `since`, when `at_first` were left) Orrery used `ours`; the rest of the difference, others used.
     """
 
     name: Literal["hour", "day"]
@@ -68,10 +68,10 @@ class Window(Record):
 
 
 class Budget(Record):
-    """What is left of the provider's quotas, and what stands in the way; stored as JSON.
+    """The remaining quotas of the provider, and the blocks; stored as JSON.
 
-    `source` tells what is asked, with which account: what was learned from one says nothing about another. `costs`
-    are tokens, learned from reports; `asked` is when each query was last asked.
+    `source` identifies property and account: figures of one say nothing about another. `costs` are tokens, learned
+    from reports; `asked` is when each query was last asked.
     """
 
     v: Literal[1] = 1
@@ -99,7 +99,7 @@ class Budget(Record):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the quotas are taken to be until the provider says otherwise, in tokens (spec 2, Limits)."""
+    """The assumed quotas until the provider gives its figures, in tokens (spec 2, Limits)."""
 
     tokens_per_hour: int = 1750
     tokens_per_day: int = 25_000
@@ -167,7 +167,7 @@ def charged(budget: Budget, limits: Limits, queries: Sequence[Query], now: datet
 
 
 def reported(budget: Budget, limits: Limits, query: Query, quotas: Quotas | None, now: datetime) -> Budget:
-    """Return the budget after a report: put right by the provider's figures, and without what it has lifted."""
+    """Return the budget after a report: with the provider's figures, and without the blocks that it lifts."""
     current = _current(budget, limits, now)
     corrected = _corrected(current, limits, query, quotas, now) if quotas else current
     return corrected.change(backoff=corrected.backoff.answered(query, current.asked.get(query, now)))
@@ -182,7 +182,7 @@ def failed(budget: Budget, limits: Limits, query: Query, cause: Cause, now: date
 
 @dataclass(frozen=True, slots=True)
 class _Tick:
-    """What one moment allows: each question is answered with why not, and until when, or with None."""
+    """The rules at one time: each method returns a reason to wait and its end, or None."""
 
     budget: Budget
     limits: Limits
@@ -271,7 +271,7 @@ def _apart(ticks: int, rounds: int) -> int:
 
 
 def _others(window: Window, now: datetime) -> int:
-    """Return what others will take until the refill at their pace; a burst is seen as a quarter window's work."""
+    """Return how much others will use until the refill at their pace; a burst counts as a quarter window's use."""
     if window.told is None:
         return 0
     taken = max(0, window.at_first - window.told - window.ours)
@@ -290,7 +290,7 @@ def _full(name: Literal["hour", "day"], tokens: int, now: datetime) -> Window:
 
 
 def _current(budget: Budget, limits: Limits, now: datetime) -> Budget:
-    """Return the budget of `now`: refilled, and without what is over or was written by a wrong clock."""
+    """Return the budget of `now`: refilled, and without blocks that are over or were written by a wrong clock."""
     return budget.change(
         hour=_refilled(budget.hour, limits.tokens_per_hour, now),
         day=_refilled(budget.day, limits.tokens_per_day, now),
@@ -327,7 +327,7 @@ def _corrected(budget: Budget, limits: Limits, query: Query, quotas: Quotas, now
 
 
 def _window_from(window: Window, bucket: Bucket, expected: int, now: datetime) -> Window:
-    """Return the window as the provider tells it; a tenth more than before means a refill since."""
+    """Return the window with the provider's figures; a tenth more than before means a refill since."""
     left, consumed = max(0, bucket.remaining), max(0, bucket.consumed)
     most = max(window.most, left + consumed)
     if window.told is not None and left > window.told + most // 10:

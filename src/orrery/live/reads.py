@@ -19,7 +19,7 @@ from orrery.ports.store import Store
 from orrery.runtime.collection import Collection, R
 
 KEEP = 60.0
-"""Seconds that a process keeps what it read from the store (spec 2, Read response fields: first-level cache)."""
+"""Seconds that a process keeps a read of the store (spec 2, Read response fields: first-level cache)."""
 
 DEADLINE = 2.0
 """Seconds that the store may take: readers wait for it."""
@@ -40,7 +40,7 @@ class Composer(Protocol):
 
 
 class FirstLevelCache:
-    """What this process last read from the store."""
+    """The last read of the store in this process."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
@@ -50,10 +50,10 @@ class FirstLevelCache:
         self.snapshot = Snapshot()
         self.reachable = True
         self.edition = 0
-        """Grows with each load, so that what was composed from an older one is known."""
+        """Grows with each load, so that answers from an older one are recognised."""
 
     async def loaded(self) -> None:
-        """Read the store if what is held is older than `KEEP`; many callers cause one read."""
+        """Read the store when the last read is older than `KEEP`; callers at the same time share one read."""
         if self._clock.monotonic() < self._until:
             return
         async with self._loading:
@@ -71,7 +71,7 @@ class FirstLevelCache:
                 self.snapshot = await snapshot_in(self._store, self._clock)
             self.reachable, keep = True, KEEP
         except (StoreError, TimeoutError) as error:
-            # What is held stays: a real count that grows old is better than none (spec 2, What it does 3).
+            # The last read stays: a real count that grows old is better than none (spec 2, What it does 3).
             log.warning("live count not read", kind=type(error).__name__, why=str(error))
             self.reachable, keep = False, TRY_AGAIN
         self._until = self._clock.monotonic() + keep

@@ -1,4 +1,4 @@
-"""What the counter stores, in the spec's shapes (spec 2, Cache keys), and how it is read back."""
+"""The counter's records, in the spec's shapes (spec 2, Cache keys)."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -66,7 +66,7 @@ class LastError(Record):
 
 
 class RefreshOutcome(Record):
-    """What the refresh of one interval did. `window` is the number of the interval since the epoch."""
+    """The outcome of one interval's refresh. `window` is the number of the interval since the epoch."""
 
     v: Literal[1] = 1
     window: int
@@ -80,7 +80,7 @@ class RefreshOutcome(Record):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What the shared cache holds; None for what is missing, or `unreadable` by its key."""
+    """The records of the shared cache; None for one that is missing, or `unreadable` by its key."""
 
     active: Active | None = None
     pages: Pages | None = None

@@ -29,7 +29,7 @@ PATIENCE = 5.0
 """Seconds to wait for another process that is refreshing, so that every caller still hears an answer."""
 
 POLL_SECONDS = 0.1
-"""Seconds between two looks at what another process is about to finish."""
+"""Seconds between two reads while another process finishes its refresh."""
 
 QueryOutcomes = Mapping[str, Record | OrreryError]
 """The outcome of each query, by its name."""
@@ -49,7 +49,7 @@ class _Term:
 class Refresh:
     """Asks the provider at most once an interval, however many callers request a refresh."""
 
-    def __init__(  # noqa: PLR0913  the one writer names all that it stands on
+    def __init__(  # noqa: PLR0913  the one writer names everything that it uses
         self,
         store: Store,
         clock: Clock,
@@ -73,7 +73,7 @@ class Refresh:
         self._flight = SingleFlight(tasks, self._refresh)
 
     async def run(self) -> RefreshOutcome:
-        """Refresh, or return what this interval's refresh did; raise `StoreError` or `NotConfigured`.
+        """Refresh, or return the outcome of this interval's refresh; raise `StoreError` or `NotConfigured`.
 
         Any number of callers at once cause one refresh and get its outcome.
         """
@@ -90,7 +90,7 @@ class Refresh:
         patience = self._clock.monotonic() + PATIENCE
         while self._clock.monotonic() < patience:
             token = await self._lease.take()
-            # Between the look before and the lease, another may have finished and let go.
+            # Between the read above and the lease, another process may have finished and released the lease.
             if token is not None:
                 return await self._done_or_filled(token)
             if done := await self._done():
@@ -99,7 +99,7 @@ class Refresh:
         return await self._newest("Another process is refreshing and has not finished.")
 
     async def _done_or_filled(self, token: int) -> RefreshOutcome:
-        """Return what another has done meanwhile, or fill; let go of the lease, however that ends."""
+        """Return another process's outcome, or fill the cache; release the lease in every case."""
         try:
             if not (done := await self._done()):
                 return await self._fill(_Term(self._window(), self._clock.now(), token))
@@ -123,7 +123,7 @@ class Refresh:
         writes = [*self._values(settled), *self._errors(settled, term.began)]
         if await self._write(term, writes, outcome):
             return outcome
-        # This process slept while another took over: what that one wrote is newer, and stays.
+        # This process slept while another took over: the other's records are newer, and stay.
         log.warning("live refresh overtaken")
         return await self._done() or await self._newest("Another process has taken over.")
 
@@ -175,7 +175,7 @@ class Refresh:
         )
 
     async def _put_off(self, term: _Term, plan: TickPlan) -> RefreshOutcome:
-        """Return what a refresh says that may not ask for the total now, to save the quota or to back off."""
+        """Return the outcome of a refresh that may not query the total now, to save the quota or to back off."""
         reason = plan.skipped[TOTAL]
         message = "The quota or an earlier refusal does not allow a query now; it is tried again."
         if reason == "pacing":
@@ -193,7 +193,7 @@ class Refresh:
         return RefreshOutcome(window=self._window(), ok=False, error=error, message=message)
 
     async def _write(self, term: _Term, writes: Sequence[Write], outcome: RefreshOutcome | None) -> bool:
-        """Write everything and let go of the lease in one commit, unless another has taken it since."""
+        """Write everything and release the lease in one commit, unless another process has taken it since."""
         lease = self._lease.fence(term.token)
         said = [self._last_outcome.put(outcome)] if outcome else []
         committed = await commit(self._store, Changes([*writes, *said, Delete(lease.key)], [lease]))

@@ -126,7 +126,7 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class LiveRoutes:
-    """What the routes need. `refresh` and `admin_reads` are None while the provider's key is missing."""
+    """The routes and their services. `refresh` and `admin_reads` are None while the provider's key is missing."""
 
     refresh: Refresh | None
     admin_reads: AdminReads | None
@@ -167,13 +167,13 @@ class LiveRoutes:
         return router
 
     async def read(self, request: Request) -> Response:
-        """Answer the owner's read; a public one never comes here, since `edge/fast.py` stands before."""
+        """Answer the admin's read; a public one never comes here, since `edge/fast.py` answers it."""
         if sorted(request.query_params.multi_items()) != [("intel", "1"), ("realtime", "cosmos")]:
             raise _unknown_query()
         return await self._intel(request)
 
     async def other(self, request: Request) -> Response:
-        """Answer what a browser asks before it sends a header of its own; refuse the rest."""
+        """Answer a browser's preflight request for a header of its own; refuse other requests."""
         if request.method == "OPTIONS":
             return Response(status_code=204, headers=_PUBLIC | {"Allow": _ALLOWED} | _PREFLIGHT)
         if request.method == "HEAD":
@@ -250,7 +250,7 @@ _FILL = _BEARER | {"parameters": [_query("refresh", ["realtime"], "What is refre
 
 
 def _unknown_query() -> Problem:
-    # Any site may read what is wrong with its question.
+    # Any site may read the error about its request.
     return Problem(400, "unknown-query", "There is no such query; see the reference of operations.", _PUBLIC)
 
 

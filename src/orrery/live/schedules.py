@@ -1,4 +1,4 @@
-"""Ready files for whatever calls the refresh each minute (spec 2, What the service does 4).
+"""Ready files for the scheduler that calls the refresh each minute (spec 2, What the service does 4).
 
 `ready_files` fills package files with one checked address; it writes nothing.
 """
@@ -12,7 +12,7 @@ from orrery.syntax.base_url import checked_base_url
 Kind = Literal["systemd", "worker", "workflow"]
 
 REFRESH_PATH = "/api/stats?refresh=realtime"
-"""What is posted to (spec 2, Endpoints)."""
+"""The path of the refresh operation (spec 2, Endpoints)."""
 
 _FILES: dict[Kind, tuple[str, ...]] = {
     "systemd": ("orrery-refresh.service", "orrery-refresh.timer"),

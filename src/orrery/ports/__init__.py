@@ -1,1 +1,1 @@
-"""Protocols of a few methods, with their value types: our words for the outside world."""
+"""Protocols of a few methods, with their value types: Orrery's interfaces to the outside."""

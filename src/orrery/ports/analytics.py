@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 By = Literal["page", "planet"]
-"""What a count can be broken down by: the screen's name, or the site of the family (decisions 22, 23)."""
+"""The breakdowns of a count: by the screen's name, or by the site of the family (decisions 22, 23)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """One quota: what this request took of it, and what is left."""
+    """One quota: how much this request used, and how much is left."""
 
     consumed: int
     remaining: int
@@ -17,7 +17,7 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class Quotas:
-    """The property's quotas as told with a report, in tokens but for `server_errors`; None was not told."""
+    """The property's quotas in a report, in tokens except `server_errors`; None when a report has no figure."""
 
     day: Bucket | None = None
     hour: Bucket | None = None
@@ -35,7 +35,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What the provider counted. No rows is a true zero (decision 21).
+    """The provider's counts. No rows is a true zero (decision 21).
 
     A report that is not broken down has one row or none. The rows of another one must never be summed: a visitor
     on two pages is in both.

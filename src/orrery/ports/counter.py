@@ -1,4 +1,4 @@
-"""The public counter as a visitor's browser sees it, as a port: what the monitor looks at."""
+"""The public counter as a visitor's browser gets it, as a port, for the monitor."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,5 +22,5 @@ class Counter(Protocol):
     """Reads the public endpoints over the network."""
 
     async def read(self, scope: Scope) -> PublicCount | None:
-        """Return what the endpoint says, or None when it cannot be reached or says something else."""
+        """Return the endpoint's count, or None when it cannot be reached or its answer has another form."""
         ...

@@ -1,4 +1,4 @@
-"""What is well and what is not: for `readyz` and `doctor`."""
+"""The findings of checks, for `readyz` and `orrery doctor`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ State = Literal["ok", "broken", "off"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One part: how it is, why, and what to do. `off` is a part that nobody configured.
+    """The state of one part, the reason, and what to do. `off`: the part is not configured.
 
-    `essential` parts are those without which the service must not be asked: they decide about `readyz`.
-    `told`: another push tells the owner of it. `cause` names the part that this follows from: while that is broken
-    as well, it is one fault, and the owner hears of that part only. `settled`: it was judged over time already, so
-    that the owner hears of its beginning and of its end at the first look.
+    The service is not ready while an `essential` part is broken: they decide about `readyz`. `told`: another push
+    reports it. `cause` names the part that this one follows from: while both are broken it is one fault, with a
+    push about the cause only. `settled`: the part has judged its state over time, so that pushes about its
+    beginning and its end need no further wait.
     """
 
     part: str
@@ -30,12 +30,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What a look at every part found, and when it ended."""
+    """The findings of one check of all parts, and the time of its end."""
 
     at: datetime
     findings: Sequence[Finding]
 
 
 def secret_part(name: str) -> str:
-    """Return what the findings call a secret."""
+    """Return the name of a secret's part in findings."""
     return f"secret {name}"

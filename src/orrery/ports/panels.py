@@ -1,4 +1,4 @@
-"""What the owner's page shows: panels of figures and rows, whatever domain they come from."""
+"""The panels of the owner's page, with figures and rows, for all domains."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,11 +9,12 @@ Tone = Literal["good", "attention", "bad", "plain"]
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One part of the page: a headline figure in words, a tone, and perhaps a table. No personal data.
+    """One part of the page: a headline, a tone, and perhaps a table. No personal data.
 
-    `todo` says what to do or type; `columns` head the `rows`, whose cells are text. A moment in any of these texts
-    is written by `moment`, and a command between backticks: the page shows them as such. What is `bad` or worth
-    `attention` wants the owner; `plain` is a part that is not in use, or a figure that is neither well nor ill.
+    `todo` says what to do or type; `columns` are the heads of the `rows`, whose cells are text. A time in any of
+    these texts is written by `utc_text`, and a command between backticks: the page formats both. A panel with the
+    tone `bad` or `attention` needs attention; `plain` is a part that is not in use, or a figure that is neither
+    good nor bad.
     """
 
     title: str

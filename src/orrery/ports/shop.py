@@ -6,9 +6,9 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """What the operation answered: the processor's session, or in a sentence why there is none.
+    """The operation's answer: the processor's session, or a sentence why there is none.
 
-    `may_exist` means that the answer was lost, or was not the service's: there may be a session all the same.
+    `may_exist`: the answer was lost, or was not the service's, so a session may exist.
     """
 
     session_id: str | None

@@ -15,7 +15,7 @@ MINIMUM_TTL = timedelta(seconds=60)
 """The shortest time to live that a put may carry (spec 2, Limits: minimum store TTL 60 s)."""
 
 MAXIMUM_KEY_BYTES = 512
-"""The longest key, in UTF-8 bytes: what the key-value stores behind this port allow."""
+"""The longest key, in UTF-8 bytes, that the key-value stores behind this port allow."""
 
 MAXIMUM_TTL = timedelta(days=36_525)
 """The longest time to live: a century, so that every expiry is a date that a calendar knows."""
@@ -66,7 +66,7 @@ def _refuse_ttl(ttl: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Remove `key`; removing what is not there is no error."""
+    """Remove `key`; a missing key is no error."""
 
     key: str
 
@@ -143,12 +143,12 @@ class Store(Protocol):
         ...
 
     async def scrub(self) -> bool:
-        """Have nothing that was deleted or overwritten linger in the storage.
+        """Remove deleted and overwritten data from the storage.
 
-        Returns False while somebody else still reads it. Raises `StoreUnavailable`.
+        Returns False while another process still reads it. Raises `StoreUnavailable`.
         """
         ...
 
     async def close(self) -> None:
-        """Finish what was handed in and let go of the storage."""
+        """Complete the pending calls and close the storage."""
         ...

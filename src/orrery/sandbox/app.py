@@ -40,14 +40,14 @@ __all__ = ["EVERYTHING", "AnalyticsConfig", "MailLogin", "PriceSeed", "Sandbox",
 
 @dataclass(frozen=True, slots=True)
 class SandboxConfig:
-    """What the sandbox is started with.
+    """The configuration of the sandbox.
 
     `state_path` None keeps everything in memory. `api_keys` maps a key to its permissions (`EVERYTHING`, or the
     vendor's like `charge_read`); keys of both modes make two worlds, of which the first is that of test mode.
-    `webhook_endpoints` are (url, signing secrets), in the first world. `smtp_port` 0 takes a free one,
-    None starts no mail server; without `mail_login` that server takes everybody's mail. `push_token` is the bearer
-    that publishers must show, if any; `tracker_token` the one for writing issues, None takes any. Without
-    `analytics` there is no analytics provider.
+    `webhook_endpoints` are (url, signing secrets), in the first world. `smtp_port` 0 takes a free one, None starts
+    no mail server; without `mail_login` that server accepts mail from anyone. `push_token` is the bearer that
+    publishers must show, if any; `tracker_token` the one for writing issues, None takes any. Without `analytics`
+    there is no analytics provider.
 
     A sandbox that is served under the vendors' names has them all in `hosts`. `pages_url` is where the hosted
     pages are, None means `base_url`; under the name `push_host` the push server stands at the root, as ntfy does.

@@ -42,7 +42,7 @@ class Console:
         ]
 
     async def show(self, _: Request) -> Response:
-        """Show what the sandbox is, its sessions, events, faults and clock."""
+        """Show the sandbox's sessions, events, faults and clock."""
         for world in self._worlds:
             world.expire_due()
         return render(
@@ -79,7 +79,7 @@ class Console:
         )
 
     async def clock(self, request: Request) -> Response:
-        """GET tells the sandbox's time; POST moves it forward by `advance` seconds."""
+        """GET returns the sandbox's time; POST moves it forward by `advance` seconds."""
         if request.method == "POST":
             try:
                 self._advance(float((await _fields(request)).get("advance", 0)))
@@ -195,7 +195,7 @@ async def _fields(request: Request) -> Document:
 
 
 def _answer(request: Request, body: Document) -> Response:
-    """Send a person who pressed a button back to the page, and everybody else JSON."""
+    """Redirect a browser's form back to the page, and answer other callers with JSON."""
     if request.method == "POST" and "text/html" in request.headers.get("accept", ""):
         return RedirectResponse("/", 303)
     return JSONResponse(body)

@@ -51,8 +51,9 @@ KINDS: dict[str, str] = {
     "analytics_down": "The analytics provider and its token endpoint cut every connection until switched off.",
     "analytics_token_down": "The token endpoint of the analytics provider cuts the connection.",
 }
-"""What each kind does. `path` limits a webhook's to event types, one of analytics to dimensions, others to paths.
+"""The effect of each kind.
 
+`path` limits a webhook fault to event types, an analytics fault to dimensions, and others to paths:
 `unifiedScreenName` strikes the analytics query for pages only, and `total` the one without a dimension.
 """
 

@@ -1,4 +1,4 @@
-"""Who may speak with the sandbox: this machine under its own names, and no other site's page."""
+"""The sandbox's access rule: it answers this machine under its own names, and no other site's page."""
 
 from collections.abc import Collection
 from urllib.parse import urlsplit
@@ -39,7 +39,7 @@ class Guard:
         if scope["method"] in _SAFE:
             return ""
         own = f"{scope['scheme']}://{host}"
-        # A form of our own pages, which tell nobody where it was sent from, has the origin "null".
+        # A form of our own pages, which send no referrer, has the origin "null".
         site = headers.get("sec-fetch-site", "none" if headers.get("origin", own) == own else "cross-site")
         if site not in _OWN:
             return "A page of another site may change nothing in the sandbox.\n"

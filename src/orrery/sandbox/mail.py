@@ -1,4 +1,4 @@
-"""A real SMTP server that keeps what it is sent, and a page to read it."""
+"""A real SMTP server that keeps its messages, and a page to read them."""
 
 import asyncio
 import email

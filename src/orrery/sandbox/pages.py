@@ -45,7 +45,7 @@ def render(template: str, status: int = 200, **values: object) -> Response:
 
 
 def wants_json(request: Request) -> bool:
-    """Tell whether the caller asks for JSON rather than a page."""
+    """Return whether the caller asks for JSON rather than a page."""
     return "application/json" in request.headers.get("accept", "")
 
 

@@ -1,4 +1,4 @@
-"""A push server with ntfy's HTTP interface, and a page to read what was pushed."""
+"""A push server with ntfy's HTTP interface, and a page to read the pushes."""
 
 import re
 import secrets
@@ -73,7 +73,7 @@ class PushServer:
         ]
 
     async def show(self, request: Request) -> Response:
-        """Show what was pushed, newest first; JSON when asked for."""
+        """Show the pushes, newest first; as JSON on request."""
         pushes = [one["message"] for one in self._state.newest_first(_KIND)]
         return JSONResponse(pushes) if wants_json(request) else render("push.html", pushes=pushes)
 

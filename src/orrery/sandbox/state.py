@@ -69,12 +69,12 @@ class DocumentStore:
             self._remember(copy.deepcopy(document))
 
     def remove(self, kind: str, key: str) -> None:
-        """Forget one document; forgetting what is not there is no error."""
+        """Delete one document; a missing one is no error."""
         self._database.execute("DELETE FROM documents WHERE object = ? AND id = ?", (kind, key))
         self._kinds.get(kind, {}).pop(key, None)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._database.close()
 
     def _remember(self, document: Document) -> None:

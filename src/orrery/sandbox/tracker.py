@@ -1,4 +1,4 @@
-"""An issue tracker with GitHub's REST interface for issues, and a page to read what was opened.
+"""An issue tracker with GitHub's REST interface for issues, and a page to read them.
 
 It has one public repository, which anyone with a token may write. Pull requests, locks and deletions are not
 simulated.
@@ -51,7 +51,7 @@ class _Created(BaseModel):
 
 
 class _Changed(BaseModel):
-    """A change of an issue: what is not given stays."""
+    """A change of an issue: missing fields stay as they are."""
 
     title: str | int | None = None
     body: str | None = None

@@ -1,4 +1,4 @@
-"""What a deployment says: `orrery.toml`, the environment, and one file a secret; read once, frozen.
+"""A deployment's settings: `orrery.toml`, the environment, and one file for each secret; read once, frozen.
 
 The environment goes before the file: `ORRERY_SERVER__PORT=9000` is `[server] port`. Secrets are files named as
 the fields of `Secrets`, in `$CREDENTIALS_DIRECTORY` or `[secrets] directory`, or `ORRERY_` variables.

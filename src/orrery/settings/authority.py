@@ -1,4 +1,4 @@
-"""The file of further certificate authorities, looked at before anything starts (decision 0048)."""
+"""The file of further certificate authorities, which is checked before anything starts (decision 0048)."""
 
 from pathlib import Path
 

@@ -23,7 +23,7 @@ _HINTS = {
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What is wrong with a secret's form, in a sentence, or else what is worth knowing of it, in a phrase."""
+    """The fault in a secret's form, as a sentence, or else a note about it, as a phrase."""
 
     wrong: str = ""
     note: str = ""

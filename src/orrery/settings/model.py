@@ -1,4 +1,4 @@
-"""The sections of `orrery.toml`, and what they mean together."""
+"""The sections of `orrery.toml`, and the plans that they make together."""
 
 import json
 from datetime import timedelta
@@ -161,7 +161,7 @@ class CheckoutSettings(Section):
         return Catalogue(tuple(one.product() for one in self.products))
 
     def terms(self) -> SessionTerms | None:
-        """Return what every session has in common, or None while the two addresses are missing."""
+        """Return the parameters that all sessions share, or None while the two addresses are missing."""
         terms = SessionTerms(
             success_url=self.success_url or "{CHECKOUT_SESSION_ID}",
             cancel_url=self.cancel_url or "",
@@ -204,7 +204,7 @@ class Heartbeat(Section):
 
 
 class PageSettings(Section):
-    """A page of the site: what the provider calls it, and where it is (decision 22)."""
+    """A page of the site: its title at the provider, and its path (decision 22)."""
 
     title: str
     path: str = Field(pattern=r"^/[^\s\\]*$")
@@ -254,7 +254,7 @@ class Monitor(Section):
 
 
 class ApprovalSettings(Section):
-    """Whose signature counts as the owner's word (decision 15): public keys as in an `authorized_keys` file.
+    """The keys whose signatures approve an intent (decision 15): public keys as in an `authorized_keys` file.
 
     `signing_key` is where `orrery approvals sign` finds the private key, or the public one of a hardware key.
     """
@@ -321,7 +321,7 @@ class Settings(BaseSettings):
         return env_settings, init_settings
 
     def checkout_plan(self, secrets: Secrets) -> CheckoutPlan:
-        """Return what this deployment says about its checkout."""
+        """Return the plan of the checkout."""
         checkout = self.checkout
         catalogue = checkout.catalogue()
         return CheckoutPlan(
@@ -345,7 +345,7 @@ class Settings(BaseSettings):
         return FraudPlan(watches, (*self.fraud.own_addresses, *self.server.trusted_proxies))
 
     def deployment(self, store_key: bytes) -> str:
-        """Return what tells this deployment from every other: its store, its mode and its processor."""
+        """Return the id of this deployment, a digest of its store's key, its mode and its processor."""
         told = [store_key.hex(), self.mode, self.checkout.processor_url.rstrip("/")]
         return sha256(json.dumps(told).encode()).hexdigest()[:16]
 
@@ -357,7 +357,7 @@ class Settings(BaseSettings):
         return self.monitor.base_url or f"http://{here}:{self.server.port}"
 
     def live_plan(self, secrets: Secrets) -> LivePlan:
-        """Return what this deployment says about its live counter."""
+        """Return the plan of the live counter."""
         live, key = self.live, secrets.reveal("analytics_service_account_key")
         return LivePlan(
             has_property=live.property_id is not None,

@@ -33,10 +33,10 @@ class Users:
         return cls(pwd.getpwall(), grp.getgrall())
 
     def is_own_group(self, group: int, user: int) -> bool:
-        """Return whether nobody but the user is in the group.
+        """Return whether the user is the group's only member.
 
         Debian and Fedora give each user a group of the same name, and let it write: that is still one person. The
-        name is asked for because a directory service need not list who else has the group.
+        name is compared because a directory service need not list the group's other members.
         """
         names = {one.pw_name for one in self.accounts if one.pw_uid == user}
         own = [one for one in self.groups if one.gr_gid == group and one.gr_name in names]
@@ -44,12 +44,12 @@ class Users:
         return bool(own) and members.union(*(one.gr_mem for one in own)) <= names
 
     def name_of(self, user: int) -> str:
-        """Return what a user is called, or the number."""
+        """Return a user's name, or the number."""
         return next((one.pw_name for one in self.accounts if one.pw_uid == user), str(user))
 
 
 def why_foreign(found: os.stat_result, user: int, users: Users) -> str:
-    """Return what makes a file or folder another user's word for `user`, or `NOBODYS_AFFAIR`."""
+    """Return why another user than `user` may write a file or folder, or `NOBODYS_AFFAIR`."""
     believed = {0, user}
     if found.st_uid not in believed:
         return f"belongs to {users.name_of(found.st_uid)}"
@@ -63,9 +63,9 @@ def why_foreign(found: os.stat_result, user: int, users: Users) -> str:
 
 
 def read_own(file: Path, what: str) -> str:
-    """Return the text of a file that nobody else may write.
+    """Return the text of a file that no other user may write.
 
-    `what` it is stands in the sentence, as in "The settings file". Raises `SettingsError`, `OSError`,
+    `what` is the file's name in error sentences, as in "The settings file". Raises `SettingsError`, `OSError`,
     `UnicodeDecodeError`.
     """
     with file.open(encoding="utf-8") as opened:

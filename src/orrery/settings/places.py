@@ -1,4 +1,4 @@
-"""Where the settings file is looked for, and where the relative paths in it begin (decision 50)."""
+"""The places of the settings file, and the folder for the relative paths in it (decision 50)."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,8 +23,8 @@ Model = TypeVar("Model", bound=BaseModel)
 def find_settings_file(named: Path | None, environment: Mapping[str, str], system: Path = SYSTEM_FILE) -> Path:
     """Return the settings file: the one that is named, else the first that is there, as an absolute path.
 
-    Named is `named`, else `$ORRERY_CONFIG`; looked for are `orrery.toml` here, `system`, and the demo's.
-    Raises `SettingsError` when none is named and none is there: no command may take the defaults for a deployment.
+    `named` names it, else `$ORRERY_CONFIG`; the candidates are `orrery.toml` here, `system`, and the demo's.
+    Raises `SettingsError` when none is named and none is there: no command may use the defaults as a deployment.
     """
     if chosen := find_settings_file_if_any(named, environment, system):
         return chosen

@@ -9,7 +9,7 @@ from orrery.settings.secrets import CREDENTIALS_VARIABLE, Mode, Secrets, examine
 from orrery.settings.section import PREFIX, SettingsError
 
 _THERE = "there"
-"""Stands for the value of a folder, which has none."""
+"""The pseudo-fingerprint of a folder, which has no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def _is_refused(directory: Path | None, environment: Mapping[str, str], mode: Mo
         return True
     if CREDENTIALS_VARIABLE not in environment:
         return False
-    # The copies stay as they are: what the next start will get lies in the folder, beside what is not copied.
+    # The copies stay as they are: the next start gets the values of the folder, and those that are not copied.
     next_start = {name: value for name, value in environment.items() if name != CREDENTIALS_VARIABLE}
     _, troubles = examine_secrets(directory, next_start, mode)
     return any(name in troubles for name in Secrets.model_fields)

@@ -15,7 +15,7 @@ CREDENTIALS_VARIABLE = "CREDENTIALS_DIRECTORY"
 """The variable by which a service manager names the folder of secrets."""
 
 _SEVERAL = ("webhook_signing_secret", "access_service_token")
-"""What has one value a line, of which each holds."""
+"""The secrets with one value on each line, of which each is valid."""
 
 _FOLDER = "The secrets directory"
 
@@ -72,7 +72,7 @@ class Secrets(Section):
 
 
 def _key_parts(text: str) -> list[str]:
-    """Return a JSON key file's text, and whatever in it looks like the key or a line of it."""
+    """Return a JSON key file's text, and each string in it that looks like the key or a line of the key."""
     lines = _BASE64.findall(text.replace("\\n", "\n"))
     return [part for part in (text, *lines) if part]
 
@@ -89,7 +89,7 @@ def examine_secrets(
 ) -> tuple[Secrets, dict[str, str]]:
     """Return the secrets of this machine that can be used, and a sentence for each that cannot, by its name.
 
-    What concerns no secret alone (the folder, an unknown file in it) stands under "".
+    A fault that concerns no single secret (the folder, an unknown file in it) is under "".
     """
     usable: dict[str, str] = {}
     troubles: dict[str, str] = {}

@@ -1,11 +1,11 @@
-"""What every section of the settings has in common."""
+"""The base class of the settings' sections."""
 
 from pydantic import BaseModel, ConfigDict
 
 from orrery.errors import Invalid
 
 PREFIX = "ORRERY_"
-"""What the names of our environment variables begin with."""
+"""The prefix of our environment variables."""
 
 
 class SettingsError(Invalid):

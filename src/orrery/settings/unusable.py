@@ -6,13 +6,13 @@ from typing import Literal
 Mode = Literal["live", "test", "sandbox"]
 
 SHORTEST_SECRET = 8
-"""Characters: a shorter one is guessed, and cannot be hidden in a log without hiding innocent words."""
+"""Characters: a shorter secret can be guessed, and hiding it in a log would hide harmless texts."""
 
 BLANKS_ALLOWED = "mail_password"
 """Some mail services hand out passwords in groups of four; its characters are the owner's affair."""
 
 PROCESSOR_KEY = re.compile(r"(?P<kind>sk|rk)_(?:[a-z]+_)?(?P<mode>live|test)_\S+")
-"""A secret key of the processor or a restricted one; an organization's has a word more (``sk_org_live_…``)."""
+"""A secret key of the processor or a restricted one; an organization's has a further part (``sk_org_live_…``)."""
 
 _SIGNING_SECRET = re.compile(r"whsec_\S+")
 
@@ -25,7 +25,7 @@ _KINDS = (
     (re.compile(r"[sr]k_(?:[a-z]+_)?(?:live|test)_"), "an API key of the processor"),
     (re.compile(r"whsec_"), "a webhook signing secret (whsec_…)"),
 )
-"""How the processor's values begin: one of them in a wrong place would be sent to somebody else."""
+"""The prefixes of the processor's values: in a wrong place such a value would be sent to another company."""
 
 
 def why_unusable(name: str, text: str, mode: Mode) -> str:

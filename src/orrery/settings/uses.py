@@ -1,4 +1,4 @@
-"""What each secret is for in this deployment: which of them are needed, and what stops without them."""
+"""The use of each secret in this deployment: whether it is needed, and what stops without it."""
 
 from orrery.owner.secret_alerts import SecretUse
 from orrery.settings.model import Settings
@@ -8,7 +8,7 @@ _NOT_COUNTED = "No analytics property is configured."
 
 
 def uses_of(settings: Settings) -> dict[str, SecretUse]:
-    """Return what each secret is for, by its name."""
+    """Return the use of each secret, by its name."""
     sells = bool(settings.checkout.products)
     counts = settings.live.property_id is not None
     return {

@@ -1,1 +1,1 @@
-"""What a text must look like, by one rule for every room: pure."""
+"""The syntax of texts, by one rule for all parts. Pure."""

@@ -22,8 +22,8 @@ _ADDRESS = re.compile(
 def checked_base_url(text: str) -> str:
     """Return the address of a service without a slash at its end.
 
-    Raises `Invalid` for what is no plain web address, for one whose characters could mean something to a unit, a
-    workflow or a script, and for http:// to another machine, since the password would travel in clear.
+    Raises `Invalid` for a text that is no plain web address, for characters with a meaning in a unit, a workflow
+    or a script, and for http:// to another machine, since the password would be sent in clear.
     """
     found = _ADDRESS.fullmatch(text) if len(text) <= LONGEST else None
     if found is None or not _is_port(found["port"]) or not _is_host(found["host"]):

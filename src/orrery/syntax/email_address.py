@@ -1,14 +1,14 @@
-"""What is an e-mail address, and when two are one.
+"""The syntax of e-mail addresses, and when two are the same.
 
-The rule of browsers, with letters beyond ASCII and a dot in the domain; two are one that differ in the case
-of ASCII letters only.
+The rule of browsers, with letters beyond ASCII and a dot in the domain; addresses that differ in the case of ASCII
+letters only are the same.
 """
 
 import re
 import string
 
 LONGEST = 254
-"""Octets of an address (RFC 3696, erratum 1690). The 64 before the @ are what a server takes at least."""
+"""Octets of an address (RFC 3696, erratum 1690). Every server accepts at least 64 before the @."""
 
 _BEYOND_ASCII = "\u0080-\U0010ffff"
 _LOCAL = rf"[A-Za-z0-9.!#$%&'*+/=?^_`{{|}}~{_BEYOND_ASCII}-]+"
@@ -23,11 +23,11 @@ _KELVIN_SIGN = "\N{KELVIN SIGN}"
 
 
 def is_email_address(text: str) -> bool:
-    """Return whether a text is one address, and nothing else that a header or a list could take for more.
+    """Return whether a text is one address, which no header or list could read as more than one.
 
-    Refuses no address that a buyer can type on a payment page: two dots in a row are some carriers' own
-    (https://html.spec.whatwg.org, valid e-mail address; RFC 6531 for letters beyond ASCII). What holds the
-    beginning of an encoded word (RFC 2047) is none: in a header it would be decoded to another address.
+    It accepts every address that a buyer can type on a payment page: some carriers use two dots in a row
+    (https://html.spec.whatwg.org, valid e-mail address; RFC 6531 for letters beyond ASCII). It refuses the
+    beginning of an encoded word (RFC 2047): in a header it would be decoded to another address.
     """
     return text.isprintable() and len(text.encode()) <= LONGEST and _ADDRESS.fullmatch(text) is not None
 

@@ -1,9 +1,9 @@
-"""A text on one line: whether it is one, and how one is made of what came from outside."""
+"""Texts on one line: the check, and the conversion of a text from outside."""
 
 import re
 
 REPLACED = "\ufffd"
-"""What stands for a character that cannot be seen."""
+"""The replacement of an invisible character."""
 
 _HEADER_TEXT = re.compile(r"[!-~]([ -~]*[!-~])?")
 
@@ -14,7 +14,7 @@ def is_line(text: str, most: int) -> bool:
 
 
 def one_line(text: str, most: int | None = None) -> str:
-    """Return what came from outside as one line, cut to `most` characters, that hides and steers nothing.
+    """Return a text from outside as one line, cut to `most` characters, without invisible or control characters.
 
     White space, line ends too, becomes single spaces; any other character that cannot be printed `REPLACED`.
     """

@@ -1,4 +1,4 @@
-"""Whether a text holds what a reader or a payment page would take for a web address.
+"""Whether a text contains something that a reader or a payment page would treat as a web address.
 
 The list of top-level domains in `publicsuffixlist` distinguishes domains from other words with dots. No network is
 used (docs/decisions/0038).

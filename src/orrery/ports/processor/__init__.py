@@ -1,7 +1,7 @@
-"""The payment processor, as a port: the operations of spec 1's table, in our words.
+"""The payment processor, as a port: the operations of spec 1's table.
 
-Three roles: what selling needs, what only reads, and what only an approval may do. No operation here creates or
-refunds a charge, so nothing can (decision 16, change rule 4).
+Three roles: the operations of selling, the reads, and the writes that need an approval. No operation here creates
+or refunds a charge, so Orrery cannot (decision 16, change rule 4).
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -106,7 +106,7 @@ class Processor(Protocol):
 
 
 class ProcessorReads(Protocol):
-    """What the owner looks at. Lists yield everything, or what was created at or after `since`, newest first."""
+    """The owner's reads. Lists yield all objects, or those created at or after `since`, newest first."""
 
     def list_sessions(
         self, since: datetime | None = None, *, payment_intent: str | None = None
@@ -206,7 +206,7 @@ class ProcessorWrites(Protocol):
         active: bool | None,
         idempotency_key: str,
     ) -> Configuration:
-        """Change a configuration; what is not named stays."""
+        """Change a configuration; values that are not named stay."""
         ...
 
     async def update_account(self, branding: Mapping[str, str]) -> Account:

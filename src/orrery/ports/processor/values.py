@@ -1,4 +1,4 @@
-"""What the processor port speaks of: sessions, charges, events and the rest, in our words."""
+"""The values of the processor port: sessions, charges, events and others."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from orrery.errors import ItemUnreadable
 SessionStatus = Literal["open", "complete", "expired"]
 PaymentStatus = Literal["paid", "unpaid", "no_payment_required"]
 Unneeded = Literal["invoices", "payouts", "subscriptions"]
-"""What a key may often read, and nothing here needs: asked for only to see that a restricted key is refused."""
+"""Objects that Orrery does not need: it asks for them only to check that a restricted key may not read them."""
 
 Item = TypeVar("Item")
 
@@ -82,8 +82,8 @@ class Charge:
     """A charge; amounts in the currency's smallest unit.
 
     `status` is succeeded, pending or failed; `decline` why it failed; `network_status`, `risk` and `message` are
-    of the processor's outcome; `wallet` is the device wallet over the card; `three_d_secure` what came of it. The
-    processor tells no client address here (decision 18).
+    of the processor's outcome; `wallet` is the device wallet over the card; `three_d_secure` its result. The
+    processor gives no client address here (decision 18).
     """
 
     id: str
@@ -191,7 +191,7 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """What lies in the account, in the smallest unit of each currency."""
+    """The account's balance, in the smallest unit of each currency."""
 
     available: Mapping[str, int]
     pending: Mapping[str, int]
@@ -199,7 +199,7 @@ class Balance:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A payment method configuration; `methods` tells for each slug whether it is on."""
+    """A payment method configuration; `methods` says for each slug whether it is on."""
 
     id: str
     name: str

@@ -1,4 +1,4 @@
-"""What the analytics provider is started with."""
+"""The configuration of the analytics provider."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""The provider's refusals, in its published words."""
+"""The provider's refusals, with their published texts."""
 
 import json
 from dataclasses import dataclass, field

@@ -8,7 +8,7 @@ from orrery.sandbox.analytics.population import View
 from orrery.sandbox.state import Document
 
 Keeps = Callable[[View], bool]
-"""Tells whether a view is in the report."""
+"""Returns whether a view is in the report."""
 
 
 def everything(_: View) -> bool:
@@ -16,7 +16,7 @@ def everything(_: View) -> bool:
 
 
 def read_filter(expression: Document) -> Keeps:
-    """Return what a filter expression keeps; raise `Refused`."""
+    """Return the condition of a filter expression; raise `Refused`."""
     if len(expression) != 1:
         raise invalid("A filter expression has exactly one of and_group, or_group, not_expression and filter.")
     [(name, given)] = expression.items()

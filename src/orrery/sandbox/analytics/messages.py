@@ -1,4 +1,4 @@
-"""The request's JSON, read as the provider's parser reads it: by message types, refusing what they lack."""
+"""The request's JSON, read as the provider's parser reads it: by message types, refusing unknown fields."""
 
 import json
 import re
@@ -154,7 +154,7 @@ def _snippet(body: bytes) -> str:
 
 
 class _Reader:
-    """Reads values and collects what is wrong with them, since the provider tells everything at once."""
+    """Reads values and collects their faults, since the provider reports all at once."""
 
     def __init__(self) -> None:
         self.violations: list[tuple[str, str]] = []

@@ -56,7 +56,7 @@ class AnalyticsPage:
         return page
 
     async def state(self, request: Request) -> Response:
-        """GET tells everything; POST with `running` stops or starts the provider."""
+        """GET returns the whole state; POST with `running` stops or starts the provider."""
         if request.method == "POST":
             given = await _fields(request)
             self._faults.remove(DOWN)
@@ -103,7 +103,7 @@ async def _fields(request: Request) -> Document:
 
 
 def _answer(request: Request, body: Document) -> Response:
-    """Send a person who pressed a button back to the page, and everybody else JSON."""
+    """Redirect a browser's form back to the page, and answer other callers with JSON."""
     if request.method == "POST" and "text/html" in request.headers.get("accept", ""):
         return RedirectResponse(ADDRESS, 303)
     return JSONResponse(body)

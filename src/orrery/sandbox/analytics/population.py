@@ -99,6 +99,6 @@ class Population:
         self._state.save({"object": "_analytics", "id": "visitors", "count": figure})
 
     def views(self) -> Iterator[View]:
-        """Yield what everybody looks at."""
+        """Yield the views of all visitors."""
         for visitor in range(self.count):
             yield from views(visitor)

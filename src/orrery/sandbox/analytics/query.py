@@ -1,4 +1,4 @@
-"""A realtime request, checked: what is counted, by what, and of which minutes."""
+"""A checked realtime request: its metrics, its dimensions and its minutes."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ def read_query(body: bytes) -> Query:
 
 
 def subject(body: bytes) -> str:
-    """Return what a request is broken down by, for logs and faults: dimensions with commas, or `total`."""
+    """Return a request's breakdown for logs and faults: dimensions with commas, or `total`."""
     try:
         named = [one.get("name", "") for one in read(body).get("dimensions", [])]
     except Refused:

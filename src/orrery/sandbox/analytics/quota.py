@@ -24,7 +24,7 @@ TEXTS = {
     "serverErrorsPerProjectPerHour": "Exhausted server errors for a project per hour.",
     "potentiallyThresholdedRequestsPerHour": "Exhausted potentially thresholded requests quota.",
 }
-"""What a 429 says, by quota. Those of tokensPerHour and of the server errors are not attested anywhere."""
+"""The message of a 429, by quota. For those of tokensPerHour and of the server errors there is no source."""
 
 _TOKENS = ("tokensPerDay", "tokensPerHour", "tokensPerProjectPerHour")
 _CONCURRENT, _ERRORS = "concurrentRequests", "serverErrorsPerProjectPerHour"
@@ -53,9 +53,9 @@ def exhausted(name: str) -> Refused:
 
 
 class Quota:
-    """The six of one property, kept over restarts, and what a report costs.
+    """The six quotas of one property, kept over restarts, and the cost of a report.
 
-    A report is carried out as long as anything is left: its cost is known only afterwards.
+    A report is carried out as long as any quota is left: its cost is known only afterwards.
     """
 
     def __init__(self, config: AnalyticsConfig, state: DocumentStore, clock: Clock) -> None:
@@ -88,7 +88,7 @@ class Quota:
         self._running -= 1
 
     def charge(self, *, thresholded: bool) -> Document:
-        """Take what a report costs; return `propertyQuota`."""
+        """Charge a report; return `propertyQuota`."""
         taken = dict.fromkeys(_TOKENS, self.cost) | {_THRESHOLDED: int(thresholded)}
         for name, amount in taken.items():
             self.bucket(name).used += amount
@@ -110,7 +110,7 @@ class Quota:
         return bucket
 
     def change(self, given: Document) -> None:
-        """Set the `cost` of a report, the `size` of a `bucket` or what is `left` of it, or `refill` all of them.
+        """Set the `cost` of a report, the `size` of a `bucket` or its `left` rest, or `refill` all of them.
 
         Raises `Refused`.
         """
@@ -126,7 +126,7 @@ class Quota:
         self._keep()
 
     def as_json(self) -> Document:
-        """Return size and rest of each quota, and what a report costs."""
+        """Return size and rest of each quota, and the cost of a report."""
         buckets = {name: self.bucket(name) for name in self._buckets}
         return {
             "cost": self.cost,

@@ -1,4 +1,4 @@
-"""The realtime report: rows of what the visitors look at."""
+"""The realtime report: rows of the visitors' views."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -21,7 +21,7 @@ from orrery.sandbox.state import Document
 
 GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 AUDIENCE = "https://oauth2.googleapis.com/token"
-"""What the vendor's libraries put into `aud`, wherever the token is asked for."""
+"""The audience that the vendor's libraries put into `aud`, for any address of the token endpoint."""
 
 LIFETIME = 3600
 """Seconds that a token lasts, and that an assertion may be meant for."""

@@ -11,7 +11,7 @@ from orrery.sandbox.state import Document
 ACCOUNT_ID = "acct_orrery_sandbox"
 ACCOUNT_CURRENCY = "nzd"
 ACCOUNT_UNITS_PER = {"usd": 1.7, "eur": 1.95, "nzd": 1.0}
-"""What a unit of a price's currency becomes in the account's own: the sandbox's fixed rates."""
+"""The sandbox's fixed exchange rates, from a price's currency to the account's."""
 
 _OWNER = "owner@orrery.test"
 _CONFIGURATION_NAME = "Orrery Sandbox"
@@ -33,7 +33,7 @@ class PriceSeed:
 
 
 def open_account(world: World, prices: tuple[PriceSeed, ...]) -> None:
-    """Create what is not there yet; what is there keeps its state, so that a price changed by hand stays so."""
+    """Create the missing objects; existing ones keep their state, so that a price changed by hand stays so."""
     now = world.now()
     wanted = [_account(now), *_configurations(), *_value_lists(now), *(new_price(seed, now) for seed in prices)]
     world.save(*(one for one in wanted if world.state.get(one["object"], one["id"]) is None))

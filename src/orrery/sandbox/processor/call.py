@@ -1,4 +1,4 @@
-"""One request to the processor, read and found valid: what every operation is given."""
+"""One checked request to the processor, the argument of every operation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A request whose parameters have not been looked at yet."""
+    """A request whose parameters are not checked yet."""
 
     operation: Operation
     path: str

@@ -45,7 +45,7 @@ class Courier:
         world.on_change = self._wake.set
 
     def deliveries_of(self, event: Document) -> list[Document]:
-        """Return what is to be delivered of this event, and count it in the event."""
+        """Return the deliveries of an event, and count them in the event."""
         endpoints = [
             one for one in self._world.state.newest_first("webhook_endpoint") if wants(one, event["type"])
         ]
@@ -55,7 +55,7 @@ class Courier:
         return deliveries
 
     async def run(self) -> None:
-        """Deliver what is due and expire sessions, for ever."""
+        """Make the due deliveries and expire sessions, until cancelled."""
         self._pending = {one["id"]: one for one in self._stored() if one["state"] == "pending"}
         # A connection that was kept may be closed by the other side in the moment of its next use, which looks
         # like an endpoint that is down: each attempt opens its own.
@@ -126,7 +126,7 @@ class Courier:
         }
 
     def _release_held(self, endpoint: str) -> None:
-        """Let what was held back go a moment after the event that is being announced."""
+        """Release the held deliveries shortly after the event that is being delivered."""
         for delivery in self._pending.values():
             if delivery["held"] and delivery["endpoint"] == endpoint:
                 delivery |= {"held": False, "next_at": self._now() + 1}

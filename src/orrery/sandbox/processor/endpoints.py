@@ -1,4 +1,4 @@
-"""Webhook endpoints: what they are, what they want, and signing for them."""
+"""Webhook endpoints: their objects, their event types, and their signatures."""
 
 import hashlib
 import hmac
@@ -40,7 +40,7 @@ def endpoint_view(endpoint: Document) -> Document:
 
 
 def read_endpoint_changes(params: Document) -> Document:
-    """Return what changes, after a look at the parts that have a form."""
+    """Return the changes, after checking the fields that have a form."""
     if "url" in params and not _URL.fullmatch(params["url"]):
         raise invalid("Not a valid URL", "url", "url_invalid")
     for number, name in enumerate(params.get("enabled_events", [])):

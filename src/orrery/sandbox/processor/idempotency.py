@@ -16,7 +16,7 @@ _KIND = "_idempotency"
 
 
 def fingerprint(method: str, path: str, form: dict[str, Form]) -> str:
-    """Return a digest of what was asked."""
+    """Return a digest of the request."""
     asked = json.dumps([method, path, form], sort_keys=True)
     return hashlib.sha256(asked.encode()).hexdigest()
 

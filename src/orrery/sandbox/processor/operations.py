@@ -109,4 +109,4 @@ UNUSED: tuple[Operation, ...] = tuple(
     )
     for name in ("invoice", "payout", "subscription")
 )
-"""What no client of ours uses, empty lists: whether a restricted key is refused here tells of its other rights."""
+"""Empty lists that no client of ours needs: only to check whether a restricted key is refused here."""

@@ -48,7 +48,7 @@ class PayPage:
         return _form(world, session, {})
 
     async def submit(self, request: Request) -> Response:
-        """Pay: to the success page when it went through, else back to the form with what is wrong."""
+        """Pay: redirect to the success page after a payment, else back to the form with the fault."""
         world, session = self._found(request)
         closed = _closed(session)
         if closed is not None or session is None:
@@ -172,6 +172,6 @@ def _payment(session: Document, fields: Fields, ip: str) -> Payment:
 
 
 def _client_address(request: Request) -> str:
-    """Return where the buyer is: the peer, or what `X-Forwarded-For` says, so that anybody can be played here."""
+    """Return the buyer's address: the peer's, or that in `X-Forwarded-For`, so that any buyer can be simulated."""
     forwarded = request.headers.get("x-forwarded-for", "").partition(",")[0].strip()
     return forwarded or (request.client.host if request.client else "unknown")

@@ -1,4 +1,4 @@
-"""What happens when somebody pays: intents, charges, buyers; and what the owner does with charges afterwards."""
+"""Payments: intents, charges and buyers; and the owner's later actions on charges."""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -9,10 +9,10 @@ from orrery.sandbox.processor.world import World, new_id
 from orrery.sandbox.state import Document
 
 Verdict = Literal["approved", "declined", "challenge", "delayed", "review"]
-"""What the bank says: yes, no, prove it, later, or yes but somebody should look."""
+"""The bank's answer: approved, declined, authentication required, later, or approved with a review."""
 
 ANSWER_WITHIN = 9 * 24 * 3600
-"""Seconds that the owner has to answer a dispute: banks leave 7 to 21 days, less what the vendor needs."""
+"""Seconds that the owner has to answer a dispute: banks give 7 to 21 days, less the vendor's own time."""
 
 _DECLINED = "generic_decline"
 _DECLINE_MESSAGE = "Your card was declined."
@@ -32,7 +32,7 @@ _BLOCK_LISTS = ("email_blocklist", "card_fingerprint_blocklist", "client_ip_addr
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """What the buyer entered. `wallet` is a device wallet over the card, or None."""
+    """The buyer's entries. `wallet` is a device wallet over the card, or None."""
 
     email: str
     verdict: Verdict

@@ -26,7 +26,7 @@ _WALLETS_AND_BRANDS = {
     "jcb",
 }
 CONFIGURABLE_METHODS = tuple(sorted(_SLUGS | _WALLETS_AND_BRANDS))
-"""What a payment method configuration switches on and off."""
+"""The payment methods that a configuration switches on and off."""
 
 _TEXT, _FLAG, _WHOLE, _LABELS = Text(), Flag(), Whole(), Labels()
 _EXPAND = Many(_TEXT)

@@ -1,4 +1,4 @@
-"""What the processor refuses when a session is created: spec 1's Errors table and the vendor's own limits."""
+"""The processor's refusals at a session's creation: spec 1's Errors table and the vendor's own limits."""
 
 import re
 from ipaddress import ip_address
@@ -9,7 +9,7 @@ from orrery.sandbox.processor.world import World
 from orrery.sandbox.state import Document
 
 ENABLED_METHODS = ("card", "link")
-"""What the account has switched on (spec 1, Session parameters)."""
+"""The payment methods of the account (spec 1, Session parameters)."""
 
 EU_METHODS: dict[str, tuple[str, ...]] = {
     "ideal": ("eur",),
@@ -114,12 +114,12 @@ def _is_url(text: str) -> bool:
 
 
 def is_email(text: str) -> bool:
-    """Tell whether the text has the form of an e-mail address."""
+    """Return whether the text has the form of an e-mail address."""
     return re.fullmatch(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)*", text) is not None
 
 
 def is_ip_address(text: str) -> bool:
-    """Tell whether the text is an IPv4 or IPv6 address."""
+    """Return whether the text is an IPv4 or IPv6 address."""
     try:
         ip_address(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What every operation of the sandbox processor works on: the documents, the time, the events."""
+"""The state of the sandbox processor in one mode: the documents, the time, the events."""
 
 import heapq
 import secrets

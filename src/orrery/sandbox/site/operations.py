@@ -38,7 +38,7 @@ class Problem(_Answer):
 
 
 class Access(_Answer):
-    """What became of a session: not completed, payment outstanding, access open or ended, or nothing was taken."""
+    """The state of a session: not completed, payment outstanding, access open or ended, or payment failed."""
 
     state: Literal["open", "pending", "granted", "ended", "failed"]
     expires_at: datetime | None

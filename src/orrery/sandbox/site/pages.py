@@ -1,4 +1,4 @@
-"""The pages of the site: each handler asks Orrery what it must and renders one template."""
+"""The pages of the site: each handler calls Orrery's operations and renders one template."""
 
 import re
 import secrets
@@ -24,7 +24,7 @@ FORM_BYTES = 4096
 """The longest posted form; ours has three short fields."""
 
 REFRESH_SECONDS = (2, 2, 3, 5, 8, 13, 21, 34, 60)
-"""Pauses between looks at an access by a browser without JavaScript: about two and a half minutes in all."""
+"""Pauses between reloads of the success page without JavaScript: about two and a half minutes in all."""
 
 NO_CHECKOUT = "The shop cannot reach its checkout just now. Nothing was charged. Please try again in a minute."
 
@@ -39,7 +39,7 @@ SUCCESS_TITLES = {
 }
 
 UNDECIDED = ("open", "pending")
-"""States after which a page looks again."""
+"""States after which the page is reloaded."""
 
 OPENS_NOTHING = ("open", "failed", "unknown")
 """States of sessions that are not remembered: the browser may hold one that opens something."""
@@ -97,7 +97,7 @@ class Pages:
         return RedirectResponse(session.url, HTTPStatus.SEE_OTHER)
 
     async def success(self, request: Request) -> Response:
-        """Show what became of a session, and remember in a cookie one that opens something, or may."""
+        """Show the state of a session, and remember in a cookie a session that opens access, or may."""
         session_id = request.query_params.get("session_id", "")
         state, until = await self._read_access(session_id)
         refresh = _next_look(session_id, request) if state in UNDECIDED else None
@@ -142,12 +142,12 @@ class Pages:
         )
 
     async def analytics(self, request: Request) -> Response:
-        """Show who is here now."""
+        """Show the live count."""
         del request
         return self._renderer.page("analytics.html", title="Who is here right now", here="analytics")
 
     async def admin(self, request: Request) -> Response:
-        """Show the owner's look at all sites, which asks for the admin password in the browser."""
+        """Show the admin's page about all sites, which asks for the admin password in the browser."""
         del request
         return self._renderer.page("admin.html", title="The sites, side by side", here="admin")
 

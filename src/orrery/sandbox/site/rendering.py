@@ -59,7 +59,7 @@ class Renderer:
     def page(
         self, template: str, status: int = 200, headers: Mapping[str, str] | None = None, **values: object
     ) -> HTMLResponse:
-        """Render a page. Every page may tell of one visitor's access, so none is stored on the way."""
+        """Render a page. A page may show one visitor's access, so no cache may store it."""
         content = self._templates.get_template(template).render(self._everywhere, **values)
         return HTMLResponse(content, status, {**self._headers, **(headers or {})})
 
