@@ -1,4 +1,4 @@
-"""Who has access until when (decisions 9 and 10): pure."""
+"""The rules of access: who gets it, and until when (decisions 9 and 10). Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -92,7 +92,7 @@ def one_year_after(start: datetime) -> datetime:
 def without(revoked: AccessRecord, others: Iterable[AccessRecord]) -> list[AccessRecord]:
     """Return which of a buyer's other records of the same product end earlier without `revoked`, as changed.
 
-    A year that was bought while others ran began at the latest end of these. What was imported keeps its own end.
+    A year that was bought while others ran began at the latest end of these. An imported record keeps its own end.
     """
     counted = sorted((one for one in others if one.revoked_at is None), key=lambda one: one.granted_at)
     gone, ends, changed = {revoked.expires_at}, list[datetime](), list[AccessRecord]()

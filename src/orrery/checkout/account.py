@@ -1,7 +1,7 @@
-"""What buyers see of the account, changed only with the owner's word (change rule 4, decisions 15 and 17).
+"""The account settings that buyers see, changed only with the owner's approval (change rule 4, decisions 15, 17).
 
-Each change is read, checked and shown before it is proposed, and refused at its execution when something else
-stands there by then.
+The present values are read, checked and shown before a change is proposed; its execution is refused when they have
+changed since.
 """
 
 import re
@@ -94,9 +94,9 @@ class BrandingBody(AccountBody):
 
 
 class ConfigurationBody(AccountBody):
-    """What an intent about a configuration holds: what it names, as body and as before.
+    """The body, and the `before`, of an intent about a configuration.
 
-    `known` are the ids of the configurations that are there: only before a creation.
+    `known` are the ids of the existing configurations: only before a creation.
     """
 
     methods: dict[str, bool] = {}
@@ -134,7 +134,7 @@ class AccountDesk:
         ]
 
     async def propose_branding(self, wanted: Mapping[str, str], reason: str) -> AccountProposal:
-        """Propose new branding, by the names of `BRANDING`; raise `Invalid` for what cannot be or is so."""
+        """Propose new branding, by the names of `BRANDING`; raise `Invalid` for a wrong or unchanged value."""
         checked = {name: checked_branding(name, value) for name, value in wanted.items()}
         if not checked:
             raise Invalid("Name what shall change.")
@@ -149,7 +149,7 @@ class AccountDesk:
     async def propose_configuration(
         self, wanted: ConfigurationPatch, parent: str | None, reason: str
     ) -> AccountProposal:
-        """Propose a new configuration; raise `Invalid` when its name is taken or what it names unknown."""
+        """Propose a new configuration; raise `Invalid` when its name is taken or a method unknown."""
         there = await self._configurations()
         name = _checked_name(wanted.name or "")
         if taken := [one.id for one in there if one.name == name]:
@@ -166,7 +166,7 @@ class AccountDesk:
     async def propose_configuration_change(
         self, configuration_id: str, wanted: ConfigurationPatch, reason: str
     ) -> AccountProposal:
-        """Propose to change a configuration; raise `Invalid` for what cannot be or is so already."""
+        """Propose to change a configuration; raise `Invalid` for a wrong or unchanged value."""
         current = _find(await self._configurations(), configuration_id)
         name = None if wanted.name is None else _checked_name(wanted.name)
         asked = _checked_methods(wanted, current.methods)
@@ -183,7 +183,7 @@ class AccountDesk:
         return await self._propose(UPDATE_CONFIGURATION, current.id, body, before, changes, reason)
 
     async def _update_branding(self, intent: Intent, target: str) -> str:
-        """Change the branding; raise `Invalid` when something else stands there than was proposed to change."""
+        """Change the branding; raise `Invalid` when the present values are not those of the proposal."""
         body, before = BrandingBody.model_validate(intent.body), BrandingBody.model_validate(intent.before)
         _require_same(await _read(self._branding(target, body)), before)
         named = {name: value for name, value in body.branding.items() if value is not None}
@@ -191,7 +191,7 @@ class AccountDesk:
         return _difference_text(before.changes_to(_branding_values(changed, body)))
 
     async def _has_branding(self, intent: Intent, target: str) -> bool:
-        """Return whether the branding is what was wanted."""
+        """Return whether the branding has the proposed values."""
         body = BrandingBody.model_validate(intent.body)
         return await self._branding(target, body) == body
 
@@ -215,7 +215,7 @@ class AccountDesk:
         return any(one.name == target and one.id not in (before.known or []) for one in there)
 
     async def _update(self, intent: Intent, target: str) -> str:
-        """Change the configuration; raise `Invalid` when it is no longer what was proposed to change."""
+        """Change the configuration; raise `Invalid` when its present values are not those of the proposal."""
         body, before = (
             ConfigurationBody.model_validate(intent.body),
             ConfigurationBody.model_validate(intent.before),
@@ -228,7 +228,7 @@ class AccountDesk:
         return _difference_text(before.changes_to(_configuration_values(changed, body)))
 
     async def _has_updated(self, intent: Intent, target: str) -> bool:
-        """Return whether the configuration is what was wanted."""
+        """Return whether the configuration has the proposed values."""
         body = ConfigurationBody.model_validate(intent.body)
         return any(
             one.id == target and _configuration_values(one, body) == body for one in await self._configurations()
@@ -281,7 +281,7 @@ def oddities(configurations: Sequence[Configuration]) -> list[str]:
 
 
 def checked_branding(name: str, value: str) -> str:
-    """Return the value of a field of `BRANDING` as it is sent; raise `Invalid` for what the vendor refuses."""
+    """Return the value of a field of `BRANDING` as it is sent; raise `Invalid` when the vendor would refuse it."""
     value = value.strip()
     match name.rpartition(".")[2]:
         case "primary_color" | "secondary_color" if not _COLOUR.fullmatch(value):
@@ -339,7 +339,7 @@ def _find(configurations: Sequence[Configuration], configuration_id: str) -> Con
 
 
 async def _read(reading: Awaitable[T]) -> T:
-    """Return what is read before a change; what cannot be read is no lost answer: nothing was sent."""
+    """Return the values before a change; an unreadable object is no lost answer, since nothing was sent."""
     try:
         return await reading
     except ProcessorUnreachable as error:
@@ -358,7 +358,7 @@ def _branding_values(account: Account, named: BrandingBody) -> BrandingBody:
 
 
 def _configuration_values(configuration: Configuration, named: ConfigurationBody) -> ConfigurationBody:
-    """Return how a configuration stands in what `named` names."""
+    """Return a configuration's values of the fields in `named`."""
     methods = configuration.methods
     return ConfigurationBody(
         methods={slug: methods[slug] for slug in named.methods if slug in methods},

@@ -26,7 +26,7 @@ TRUST_COPY = (
 
 @dataclass(frozen=True, slots=True)
 class ProductKey:
-    """What a visitor names to buy, and what the session's metadata repeats."""
+    """The product's name in a visitor's request, and in the session's metadata."""
 
     product_type: str
     cert_code: str
@@ -99,7 +99,7 @@ def is_slug(text: str) -> bool:
 
 
 class Catalogue:
-    """All products, found by what a visitor names; one with a mistake in it is listed and not sold.
+    """All products, by their keys; a product with a mistake is listed and not sold.
 
     `refused` says why, by the product's name: it names the field.
     """

@@ -110,15 +110,15 @@ def receipts(store: Store, clock: Clock) -> Collection[Receipt]:
 
 
 def trials(store: Store, clock: Clock) -> Collection[Trial]:
-    """Return what preflights have done, by run and product: indexed while something is left to be looked after."""
+    """Return the trials of preflights, by run and product; a trial is indexed while it needs attention."""
     return Collection(store, clock, Trial, keys.TRIAL, life=lambda _: KEEP_TRIALS)
 
 
 def drift(store: Store, clock: Clock) -> Collection[DriftResult]:
-    """Return what the last look for drift saw."""
+    """Return the result of the last check for drift."""
     return Collection(store, clock, DriftResult, keys.DRIFT)
 
 
 def own_sessions(store: Store, clock: Clock) -> Collection[OwnSession]:
-    """Return the sessions that Orrery made to look at the checkout."""
+    """Return the sessions that preflights and verifications created."""
     return Collection(store, clock, OwnSession, keys.OWN_SESSION, life=lambda _: KEEP_TRIALS)

@@ -39,15 +39,15 @@ WRITTEN_EVERY = timedelta(seconds=10)
 """How often an outage is written while it lasts: a flood of failures must not become a flood of commits."""
 
 KEEP = timedelta(days=7)
-"""How long `orrery doctor` tells of the last outage."""
+"""How long `orrery doctor` reports the last outage."""
 
 PART = "session creation"
 
 _ALL = ""
-"""Stands for all products."""
+"""The key for all products together."""
 
 _LONGEST_REASON = 300
-"""Characters of the processor's own words that are repeated."""
+"""Characters of the processor's message that are repeated."""
 
 _ROUNDS = 20
 """How often a write is repeated that another process overtook."""
@@ -116,7 +116,7 @@ class CreationHealth:
             self._is_writing = False
 
     async def local(self) -> list[Finding]:
-        """Return how session creation goes; a store that fails is another part's to tell."""
+        """Return the finding about session creation; nothing when the store fails, which has its own finding."""
         try:
             found = await self._outages.find()
         except StoreError:
@@ -162,7 +162,7 @@ class CreationHealth:
         await compare_and_set(attempt, "The store is too busy to note an outage.")
 
     def _outage(self, last: CreationOutage | None, product: str, error: ProcessorError) -> CreationOutage | None:
-        """Return the outage with what was not written yet, or None while there is none."""
+        """Return the outage with the counts that are not stored yet, or None while there is none."""
         now, (why, todo) = self._clock.now(), _reason(error)
         if last is not None and last.lasts(now):
             return last.change(

@@ -101,7 +101,7 @@ class Desk:
         if record.revoked_at:
             raise Invalid("This access is revoked already.")
         revoked = record.change(revoked_at=self._clock.now())
-        # Whatever changes another record of the buyer writes the end, too: its check stands for theirs.
+        # Each change of another record of the buyer writes the end, too: the end's check covers theirs.
         unchanged = [await self._end_unchanged(record)] if record.email else []
         others = await self._others(record)
         shortened = {one.session_id: one for one in without(record, others)}
@@ -151,7 +151,7 @@ class Desk:
     async def was_imported(self, grant: Grant) -> bool:
         """Return whether this line was imported before, also when its record has changed since."""
         for former_id in _former_ids(grant):
-            # A record that could not be read lies under its former id still.
+            # A record that could not be read is still under its former id.
             for key in (keys.imported(former_id, self._index_key), keys.access(former_id)):
                 if await self._store.get(key):
                     return True
@@ -232,7 +232,7 @@ class Desk:
 
 
 def _former_ids(grant: Grant) -> list[str]:
-    """Return what an import is known by: by today's spelling of its address, and by that of an earlier release."""
+    """Return an import's former ids: by today's spelling of its address, and by that of an earlier release."""
     if grant.granted_by != "import" or grant.expires_at is None:
         return []
     address = checked_email(grant.email)

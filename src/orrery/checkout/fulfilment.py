@@ -73,14 +73,14 @@ class Fulfilment:
     ) -> FulfilmentOutcome:
         """Grant, hold back or ignore a completed `session`; a repeat changes nothing.
 
-        `offer` stands in when none was stored that can be read. Raises `StoreUnavailable` or `OutcomeUnknown`;
-        and, with nothing written, `EventIdReused` when another event is stored under the source's id, and
-        `RecordUnreadable` when a record that decides cannot be read.
+        `offer` replaces a stored offer that is missing or unreadable. Raises `StoreUnavailable` or
+        `OutcomeUnknown`; and, with nothing written, `EventIdReused` when another event is stored under the
+        source's id, and `RecordUnreadable` when a record that decides cannot be read.
         """
         try:
             return await self._settle_once(session, source, offer)
         except RecordUnreadable:
-            # What has its access needs no other record. One that cannot be read is raised again here.
+            # A session with access needs no other record. An unreadable one is raised again here.
             event_writes = self._raw_events.writes_of(source.event_id, source.event_body)
             if already := await self._already(session, source, event_writes):
                 return already
@@ -91,8 +91,8 @@ class Fulfilment:
     ) -> FulfilmentOutcome:
         verdict = await self.judge(session, offer)
         product = bought(session)
-        # The commit's own checks tell whether another was first: an earlier event, a reconciliation, or a second
-        # purchase of the same buyer. Only then is it worth looking who.
+        # The commit's own checks show whether another was first: an earlier event, a reconciliation, or a second
+        # purchase of the same buyer. Only then the cause is read.
         event_writes = self._raw_events.writes_of(source.event_id, source.event_body)
         if verdict.action == "erased":
             return await self._already(session, source, event_writes) or await self._erased(source)
@@ -211,7 +211,7 @@ class Fulfilment:
         return FulfilmentOutcome("already", record=record)
 
     async def _erased(self, source: FulfilmentSource) -> FulfilmentOutcome:
-        """Note that the event came, and nothing of what it says: a restore has lost the record of its session."""
+        """Note that the event came, without its content: a restore has lost the record of its session."""
         _ = await self._raw_events.keep(source.event_id, ERASED_EVENT)
         return FulfilmentOutcome("already")
 

@@ -64,7 +64,7 @@ def attempt(scope_digest: str) -> str:
 
 
 def erased(session_id: str, index_key: bytes) -> str:
-    """Return the key that tells that the buyer of a session was erased, without naming the session."""
+    """Return the key of the note that a session's buyer was erased; it does not contain the session id."""
     return f"{ERASED}{hmac.new(index_key, f'erased {session_id}'.encode(), hashlib.sha256).hexdigest()}"
 
 
@@ -78,15 +78,15 @@ def unreadable_event(event_id: str) -> str:
 
 
 def former_import_id(email: str, product: ProductKey, expires_at: datetime) -> str:
-    """Return the session id that an import of this line got while ids were made from what a line says."""
+    """Return the session id of an imported line in earlier releases, which computed it from the line."""
     line = f"{email}\n{product.vendor_slug}\n{product.cert_code}\n{expires_at.isoformat()}"
     return f"import_{hashlib.sha256(line.encode()).hexdigest()[:24]}"
 
 
 def imported(former_id: str, index_key: bytes) -> str:
-    """Return the key by which a repeated import finds what one line of it has made.
+    """Return the key by which a repeated import finds the record of a line.
 
-    It is made from the former id: so a record of then is found though its address was changed or erased since.
+    It is computed from the former id, so that an old record is found although its address was changed or erased.
     """
     return f"{IMPORTED}{hmac.new(index_key, f'imported {former_id}'.encode(), hashlib.sha256).hexdigest()}"
 
@@ -121,22 +121,22 @@ def reversal(payment_intent: str) -> str:
 
 
 def trial(run_id: str, product: ProductKey) -> str:
-    """Return the key of what a preflight has done about one product."""
+    """Return the key of a preflight's trial of one product."""
     return f"{TRIAL}{trial_id(run_id, product)}"
 
 
 def trial_id(run_id: str, product: ProductKey) -> str:
-    """Return the id of what a preflight has done about one product."""
+    """Return the id of a preflight's trial of one product."""
     return f"{run_id}:{product_id(product)}"
 
 
 def trial_left(run_id: str, product: ProductKey) -> str:
-    """Return the index key of a trial that has left something to be looked after."""
+    """Return the index key of a trial that needs attention."""
     return trial(run_id, product).replace(TRIAL, TRIAL_LEFT, 1)
 
 
 def own_session(session_id: str) -> str:
-    """Return the key that tells a session of our own, made to look at the checkout, from a visitor's."""
+    """Return the key of a session that a preflight or a verification created."""
     return f"{OWN_SESSION}{session_id}"
 
 

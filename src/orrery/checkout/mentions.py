@@ -1,4 +1,4 @@
-"""Whether what is stored names a person, however it is written. Pure."""
+"""Whether stored bytes name a person, in any spelling. Pure."""
 
 import json
 import re
@@ -50,9 +50,9 @@ class SearchTerms:
 
 
 def texts(value: bytes) -> Iterator[str]:
-    """Yield what stored bytes say: as they stand, and without JSON's escapes.
+    """Yield the text of stored bytes: as it is, and without JSON's escapes.
 
-    They are not parsed: of what is cut nothing could be read, and of a name that stands twice only the last.
+    The bytes are not parsed: a parser reads nothing of cut JSON, and only the last of two equal names.
     """
     encoding = json.detect_encoding(value)
     readings = [value.decode(encoding, errors="replace")]
@@ -62,7 +62,7 @@ def texts(value: bytes) -> Iterator[str]:
         yield text
         if "\\" in text:
             plain = _ESCAPED.sub(_unescaped, text)
-            # Escapes come in pairs for what lies beyond U+FFFF.
+            # Characters beyond U+FFFF are escaped as pairs.
             yield plain.encode("utf-16", "surrogatepass").decode("utf-16", errors="replace")
 
 

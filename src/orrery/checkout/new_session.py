@@ -1,4 +1,4 @@
-"""What a new session must be before a visitor is sent to it: pure."""
+"""The conditions on a new session before a visitor is sent to it. Pure."""
 
 import re
 from http import HTTPStatus

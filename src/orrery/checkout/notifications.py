@@ -150,7 +150,7 @@ _THOUSANDTHS = frozenset({"bhd", "jod", "kwd", "omr", "tnd"})
 
 
 def amount(record: AccessRecord) -> str:
-    """Return what was paid, for people: `49.00 USD`, `4900 JPY`, `no payment`."""
+    """Return the paid amount, for people: `49.00 USD`, `4900 JPY`, `no payment`."""
     if record.amount_total is None or record.currency is None:
         return "no payment"
     return money(record.amount_total, record.currency)

@@ -1,4 +1,4 @@
-"""What was offered, found by what was paid."""
+"""Finds the offer of a payment."""
 
 import structlog
 

@@ -23,7 +23,7 @@ CHANGE_RULE_3 = (
 
 @dataclass(frozen=True, slots=True)
 class SessionTerms:
-    """What every session of this deployment has in common.
+    """The parameters that all sessions of this deployment share.
 
     `success_url` and `cancel_url` may hold {vendorSlug} and {certCode}; `success_url` must hold
     {CHECKOUT_SESSION_ID}, which the processor fills in.
@@ -47,7 +47,7 @@ class SessionTerms:
 
 
 def session_parameters(product: Product, terms: SessionTerms) -> Parameters:
-    """Return exactly what is sent to the processor for `product` (spec 1, Session parameters).
+    """Return exactly the parameters that are sent to the processor for `product` (spec 1, Session parameters).
 
     Raises `NotConfigured` for a product without a price.
     """

@@ -143,7 +143,7 @@ class Preflight:
         """Read the outcomes of the expiries that a killed run had started."""
         for proposal in await self._runs():
             if proposal.in_words(self._clock.now()) == "unknown":
-                with suppress(OrreryError):  # what cannot be read now is read by the next run
+                with suppress(OrreryError):  # the next run reads it again
                     _ = await self._approvals.settle(proposal.intent.id)
 
     async def _runs(self) -> list[Proposal]:
@@ -234,7 +234,7 @@ def _row(status: ProductStatus, now: datetime) -> tuple[str, ...]:
 
 
 def _with_completed(trials: Sequence[Trial], panel: Panel) -> Panel:
-    """Return the panel with the test sessions that somebody completed: whether they were refunded is not known."""
+    """Return the panel with completed test sessions: whether they were refunded is not known."""
     if not trials:
         return panel
     text = f"Completed test sessions: {', '.join(trial.session_id or '' for trial in trials)}."

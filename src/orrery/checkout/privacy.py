@@ -1,4 +1,4 @@
-"""A person's data: what is kept about an address, and its erasure (decisions 8 and 10)."""
+"""A person's data: the export of all data about an address, and its erasure (decisions 8 and 10)."""
 
 import json
 import re
@@ -27,7 +27,7 @@ KEEP_ADDRESSES = timedelta(days=30)
 """How long an offer keeps the client address (decision 8)."""
 
 LONGEST_ADDRESS = 1000
-"""Characters of an address that is looked for."""
+"""Characters of an address that may be searched for."""
 
 _SOMEBODY = re.compile(r".*[^\s@]@[^\s@]+\.[^\s@]+")
 
@@ -45,9 +45,9 @@ class PersonalData:
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What was there before, and why intents that name the address are kept, by their ids.
+    """The erased data, and why intents that name the address are kept, by their ids.
 
-    `former` are the former addresses that went with it. `is_scrubbed`: nothing of it lingers in the store's log.
+    `former` are the former addresses that were erased with it. `is_scrubbed`: the store's log has none of it.
     """
 
     data: PersonalData
@@ -58,7 +58,7 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True)
 class EarlierErasure:
-    """An erasure in the store that a restore replaces: its journal entry, and what is left of the record."""
+    """An erasure in the store that a restore replaces: its journal entry, and the record without its buyer."""
 
     session_id: str
     reason: str
@@ -67,7 +67,7 @@ class EarlierErasure:
 
 
 class Privacy:
-    """Exports and erases what is personal."""
+    """Exports and erases personal data."""
 
     def __init__(
         self, store: Store, clock: Clock, lookup: Lookup, approvals: Approvals, *, index_key: bytes
@@ -171,7 +171,7 @@ class Privacy:
         return data
 
     async def _erase_found(self, terms: SearchTerms, address: str, reason: str) -> bool:
-        """Erase what is found now; return whether there was anything."""
+        """Erase the data that is found now; return whether there was any."""
         found = False
         async for entry in self._events(terms):
             found = True
@@ -202,7 +202,7 @@ class Privacy:
         for proposal in await self._proposals(terms):
             try:
                 await self._approvals.erase(proposal.intent.id, reason)
-            except NotFound:  # somebody else has erased it meanwhile
+            except NotFound:  # another process has erased it meanwhile
                 continue
             except Invalid as error:
                 kept[proposal.intent.id] = str(error)
@@ -228,7 +228,7 @@ class Privacy:
                 yield entry
 
     async def _notifications(self, terms: SearchTerms) -> AsyncIterator[Entry]:
-        """Yield what is written to the person; a push to the owner names a session and nobody."""
+        """Yield the notifications to the person; a push to the owner names a session and no person."""
         async for entry in self._scanned(outbox.ROW):
             if terms.addressed_in(entry.value) or (outbox.is_email(entry) and terms.named_in(entry.value)):
                 yield entry
@@ -281,9 +281,9 @@ class Privacy:
 
 
 def search_address(text: str) -> str:
-    """Return an address as it is stored; raise `Invalid` for what nobody can be kept under.
+    """Return an address as it is stored; raise `Invalid` for a text under which nothing can be stored.
 
-    More than can be written to: what a buyer typed on the payment page is kept, whatever it was.
+    It accepts more than deliverable addresses: the buyer's text on the payment page is stored as it was.
     """
     address = normal_email(text)
     if not is_line(address, LONGEST_ADDRESS) or not _SOMEBODY.fullmatch(address):
@@ -292,7 +292,7 @@ def search_address(text: str) -> str:
 
 
 def _stored_json(entry: Entry) -> object:
-    """Return what an entry holds, ready for JSON; of one that is damaged, its text."""
+    """Return the content of an entry, ready for JSON; for a damaged one, its text."""
     try:
         return json.loads(entry.value)
     except (ValueError, RecursionError):
@@ -300,7 +300,7 @@ def _stored_json(entry: Entry) -> object:
 
 
 def _intent_json(proposal: Proposal) -> Mapping[str, object]:
-    """Return what is kept of an intent, and of what became of it, ready for JSON."""
+    """Return the content and the progress of an intent, ready for JSON."""
     progress = proposal.progress
     return proposal.intent.model_dump(mode="json") | {
         "progress": progress.model_dump(mode="json") if progress else None
@@ -308,7 +308,7 @@ def _intent_json(proposal: Proposal) -> Mapping[str, object]:
 
 
 def _without_former(terms: SearchTerms, records: Collection[AccessRecord], entry: Entry) -> Changes | None:
-    """Return what takes former addresses out of an access record, which is the proof of a sale; None without any.
+    """Return the changes that erase former addresses from an access record, the proof of a sale; None without any.
 
     Raises `RecordUnreadable`.
     """
@@ -319,10 +319,10 @@ def _without_former(terms: SearchTerms, records: Collection[AccessRecord], entry
 
 
 def _without_person(terms: SearchTerms, collection: Collection[Any], entry: Entry) -> Changes:
-    """Return what takes the person out of a record that others need.
+    """Return the changes that erase the person from a record that others need.
 
-    The address stands in a field that this release does not know. A record that names it still, or cannot be read,
-    is deleted.
+    The address is in a field that this release does not know. A record that still names it, or cannot be read, is
+    deleted.
     """
     try:
         found = collection.read(entry)
@@ -333,7 +333,7 @@ def _without_person(terms: SearchTerms, collection: Collection[Any], entry: Entr
 
 
 async def earlier_erasures(store: Store, clock: Clock) -> list[EarlierErasure]:
-    """Return the erasures that a store tells of, the oldest first."""
+    """Return the erasures in a store's journal, the oldest first."""
     found: list[EarlierErasure] = []
     journal, records = collections.journal(store, clock), collections.access_records(store, clock, b"")
     async for page in journal.pages():

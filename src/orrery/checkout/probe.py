@@ -1,7 +1,7 @@
-"""A signed body that is no event: it tells whose secret signed it, and is never stored (issue item 7). Pure.
+"""The probe: a signed body that is no event, to check a webhook's secret; it is never stored (issue item 7). Pure.
 
-The webhook checks the signature before it reads the body, so its two refusals tell which of them is wrong. Nothing
-of the check is changed for this (change rule 5); behind it a probe is the one signed body that is refused.
+The webhook checks the signature before it reads the body, so its two refusals show which of them is wrong. The
+check itself is the same for a probe (change rule 5); behind it the probe is the one signed body that is refused.
 """
 
 import hashlib
@@ -17,10 +17,10 @@ from orrery.errors import Invalid
 BODY = b"A probe of Orrery's own: this is signed, and no event."
 
 NOT_AN_EVENT = "The webhook's body is not an event."
-"""What the webhook says to a probe whose signature it accepts."""
+"""The webhook's answer to a probe whose signature it accepts."""
 
 NO_MATCH = "No signature matches."
-"""What it says to one that another secret signed."""
+"""The webhook's answer to a probe with another secret's signature."""
 
 ProbeVerdict = Literal["accepted", "refused", "no secret", "unclear"]
 
@@ -32,7 +32,7 @@ def signed(secret: bytes, now: datetime) -> str:
 
 
 def accepts_itself(secrets: Sequence[bytes], now: datetime) -> bool:
-    """Return whether each of `secrets` signs what the webhook's own check accepts by all of them."""
+    """Return whether the webhook's own check, with all of `secrets`, accepts a signature by each of them."""
     try:
         for secret in secrets:
             verify(BODY, signed(secret, now), secrets, now)
@@ -42,7 +42,7 @@ def accepts_itself(secrets: Sequence[bytes], now: datetime) -> bool:
 
 
 def verdict(status: int, tag: str, message: str) -> ProbeVerdict:
-    """Return what the webhook's answer to a probe says about the secret that it was signed with."""
+    """Return the meaning of the webhook's answer to a probe for the secret that signed it."""
     match status, tag, message:
         case HTTPStatus.BAD_REQUEST, "invalid-request", said if said == NOT_AN_EVENT:
             return "accepted"

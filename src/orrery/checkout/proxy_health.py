@@ -42,7 +42,7 @@ log = structlog.get_logger()
 
 
 class ProxySighting(Record):
-    """An address that stands for many buyers. `forwards`: it sends a forwarding header; `refused`: with 429."""
+    """An address that many buyers share. `forwards`: it sends a forwarding header; `refused`: its 429 answers."""
 
     v: Literal[1] = 1
     address: IPvAnyAddress
@@ -52,7 +52,7 @@ class ProxySighting(Record):
 
 
 class ProxyHealth:
-    """Notes which address stands for many buyers. `trusted` are the networks of [server] trusted_proxies."""
+    """Finds addresses that many buyers share. `trusted` are the networks of [server] trusted_proxies."""
 
     JOB = "note untrusted proxies"
 

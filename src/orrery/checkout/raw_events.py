@@ -1,4 +1,4 @@
-"""Raw events as they came: each id is stored once, and the first body under it stands (decision 44)."""
+"""Raw events as they came: each id is stored once, with its first body (decision 44)."""
 
 import hashlib
 from datetime import datetime
@@ -16,7 +16,7 @@ from orrery.ports.store import Absent, Committed, Conflict, Delete, Entry, Put, 
 from orrery.runtime.collection import Changes, gathered, write
 
 ERASED_EVENT = b'{"erased":true}'
-"""What is kept of an event whose buyer was erased: that it came."""
+"""The stored body of an event whose buyer was erased: it only shows that the event came."""
 
 log = structlog.get_logger()
 
@@ -64,7 +64,7 @@ class RawEvents:
         return False
 
     async def keep_unreadable(self, event: Event | PartialEvent, body: bytes) -> bool:
-        """Store an event that cannot be read, note it, and tell the owner once a day.
+        """Store an event that cannot be read, note it, and enqueue one push a day.
 
         Returns False for one that was read when it came first. Raises `EventIdReused`.
         """
@@ -86,7 +86,7 @@ class RawEvents:
         raise StoreUnavailable("The store is too busy to keep the event; it will come again.")
 
     async def notify_reused(self, event_id: str) -> None:
-        """Tell the owner once that an event id came with other contents."""
+        """Enqueue one push about an event id that came with other contents."""
         log.warning("event id came with other contents", event_id=event_id)
         await outbox.tell_once(self._store, self._clock, _reused_draft(event_id))
 

@@ -38,7 +38,7 @@ class Receipt(Record):
 
     @property
     def is_unaltered(self) -> bool:
-        """Return whether it still says what was accepted; else it proves nothing."""
+        """Return whether its parameters are those that were accepted; else it proves nothing."""
         return digest_of(parameters_of(self), self.api_version) == self.digest
 
 
@@ -114,7 +114,7 @@ def trial_key(run_id: str, product: ProductKey, attempt: int) -> str:
 
 
 def parameters_of(record: Receipt | Trial) -> Parameters:
-    return cast("Parameters", record.parameters)  # what was stored came from `Parameters`
+    return cast("Parameters", record.parameters)  # the stored values came from `Parameters`
 
 
 def stored_form(parameters: Parameters) -> dict[str, JsonValue]:

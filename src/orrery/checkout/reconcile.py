@@ -36,7 +36,7 @@ MOST_KEPT = 50
 """How many sessions of each kind that do not add up the owner's page shows; the command lists them all."""
 
 _LONGEST_SESSION = timedelta(days=2)
-"""A session is completed within a day of its creation; what was noted later is in the listing."""
+"""A session is completed within a day of its creation; sessions that were noted later are in the listing."""
 
 ProgressCallback = Callable[[int], None]
 
@@ -111,7 +111,7 @@ class Reconciliation:
         self._last = collections.reconciled(store, clock)
 
     async def run_unattended(self) -> None:
-        """Reconcile; tell the owner once of each record, and object of the processor's, that cannot be read."""
+        """Reconcile; enqueue one push about each record, and each object of the processor, that cannot be read."""
         report = await self.run()
         for name in report.unreadable:
             log.warning("a record cannot be read", key=name)
@@ -123,7 +123,7 @@ class Reconciliation:
     async def run(
         self, since: timedelta | None = None, *, dry_run: bool = False, progress: ProgressCallback | None = None
     ) -> ReconciliationReport:
-        """Grant what is paid without access; return what was seen. Raises the processor's and store's errors.
+        """Grant access to paid sessions without it; return the report. Raises the processor's and store's errors.
 
         Without `since` it looks back to its last success, and `WINDOW` at least (decision 49).
         """
@@ -156,7 +156,7 @@ class Reconciliation:
         return report
 
     async def panel(self) -> Panel:
-        """Return what the last run over the whole window saw."""
+        """Return the panel of the owner's page with the last run over the whole window."""
         last = await self._last.get()
         if not self._catalogue and last is None:
             return Panel(_PANEL, "No product is configured")
@@ -227,7 +227,7 @@ class Reconciliation:
     async def _waiting_longer(
         self, start: datetime, report: ReconciliationReport, restored: Restored | None
     ) -> None:
-        """Look again at sessions that wait and are older than the window."""
+        """Examine the waiting sessions that are older than the window."""
         async for page in self._pending.pages():
             for error in page.unreadable:
                 report.leave_out(error)
@@ -334,7 +334,7 @@ def _unreadable_push(name: str) -> outbox.Draft:
 
 
 def _unread_push(one: UnreadableObject) -> outbox.Draft:
-    # No id of a session in a push: it opens what was bought (decision 46). The command names it.
+    # No session id in a push: it opens the access (decision 46). The command names it.
     digest = hashlib.sha256(f"{one.kind} {one.id}".encode()).hexdigest()[:16]
     return outbox.Draft(
         id=f"unread-{digest}",

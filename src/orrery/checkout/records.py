@@ -32,9 +32,9 @@ GrantedBy = Literal["webhook", "reconcile", "owner", "import"]
 
 
 class Offer(Record):
-    """What was offered when a session was created (decision 8). `client_address` is erased after 30 days.
+    """The offer at a session's creation (decision 8). `client_address` is erased after 30 days.
 
-    `failed_at` is set when it was learned that the session expired: nothing was paid (decision 48).
+    `failed_at` is when Orrery learned that the session expired without a payment (decision 48).
     """
 
     v: Literal[1] = 1
@@ -57,9 +57,9 @@ class Offer(Record):
 class AccessRecord(Record):
     """One year of access, and the proof of its sale (decision 10).
 
-    `amount_total` is in the currency's smallest unit, None for what was not sold here. `email` has its ASCII
+    `amount_total` is in the currency's smallest unit, None for access without a sale here. `email` has its ASCII
     letters in lower case and is empty after an erasure; `former_emails` are those that the owner has changed: an
-    erasure reaches them, too. `revoked_at` is set when the owner took the access back.
+    erasure reaches them, too. `revoked_at` is when the owner revoked the access.
     """
 
     v: Literal[1] = 1
@@ -99,7 +99,7 @@ class ErasedSession(Record):
 class Pending(Record):
     """A completed session that may not be granted yet, or at all; `reason` says why in a few words.
 
-    `failed_at` is set when it was learned that its payment failed, and nothing was taken (decision 48).
+    `failed_at` is when Orrery learned that its payment failed (decision 48).
     """
 
     v: Literal[1] = 1
@@ -115,8 +115,8 @@ class Reversal(Record):
     """A refund or dispute of one payment: one push, and listed while its access runs.
 
     `session_id` is None for a payment that no session of ours made. Amounts are in the currency's smallest unit;
-    `amount` is the whole, None while only a dispute tells of the charge. `dispute` is the processor's word for how
-    a dispute stands since `dispute_at`, `disputed` where only the charge tells of one, and None without one.
+    `amount` is the whole, None while only a dispute names the charge. `dispute` is the processor's status of a
+    dispute since `dispute_at`, `disputed` where only the charge reports one, and None without one.
     """
 
     v: Literal[1] = 1
@@ -153,10 +153,10 @@ _DECIDED = frozenset({"won", "lost", "prevented", "warning_closed"})
 
 
 class UnreadableEvent(Record):
-    """A signed event that could not be read when it came: its raw body is stored, and nothing was done about it.
+    """A signed event that could not be read when it came: its raw body is stored, and it had no effect.
 
-    `event_id` is the processor's, or `sha256-…` of a body whose id could not be read either; `object_id` what the
-    event is about, as a session; `fields` names what was not as documented.
+    `event_id` is the processor's, or `sha256-…` of a body whose id could not be read either; `object_id` is the id
+    of the event's object, such as a session; `fields` names the wrong fields.
     """
 
     v: Literal[1] = 1
@@ -176,7 +176,7 @@ class RefusedWebhooks(Record):
 
 
 class AccessEnd(Record):
-    """The latest end of access of one buyer to one product: what a further purchase extends."""
+    """The latest end of access of one buyer to one product, from which a further purchase extends."""
 
     v: Literal[1] = 1
     expires_at: AwareDatetime
@@ -209,7 +209,7 @@ class LastReconciliation(Record):
 
     `unpaid` are completed sessions whose payment has not come yet; `unreadable` are records that cannot be read.
     Of these and of the discrepancies at most 50 of a kind are kept. `charges_at` is when the charges themselves,
-    not only the events about them, were last looked through for refunds and disputes.
+    not only the events about them, were last searched for refunds and disputes.
     """
 
     v: Literal[1] = 1

@@ -38,7 +38,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Discrepancy:
-    """One session that does not add up, without personal data; `reason` in a few words."""
+    """One session whose payment and access do not match, without personal data; `reason` in a few words."""
 
     session_id: str
     reason: str
@@ -130,7 +130,7 @@ class Refunds:
         return min([since, *(one.granted_at - BEFORE_THE_SALE for one in oldest.values())])
 
     async def _learn(self, payment: str, events: Sequence[ChargeEvent], search: ReversalSearch) -> Reversal:
-        """Return what is known of a payment after these events; note and tell it where it is new."""
+        """Return the reversal of a payment after these events; store and report it when it is new."""
         found = await self._reversals.get(payment)
         before = found.record if found else await self._new(payment, events[0].subject)
         after = functools.reduce(_after, events, before)
@@ -175,7 +175,7 @@ class Refunds:
             outcome = await self._store.commit(whole.writes, whole.checks)
             if not isinstance(outcome, Conflict):
                 return
-            # An earlier release told of refunds without noting them: that is not told again.
+            # An earlier release notified of refunds without storing them: there is no second push.
             drafts = [one for one in drafts if outbox.unseen([one])[0].key not in outcome.keys]
         # It is seen again at the next look.
         log.info("a refund or dispute changed meanwhile", charge=after.charge_id)
@@ -193,7 +193,7 @@ class Refunds:
         return drafts
 
     async def _list(self, known: dict[str, Reversal], report: ReversalReport) -> None:
-        """Add what is stored, and what a dry run has learned beside it."""
+        """Add the stored reversals to the report, and those that a dry run has found."""
         everything = await self._reversals.all()
         report.unreadable += everything.unreadable
         for reversal in ({one.payment_intent: one for one in everything.values()} | known).values():

@@ -1,7 +1,7 @@
 """Refused webhooks: counted by reason, with one push for each outage (decision 44).
 
-The address is open to the internet, so what a stranger can send decides little: only a header that looks like the
-processor's counts towards an outage, and there is at most one push a day about it, however much is sent.
+The address is open to the internet, so requests of strangers have little effect: only a header with the form of
+the processor's counts towards an outage, and there is at most one push a day about it, however many come.
 """
 
 import re
@@ -34,7 +34,7 @@ log = structlog.get_logger()
 
 
 class Refusals:
-    """Counts refused webhooks and tells the owner of an outage."""
+    """Counts refused webhooks, and notifies the owner of an outage."""
 
     def __init__(self, store: Store, clock: Clock, secrets: Sequence[bytes]) -> None:
         self._store = store
@@ -126,7 +126,7 @@ class Refusals:
 
 
 def _signed_at(header: str) -> datetime | None:
-    """Return when a header that looks like the processor's says that it was signed."""
+    """Return the signing time in a header with the form of the processor's."""
     found = _LIKE_THE_PROCESSORS.fullmatch(header)
     try:
         return datetime.fromtimestamp(int(found[1]), UTC) if found else None

@@ -1,7 +1,7 @@
 """Imports of earlier releases get random ids (decision 46): theirs could be computed from the buyer's address.
 
-A record changes in one commit with whatever names it, and nothing notes how far this has come: a process may be
-killed anywhere, and the next that opens the store goes on. When nothing is left, it costs one look at the store.
+A record changes in one commit with every entry that names it, and no progress is stored: a process may be killed
+anywhere, and the next one that opens the store continues. When no such id is left, it costs one read of the store.
 """
 
 import re

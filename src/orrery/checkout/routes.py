@@ -45,7 +45,7 @@ class _Body(BaseModel):
 
 
 class CheckoutRequest(_Body):
-    """What the visitor's browser sends."""
+    """The request of the visitor's browser."""
 
     productType: Literal["cert"]  # noqa: N815  the spec's name
     certCode: Slug  # noqa: N815  the spec's name
@@ -60,7 +60,7 @@ class CheckoutAnswer(BaseModel):
 
 
 class AccessState(BaseModel):
-    """What the success page may know."""
+    """The state of a session, for the success page."""
 
     state: StateName
     expires_at: datetime | None
@@ -92,7 +92,7 @@ class CheckAnswer(BaseModel):
 
 
 class Received(BaseModel):
-    """The webhook's acknowledgement: what became of the event."""
+    """The webhook's acknowledgement, with the result of the event."""
 
     received: str
 
@@ -106,7 +106,7 @@ class ProblemBody(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class CheckoutRoutes:
-    """What the routes need."""
+    """The routes of checkout, over the checkout's services."""
 
     checkout: Checkout
     webhook: Webhook
@@ -158,7 +158,7 @@ class CheckoutRoutes:
         return router
 
     def direct(self) -> list[DirectRoute]:
-        """Return the shorter way to what is called most."""
+        """Return a direct route to the webhook, which is called most."""
         return [DirectRoute(f"{PREFIX}/webhook", self.receive, methods=["POST"])]
 
     async def create(

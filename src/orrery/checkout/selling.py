@@ -67,7 +67,7 @@ class Selling:
         livemode: bool,
         deployment: str,
     ) -> None:
-        """`deployment` tells this mode and this processor from every other, as in an intent."""
+        """`deployment` identifies this mode and this processor, as in an intent."""
         self._receipts = collections.receipts(store, clock)
         self._deployment = deployment
         self.catalogue = catalogue

@@ -113,7 +113,7 @@ class SessionStates:
         return unread
 
     async def payment_failed(self, session: CheckoutSession, *, dry_run: bool = False, held: bool = False) -> bool:
-        """Return whether the outstanding payment of a completed session failed; note and tell it the first time.
+        """Return whether the outstanding payment of a completed session failed; store and report it once.
 
         `held`: the notification is held back, since it may have gone out before a restore.
         """
@@ -128,7 +128,7 @@ class SessionStates:
                 [self._notifications.payment_failed(session.id, bought(session))], now, held=held
             )
             failed = self._pending.changes(session.id, noted, noted.record.change(failed_at=now))
-            # What changed meanwhile is noted and told by the next reconciliation.
+            # After a conflict the next reconciliation stores and reports it.
             _ = await commit(self._store, failed + Changes(enqueued))
         return True
 

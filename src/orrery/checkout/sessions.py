@@ -1,4 +1,4 @@
-"""Which session a reference stands for (decision 46): derived from what the store holds, never stored."""
+"""The session of a reference (decision 46): derived from the store's session ids, never stored."""
 
 from orrery.checkout import keys
 from orrery.errors import NotFound
@@ -20,7 +20,7 @@ class Sessions:
         self._references = references
 
     async def named(self, text: str) -> str:
-        """Return the session id that a reference stands for, and any other text as it is.
+        """Return the session id of a reference, and any other text as it is.
 
         Raises `NotFound` for a reference of no session here, and the store's errors.
         """

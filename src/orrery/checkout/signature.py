@@ -42,7 +42,7 @@ def _parse(header: str) -> tuple[str, list[bytes]]:
 
 
 def _matches(signed: bytes, candidates: list[bytes], secrets: Sequence[bytes]) -> bool:
-    # Every pair is compared, so that the time taken does not tell which one matched.
+    # Every pair is compared, so that the time taken does not reveal which one matched.
     expected = [hmac.new(secret, signed, hashlib.sha256).hexdigest().encode() for secret in secrets]
     matches = [hmac.compare_digest(one, other) for one in expected for other in candidates]
     return any(matches)

@@ -82,10 +82,10 @@ class TrialOutcome:
     """The result of one product in a run.
 
     accepted: the receipt is stored. tried: accepted with another's price, no receipt. unanswered: ask again.
-    unsettled: accepted, but whether its session is expired is not known yet. completed: accepted, but somebody
+    unsettled: accepted, but whether its session is expired is not known yet. completed: accepted, but a person
     completed the session, so that the owner may have to refund it. left open: accepted, its session is open and
-    `intent_id` waits for the owner. cleaned up: a session of an earlier run is closed. unreadable: what an earlier
-    run did cannot be read.
+    `intent_id` waits for approval. cleaned up: a session of an earlier run is closed. unreadable: the trial of an
+    earlier run cannot be read.
     """
 
     product: str
@@ -102,7 +102,7 @@ class TrialOutcome:
 
 @dataclass(frozen=True, slots=True)
 class OpenTrial:
-    """A trial, by its id, that has left something to be looked after; `trial` is None when it cannot be read."""
+    """A trial, by its id, that needs attention; `trial` is None when it cannot be read."""
 
     id: str
     trial: Trial | None
@@ -143,7 +143,7 @@ class Trials:
         return [one for one in await self._open_trials() if one.trial is None or one.trial.is_unfinished]
 
     async def completed(self) -> list[Trial]:
-        """Return the trials here, of the last 30 days, whose session somebody has completed."""
+        """Return the trials of this deployment, of the last 30 days, whose session was completed."""
         trials = [one.trial for one in await self._open_trials() if one.trial and one.trial.state == "completed"]
         return [trial for trial in trials if trial.deployment == self._approvals.deployment]
 
@@ -316,7 +316,7 @@ def _after(trial: Trial, state: TrialState, note: str) -> Trial:
 
 
 def _outcome(trial: Trial) -> TrialOutcome:
-    """Return what a finished trial has shown."""
+    """Return the result of a finished trial."""
     match trial.state:
         case "rejected":
             return TrialOutcome(_name(trial), "rejected", note=trial.note)
@@ -331,7 +331,7 @@ def _outcome(trial: Trial) -> TrialOutcome:
 
 
 def _completed(session: CheckoutSession) -> str:
-    """Return what the owner must know of a test session that somebody has completed."""
+    """Return the push about a completed test session."""
     if session.payment_status == "no_payment_required":
         return f"Somebody completed it before it could be expired; there was nothing to pay. {_access(session)}"
     paid = session.payment_status == "paid"

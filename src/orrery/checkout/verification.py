@@ -47,7 +47,7 @@ EVERY = timedelta(hours=6)
 """How often the workers check the newest visitor's session (issue 4, item 2)."""
 
 WINDOW = timedelta(days=7)
-"""How far back the newest visitor's session is looked for."""
+"""How far back the newest visitor's session is searched."""
 
 SLACK = timedelta(minutes=1)
 """A session this soon after a receipt may have been created with the previous one: clocks differ."""
@@ -212,7 +212,7 @@ class Verification:
             return None
 
     async def _newest(self) -> tuple[CheckoutSession, list[Condition]] | None:
-        """Return the newest visitor's session that was made with what is sold now, and how it compares."""
+        """Return the newest visitor's session with the parameters on sale now, and its conditions."""
         async for session in self._reads.list_sessions(self._clock.now() - WINDOW):
             if isinstance(session, ItemUnreadable):
                 log.warning("a session was not looked at for drift", why=str(session))

@@ -22,7 +22,7 @@ WebhookResult = Literal[
 
 
 _CAN_BE_SIGNED = re.compile(r"(?=.*t=[0-9]).*v1=[0-9a-f]{64}", re.DOTALL)
-"""What a header holds under which the check accepts anything at all."""
+"""The least that a header needs for the check to accept any body."""
 
 
 class Webhook:
@@ -43,9 +43,9 @@ class Webhook:
         self.refusals = refusals
 
     async def require_signature(self, signature: str) -> None:
-        """Refuse by its header alone, before its body is read, what cannot be signed; raises as `receive` does.
+        """Refuse a request without a usable header before its body is read; raises as `receive` does.
 
-        An old time is not refused here: over the body it tells whether this machine's clock is wrong.
+        An old time is not refused here: with the body it shows whether this machine's clock is wrong.
         """
         if not self._secrets:
             raise NotConfigured("The webhook has no signing secret.")
@@ -56,10 +56,10 @@ class Webhook:
     async def receive(self, body: bytes, signature: str) -> WebhookResult:
         """Check and store one event, and grant what it completes; a duplicate changes nothing.
 
-        What is well signed is stored: `unreadable` is what cannot be read, and `conflict` an event id that came
-        before with other contents, which stand (decision 44). Raises `NotConfigured` without a signing secret,
-        `Invalid` when the signature is wrong or the body is our own probe (nothing is stored then),
-        `StoreUnavailable` or `OutcomeUnknown` when the event must come again.
+        A body with a valid signature is stored: `unreadable` means that it cannot be read, and `conflict` that the
+        event id came before with other contents, which stay (decision 44). Raises `NotConfigured` without a
+        signing secret, `Invalid` when the signature is wrong or the body is our own probe (nothing is stored
+        then), `StoreUnavailable` or `OutcomeUnknown` when the event must come again.
         """
         if not self._secrets:
             raise NotConfigured("The webhook has no signing secret.")

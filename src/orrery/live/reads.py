@@ -109,7 +109,7 @@ async def read(records: Collection[R], unreadable: list[str] | None = None) -> R
 
 
 async def snapshot_in(store: Store, clock: Clock) -> Snapshot:
-    """Return what the store holds now; raise `StoreError`."""
+    """Read the store's present records; raise `StoreError`."""
     unreadable = list[str]()
     active = await read(cached_counts(store, clock, Active, keys.ACTIVE), unreadable)
     pages = await read(cached_counts(store, clock, Pages, keys.PAGES), unreadable)

@@ -200,7 +200,7 @@ class Refresh:
         return isinstance(committed, Committed)
 
     async def _done(self) -> RefreshOutcome | None:
-        """Return what this interval's refresh did, if there was one."""
+        """Return the outcome of this interval's refresh, if there was one."""
         outcome = await read(self._last_outcome)
         # Another's clock may be a little ahead of ours.
         return outcome if outcome and outcome.window - self._window() in {0, 1} else None

@@ -1,4 +1,4 @@
-"""The approval log in the store: appended to in the same commit as what it tells about (decision 15)."""
+"""The approval log in the store: an entry is appended in the commit of the change it describes (decision 15)."""
 
 from collections.abc import AsyncIterator
 
@@ -97,7 +97,7 @@ class ApprovalLog:
         return [one.record async for page in pages for one in page.records]
 
     async def head(self) -> LogEntry | None:
-        """Return what the store holds for the last entry, or None when there is none or it cannot be read."""
+        """Return the stored copy of the last entry, or None when there is none or it cannot be read."""
         found = await self._head.find()
         return found.record if found else None
 
@@ -106,14 +106,14 @@ class ApprovalLog:
         return broken_at(*await self._whole())
 
     async def states(self) -> LoggedStates:
-        """Return what the log says last of each intent and target; raise `StoreUnavailable` if it is damaged."""
+        """Return the last logged state of each intent and target; raise `StoreUnavailable` if it is damaged."""
         entries, head = await self._whole()
         if broken_at(entries, head) is not None:
             raise StoreUnavailable(_DAMAGED)
         return last_states(entry for entry in entries if entry)
 
     async def _whole(self) -> tuple[list[LogEntry | None], LogEntry | None]:
-        """Return all entries, and what the store holds for the last of them."""
+        """Return all entries, and the stored copy of the last one."""
 
         async def attempt() -> tuple[list[LogEntry | None], LogEntry | None] | Conflict:
             head = await self.head()

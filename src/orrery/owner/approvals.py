@@ -382,7 +382,7 @@ def _text(given: bytes) -> str:
 
 
 def _queued(intent: Intent, now: datetime) -> list[Write]:
-    """Return the writes that tell the owner of what software would like to do."""
+    """Return the writes that enqueue a push about an intent that software proposed."""
     if intent.proposed_by == "owner":
         return []
     body = f"{intent.operation}: see `orrery approvals show {intent.id}`."

@@ -26,6 +26,6 @@ def backup_finding(newest: datetime | None, now: datetime, *, configured: bool) 
             essential=False,
         )
     made = f"The newest snapshot is of {newest:%Y-%m-%d %H:%M} UTC"
-    if abs(now - newest) > LATE:  # one from the future stands for nothing, either
+    if abs(now - newest) > LATE:  # one from the future does not count, either
         return Finding(PART, "broken", f"{made}.", _TODO, essential=False)
     return Finding(PART, "ok", f"{made}.", essential=False)

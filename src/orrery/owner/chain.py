@@ -13,7 +13,7 @@ from typing import Literal
 from orrery.record import Sealed
 
 START = "0" * 64
-"""What the first entry holds as the hash before it."""
+"""The previous hash in the first entry."""
 
 SHORT = 16
 """How many digits of a hash a push contains."""
@@ -34,11 +34,11 @@ EntryKind = Literal[
     "closed",
     "erased",
 ]
-"""What an entry tells. `unknown`: the processor's answer was lost; then what reading has shown since, or that the
-owner leaves it at that. `erased`: what the intent said is gone, and changes nothing of what became of it."""
+"""The kinds of entries. `unknown`: the processor's answer was lost; a later entry has the result of a read,
+or that the owner closed the intent. `erased`: the intent's content is erased; its state stays."""
 
 LoggedStates = Mapping[tuple[str, str], str]
-"""What the log says last of each intent and target; the target is empty for the intent itself."""
+"""The last state of each intent and target in the log; the target is empty for the intent itself."""
 
 HIDDEN = "[hidden]"
 _PERSONAL = re.compile(
@@ -61,7 +61,7 @@ class SignedStatement:
 class LogEntry(Sealed):
     """One line of the log.
 
-    `digest` is the intent's, `target` what a standing approval was used for, `note` a sentence without personal
+    `digest` is the intent's, `target` that of a standing approval's use, `note` a sentence without personal
     data; `statement`, `signature` and `signer` (the fingerprint of the key) are the owner's signed statement.
     """
 
@@ -117,12 +117,12 @@ def first_break(entries: Iterable[LogEntry | None]) -> int | None:
 
 
 def broken_at(log: Sequence[LogEntry | None], head: LogEntry | None) -> int | None:
-    """Return the same of a log and what the store holds for its last entry."""
+    """Return the first broken number of a log with the stored copy of its last entry."""
     return first_break(log) or _beyond(log[-1] if log else None, head)
 
 
 def _beyond(last: LogEntry | None, head: LogEntry | None) -> int | None:
-    """Return the number from which on entries were taken off the end, or put there, past what the store counts."""
+    """Return the number from which entries are missing at the end, or added beyond the stored last entry."""
     if last == head:
         return None
     numbers = [entry.number for entry in (last, head) if entry]
@@ -130,7 +130,7 @@ def _beyond(last: LogEntry | None, head: LogEntry | None) -> int | None:
 
 
 def last_states(entries: Iterable[LogEntry]) -> dict[tuple[str, str], str]:
-    """Return what the log says last of each intent, and of each target of a standing approval."""
+    """Return the last state of each intent, and of each target of a standing approval."""
     logged: dict[tuple[str, str], str] = {}
     for entry in entries:
         _follow(logged, entry)
@@ -167,5 +167,5 @@ _STATES = {"happened": "done", "did not happen": "failed"}
 
 
 def impersonal(note: str) -> str:
-    """Return a note without what looks like an e-mail or a network address, and not too long."""
+    """Return a note without e-mail and network addresses, and not too long."""
     return _PERSONAL.sub(HIDDEN, note)[:LONGEST_NOTE]

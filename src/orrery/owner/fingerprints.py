@@ -1,4 +1,4 @@
-"""Keyed fingerprints of secrets: enough to tell one value from another, and nothing else (decision 42). Pure.
+"""Keyed fingerprints of secrets: they only show whether two values are equal (decision 42). Pure.
 
 The key is the store's, so a fingerprint means nothing beside another store. Twelve digits are kept and shown.
 """
@@ -12,16 +12,16 @@ DIGITS = 12
 """Hexadecimal digits of a fingerprint: two values have the same one once in 2^48."""
 
 DIRECTORY = "directory"
-"""What the folder of secrets is called among the secrets in it; it is none, and has no value."""
+"""The name of the secrets' folder among the secrets; the folder itself has no value."""
 
 SecretState = Literal["present", "missing", "empty", "unreadable", "refused", "unknown"]
 """How a secret, or the folder, was found.
 
-`refused`: the folder holds what the next start would stop at. `unknown`: the place where it lay cannot be read.
+`refused`: the next start would refuse the folder's content. `unknown`: the secret's place cannot be read.
 """
 
 Place = Literal["", "environment", "directory", "credentials", "copy"]
-"""Where a secret lies. `copy`: only the service manager's copy is left, and the folder that is read has none."""
+"""The place of a secret. `copy`: only the service manager's copy is left, and the configured folder has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Fingerprints:
 
     @property
     def keyed_by(self) -> str:
-        """What tells this key from another: fingerprints under different keys cannot be compared."""
+        """The id of the key: fingerprints under different keys cannot be compared."""
         return self("", "")
 
 

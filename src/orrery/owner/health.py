@@ -17,7 +17,7 @@ _PROBE = "written"
 STORE = "store"
 
 NOTIFICATIONS, REFUSED, UNREADABLE = "notifications", "refused notifications", "unreadable notifications"
-"""The parts that tell how the notifications are."""
+"""The parts about notifications."""
 
 
 class OwnerHealth:
@@ -33,7 +33,7 @@ class OwnerHealth:
         self._unwritable = ""
 
     async def write(self) -> None:
-        """Write something, for `local` to tell: a full disk or a locked file is not seen by reading."""
+        """Write to the store, for `local` to report: a read does not show a full disk or a locked file."""
         try:
             await write(self._store, [Put(_PROBE, b"", MINIMUM_TTL)])
             self._unwritable = ""
@@ -83,7 +83,7 @@ class OwnerHealth:
         return Finding(NOTIFICATIONS, "ok", f"{await self._outbox.count('waiting')} waiting")
 
     def _jobs(self) -> list[Finding]:
-        """Return a finding for each other failing job; those that fail in the same words follow from the first."""
+        """Return a finding for each other failing job; jobs with the same error follow from the first."""
         todo = "It is tried again by itself; see the log if it lasts."
         first = {self._unwritable: STORE} if self._unwritable else {}
         found: list[Finding] = []
@@ -113,7 +113,7 @@ def _broken_store(why: str) -> Finding:
 
 
 async def run_check(part: str, check: Callable[[], Awaitable[Finding]]) -> Finding:
-    """Return what the check finds, or that it failed."""
+    """Return the finding of the check, or one about its error."""
     try:
         return await check()
     except StoreUnavailable:

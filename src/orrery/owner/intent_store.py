@@ -21,10 +21,10 @@ _VOID = {"": "void", "proposed": "void", "approved": "void", "started": "unknown
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """An intent and how far it has come.
+    """An intent with its progress.
 
-    `progress` is None when a restore made the approval void, or when it cannot be read, as `damaged` says;
-    `logged` is then what the log says last.
+    `progress` is None when a restore made the approval void, or when it cannot be read, as `damaged` says; then
+    `logged` is the last state in the log.
     """
 
     intent: Intent
@@ -39,7 +39,7 @@ class Proposal:
 
     @property
     def is_intact(self) -> bool:
-        """Return whether the intent is still what was proposed."""
+        """Return whether the intent is unchanged since its proposal."""
         return self.progress is not None and self.progress.digest == self.intent.digest()
 
     def in_words(self, now: datetime) -> str:
@@ -99,7 +99,7 @@ class IntentStore:
         return sorted(found, key=lambda one: one.intent.proposed_at, reverse=True)
 
     async def unreadable(self) -> list[Entry]:
-        """Return the entries in an intent's place that hold neither one nor what is left of one."""
+        """Return the entries among the intents that are neither an intent nor an erased one."""
         return [entry async for entry in self._intents.entries() if not _holds_its_own(entry)]
 
     async def erased(self) -> set[str]:
@@ -107,7 +107,7 @@ class IntentStore:
         return {one.id for one in filter(_is_in_its_place, (await self._erased.all()).records)}
 
     async def erase(self, intent_id: str, reason: str, now: datetime) -> None:
-        """Let go of what an intent says; raise `Invalid` when it was altered, or something may come of it."""
+        """Erase the content of an intent; raise `Invalid` when it was altered, or may still be carried out."""
 
         async def attempt() -> Conflict | None:
             unchanged = await self._intents.unchanged(intent_id)
@@ -164,14 +164,14 @@ class IntentStore:
     async def _why_not_begun(self, known: Stored[Progress], target: str) -> str:
         """Return why the log lets nothing begin, unless `known`, and with it the log, was changed meanwhile.
 
-        That record can be put back as it was, the log cannot: `verify` would tell.
+        A person could restore an old record, but not an old log: `verify` would find that.
         """
         why = why_not_begun(await self._log.states(), known.id, target)
         now = await self._progress.find(known.id) if why else known
         return why if now and now.version == known.version else ""
 
     async def close_void(self, proposal: Proposal, reason: str) -> None:
-        """Note that nobody can find out what became of an intent under way before a restore; raise `Invalid`."""
+        """Close an intent that was under way before a restore, whose outcome is unknown; raise `Invalid`."""
         if proposal.damaged or _VOID.get(proposal.logged, proposal.logged) != "unknown":
             raise Invalid(proposal.why_void)
         still_void = Changes(checks=[Absent(self._progress.key(proposal.intent.id))])

@@ -1,6 +1,6 @@
 """Intents and the owner's statements about them (decision 15): pure.
 
-An intent says what is to be changed at the processor. The owner approves one by signing a statement, which names
+An intent describes a change at the processor. The owner approves it by signing a statement, which names
 the intent, the digest of everything in it, and the time:
 
     orrery approval 1
@@ -20,7 +20,7 @@ from orrery.errors import ApprovalRefused
 from orrery.record import Record, Sealed
 
 NAMESPACE = "orrery-approval"
-"""What the signature is for: one that the owner made for anything else does not count here."""
+"""The namespace of the signature: a signature for another purpose does not count here."""
 
 _STATEMENT = re.compile(
     r"orrery approval 1\nintent (?P<intent>in-[0-9a-f]{12})\ndigest sha256:(?P<digest>[0-9a-f]{64})\n"
@@ -31,7 +31,7 @@ _STATEMENT = re.compile(
 class Intent(Sealed):
     """One change at the processor that needs the owner's approval. The intent itself never changes.
 
-    `body` is what is sent, `before` what was seen when it was proposed, `summary` one line for a person.
+    `body` is sent to the processor, `before` has the values at the proposal, `summary` is one line for a person.
     `deployment` says where it was proposed: an approval counts nowhere else. `salt` is random: once it is erased,
     nobody can try by the digest which address stood here.
     """
@@ -51,12 +51,12 @@ class Intent(Sealed):
 
     def digest(self) -> str:
         """Return the SHA-256 of everything in it, in hexadecimal digits."""
-        # What was signed before there was a salt still has the digest that was signed.
+        # An intent that was signed before there was a salt keeps its signed digest.
         return self.sha256(without=frozenset() if self.salt else frozenset({"salt"}))
 
 
 class Erased(Record):
-    """What is left of an intent that a person had erased: nothing that could be signed or carried out.
+    """The rest of an intent whose content was erased; it cannot be signed or carried out.
 
     Its digest, the owner's signed statement and its outcome stay in the log.
     """
@@ -68,7 +68,7 @@ class Erased(Record):
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What the owner signs."""
+    """The text that the owner signs."""
 
     intent_id: str
     digest: str

@@ -12,7 +12,7 @@ from orrery.runtime.collection import Changes, Collection, commit
 
 
 class Holder(Record):
-    """Who holds a lease until when."""
+    """The holder of a lease, and its end."""
 
     v: Literal[1] = 1
     holder: str
@@ -22,8 +22,8 @@ class Holder(Record):
 class Lease:
     """The right to do one job, for `term` at a time.
 
-    `take()` returns the fencing token (a store version) or None. A write that must not come from a holder who
-    has been overtaken carries `fence(token)` among its checks.
+    `take()` returns the fencing token (a store version) or None. A write that must not come from a former
+    holder has `fence(token)` among its checks.
     """
 
     def __init__(self, store: Store, clock: Clock, name: str, holder: str, term: timedelta) -> None:

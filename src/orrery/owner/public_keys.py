@@ -9,7 +9,7 @@ import binascii
 from orrery.errors import Invalid
 
 SMALLEST_RSA = 2048
-"""Bits: what is shorter can be broken."""
+"""Bits: a shorter key can be broken."""
 
 _PARTS = {
     "ssh-ed25519": 2,
@@ -26,7 +26,7 @@ _PARTS = {
 def public_key(line: str) -> str:
     """Return the type and the base64 of a public key, without its comment; raise `Invalid` when it is none.
 
-    What is refused is never repeated: it may be a private key.
+    The error does not repeat the text: it may be a private key.
     """
     if "PRIVATE KEY" in line:
         raise Invalid(

@@ -21,7 +21,7 @@ _TODO = "The findings of the other parts are older. See the log if it lasts."
 
 
 class Readiness:
-    """Keeps what the last round found: a broken `PART` until the first has ended."""
+    """Keeps the findings of the last round: a broken `PART` until the first one has ended."""
 
     def __init__(self, findings: Callable[[], Awaitable[Sequence[Finding]]], clock: Clock) -> None:
         self._findings = findings

@@ -19,7 +19,7 @@ DIGITS = 12
 SESSION_ID = re.compile(
     r"(?:(?<![A-Za-z0-9])cs_|cs_(?:test|live)_)[A-Za-z0-9_]+|(?<![A-Za-z0-9])(?:owner|imported|import)_[0-9a-f]{24}"
 )
-"""A session id in any text: the processor's, or one of our own for what was granted by hand or imported.
+"""A session id in any text: the processor's, or our own for free access and imports.
 
 The processor's is also found behind a letter: in an escaped line break, or a quoted address.
 """
@@ -70,6 +70,6 @@ class ReferringNotifier:
 
 
 def as_reference(text: str) -> str | None:
-    """Return what somebody typed as a reference, in lower case, or None when it is none."""
+    """Return a typed reference in lower case, or None when the text is none."""
     typed = text.strip().lower()
     return typed if _REFERENCE.fullmatch(typed) else None

@@ -10,7 +10,7 @@ from orrery.owner.outbox import Draft
 from orrery.ports.notifier import Priority
 
 TRAP = "A partial update of environment variables wipes what it does not name: put it back and restart."
-"""What has happened before (spec 1, Authentication 2)."""
+"""A fault that has happened before (spec 1, Authentication 2)."""
 
 _TITLES: dict[SecretEventKind, str] = {
     "vanished": "Secret gone",

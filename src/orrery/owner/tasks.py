@@ -75,6 +75,6 @@ class Tasks:
 
     def _ended(self, task: "asyncio.Task[Any]") -> None:
         self._under_way.discard(task)
-        # When every caller was cancelled nobody else looks at the error, and the loop would complain.
+        # When every caller was cancelled no one retrieves the error, and the loop would log that.
         if not task.cancelled():
             _ = task.exception()

@@ -17,9 +17,9 @@ _COLUMNS = ("Intent", "What", "State", "Since")
 def panel_of(
     found: Sequence[tuple[str, Intent]], log: Sequence[LogEntry], now: datetime, *, unreadable: int = 0
 ) -> Panel:
-    """Return the panel of intents with their states in words, and of the log's newest entries, newest first.
+    """Return the panel of intents with their states as text, and of the log's newest entries, newest first.
 
-    `unreadable` says how many intents there are that cannot be read.
+    `unreadable` is the number of intents that cannot be read.
     """
     panel = _panel_of(found, log, now)
     if not unreadable:

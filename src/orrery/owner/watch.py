@@ -1,11 +1,11 @@
-"""Tells the owner of each outage once, and once that it is over (decision 41).
+"""Notifies the owner of each outage once, and once of its end (decision 41).
 
     well ──broken──▶ suspected ──still or again broken──▶ told ──well for 10 minutes──▶ well ("works again")
                          └──────well for 10 minutes────▶ well
 
 A finding that its part has already judged over time (`Finding.settled`) counts at the first look, broken or well.
 An outage is stored and changes in one commit with its push: a restart neither repeats the one nor loses the
-other. Each process looks, because each knows only its own failing jobs; a part is well when all find it so.
+other. Each process checks, because each knows only its own failing jobs; a part is well when all find it well.
 """
 
 from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
@@ -26,7 +26,7 @@ from orrery.record import Record
 from orrery.runtime.collection import Changes, Collection, commit, compare_and_set, sortable
 
 EVERY = timedelta(seconds=10)
-"""How often the findings are looked at (decision 52)."""
+"""How often the findings are checked (decision 52)."""
 
 TOLD_AFTER = timedelta(seconds=30)
 """How long after its first finding an outage causes a push, if the part is then still or again broken."""
@@ -135,7 +135,7 @@ class OutageWatch:
         await compare_and_set(attempt, "The store is too busy to note what is broken.")
 
     async def _changes(self, findings: Sequence[Finding], look: CheckTime) -> list[_Change]:
-        """Return what differs from what is stored; an outage that a newer version wrote is left as it is."""
+        """Return the changes of the stored outages; an outage that a newer version wrote stays as it is."""
         by_part = {one.part: one for one in findings}
         everything = {part: one for part, one in by_part.items() if one.state == "broken"}
         bad = {part: one for part, one in everything.items() if not one.told}
@@ -147,7 +147,7 @@ class OutageWatch:
             except RecordUnreadable as error:
                 log.warning("the owner is not told of this part", part=part, why=str(error))
                 _ = bad.pop(part, None)
-        # Until its outage is over: what follows from a cause may take a while longer to work again.
+        # Until its outage is over: a part that follows from it may take longer to work again.
         causes = everything.keys() | {part for part, (one, _) in known.items() if one and one.told_at}
         changes: list[_Change] = []
         for part in {**bad, **known}:

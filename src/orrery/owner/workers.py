@@ -19,11 +19,11 @@ log = structlog.get_logger()
 
 
 RETRY = timedelta(minutes=5)
-"""How soon a job that failed is tried again, if it is not due before: what it missed does not wait for hours, and
-it is not shown as failing long after the fault."""
+"""How soon a failed job is tried again, if it is not due before: its work does not wait for hours, and it is not
+shown as failing long after the fault."""
 
 LEASE = timedelta(seconds=30)
-"""How long a job stands still when the process that did it was killed."""
+"""How long a job pauses when its process was killed."""
 
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
@@ -31,11 +31,11 @@ _EPOCH = datetime.fromtimestamp(0, UTC)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Something to do every `every`, from the beginning of one run to the next; what took longer is due at once.
+    """Work to do every `every`, from the beginning of one run to the next; after a longer run it is due at once.
 
     An `aligned` job runs when the wall clock comes to a whole multiple of `every`: at :00 of each minute for 60 s.
-    What it misses by a long run, a suspended machine or a clock that was put forward is not made up for. A job
-    that runs `everywhere` is done by each process, without a lease, because it has a fence of its own.
+    Runs that it misses during a long run, a suspended machine or a clock that was put forward are not made up for.
+    A job that runs `everywhere` is done by each process, without a lease, because it has a fence of its own.
     """
 
     name: str
@@ -122,7 +122,7 @@ class Workers:
         except asyncio.CancelledError as error:
             if _is_cancelled():
                 raise
-            # What the job waited for was cancelled. The group would let this loop end and say nothing.
+            # Something that the job waited for was cancelled. The group would end this loop silently.
             self._crashed(job, error)
         except Exception as error:  # noqa: BLE001  a bug in one job must not stop the checkout beside it
             self._crashed(job, error)

@@ -1,1 +1,1 @@
-"""What every domain stands on."""
+"""The mechanisms that all domains use."""
