@@ -1,5 +1,7 @@
 """What `orrery` says before any command: its version, and what a shell may complete."""
 
+import subprocess
+import sys
 import tomllib
 from importlib.metadata import version
 
@@ -35,3 +37,33 @@ def test_the_script_of_a_shell_is_shown(monkeypatch: pytest.MonkeyPatch) -> None
     """What `--install-completion` puts into bash's start file can be seen before."""
     monkeypatch.setenv("_ORRERY_COMPLETE", "source_bash")
     assert "_ORRERY_COMPLETE=complete_bash" in run_orrery().stdout
+
+
+_LOADED = """\
+import sys
+from orrery.cli.main import main
+sys.argv[1:] = ["--help"]
+try:
+    main()
+except SystemExit:
+    print(*sys.modules, file=sys.stderr)
+"""
+
+
+def test_the_help_loads_no_command() -> None:
+    """The list of the commands imports none of them, no settings and no rich: it takes little more than typer."""
+    run = subprocess.run([sys.executable, "-c", _LOADED], capture_output=True, text=True, check=True)  # noqa: S603  our own code
+    loaded = {*run.stderr.split()}
+    assert "typer" in loaded
+    assert {one for one in loaded if one.startswith("orrery")} == {
+        *("orrery", "orrery.cli", "orrery.cli.main", "orrery.errors")
+    }
+    assert not loaded & {"rich.console", "pydantic_settings", "fastapi", "stripe", "apsw", "asyncio"}
+
+
+@pytest.mark.parametrize("words", [[], ["access"], ["processor"], ["approvals"]])
+def test_no_summary_is_cut(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a terminal of 80 columns each command's sentence is whole."""
+    monkeypatch.setenv("COLUMNS", "80")
+    _, commands = run_orrery(*words, "--help").stdout.split("Commands:")
+    assert "..." not in commands

@@ -1,6 +1,7 @@
 """The `orrery` command: a name and a sentence for each command; only the one that is used is imported."""
 
 import importlib
+import inspect
 import os
 import sys
 from collections.abc import Sequence
@@ -9,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from orrery.cli.terminal import new_console, visible
 from orrery.errors import Invalid, OrreryError
 
 _COMMANDS = {
@@ -38,6 +38,9 @@ _NAME = "orrery"
 _COMPLETED_VARIABLES = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
 """The variables in which the shells' completion scripts pass the typed text: bash's, and that of the others."""
 
+WIDEST = 120
+"""Columns of the help."""
+
 USAGE = 2
 """The exit code of bad input; 1 is for what went wrong or is broken."""
 
@@ -47,6 +50,8 @@ def main() -> None:
     try:
         _application([*sys.argv[1:], *_to_complete()])(prog_name=_NAME)
     except OrreryError as error:
+        from orrery.cli.terminal import new_console, visible  # noqa: PLC0415  rich doubles the time to start
+
         new_console(stderr=True).print(visible(str(error)), style="red", markup=False)
         sys.exit(USAGE if isinstance(error, Invalid) else 1)
 
@@ -57,7 +62,8 @@ def _application(arguments: Sequence[str]) -> typer.Typer:
         help="One person's checkout and live counter, and the desk to watch them from.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        rich_markup_mode=None,  # boxes around the help take longer than all else of it
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
     )
     root.callback()(_options)
     wanted = next((argument for argument in arguments if argument in _COMMANDS), None)
@@ -68,13 +74,21 @@ def _application(arguments: Sequence[str]) -> typer.Typer:
 
 def _add(root: typer.Typer, name: str, summary: str, *, imported: bool) -> None:
     if not imported:
-        root.command(name, help=summary)(_only_listed)
+        root.command(name, short_help=summary)(_only_listed)
         return
     module = importlib.import_module(f"orrery.cli.{name}")
     if hasattr(module, "group"):
-        root.add_typer(module.group, name=name, help=summary)
+        _show_whole_summaries(module.group)
+        root.add_typer(module.group, name=name, help=summary, short_help=summary)
     else:
-        root.command(name, help=summary)(module.command)
+        root.command(name, help=summary, short_help=summary)(module.command)
+
+
+def _show_whole_summaries(group: typer.Typer) -> None:
+    """Without this the list of a group's commands cuts each summary to fit on one line."""
+    for command in group.registered_commands:
+        text = inspect.getdoc(command.callback) if command.callback else None
+        command.short_help = command.short_help or (text or "").partition("\n\n")[0].replace("\n", " ")
 
 
 def _to_complete() -> list[str]:
