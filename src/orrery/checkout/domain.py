@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import partial
 
 import structlog
 
@@ -91,8 +90,11 @@ class CheckoutDomain:
         *,
         index_key: bytes,
     ) -> None:
+        async def rekey() -> int:  # a `partial` would show the key when it is printed
+            return await rekey_imports(store, clock, index_key)
+
         self._plan = plan
-        self._rekey_imports = partial(rekey_imports, store, clock, index_key)
+        self._rekey_imports = rekey
         self._offers = Offers(store, clock, reads)
         self.catalogue = plan.catalogue
         self.account = AccountDesk(reads, writes, approvals)
