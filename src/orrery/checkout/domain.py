@@ -90,11 +90,8 @@ class CheckoutDomain:
         *,
         index_key: bytes,
     ) -> None:
-        async def rekey() -> int:  # a `partial` would show the key when it is printed
-            return await rekey_imports(store, clock, index_key)
-
+        self._store, self._clock, self._index_key = store, clock, index_key
         self._plan = plan
-        self._rekey_imports = rekey
         self._offers = Offers(store, clock, reads)
         self.catalogue = plan.catalogue
         self.account = AccountDesk(reads, writes, approvals)
@@ -200,6 +197,9 @@ class CheckoutDomain:
             jobs.append(Job("reconcile", EVERY, self.reconciliation.run_unattended))
             jobs.append(Job("look for drift", DRIFT_EVERY, self.verification.check_newest))
         return jobs
+
+    async def _rekey_imports(self) -> int:  # a `partial` would show the key when it is printed
+        return await rekey_imports(self._store, self._clock, self._index_key)
 
     def _log_mistakes(self) -> None:
         for code in self.catalogue.shared_codes():
