@@ -12,6 +12,7 @@ import structlog
 import uvicorn
 
 from orrery.errors import OrreryError
+from orrery.owner.tasks import to_its_end
 
 LISTENER_SECONDS = 1.0
 """How often the sockets are checked: whether both still listen."""
@@ -53,7 +54,8 @@ async def run_together(
     finally:
         for task in names:
             task.cancel()
-        await asyncio.wait(names)
+        # uvicorn raises the signal again, which cancels this: the store must stay open until the workers end.
+        await to_its_end(asyncio.wait(names))
 
 
 async def _serve(server: uvicorn.Server, sockets: list[socket.socket]) -> Exception | None:
