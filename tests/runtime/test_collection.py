@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 import pytest
+from anyio.lowlevel import checkpoint
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import AwareDatetime
@@ -252,17 +253,16 @@ async def test_pages(parcels: Collection[Parcel]) -> None:
 async def test_a_long_walk_gives_way(clock: ManualClock) -> None:
     """Between the pages of a long list others have their turn, though the store never waits."""
     parcels = Collection(ReadyStore(clock, 2 * PAGE + 1), clock, Parcel, "parcel:")
-    turns, pages = 0, list[int]()
+    turns = 0
 
     async def other() -> None:
         nonlocal turns
         while True:
             turns += 1
-            await asyncio.sleep(0)
+            await checkpoint()
 
     task = asyncio.create_task(other())
-    async for page in parcels.pages():
-        pages.append(len(page.records))
+    pages = [len(page.records) async for page in parcels.pages()]
     task.cancel()
     assert pages == [PAGE, PAGE, 1]
     assert turns >= 2

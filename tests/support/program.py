@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -19,14 +18,13 @@ MOST_PRINTED = 1 << 24
 class Program:
     """`orrery <arguments>`: it leads a process group of its own, so that what it leaves behind is seen.
 
-    What it prints is added to the file `output`. `anew` starts a new interpreter rather than a fork of one.
+    What it prints is added to the file `output`.
     """
 
-    def __init__(self, arguments: Sequence[str], output: Path, *, anew: bool = False) -> None:
+    def __init__(self, arguments: Sequence[str], output: Path) -> None:
         self.output = output
         with output.open("ab") as log:
-            start = _start_anew if anew else _fork
-            self.process = start(arguments, log.fileno())
+            self.process = Forked(arguments, 0, log.fileno(), log.fileno())
 
     def require_alive(self) -> None:
         """Fail with what it printed unless it runs."""
@@ -85,12 +83,3 @@ def run_orrery(*arguments: str, given: str = "") -> subprocess.CompletedProcess[
             process.kill()
         printed = [os.pread(one.fileno(), MOST_PRINTED, 0).decode() for one in (stdout, stderr)]
     return subprocess.CompletedProcess(arguments, process.wait(PATIENCE), *printed)
-
-
-def _start_anew(arguments: Sequence[str], output: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "orrery", *arguments]
-    return subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)  # noqa: S603  our own command
-
-
-def _fork(arguments: Sequence[str], output: int) -> Forked:
-    return Forked(arguments, 0, output, output)

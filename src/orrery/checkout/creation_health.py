@@ -49,9 +49,6 @@ _ALL = ""
 _LONGEST_REASON = 300
 """Characters of the processor's message that are repeated."""
 
-_ROUNDS = 20
-"""How often a write is repeated that another process overtook."""
-
 log = structlog.get_logger()
 
 

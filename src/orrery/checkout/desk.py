@@ -82,7 +82,7 @@ class Desk:
         if not found.record.runs_at(self._clock.now()):
             raise Invalid("This access has ended.")
         email = self._notifications.to_buyer(found.record, f"buyer-{session_id}-{secrets.token_hex(4)}")
-        told = Changes(outbox.enqueue([email], self._clock.now()), [self._records.as_read(found)])
+        told = Changes(outbox.enqueue([email], self._clock.now()), [self._records.as_read(session_id, found)])
         await self._commit(told + self._noted(session_id, "resend", reason))
 
     async def revoke(self, session_id: str, reason: str) -> list[AccessRecord]:

@@ -161,7 +161,7 @@ class Fulfilment:
         for digest in keys.email_digests(email, self._index_key):
             end_id = keys.buyer_and_product(digest, product)
             found = await self._ends.get(end_id)
-            checks.append(self._ends.as_read(found) if found else Absent(self._ends.key(end_id)))
+            checks.append(self._ends.as_read(end_id, found))
             ends += [found.record.expires_at] if found else []
         return max(ends, default=None), checks
 

@@ -271,9 +271,8 @@ class Privacy:
         return Changes([Delete(unreadable.key)], [unreadable])
 
     async def _scanned(self, prefix: str) -> AsyncIterator[Entry]:
-        async for entries in Walk(prefix).over(self._store, self._clock):
-            for entry in entries:
-                yield entry
+        async for entry in Walk(prefix).entries(self._store, self._clock):
+            yield entry
 
     async def _commit(self, changes: Changes) -> None:
         # What changed meanwhile is found again: the erasure looks until there is nothing.

@@ -33,9 +33,8 @@ class Sessions:
         raise NotFound("No session here has this reference.")
 
     async def _under(self, prefix: str, reference: str) -> str | None:
-        async for page in Walk(prefix).over(self._store, self._clock):
-            for entry in page:
-                session_id = entry.key.removeprefix(prefix)
-                if self._references.of(session_id) == reference:
-                    return session_id
+        async for entry in Walk(prefix).entries(self._store, self._clock):
+            session_id = entry.key.removeprefix(prefix)
+            if self._references.of(session_id) == reference:
+                return session_id
         return None

@@ -154,9 +154,9 @@ class Collection(Generic[R]):
             raise unreadable(entry.key)
         return record, Unchanged(entry.key, entry.version)
 
-    def as_read(self, found: Stored[R]) -> Check:
-        """Return the check that a record is still what was read."""
-        return Unchanged(self.key(found.id), found.version)
+    def as_read(self, record_id: str, found: Stored[R] | None) -> Check:
+        """Return the check that a record is still what was read, or that there still is none."""
+        return Unchanged(self.key(record_id), found.version) if found else Absent(self.key(record_id))
 
     async def unchanged(self, record_id: str = "") -> Check:
         """Return the check that what is there now stays, whether it can be read or not."""
@@ -192,9 +192,8 @@ class Collection(Generic[R]):
     ) -> AsyncIterator[Entry]:
         """Yield the entries of an index whose keys begin with `index`, or without one the records, all unread."""
         walk = Walk(index or self.prefix, limit, newest_first=newest_first)
-        async for entries in walk.over(self.store, self.clock):
-            for entry in entries:
-                yield entry
+        async for entry in walk.entries(self.store, self.clock):
+            yield entry
 
     def changes(self, record_id: str, old: Stored[R] | None, new: R | None, *, anew: bool = False) -> Changes:
         """Return what makes `new` of `old`, its index included: None of `old` adds, None of `new` deletes.
@@ -208,9 +207,7 @@ class Collection(Generic[R]):
         writes: list[Write] = [Delete(key) for key in sorted(before - after)]
         writes += [Put(key, record_id.encode(), life) for key in sorted(kept)]
         writes.append(Put(self.key(record_id), new.to_bytes(), life) if new else Delete(self.key(record_id)))
-        return Changes(
-            writes, [Unchanged(self.key(record_id), old.version) if old else Absent(self.key(record_id))]
-        )
+        return Changes(writes, [self.as_read(record_id, old)])
 
     def writes(self, record: R, record_id: str) -> list[Write]:
         """Return what stores a record and its index over whatever is there.
@@ -297,6 +294,12 @@ class Walk:
                 return
             after, left = page[-1].key, None if left is None else left - size
             await clock.sleep(0)
+
+    async def entries(self, store: Store, clock: Clock) -> AsyncIterator[Entry]:
+        """Yield the same, one by one."""
+        async for page in self.over(store, clock):
+            for entry in page:
+                yield entry
 
     def _is_within(self, key: str) -> bool:
         if self.until is None:
