@@ -27,10 +27,10 @@ from bench.service import free_port
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.smtp import Relay, SmtpNotifier
 from orrery.adapters.sqlite import SqliteStore, create
-from orrery.cli.serve import TURN
-from orrery.cli.terminal import new_console
-from orrery.owner.outbox import Draft, Outbox, enqueue
+from orrery.app.cli.serve import TURN
 from orrery.ports.store import Store
+from orrery.runtime.console.terminal import new_console
+from orrery.runtime.outbox import Draft, Outbox, enqueue
 
 ROUNDS = 5
 """Every side is measured so often, in turn, so that a slow minute of the machine hits all of them."""

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.service import free_port, wait_for
-from orrery.cli.sandbox import API_KEY, KEY_FILE, PUBLISHED, SIGNING_SECRET, SandboxPlan, prepare, stored_key
+from orrery.app.cli.sandbox import API_KEY, KEY_FILE, PUBLISHED, SIGNING_SECRET, SandboxPlan, prepare, stored_key
 
 NOBODY = "http://127.0.0.1:9/"
 

@@ -20,7 +20,7 @@ from bench.chart import Bar, chart, write
 from bench.load import Latencies, Throughput, as_many_as_possible, at_a_fixed_rate, undisturbed
 from bench.service import LOAD_CORE, bind_to
 from bench.sides import BARE, EDGE, INTERVAL, NGINX, READ, SERVICE, Side, all_sides, asked
-from orrery.cli.terminal import new_console
+from orrery.runtime.console.terminal import new_console
 from tests.support.nginx import find_nginx
 
 ROUNDS = 9

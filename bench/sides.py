@@ -13,7 +13,7 @@ from bench.bare import Answer
 from bench.load import pinned
 from bench.provider import provider
 from bench.service import LOAD_CORE, free_port, prepare, serving, wait_for
-from orrery.cli.sandbox import KEY_FILE, PROPERTY_ID, PUBLISHED
+from orrery.app.cli.sandbox import KEY_FILE, PROPERTY_ID, PUBLISHED
 from orrery.edge.auth import hashed
 from tests.support import nginx
 

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from rich.table import Table
 
 from bench.service import prepare, serving
-from orrery.cli.terminal import new_console
+from orrery.runtime.console.terminal import new_console
 
 STARTS = 7
 REST = 3.0

@@ -16,8 +16,8 @@ from rich.table import Table
 
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore, create
-from orrery.cli.terminal import new_console
 from orrery.ports.store import Absent, Committed, Put, Store
+from orrery.runtime.console.terminal import new_console
 
 ROUNDS = 7
 """Every side is measured so often, in turn, so that a slow minute of the machine hits all of them."""

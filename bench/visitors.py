@@ -11,10 +11,10 @@ from rich.progress import track
 from rich.table import Table
 from starlette.types import Message, Receive, Scope, Send
 
-from orrery.cli.terminal import new_console
 from orrery.edge.fast import FastReads
 from orrery.live.answers import site
 from orrery.live.reads import PublicRead
+from orrery.runtime.console.terminal import new_console
 from tests.support.counting import Counting
 
 HOUR = 3600

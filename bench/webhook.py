@@ -23,8 +23,8 @@ from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore
 from orrery.checkout import keys
 from orrery.checkout.records import Offer
-from orrery.cli.terminal import new_console
 from orrery.ports.store import Put
+from orrery.runtime.console.terminal import new_console
 
 ROUNDS = 5
 WEBHOOKS = 2_000
@@ -55,7 +55,7 @@ async def offer_sessions(store_path: Path, sessions: list[str]) -> None:
     ]
     for start in range(0, len(offers), 500):
         page = offers[start : start + 500]
-        await store.commit([Put(keys.offer(offer.session_id), offer.to_bytes()) for offer in page])
+        await store.commit([Put(f"{keys.OFFER}{offer.session_id}", offer.to_bytes()) for offer in page])
     await store.close()
 
 

@@ -16,7 +16,7 @@ from structlog.processors import JSONRenderer, format_exc_info
 from structlog.typing import EventDict
 
 from orrery.logs import HIDDEN, Redaction, refer_to_sessions
-from orrery.owner.references import References
+from orrery.runtime.references import References
 from tests.support.log_speaker import SECRETS, fail
 from tests.support.waiting import PATIENCE
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import AwareDatetime
 
-from orrery.owner.chain import LogEntry, first_break, following
-from orrery.owner.intents import Intent
-from orrery.owner.progress import Progress, Use
+from orrery.approvals.chain import LogEntry, first_break, following
+from orrery.approvals.progress import Progress, Use
 from orrery.record import Record, Sealed
+from orrery.runtime.operations import Intent
 
 
 class Part(Record):

@@ -1,6 +1,6 @@
 """`orrery`, and `python -m orrery`."""
 
-from orrery.cli.main import main
+from orrery.app.main import main
 
 if __name__ == "__main__":
     main()

@@ -1,10 +1,8 @@
-"""Every error that Orrery raises on purpose.
+"""The errors that Orrery raises on purpose. A domain has others of its own, in its `errors.py`.
 
 OrreryError
 ├── Invalid                  the caller's input is wrong; nothing was written
 │   ├── NotFound             what the caller names does not exist
-│   ├── KeyReused            an idempotency key came with another body
-│   ├── EventIdReused        the id of a stored event came with other contents
 │   ├── ApprovalRefused      an approval is used, expired, foreign, altered or wrongly signed
 │   │   └── Overtaken        another process was first
 │   └── StoreMissing         there is no store at the configured path, and none is created by opening it
@@ -12,20 +10,25 @@ OrreryError
 │   ├── StoreUnavailable     locked, full, corrupt or gone; nothing of this call was stored
 │   ├── OutcomeUnknown       the answer of a commit was lost; repeat it with the same id
 │   └── RecordUnreadable     one record was altered or cut, or a newer version wrote it; it stays as it is
+├── OperationFailed
+│   ├── OperationRefused     a change that was approved was refused; nothing was changed
+│   ├── OperationUnanswered  no usable answer; the change may have been made
+│   └── PartlyDone           of a change in two parts only one was made
 ├── ProcessorError
-│   ├── ProcessorRefused     the processor understood and said no
-│   ├── PartlyDone           of a change in two parts only one was made
-│   └── ProcessorUnreachable no usable answer within the deadline
+│   ├── ProcessorRefused     the processor understood and said no (an OperationRefused)
+│   └── ProcessorUnreachable no usable answer within the deadline (an OperationUnanswered)
 │       └── ItemUnreadable   one object of its answer is not as documented; the others can be read
 ├── AnalyticsFailed          no report from the analytics provider (`cause` says when to ask again)
 ├── TrackerFailed            the issue tracker could not be asked
 ├── NotConfigured            a setting or secret that this part needs is missing
-│   └── NotPreflighted       the processor has never accepted this product's parameters
 └── DeliveryFailed           a notification was not accepted (`permanent` says whether to try again)
+
+Each class carries the HTTP status and the tag of its answer; a class without its own has those of its parent.
 """
 
+import re
 from http import HTTPStatus
-from typing import Literal
+from typing import ClassVar, Literal
 
 Cause = Literal[
     "concurrent",
@@ -41,25 +44,32 @@ Cause = Literal[
 ]
 """Why there is no report. The first four are exhausted quotas; `refused` is a request that cannot succeed."""
 
+_NOT_A_NAME = re.compile(r"[^A-Za-z0-9_.\[\]-]")
+
 
 class OrreryError(Exception):
     """The root: `str(error)` is one sentence that is safe to show to the owner and to log."""
+
+    http_status: ClassVar[int] = 500
+    tag: ClassVar[str] = "internal"
+
+    def permanent_sentence(self) -> str:
+        """Return a sentence for the approval log, which no erasure changes: without a vendor's own words."""
+        return str(self)
 
 
 class Invalid(OrreryError):
     """The caller's input is wrong; nothing was written."""
 
+    http_status: ClassVar[int] = 400
+    tag: ClassVar[str] = "invalid-request"
+
 
 class NotFound(Invalid):
     """What the caller names does not exist."""
 
-
-class KeyReused(Invalid):
-    """An idempotency key came back with another body than the first time (decision 2)."""
-
-
-class EventIdReused(Invalid):
-    """The id of a stored event came again with other contents: the first one stays (decision 44)."""
+    http_status: ClassVar[int] = 404
+    tag: ClassVar[str] = "not-found"
 
 
 class ApprovalRefused(Invalid):
@@ -73,9 +83,15 @@ class Overtaken(ApprovalRefused):
 class StoreMissing(Invalid):
     """There is no store at the configured path: only `store create`, `init` and `demo` make one (decision 50)."""
 
+    http_status: ClassVar[int] = 503
+    tag: ClassVar[str] = "store-unavailable"
+
 
 class StoreError(OrreryError):
     """The store could not carry out a call."""
+
+    http_status: ClassVar[int] = 503
+    tag: ClassVar[str] = "store-unavailable"
 
 
 class StoreUnavailable(StoreError):
@@ -110,20 +126,45 @@ class RecordUnreadable(StoreError):
 class NotConfigured(OrreryError):
     """A setting or secret that this part needs is missing (decision 41)."""
 
+    http_status: ClassVar[int] = 503
+    tag: ClassVar[str] = "not-configured"
 
-class NotPreflighted(NotConfigured):
-    """The processor has never accepted this product's parameters: it is not sold yet (change rule 1)."""
+
+class OperationFailed(OrreryError):
+    """An operation that the owner approved did not succeed. A vendor's errors are of the three kinds below."""
+
+
+class OperationRefused(OperationFailed):
+    """The change was refused, and nothing was changed."""
+
+
+class OperationUnanswered(OperationFailed):
+    """No usable answer came: whether the change was made shows only by reading.
+
+    `may_arrive` says whether the request may still arrive, so that a reading that shows nothing decides nothing.
+    """
+
+    def __init__(self, message: str, *, may_arrive: bool) -> None:
+        super().__init__(message)
+        self.may_arrive = may_arrive
+
+
+class PartlyDone(OperationFailed):
+    """Only one of two parts of a change was made; the sentence says which, without personal data."""
 
 
 class ProcessorError(OrreryError):
     """A call to the payment processor did not succeed."""
 
 
-class ProcessorRefused(ProcessorError):
+class ProcessorRefused(ProcessorError, OperationRefused):
     """The processor understood the request and said no.
 
     `kind` is the processor's error type, `param` the parameter it names, `status` its HTTP status.
     """
+
+    http_status: ClassVar[int] = 502
+    tag: ClassVar[str] = "processor-refused"
 
     def __init__(
         self,
@@ -140,20 +181,25 @@ class ProcessorRefused(ProcessorError):
         self.code = code
         self.param = param
 
+    def permanent_sentence(self) -> str:
+        """Return what is known of the refusal but its own sentence, which may contain personal data."""
+        named = {"status": self.status, "code": self.code, "parameter": self.param}
+        details = [f"{name} {_NOT_A_NAME.sub('', str(value))[:80]}" for name, value in named.items() if value]
+        return f"The processor refused it ({', '.join(details)})."
 
-class PartlyDone(ProcessorError):
-    """Only one of two parts of a change was made; the sentence says which, without personal data."""
 
-
-class ProcessorUnreachable(ProcessorError):
+class ProcessorUnreachable(ProcessorError, OperationUnanswered):
     """No usable answer within the deadline: network trouble, a 5xx, a 429, or a body that is not the contract's.
 
     `same_key` says whether a repeat must carry the same idempotency key: yes after a lost answer, a 409 or
     a 429; no after a 5xx, which the processor stores and replays under its key.
     """
 
+    http_status: ClassVar[int] = 503
+    tag: ClassVar[str] = "processor-unreachable"
+
     def __init__(self, message: str, *, same_key: bool, status: int | None = None) -> None:
-        super().__init__(message)
+        super().__init__(message, may_arrive=status is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR)
         self.same_key = same_key
         self.status = status
 

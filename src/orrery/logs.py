@@ -18,7 +18,7 @@ from urllib.parse import quote, quote_plus
 import structlog
 from structlog.typing import EventDict, WrappedLogger
 
-from orrery.owner.references import SESSION_ID
+from orrery.runtime.references import SESSION_ID
 
 HIDDEN = "[hidden]"
 

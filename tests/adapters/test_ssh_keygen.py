@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from orrery.adapters.ssh_keygen import LONGEST, SshKeygen
+from orrery.approvals.intents import NAMESPACE
 from orrery.errors import ApprovalRefused, Invalid, NotConfigured
-from orrery.owner.intents import NAMESPACE
 from tests.support.ssh_keys import fingerprint, make_key, public_half, ssh_signed
 
 pytestmark = pytest.mark.anyio

@@ -11,8 +11,8 @@ import stripe
 
 VENDOR = PurePosixPath("adapters/stripe")
 PORT = PurePosixPath("ports/processor/__init__.py")
-CARRIES_OUT = PurePosixPath("owner/execution.py")
-"""The one module that performs operations; `owner/approvals.py` alone asks it to."""
+CARRIES_OUT = PurePosixPath("approvals/execution.py")
+"""The one module that performs operations; `approvals/approvals.py` alone asks it to."""
 
 LIBRARY = frozenset({"StripeClient", "RequestsClient", "StripeError", "AuthenticationError", "APIError"})
 """What the adapter uses of the vendor's module: nothing that is an object of the processor."""

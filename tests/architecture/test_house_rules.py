@@ -22,8 +22,8 @@ TESTS: list[Rule] = [rules.untold_tests, rules.patching, rules.sleeping, rules.t
 WITH_RECORDS: list[Rule] = [rules.direct_store_calls]
 EVERY_FILE: list[Rule] = [rules.machine_paths, rules.registry_hosts]
 
-HOLDERS_OF_RECORDS = {"fraud", "live", "owner"}
-THE_STORE_ITSELF = PurePosixPath("src/orrery/owner/health.py")
+HOLDERS_OF_RECORDS = {"checkout", "fraud", "live", "owner"}
+THE_STORE_ITSELF = PurePosixPath("src/orrery/runtime/health.py")
 """Writes and reads a probe, which is no record."""
 
 HOST = "pypi" + ".org"  # in two halves, so that the rule does not find it here

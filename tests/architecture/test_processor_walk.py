@@ -82,7 +82,7 @@ PLANTED = {
         "async def f(writes): await writes.update_account({})",
         "async def g(desk): await desk._update_branding(None, '')",
     ],
-    "owner/approvals.py": ["def f(operation, intent): return operation.perform(intent, '')"],
+    "approvals/approvals.py": ["def f(operation, intent): return operation.perform(intent, '')"],
 }
 PLANTS = [(path, lines) for path, plants in PLANTED.items() for lines in plants]
 

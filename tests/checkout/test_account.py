@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from orrery.approvals.progress import Progress
 from orrery.checkout.account import (
     AccountDesk,
     AccountProposal,
@@ -16,7 +17,6 @@ from orrery.checkout.account import (
     oddities,
 )
 from orrery.errors import Invalid, NotFound, ProcessorRefused, ProcessorUnreachable
-from orrery.owner.progress import Progress
 from orrery.ports.processor import BRANDING, Configuration
 from tests.support.account import OneAccount, configuration
 from tests.support.approving import Desk

@@ -6,9 +6,9 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import Invalid
-from orrery.owner.outbox import Outbox
 from orrery.ports.notifier import Message
 from orrery.ports.store import Put
+from orrery.runtime.outbox import Outbox
 from tests.support.checkout import BUYER, Shop, session, session_json
 from tests.support.clock import START, ManualClock
 from tests.support.unreliable_store import UnreliableStore
@@ -16,7 +16,7 @@ from tests.support.unreliable_store import UnreliableStore
 pytestmark = pytest.mark.anyio
 
 COMMITS = (1, 2, 3)
-"""What an undisturbed erasure of one sale commits: the event, the mail, the record."""
+"""What an undisturbed erasure of one sale commits: the mail, the event, the record."""
 
 
 class Accepting:
@@ -108,5 +108,5 @@ async def test_every_client_address_that_is_due_goes_at_once() -> None:
     for number in range(count):
         await shop.store.commit([Put(f"offer-address:20260301T120000.000000Z:cs_{number}", b"cs_%d" % number)])
     shop.clock.advance(31 * 86_400)
-    assert await shop.privacy.erase_old_addresses() == count
+    assert await shop.buyer_data.erase_old_addresses() == count
     assert await shop.entries("offer-address:") == []

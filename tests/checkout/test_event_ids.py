@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.owner.outbox import Row
+from orrery.runtime.outbox import Row
 from tests.support.checkout import Shop, event_body, session_json
 from tests.support.clock import ManualClock
 from tests.support.unreliable_store import UnreliableStore

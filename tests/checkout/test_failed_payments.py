@@ -6,8 +6,8 @@ import pytest
 
 from orrery.checkout.records import Pending
 from orrery.errors import ItemUnreadable
-from orrery.owner.outbox import Row
 from orrery.ports.processor import Charge
+from orrery.runtime.outbox import Row
 from tests.support.checkout import Shop, session, session_json
 from tests.support.clock import START
 

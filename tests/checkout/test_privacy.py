@@ -6,12 +6,13 @@ from datetime import timedelta
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.checkout.privacy import KEEP_ADDRESSES, Erasure, search_address
+from orrery.checkout.privacy import KEEP_ADDRESSES
 from orrery.checkout.records import Offer
 from orrery.errors import DeliveryFailed, Invalid, StoreUnavailable
-from orrery.owner.outbox import ROW, Outbox
 from orrery.ports.notifier import Message
 from orrery.ports.store import Put
+from orrery.runtime.outbox import ROW, Outbox
+from orrery.runtime.privacy import Erasure, search_address
 from orrery.syntax.email_address import is_email_address
 from tests.support.checkout import Shop, session_json
 from tests.support.clock import START, ManualClock
@@ -110,7 +111,7 @@ async def test_others_are_left_alone(neighbour: str) -> None:
     event = await shop.store.get("event:evt_0")
     assert event is not None
     assert json.loads(event.value)["id"] == "evt_0"
-    assert not (await shop.privacy.export(ANN)).access
+    assert not (await shop.privacy.export(ANN))["access"]
 
 
 async def test_the_sale_stays() -> None:
@@ -156,8 +157,9 @@ async def test_what_is_exported() -> None:
     """An export holds a buyer's records, offers, events and notifications, and nobody else's."""
     shop = await sold(Shop(), ANN, JOANN)
     data = await shop.privacy.export(ANN.upper())
-    assert [len(part) for part in (data.access, data.offers, data.events, data.notifications)] == [1, 1, 1, 1]
-    text = json.dumps([data.access, data.offers, data.events, data.notifications])
+    counts = {"access": 1, "offers": 1, "events": 1, "notifications": 1, "intents": 0}
+    assert [(name, len(found)) for name, found in data.items()] == list(counts.items())
+    text = json.dumps(data)
     assert JOANN not in text
     assert "203.0.113.7" in text
 
@@ -167,7 +169,7 @@ async def test_an_erasure_returns_what_there_was() -> None:
     shop = await sold(Shop(), ANN)
     exported = await shop.privacy.export(ANN)
     assert await shop.privacy.erase(ANN, "asked") == Erasure(exported, {})
-    assert not (await shop.privacy.erase(ANN, "asked")).data.events
+    assert not (await shop.privacy.erase(ANN, "asked")).data["events"]
 
 
 async def test_a_mail_under_way_is_given_up() -> None:
@@ -245,7 +247,7 @@ async def test_a_buyer_who_cannot_be_written_to(address: str) -> None:
     """What was typed on the payment page can be asked for and erased, though no letter could be sent to it."""
     shop = await sold(Shop(), address)
     assert not is_email_address(address)
-    assert len((await shop.privacy.export(search_address(f" {address.upper()} "))).access) == 1
+    assert len((await shop.privacy.export(search_address(f" {address.upper()} ")))["access"]) == 1
     await shop.privacy.erase(search_address(address), "asked")
     assert address.lower() not in await everything(shop)
 
@@ -264,12 +266,12 @@ async def test_client_addresses_are_kept_thirty_days() -> None:
     shop = Shop()
     await shop.checkout_session()
     shop.clock.advance(KEEP_ADDRESSES.total_seconds() - 1)
-    assert await shop.privacy.erase_old_addresses() == 0
+    assert await shop.buyer_data.erase_old_addresses() == 0
     assert "203.0.113.7" in await everything(shop)
     shop.clock.advance(2)
-    assert await shop.privacy.erase_old_addresses() == 1
+    assert await shop.buyer_data.erase_old_addresses() == 1
     assert "203.0.113.7" not in await everything(shop)
-    assert await shop.privacy.erase_old_addresses() == 0
+    assert await shop.buyer_data.erase_old_addresses() == 0
     (offer,) = await shop.entries("offer:")
     assert Offer.model_validate_json(offer.value).price_id == "price_cissp"
     assert timedelta(days=30) == KEEP_ADDRESSES
@@ -286,7 +288,7 @@ async def test_what_is_damaged_is_found_by_its_text() -> None:
     for entry in (letter, event, offer):
         await shop.store.commit([Put(entry.key, entry.value[:-1])])
     told = await shop.privacy.export(ANN)
-    assert (len(told.events), len(told.notifications), len(told.offers)) == (1, 1, 1)
+    assert (len(told["events"]), len(told["notifications"]), len(told["offers"])) == (1, 1, 1)
     await shop.privacy.erase(ANN, "asked")
     assert ANN not in await everything(shop)
     assert await shop.store.get("offer:cs_0") is None
@@ -300,9 +302,9 @@ async def test_a_damaged_offer_does_not_keep_the_others() -> None:
     offer, _ = await shop.entries("offer:")
     await shop.store.commit([Put(offer.key, offer.value[:-1])])
     shop.clock.advance(KEEP_ADDRESSES.total_seconds() + 1)
-    assert await shop.privacy.erase_old_addresses() == 2
+    assert await shop.buyer_data.erase_old_addresses() == 2
     assert "203.0.113.7" not in await everything(shop)
-    assert await shop.privacy.erase_old_addresses() == 0
+    assert await shop.buyer_data.erase_old_addresses() == 0
 
 
 @pytest.mark.parametrize(("asks", "other"), [(KATE, KELVIN), (KELVIN, KATE)])
@@ -310,14 +312,14 @@ async def test_a_letter_that_looks_like_another_is_another(asks: str, other: str
     """Nothing of an address with the Kelvin sign is shown to, or erased for, the one with an ASCII k."""
     shop = await sold(Shop(), other)
     told = await shop.privacy.export(asks)
-    assert not any((told.access, told.events, told.notifications, told.offers))
+    assert not any(told.values())
     await shop.privacy.erase(asks, "asked")
-    assert len((await shop.privacy.export(other)).access) == 1
+    assert len((await shop.privacy.export(other))["access"]) == 1
 
 
 async def test_every_spelling_of_other_letters_is_erased() -> None:
     """A request reaches what was typed with other capitals beyond ASCII, too: nothing personal is left."""
     shop = await sold(Shop(), "jürgen@example.org", "JÜRGEN@example.org")
-    assert len((await shop.privacy.export("jürgen@example.org")).access) == 2
+    assert len((await shop.privacy.export("jürgen@example.org"))["access"]) == 2
     await shop.privacy.erase("jürgen@example.org", "asked")
     assert "rgen@example.org" not in await everything(shop)

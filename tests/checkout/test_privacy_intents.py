@@ -5,13 +5,12 @@ import json
 import pytest
 
 from orrery.adapters.memory import MemoryStore
+from orrery.approvals.chain import LogEntry
 from orrery.errors import ApprovalRefused, Invalid, NotFound, ProcessorRefused
-from orrery.owner.chain import LogEntry
-from orrery.owner.execution import Operation
-from orrery.owner.intents import Intent
 from orrery.ports.store import Delete, Put
 from orrery.runtime.collection import Changes
-from tests.support.approving import Desk
+from orrery.runtime.operations import Intent, Operation
+from tests.support.approving import REMAINS, Desk
 from tests.support.checkout import BUYER, Shop
 from tests.support.clock import ManualClock
 from tests.support.unreliable_store import UnreliableStore
@@ -40,6 +39,13 @@ async def proposed(desk: Desk, email: str = BUYER) -> Intent:
     return await desk.proposed(body={"value": email}, before={"list": [email]}, summary=named, reason=named)
 
 
+async def kept_in(shop: Shop) -> dict[str, str]:
+    """Erase the buyer; return which intents are kept, and why."""
+    erasure = await shop.privacy.erase(BUYER, "asked")
+    assert erasure.kept.keys() <= {"intents"}
+    return {one.name: one.why for one in erasure.kept.get("intents", ())}
+
+
 async def stored(shop: Shop) -> str:
     """Return the whole store as text."""
     return "\n".join(f"{entry.key} {entry.value.decode('utf-8', 'replace')}" for entry in await shop.entries())
@@ -49,7 +55,7 @@ async def test_what_is_exported(shop: Shop) -> None:
     """An export shows each intent that names the address, with what became of it, and nobody else's."""
     intent = await blocked(shop.approving)
     await blocked(shop.approving, NEIGHBOUR)
-    (found,) = json.loads(json.dumps((await shop.privacy.export(BUYER.upper())).intents))
+    (found,) = json.loads(json.dumps((await shop.privacy.export(BUYER.upper()))["intents"]))
     assert (found["id"], found["body"], found["progress"]["state"]) == (intent.id, {"value": BUYER}, "done")
 
 
@@ -63,7 +69,7 @@ async def test_nothing_is_left(shop: Shop) -> None:
     verified = await shop.approving.approvals.verify()
     assert (verified.holds, verified.erased, verified.altered) == (True, (intent.id,), ())
     assert [one.intent.id for one in await shop.approving.approvals.proposals()] == [other.id]
-    assert not (await shop.privacy.export(BUYER)).intents
+    assert not (await shop.privacy.export(BUYER))["intents"]
 
 
 async def test_the_digest_tells_nothing(shop: Shop) -> None:
@@ -79,7 +85,8 @@ async def test_the_processors_words_go_too(shop: Shop) -> None:
     """What the processor said of an intent is erased with it, also where it alone names the address."""
     shop.approving.switches.before = [ProcessorRefused(f"{BUYER} is there.", status=400)]
     await shop.approving.sign(await shop.approving.proposed())
-    assert len((await shop.privacy.erase(BUYER, "asked")).data.intents) == 1
+    erasure = await shop.privacy.erase(BUYER, "asked")
+    assert (len(erasure.data["intents"]), erasure.elsewhere) == (1, (REMAINS,))
     assert BUYER not in await stored(shop)
     assert (await shop.approving.approvals.verify()).holds
 
@@ -87,7 +94,7 @@ async def test_the_processors_words_go_too(shop: Shop) -> None:
 async def test_what_waits_is_kept(shop: Shop) -> None:
     """An intent that waits is kept, and named; it can be signed, and is erased when it is over."""
     intent = await proposed(shop.approving)
-    assert list((await shop.privacy.erase(BUYER, "asked")).kept) == [intent.id]
+    assert list(await kept_in(shop)) == [f"intent {intent.id}"]
     assert (await shop.approving.sign(intent)).state == "done"
     assert not (await shop.privacy.erase(BUYER, "asked")).kept
 
@@ -100,7 +107,7 @@ async def test_what_is_under_way_is_kept(shop: Shop) -> None:
     with pytest.raises(RuntimeError):
         await desk.sign(intent)
     for word in ("under way", "unknown"):
-        assert f"It is {word}" in (await shop.privacy.erase(BUYER, "asked")).kept[intent.id]
+        assert f"It is {word}" in (await kept_in(shop))[f"intent {intent.id}"]
         shop.clock.advance(120)
     await desk.approvals.settle(intent.id)
     assert not (await shop.privacy.erase(BUYER, "asked")).kept
@@ -113,11 +120,11 @@ async def test_a_standing_approval_is_kept_while_it_counts(shop: Shop) -> None:
     await desk.sign(intent)
     desk.switches.after = [RuntimeError("killed")]
     shop.clock.advance(24 * 3600)
-    assert "It is in force" in (await shop.privacy.erase(BUYER, "asked")).kept[intent.id]
+    assert "It is in force" in (await kept_in(shop))[f"intent {intent.id}"]
     with pytest.raises(RuntimeError):
         await desk.approvals.use(intent.id, "cs_1")
     shop.clock.advance(1)
-    assert intent.id in (await shop.privacy.erase(BUYER, "asked")).kept
+    assert f"intent {intent.id}" in await kept_in(shop)
     shop.clock.advance(120)
     await desk.approvals.settle(intent.id)
     assert not (await shop.privacy.erase(BUYER, "asked")).kept
@@ -169,7 +176,7 @@ async def test_an_altered_intent_is_not_erased(shop: Shop) -> None:
     """What was altered is kept: an erasure would take the proof away."""
     intent = await blocked(shop.approving)
     await shop.approving.alter(f"intent:{intent.id}", '"Block', '"Greet')
-    assert "altered" in (await shop.privacy.erase(BUYER, "asked")).kept[intent.id]
+    assert "altered" in (await kept_in(shop))[f"intent {intent.id}"]
 
 
 async def test_an_altered_intent_never_passes_as_erased(shop: Shop) -> None:
@@ -230,17 +237,17 @@ async def test_an_intent_that_cannot_be_read(shop: Shop) -> None:
     for one in (intent, neighbour):
         entry = await shop.approving.stored(f"intent:{one.id}")
         await shop.store.commit([Put(entry.key, entry.value[:-1])])
-    assert len((await shop.privacy.export(BUYER)).intents) == 1
-    kept = (await shop.privacy.erase(BUYER, "asked")).kept
-    assert list(kept) == [intent.id]
-    assert f"intent:{intent.id} cannot be read" in kept[intent.id]
+    assert len((await shop.privacy.export(BUYER))["intents"]) == 1
+    kept = await kept_in(shop)
+    assert list(kept) == [f"intent {intent.id}"]
+    assert f"intent:{intent.id} cannot be read" in kept[f"intent {intent.id}"]
 
 
 async def test_how_far_it_has_come_cannot_be_read(shop: Shop) -> None:
     """An intent is kept while nobody can read how far it has come: something may come of it."""
     intent = await blocked(shop.approving)
     await shop.store.commit([Put(f"approval:{intent.id}", b"{")])
-    assert f"approval:{intent.id} cannot be read" in (await shop.privacy.erase(BUYER, "asked")).kept[intent.id]
+    assert f"approval:{intent.id} cannot be read" in (await kept_in(shop))[f"intent {intent.id}"]
 
 
 async def test_erased_after_it_was_checked() -> None:

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from orrery.errors import StoreUnavailable
-from orrery.owner.outbox import Outbox
-from orrery.owner.watch import OutageWatch
 from orrery.ports.health import Finding
+from orrery.runtime.outbox import Outbox
+from orrery.runtime.watch import OutageWatch
 from tests.support.checkout import OTHER, PRODUCT
 from tests.support.till import Rehearsal
 

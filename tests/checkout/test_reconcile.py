@@ -9,9 +9,9 @@ from orrery.checkout.keys import RECONCILED
 from orrery.checkout.reconcile import WINDOW
 from orrery.checkout.refunds import Discrepancy
 from orrery.errors import ProcessorUnreachable
-from orrery.owner.restored import Restored
 from orrery.ports.processor import Charge, CheckoutSession
 from orrery.ports.store import Entry, Put
+from orrery.runtime.restored import Restored
 from tests.support.checkout import Shop, ids, session, session_json
 from tests.support.clock import START
 

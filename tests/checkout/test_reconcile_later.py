@@ -6,8 +6,8 @@ import pytest
 
 from orrery.checkout.desk import Grant
 from orrery.checkout.records import Pending
-from orrery.owner.restored import RESTORED, Restored
 from orrery.ports.store import Put
+from orrery.runtime.restored import RESTORED, Restored
 from tests.support.checkout import BUYER, PRODUCT, Shop, session, session_json
 from tests.support.clock import START
 

@@ -8,9 +8,9 @@ import pytest
 from orrery.checkout.records import Reversal
 from orrery.checkout.refunds import Discrepancy
 from orrery.errors import ItemUnreadable
-from orrery.owner.restored import RESTORED, Restored
 from orrery.ports.processor import Charge, ChargeEvent, Dispute
 from orrery.ports.store import Put
+from orrery.runtime.restored import RESTORED, Restored
 from tests.support.checkout import Shop, ids, session, session_json
 from tests.support.clock import START
 

@@ -8,7 +8,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.checkout import probe
 from orrery.checkout.refusals import SEVERAL
 from orrery.errors import Invalid, StoreUnavailable
-from orrery.owner.outbox import Row
+from orrery.runtime.outbox import Row
 from tests.support.checkout import SIGNING_SECRET, Shop, event_body, session_json, signed
 from tests.support.clock import START, ManualClock
 from tests.support.events import Post

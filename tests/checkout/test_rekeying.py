@@ -17,9 +17,9 @@ from orrery.checkout import keys
 from orrery.checkout.desk import Grant
 from orrery.checkout.rekeying import rekey_imports
 from orrery.errors import Invalid, NotFound, RecordUnreadable, StoreUnavailable
-from orrery.owner.outbox import Outbox
-from orrery.owner.references import References, ReferringNotifier
 from orrery.ports.store import Entry, Put, Store
+from orrery.runtime.outbox import Outbox
+from orrery.runtime.references import References, ReferringNotifier
 from tests.support.checkout import INDEX_KEY, PRODUCT, Shop, record, stored_access
 from tests.support.clock import START, ManualClock
 from tests.support.killed import Fuse, FusedStore, Killed
@@ -157,8 +157,8 @@ async def test_nothing_computable_is_left_by_an_erasure() -> None:
     await shop.privacy.erase("ann@example.org", "asked")
     stored = "\n".join(texts(await shop.entries()))
     assert FORMER["ann"].removeprefix("import_") not in stored
-    assert keys.imported(FORMER["ann"], INDEX_KEY) in stored
-    assert keys.imported(FORMER["ann"], b"another key") not in stored
+    assert keys.line_id(FORMER["ann"], INDEX_KEY) in stored
+    assert keys.line_id(FORMER["ann"], b"another key") not in stored
 
 
 async def test_journal_goes_along(shop: Shop) -> None:
@@ -329,7 +329,7 @@ async def test_endless_changes_end_in_an_error(tmp_path: Path) -> None:
 
 async def test_import_by_an_earlier_release_after_a_rollback(shop: Shop) -> None:
     """What an earlier release imports anew after a rollback gets a random id too; the first row stays known."""
-    line = keys.imported(FORMER["ann"], INDEX_KEY)
+    line = f"{keys.IMPORTED}{keys.line_id(FORMER['ann'], INDEX_KEY)}"
     known = await shop.store.get(line)
     assert known
     again = record(FORMER["ann"], email="ann@example.org", granted_by="import", granted_at=START)

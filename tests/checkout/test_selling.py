@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from orrery.checkout.catalogue import Product
+from orrery.checkout.errors import NotPreflighted
 from orrery.checkout.params import session_parameters
 from orrery.checkout.records import Offer
 from orrery.checkout.service import CreatedSession, Purchase
-from orrery.errors import NotConfigured, NotFound, NotPreflighted
+from orrery.errors import NotConfigured, NotFound
 from orrery.ports.store import Put
 from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS
 from tests.support.till import Rehearsal

@@ -10,11 +10,11 @@ from anyio.lowlevel import checkpoint
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.catalogue import ProductKey
+from orrery.checkout.errors import KeyReused
 from orrery.checkout.params import session_parameters
 from orrery.checkout.records import Offer
 from orrery.checkout.service import DEADLINE, CreatedSession, Purchase
 from orrery.errors import (
-    KeyReused,
     NotConfigured,
     NotFound,
     ProcessorError,

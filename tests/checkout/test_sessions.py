@@ -4,8 +4,8 @@ import pytest
 
 from orrery.checkout.sessions import Sessions
 from orrery.errors import NotFound
-from orrery.owner.references import References
 from orrery.ports.store import Put
+from orrery.runtime.references import References
 from tests.support.checkout import INDEX_KEY, Shop, record, session_json
 
 pytestmark = pytest.mark.anyio

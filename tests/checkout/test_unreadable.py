@@ -11,10 +11,10 @@ from orrery.checkout.desk import Grant
 from orrery.checkout.privacy import KEEP_ADDRESSES
 from orrery.checkout.sales import Sales
 from orrery.errors import OrreryError, RecordUnreadable
-from orrery.owner import outbox
-from orrery.owner.lease import Lease
-from orrery.owner.restored import last_restore
 from orrery.ports.store import Put
+from orrery.runtime import outbox
+from orrery.runtime.lease import Lease
+from orrery.runtime.restored import last_restore
 from tests.support.checkout import BUYER, OTHER, PRODUCT, Shop, metadata_of, record, session_json
 from tests.support.damaged import CLICK, DAMAGES, Action, World, cut
 from tests.support.items import gathered
@@ -93,7 +93,7 @@ async def covered(world: World) -> None:
 async def old_addresses(world: World) -> None:
     """Erase the client addresses that are due."""
     world.shop.clock.advance(KEEP_ADDRESSES.total_seconds() + 1)
-    await world.shop.privacy.erase_old_addresses()
+    await world.shop.buyer_data.erase_old_addresses()
 
 
 def grant(session_id: str | None = None) -> Grant:

@@ -300,17 +300,26 @@ async def test_either_secret_of_a_rotation() -> None:
         assert await shop.webhook.receive(body, signed(body, shop.clock.now(), secret)) == "foreign"
 
 
-@pytest.mark.parametrize("error", [StoreUnavailable("full"), OutcomeUnknown("lost", "id")])
-async def test_a_store_that_fails_is_told_upwards(error: StoreError) -> None:
+@pytest.mark.parametrize("errors", [[StoreUnavailable("full")], [OutcomeUnknown("lost", "id")] * 2])
+async def test_a_store_that_fails_is_told_upwards(errors: list[StoreError]) -> None:
     """A failing commit reaches the caller, nothing is half written, and the event's repeat grants."""
     shop, store = unreliable()
     await shop.offered("cs_1")
     before = await shop.entries()
-    store.commit_errors = [error]
-    with pytest.raises(type(error)):
+    store.commit_errors = [*errors]
+    with pytest.raises(type(errors[0])):
         await shop.receive("evt_1", session_json())
     assert await shop.entries() == before
     assert await shop.receive("evt_1", session_json()) == "granted"
+
+
+async def test_a_lost_answer_is_asked_for_once_more() -> None:
+    """When the store's answer is lost, it is asked once more, and the processor need not send the event again."""
+    shop, store = unreliable()
+    await shop.offered("cs_1")
+    store.commit_errors = [OutcomeUnknown("lost", "id")]
+    assert await shop.receive("evt_1", session_json()) == "granted"
+    assert ids(await shop.told()) == ["buyer-cs_1", "owner-cs_1"]
 
 
 async def test_a_store_that_cannot_be_read() -> None:

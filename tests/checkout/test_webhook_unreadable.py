@@ -13,8 +13,8 @@ from orrery.checkout import probe
 from orrery.checkout.desk import Grant
 from orrery.checkout.raw_events import ERASED_EVENT
 from orrery.errors import Invalid, StoreUnavailable
-from orrery.owner.outbox import Row
 from orrery.ports.store import Put
+from orrery.runtime.outbox import Row
 from tests.support.checkout import PRODUCT, Shop, event_body, ids, session_json, signed
 from tests.support.clock import START, ManualClock
 from tests.support.events import Post

@@ -11,7 +11,7 @@ import pytest
 
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore, create
-from orrery.owner.progress import UNDER_WAY
+from orrery.approvals.progress import UNDER_WAY
 from tests.support.approval_worker import approvals_over
 from tests.support.soak import rounds
 from tests.support.ssh_keys import make_key

@@ -12,7 +12,12 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from orrery.adapters.sqlite import create
-from orrery.app import opened
+from orrery.app.composition import opened
+from orrery.app.settings import Secrets, settings_from
+from orrery.app.settings.model import file_model, sections_of
+from orrery.app.settings.secrets import secret_names
+from orrery.approvals.chain import LogEntry
+from orrery.approvals.progress import Progress, Use
 from orrery.checkout.creation_health import CreationOutage
 from orrery.checkout.drift import DriftResult
 from orrery.checkout.proxy_health import ProxySighting
@@ -28,37 +33,33 @@ from orrery.checkout.records import (
     RefusedWebhooks,
     UnreadableEvent,
 )
+from orrery.checkout.settings import ProductSettings
 from orrery.fraud.records import LastSearch
 from orrery.live.records import Active, LastError, Pages, RefreshOutcome
-from orrery.owner import outbox
-from orrery.owner.baseline import Alarm, Announcement, Baseline
-from orrery.owner.chain import LogEntry
-from orrery.owner.intents import Intent
-from orrery.owner.progress import Progress, Use
+from orrery.live.settings import PageSettings
+from orrery.runtime import outbox
+from orrery.runtime.operations import Intent
+from orrery.runtime.settings import StoreSettings
 from orrery.sandbox.faults import KINDS
-from orrery.settings import Secrets, Settings
-from orrery.settings.model import PageSettings, ProductSettings, StoreSettings
+from orrery.secrets.baseline import Alarm, Announcement, Baseline
 from tests.docs.documents import ROOT
 from tests.docs.tables import REFERENCE, code, names, rows, sections
 from tests.support.commands import Parameter, commands
+from tests.support.errors import kinds_of_errors
 
 SETTINGS = sections("settings.md")
 COMMANDS = sections("commands.md")
 OPERATIONS = sections("operations.md")
 RECORDS = sections("events-and-records.md")
 
-TABLES: dict[str, type[BaseModel]] = {
-    name: field.annotation
-    for name, field in Settings.model_fields.items()
-    if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
-}
+TABLES = sections_of("site")
 PROBLEM = re.compile(r'(?:Problem\(\s*|Error, |errors\.\w+, )(?P<status>\d{3}), "(?P<tag>[a-z-]+)"')
 
 
 async def openapi(folder: Path) -> dict[str, Any]:
     """Return the description of the public operations, as the private listener gives it."""
-    settings = Settings(store=StoreSettings(path=folder / "orrery.db"))
-    create(settings.store.path)
+    settings = settings_from({}, folder)
+    create(settings[StoreSettings].path)
     async with opened(settings, Secrets()) as orrery:
         _, private = orrery.apps()
         transport = httpx2.ASGITransport(app=private)
@@ -91,6 +92,7 @@ def raised_problems() -> set[tuple[str, str]]:
     folders = (ROOT / "src/orrery/edge", ROOT / "src/orrery/checkout", ROOT / "src/orrery/live")
     sources = [path.read_text() for folder in folders for path in folder.glob("*.py")]
     found = {(match["status"], match["tag"]) for text in sources for match in PROBLEM.finditer(text)}
+    found |= {(str(kind.http_status), kind.tag) for kind in kinds_of_errors()}
     return found | {("404", "not-found"), ("405", "method-not-allowed")}
 
 
@@ -129,12 +131,16 @@ def test_every_section_of_the_settings_is_documented() -> None:
         *((f"[{name}]", model) for name, model in TABLES.items()),
         ("[[checkout.products]]", ProductSettings),
         ("[[live.pages]]", PageSettings),
-        ("Secret files", Secrets),
     ],
 )
 def test_every_setting_is_documented(title: str, model: type[BaseModel]) -> None:
     """A section names each key of its table, and no other."""
     assert names(SETTINGS[title]) == set(model.model_fields) - {"products", "pages"}
+
+
+def test_every_secret_is_documented() -> None:
+    """The section about the secret files names each secret, and no other."""
+    assert names(SETTINGS["Secret files"]) == set(secret_names())
 
 
 @pytest.mark.parametrize(
@@ -166,7 +172,7 @@ def _plain(default: object) -> object:
 
 def test_the_top_of_the_settings_is_documented() -> None:
     """The keys outside all tables are documented, and they are all."""
-    assert names(SETTINGS["The top of the file"]) == set(Settings.model_fields) - set(TABLES)
+    assert names(SETTINGS["The top of the file"]) == set(file_model("site").model_fields) - set(TABLES)
 
 
 def test_every_operation_and_status_is_documented(tmp_path: Path) -> None:

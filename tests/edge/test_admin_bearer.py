@@ -14,10 +14,10 @@ from orrery.edge.auth import (
     AdminBearer,
     GuessLimiter,
     hashed,
-    sendable,
 )
 from orrery.edge.problems import Problem
 from orrery.errors import Invalid
+from orrery.syntax.admin_password import sendable
 from tests.support.clock import ManualClock, settled
 from tests.support.requests import request
 from tests.support.waiting import PATIENCE

@@ -10,6 +10,7 @@ from orrery.edge.http import private_app, public_app
 from orrery.edge.metrics import Metrics
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.ports.health import Finding
+from orrery.secrets.routes import secrets_router
 from tests.support.clock import ManualClock
 from tests.support.panels import owner_page
 from tests.support.requests import client_of
@@ -59,7 +60,7 @@ def apps(*parts: Finding, metrics: Metrics | None = None) -> tuple[FastAPI, Fast
     """Return both apps over parts in that state."""
     metrics = metrics or Metrics()
     public = public_app([router()], [], found(*parts), metrics)
-    return public, private_app(public, found(*parts), metrics, undelivered, owner_page(ManualClock()))
+    return public, private_app(public, found(*parts), metrics, undelivered, [owner_page(ManualClock()).router()])
 
 
 @pytest.mark.parametrize(
@@ -106,8 +107,7 @@ async def test_fingerprints_of_what_is_in_memory() -> None:
     """The private app shows what it is given of the secrets, and no cache keeps it."""
     shown = {"keyed_by": "0123456789ab", "secrets": {"push_token": None}}
     public = apps(WELL)[0]
-    page = owner_page(ManualClock())
-    private = private_app(public, found(WELL), Metrics(), undelivered, page, lambda: shown)
+    private = private_app(public, found(WELL), Metrics(), undelivered, [secrets_router(lambda: shown)])
     async with client_of(private) as client:
         answer = await client.get("/secrets")
     assert (answer.json(), answer.headers["cache-control"]) == (shown, "no-store")
@@ -219,7 +219,7 @@ async def test_a_store_that_is_gone() -> None:
         raise StoreUnavailable("disk sda1")
 
     public, _ = apps(WELL)
-    private = private_app(public, found(WELL), Metrics(), gone, owner_page(ManualClock()))
+    private = private_app(public, found(WELL), Metrics(), gone, [owner_page(ManualClock()).router()])
     async with client_of(private) as client:
         answer = await client.get("/metrics")
     assert (answer.status_code, answer.json()["error"]) == (503, "store-unavailable")

@@ -22,7 +22,7 @@ async def undelivered() -> dict[str, int]:
 async def test_no_redirect_to_the_named_host(listener: str) -> None:
     """An address with a slash too many is not found; it is not sent on to the host that the request names."""
     public = public_app([APIRouter()], [], found(), Metrics())
-    private = private_app(public, found(), Metrics(), undelivered, owner_page(ManualClock()))
+    private = private_app(public, found(), Metrics(), undelivered, [owner_page(ManualClock()).router()])
     app, host = (public, "elsewhere.example") if listener == "public" else (private, "localhost")
     async with client_of(app, host=host) as client:
         answer = await client.get("/healthz/")

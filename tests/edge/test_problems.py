@@ -1,12 +1,15 @@
 """The one place where errors become responses (decision 3)."""
 
 import json
+from typing import ClassVar
 
 import pytest
 from starlette.exceptions import HTTPException
 
 from orrery import errors
+from orrery.checkout.errors import EventIdReused, KeyReused, NotPreflighted
 from orrery.edge.problems import Problem, problem_of, show_error, show_http_exception, show_problem
+from tests.support.errors import kinds_of_errors
 from tests.support.requests import request
 
 pytestmark = pytest.mark.anyio
@@ -16,8 +19,8 @@ INSIDE = "internal: disk sda1"
 TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (errors.Invalid("A sentence."), 400, "invalid-request"),
     (errors.NotFound("A sentence."), 404, "not-found"),
-    (errors.KeyReused("A sentence."), 409, "idempotency-key-reused"),
-    (errors.EventIdReused("A sentence."), 400, "invalid-request"),
+    (KeyReused("A sentence."), 409, "idempotency-key-reused"),
+    (EventIdReused("A sentence."), 400, "invalid-request"),
     (errors.ApprovalRefused("A sentence."), 400, "invalid-request"),
     (errors.Overtaken("A sentence."), 400, "invalid-request"),
     (errors.StoreMissing(INSIDE), 503, "store-unavailable"),
@@ -25,11 +28,13 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (errors.OutcomeUnknown(INSIDE, "id"), 503, "store-unavailable"),
     (errors.RecordUnreadable(INSIDE), 503, "store-unavailable"),
     (errors.ProcessorRefused(INSIDE, status=400), 502, "processor-refused"),
+    (errors.OperationRefused(INSIDE), 500, "internal"),
+    (errors.OperationUnanswered(INSIDE, may_arrive=True), 500, "internal"),
     (errors.PartlyDone(INSIDE), 500, "internal"),
     (errors.ProcessorUnreachable(INSIDE, same_key=True), 503, "processor-unreachable"),
     (errors.ItemUnreadable("checkout.session", None, ("id",)), 503, "processor-unreachable"),
     (errors.NotConfigured(INSIDE), 503, "not-configured"),
-    (errors.NotPreflighted(INSIDE), 503, "not-preflighted"),
+    (NotPreflighted(INSIDE), 503, "not-preflighted"),
     (errors.AnalyticsFailed(INSIDE, cause="server"), 500, "internal"),
     (errors.TrackerFailed(INSIDE), 500, "internal"),
     (errors.DeliveryFailed(INSIDE, permanent=True), 500, "internal"),
@@ -46,16 +51,24 @@ def test_each_error_has_its_answer(error: errors.OrreryError, status: int, tag: 
     assert INSIDE not in problem.message
 
 
-def leaves(kind: type[errors.OrreryError]) -> set[type[errors.OrreryError]]:
-    """Return the kinds below a kind that errors.py defines, itself included."""
-    below = {one for one in kind.__subclasses__() if one.__module__ == errors.__name__}
-    return {kind}.union(*(leaves(one) for one in below))
-
-
 def test_no_error_is_forgotten() -> None:
     """The table above names every error that there is, but for the abstract ones."""
     named = {type(error) for error, _, _ in TABLE}
-    assert leaves(errors.OrreryError) - named == {errors.StoreError, errors.ProcessorError}
+    assert kinds_of_errors() - named == {errors.StoreError, errors.ProcessorError, errors.OperationFailed}
+
+
+@pytest.mark.parametrize(("answered", "says"), [(418, INSIDE), (507, "Something went wrong on our side.")])
+def test_an_error_that_a_domain_adds(answered: int, says: str) -> None:
+    """Its class says how it is answered, and no more than a caller's own mistake is told."""
+
+    class Added(errors.OrreryError):
+        """An error of a domain."""
+
+        http_status: ClassVar[int] = answered
+        tag: ClassVar[str] = "added"
+
+    problem = problem_of(Added(INSIDE))
+    assert (problem.status, problem.tag, problem.message) == (answered, "added", says)
 
 
 @pytest.mark.parametrize(("error", "status", "tag"), TABLE)

@@ -2,12 +2,12 @@
 
 import pytest
 
+from orrery.approvals.progress import UNDER_WAY, Progress
 from orrery.errors import Invalid, OrreryError, ProcessorRefused, ProcessorUnreachable
 from orrery.fraud.entries import BlocklistValue
 from orrery.fraud.incidents import Incident
-from orrery.owner.intents import Intent
-from orrery.owner.progress import UNDER_WAY, Progress
 from orrery.ports.store import Delete, Put
+from orrery.runtime.operations import Intent
 from tests.support.fraud import ADDRESS, EMAIL, Shop
 
 pytestmark = pytest.mark.anyio

@@ -9,9 +9,9 @@ import pytest
 from orrery.errors import Invalid, ItemUnreadable, NotConfigured, NotFound, ProcessorUnreachable
 from orrery.fraud.clusters import Trait
 from orrery.fraud.entries import BlocklistValue
-from orrery.owner.intents import Intent
 from orrery.ports.processor import split_unreadable
 from orrery.ports.store import Put
+from orrery.runtime.operations import Intent
 from tests.support.fraud import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop
 
 pytestmark = pytest.mark.anyio

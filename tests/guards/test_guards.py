@@ -20,7 +20,7 @@ GUARDS = {
     "checkout/selling.py": ["tests/checkout/test_selling.py"],
     "checkout/trials.py": ["tests/checkout/test_preflight.py", "tests/checkout/test_preflight_forged.py"],
     "edge/auth.py": ["tests/edge/test_admin_bearer.py"],
-    "edge/owner_page.py": ["tests/edge/test_owner_page.py"],
+    "owner_page/page.py": ["tests/owner_page/test_page.py"],
     "fraud/clusters.py": ["tests/fraud/test_clusters.py::test_three_within_five_minutes_are_flagged"],
     "fraud/entries.py": ["tests/fraud/test_entries.py"],
     "fraud/screening.py": ["tests/fraud/test_screening.py"],
@@ -29,8 +29,8 @@ GUARDS = {
     "live/freshness.py": ["tests/live/test_freshness.py"],
     "live/quota.py": ["tests/live/test_quota.py"],
     "live/refresh.py": ["tests/live/test_refresh.py"],
-    "owner/baseline.py": ["tests/owner/test_baseline.py"],
-    "owner/secrets_check.py": ["tests/owner/test_secrets_check.py"],
+    "secrets/baseline.py": ["tests/secrets/test_baseline.py"],
+    "secrets/check.py": ["tests/secrets/test_check.py"],
 }
 """Which tests guard which file."""
 
@@ -116,8 +116,8 @@ MUTATIONS = [
     Mutation(
         "the raw event under a known id is written over",
         "checkout/raw_events.py",
-        "        return Changes([Put(key, body, KEEP_EVENTS)], [Absent(key)])\n",
-        "        return Changes([Put(key, body, KEEP_EVENTS)])\n",
+        "        return self._events.added(event_id, body)\n",
+        "        return Changes([self._events.put(event_id, body)])\n",
     ),
     Mutation(
         "junk at the webhook is told as a wrong secret",
@@ -168,9 +168,7 @@ MUTATIONS = [
         "\n",
     ),
     Mutation("an erased one is granted again", "checkout/fulfilment.py", 'return AccessVerdict("erased")', "pass"),
-    Mutation(
-        "an approval covers a visitor's", "checkout/operations.py", "keys.offer(session_id)", 'keys.offer("")'
-    ),
+    Mutation("an approval covers a visitor's", "checkout/operations.py", "entry(session_id)", 'entry("")'),
     Mutation(
         "a preflight asks under the key in its record",
         "checkout/trials.py",
@@ -306,7 +304,7 @@ MUTATIONS = [
     ),
     Mutation(
         "the owner's page asks for no password",
-        "edge/owner_page.py",
+        "owner_page/page.py",
         "        if not await self._password.admits(request):\n",
         "        if False:\n",
     ),
@@ -324,31 +322,31 @@ MUTATIONS = [
     ),
     Mutation(
         "another secret than before is no news",
-        "owner/baseline.py",
+        "secrets/baseline.py",
         '        return "changed"\n    return "mode"',
         '        return None\n    return "mode"',
     ),
     Mutation(
         "a secret that is gone is no news",
-        "owner/baseline.py",
+        "secrets/baseline.py",
         "    if trouble := _LOST.get(observed.state):\n",
         "    if trouble := None:\n",
     ),
     Mutation(
         "an announced rotation covers a wipe",
-        "owner/baseline.py",
+        "secrets/baseline.py",
         '"removed" if context.announced.removal and trouble',
         '"removed" if trouble',
     ),
     Mutation(
         "what the process holds is not compared with what lies there",
-        "owner/baseline.py",
+        "secrets/baseline.py",
         '    if observed.place == "" or context.held == (observed.fingerprint or None):\n',
         "    if True:\n",
     ),
     Mutation(
         "nobody looks at what lies there",
-        "owner/secrets_check.py",
+        "secrets/check.py",
         "        observations = await self._settled_observations()\n",
         '        observations = dict.fromkeys(self.uses, SecretObservation("unknown"))\n',
     ),

@@ -14,10 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app import opened
+from orrery.app.composition import opened
+from orrery.app.settings import load
+from orrery.approvals.approvals import Approvals
+from orrery.approvals.intents import NAMESPACE
+from orrery.fraud.domain import FraudDomain
 from orrery.fraud.entries import BlocklistValue
-from orrery.owner.intents import NAMESPACE
-from orrery.settings import load
+from orrery.ports.clock import Clock
 from tests.support.deployment import Deployment, beside_a_sandbox
 from tests.support.program import run_orrery
 from tests.support.ssh_keys import fingerprint, make_key, public_half, ssh_signed
@@ -42,7 +45,7 @@ class Desk:
 
     async def _propose(self, address: str, reason: str) -> str:
         async with opened(*load(self.shop.config)) as orrery:
-            return (await orrery.fraud.screening.block([BlocklistValue("address", address)], reason)).id
+            return (await orrery[FraudDomain].screening.block([BlocklistValue("address", address)], reason)).id
 
     def blocked(self) -> list[str]:
         """Return the addresses on the processor's list."""
@@ -77,7 +80,7 @@ class Desk:
 
     async def _last_in_log(self) -> tuple[str, str]:
         async with opened(*load(self.shop.config)) as orrery:
-            *_, entry = [entry async for entry in orrery.approvals.log.entries()]
+            *_, entry = [entry async for entry in orrery[Approvals].log.entries()]
         assert entry is not None
         return entry.kind, entry.note
 
@@ -87,7 +90,7 @@ class Desk:
 
     async def _state(self, intent_id: str) -> str:
         async with opened(*load(self.shop.config)) as orrery:
-            return (await orrery.approvals.proposal(intent_id)).in_words(orrery.clock.now())
+            return (await orrery[Approvals].proposal(intent_id)).in_words(orrery[Clock].now())
 
 
 @pytest.fixture(scope="module")

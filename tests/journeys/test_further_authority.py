@@ -18,28 +18,25 @@ from typer.testing import CliRunner, Result
 
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.movable_clock import MovableClock
-from orrery.adapters.public_counter import HttpCounter
 from orrery.adapters.public_shop import HttpShop
 from orrery.adapters.sqlite import create
-from orrery.adapters.stripe.reads import StripeReads
-from orrery.adapters.stripe.writes import StripeWrites
-from orrery.app.adapters import (
-    analytics_of,
-    heartbeat_of,
-    notifiers_of,
-    processor_connection,
-    tracker_of,
-    trust_of,
-)
-from orrery.cli.live import group
+from orrery.app.adapters import Adapters
+from orrery.app.runner import runner_of
+from orrery.app.settings import Secrets, Settings, load
 from orrery.errors import DeliveryFailed, OrreryError
+from orrery.live.cli.live import group
+from orrery.live.settings import Monitor
 from orrery.ports.analytics import Analytics
-from orrery.ports.notifier import Message
+from orrery.ports.counter import Counter
+from orrery.ports.heartbeat import Heartbeat
+from orrery.ports.notifier import Message, Notifiers
+from orrery.ports.processor import ProcessorReads, ProcessorWrites
+from orrery.ports.tracker import Tracker
+from orrery.runtime.settings import TlsSettings
 from orrery.sandbox.analytics.config import TOKEN_PATH
 from orrery.sandbox.analytics.key import config_of, service_account_key
 from orrery.sandbox.app import EVERYTHING, SandboxConfig, create_app
 from orrery.sandbox.tracker import REPOSITORY
-from orrery.settings import Secrets, Settings, load
 from orrery.trust import Trust
 from tests.support.certificates import Authority, make_authority, server_context
 from tests.support.program import run_orrery
@@ -98,6 +95,8 @@ base_url = "{url}"
 tracker = "github"
 github_url = "{url}/tracker"
 repository = "{repository}"
+[heartbeat]
+url = "{url}/api/stats"
 [push]
 url = "{url}/push"
 topic = "owner"
@@ -112,30 +111,24 @@ class Deployment:
     settings: Settings
     secrets: Secrets
 
-    @property
-    def trust(self) -> Trust:
-        """Whose certificates it believes."""
-        return trust_of(self.settings)
+    def __post_init__(self) -> None:
+        self.port = Adapters(self.settings, self.secrets, SystemClock()).port
 
     async def account(self) -> None:
         """Ask the processor by its library."""
-        await StripeReads(processor_connection(self.settings, self.secrets, self.trust)).get_account()
+        await self.port(ProcessorReads).get_account()
 
     async def patch(self) -> None:
         """Ask the processor for what its library has not."""
-        writes = StripeWrites(processor_connection(self.settings, self.secrets, self.trust))
-        await writes.update_account({"business_profile.name": "Northwind"})
-
-    def _analytics(self, trust: Trust) -> Analytics:
-        return analytics_of(self.settings, self.secrets, SystemClock(), trust)
+        await self.port(ProcessorWrites).update_account({"business_profile.name": "Northwind"})
 
     async def token(self) -> None:
         """Mint a token."""
-        await self._analytics(self.trust).check()
+        await self.port(Analytics).check()
 
     async def report(self) -> None:
         """Ask for a report, with a token."""
-        await self._analytics(self.trust).active_users(deadline=PATIENCE)
+        await self.port(Analytics).active_users(deadline=PATIENCE)
 
     async def push(self) -> None:
         """Send a push."""
@@ -143,27 +136,27 @@ class Deployment:
 
     async def notify(self, channel: str) -> None:
         """Send a message."""
-        notifiers = {**notifiers_of(self.settings, self.secrets, SystemClock(), self.trust)}
-        await {str(name): one for name, one in notifiers.items()}[channel].send(LETTER)
+        await self.port(Notifiers).by_channel[channel].send(LETTER)
 
     async def tracker(self) -> None:
         """Look for an issue."""
-        await tracker_of(self.settings, self.secrets, SystemClock(), self.trust).find_open("realtime-degraded")
+        await self.port(Tracker).find_open("realtime-degraded")
 
     async def heartbeat(self) -> None:
         """Tell the watcher."""
-        await heartbeat_of(f"{self.settings.monitor_url}/api/stats", self.trust).send()
+        await self.port(Heartbeat).send()
 
     async def counter(self) -> None:
         """Read the counter as the monitor does."""
         with capture_logs() as logged:
-            read = await HttpCounter(self.settings.monitor_url, self.trust).read("site")
+            read = await self.port(Counter).read("site")
         if read is None:
             raise OrreryError(str(logged))
 
     async def shop(self) -> None:
         """Start a session as `orrery checkout verify` does."""
-        shop = HttpShop(self.settings.monitor_url, self.trust)
+        trust = Trust(self.settings[TlsSettings].ca_file)
+        shop = HttpShop(self.settings[Monitor].base_url or "", trust)
         started = await shop.start(product_type="cert", vendor_slug="v", cert_code="c", key="k")
         if started.session_id is None:
             raise OrreryError(started.why)
@@ -288,7 +281,7 @@ def test_the_mail_client_believes_it(vendors: Vendors, authority: Authority, sec
 
 def refreshed(*words: str) -> Result:
     """Return what came of `orrery live refresh`."""
-    return CliRunner().invoke(group, ["refresh", *words], env={"ADMIN_PASSWORD": "open sesame"})
+    return CliRunner().invoke(group, ["refresh", *words], obj=runner_of, env={"ADMIN_PASSWORD": "open sesame"})
 
 
 def test_the_refresh_by_hand_believes_it(

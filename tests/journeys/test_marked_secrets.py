@@ -11,9 +11,9 @@ from uuid import uuid4
 import httpx2
 import pytest
 
-from orrery.app import opened
-from orrery.checkout.lookup import index_key
-from orrery.settings import load
+from orrery.app.composition import opened
+from orrery.app.settings import load
+from orrery.runtime.index_key import index_key
 from tests.support.deployment import CounterSettings, Deployment, Product
 from tests.support.live_counter import GUIDED, INTEL, REFRESH, LiveCounter
 from tests.support.marked import ADMIN_PASSWORD, MARK, SECRETS, assert_unmarked, mark_in

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.cli.notifications import TITLE
+from orrery.app.cli.notifications import TITLE
 from tests.support.deployment import Deployment, beside_a_sandbox
 from tests.support.marked import assert_unmarked
 

@@ -10,7 +10,7 @@ import uvicorn
 import uvloop
 from starlette.responses import PlainTextResponse
 
-from orrery.cli.supervision import EndedUnexpectedlyError, run_together
+from orrery.app.cli.supervision import EndedUnexpectedlyError, run_together
 from orrery.edge.listeners import bind
 from tests.support.deployment import Deployment
 from tests.support.waiting import PATIENCE

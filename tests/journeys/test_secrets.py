@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from orrery.owner.baseline import EVERY
-from orrery.owner.secret_alerts import TRAP
+from orrery.secrets.alerts import TRAP
+from orrery.secrets.baseline import EVERY
 from tests.support.deployment import CounterSettings, Deployment, beside_a_sandbox, stop
 from tests.support.live_counter import LiveCounter
 from tests.support.marked import ADMIN_PASSWORD, MARK, SECRETS, assert_unmarked

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orrery.checkout.creation_health import OVER_AFTER
-from orrery.owner.watch import EVERY
+from orrery.runtime.watch import EVERY
 from tests.support.deployment import Deployment, beside_a_sandbox
 from tests.support.marked import assert_unmarked
 from tests.support.sandbox import SESSIONS

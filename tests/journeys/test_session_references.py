@@ -10,9 +10,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from orrery.app import opened
+from orrery.app.composition import opened
+from orrery.app.settings import load
 from orrery.ports.health import Finding
-from orrery.settings import load
+from orrery.runtime.findings import Findings
+from orrery.runtime.jobs import Workers
 from tests.support.deployment import Deployment
 from tests.support.marked import ADMIN_PASSWORD
 from tests.support.sandbox import SESSIONS
@@ -239,8 +241,8 @@ def test_readiness_of_a_failing_job(journey: Journey) -> None:
 
     async def findings() -> list[Finding]:
         async with opened(settings, secrets) as orrery:
-            orrery.workers.failing["reconcile"] = f"The record access:{journey.sold} cannot be read."
-            return [one for one in await orrery.findings.all() if one.part == "job: reconcile"]
+            orrery[Workers].failing["reconcile"] = f"The record access:{journey.sold} cannot be read."
+            return [one for one in await orrery[Findings].all() if one.part == "job: reconcile"]
 
     (found,) = asyncio.run(findings())
     assert journey.shop.reference(journey.sold) in found.why

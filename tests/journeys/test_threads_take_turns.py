@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from orrery.cli.serve import TURN
+from orrery.app.cli.serve import TURN
 from tests.support.deployment import Deployment, beside_a_sandbox
 from tests.support.waiting import PATIENCE
 
@@ -12,8 +12,8 @@ _SERVE = """
 import os, signal, sys
 from pathlib import Path
 import uvloop
-from orrery.cli.serve import serve
-from orrery.cli.services import configured
+from orrery.app.cli.serve import serve
+from orrery.app.cli.services import configured
 
 def ready():
     print("turn", sys.getswitchinterval())

@@ -9,13 +9,14 @@ from datetime import datetime, timedelta
 import pytest
 
 from orrery.adapters.memory import MemoryStore
+from orrery.edge.auth import GuessLimiter
 from orrery.live.domain import LiveDomain, LivePlan
 from orrery.live.monitor import EVERY
 from orrery.live.quota import Limits
 from orrery.live.routes import PATH
-from orrery.owner.outbox import Outbox
-from orrery.owner.tasks import Tasks
 from orrery.ports.counter import PublicCount, Scope
+from orrery.runtime.outbox import Outbox
+from orrery.runtime.tasks import Tasks
 from tests.support.analytics import MemoryAnalytics, failure
 from tests.support.clock import ManualClock, settled
 from tests.support.monitored import DEGRADED, WELL_AGAIN
@@ -74,7 +75,15 @@ class Station:
         """Run the service while the block lasts."""
         reads = OwnReads()
         live = LiveDomain(
-            self.store, self.clock, self.analytics, reads, self.tracker, self.plan, Tasks(), holder="one"
+            self.store,
+            self.clock,
+            self.analytics,
+            reads,
+            self.tracker,
+            self.plan,
+            Tasks(),
+            holder="one",
+            wrong_passwords=GuessLimiter(self.clock),
         )
         reads.live = live
         async with at_work(self.store, self.clock, [*live.parts().jobs]):

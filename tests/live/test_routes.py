@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 from orrery.adapters.github import GitHubTracker
 from orrery.adapters.memory import MemoryStore
 from orrery.adapters.public_counter import HttpCounter
+from orrery.edge.auth import GuessLimiter
 from orrery.edge.fast import FastReads
 from orrery.edge.http import public_app
 from orrery.edge.metrics import Metrics
@@ -23,8 +24,8 @@ from orrery.live import keys
 from orrery.live.domain import LiveDomain, LivePlan
 from orrery.live.quota import Limits
 from orrery.live.routes import PATH
-from orrery.owner.tasks import Tasks
 from orrery.ports.store import Put
+from orrery.runtime.tasks import Tasks
 from tests.support.analytics import MemoryAnalytics, failure
 from tests.support.clock import ManualClock
 from tests.support.requests import client_of
@@ -85,7 +86,15 @@ def service_of(deployment: LivePlan) -> Service:
     store = UnreliableStore(MemoryStore(clock))
     tracker = GitHubTracker("https://tracker.invalid", None, None)
     live = LiveDomain(
-        store, clock, analytics, HttpCounter("https://counter.invalid"), tracker, deployment, Tasks(), holder="one"
+        store,
+        clock,
+        analytics,
+        HttpCounter("https://counter.invalid"),
+        tracker,
+        deployment,
+        Tasks(),
+        holder="one",
+        wrong_passwords=GuessLimiter(clock),
     )
     app = public_app([live.routes.router()], [], found(), Metrics())
     return Service(

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import stripe
 
+from orrery.app.settings import Secrets
 from orrery.sandbox.app import PriceSeed, SandboxConfig
 from orrery.sandbox.processor.world import Mode
-from orrery.settings.unusable import why_unusable
 from tests.sandbox.conftest import EVERYTHING_PERMITTED, VERSION, Receiver, Running, receiving, running, until
 
 COMPLETED = "checkout.session.completed"
@@ -103,8 +103,8 @@ def test_short_keys(both: Running, mode: Mode) -> None:
     with pytest.raises(stripe.PermissionError):
         reader.charges.list()
     for key in (KEYS[mode], READERS[mode]):
-        assert not why_unusable("processor_api_key", key, mode)
-        assert why_unusable("processor_api_key", key, OTHER[mode])
+        assert not Secrets.of({"processor_api_key": key}).why_unusable("processor_api_key", mode)
+        assert Secrets.of({"processor_api_key": key}).why_unusable("processor_api_key", OTHER[mode])
 
 
 def test_each_mode_has_its_own_endpoints(tmp_path: Path) -> None:

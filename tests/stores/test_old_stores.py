@@ -13,15 +13,16 @@ from pathlib import Path
 import pytest
 
 from orrery.adapters.sqlite import SqliteStore
+from orrery.approvals.approval_log import ApprovalLog
+from orrery.approvals.intent_store import IntentStore
 from orrery.checkout import keys
 from orrery.checkout.catalogue import Catalogue
-from orrery.checkout.lookup import Lookup, index_key
+from orrery.checkout.lookup import Lookup
 from orrery.checkout.records import AccessRecord
-from orrery.owner.approval_log import ApprovalLog
-from orrery.owner.intent_store import IntentStore
-from orrery.owner.outbox import Outbox
 from orrery.ports.store import Put
 from orrery.runtime.collection import Collection
+from orrery.runtime.index_key import index_key
+from orrery.runtime.outbox import Outbox
 from tests.support.clock import ManualClock
 from tests.support.reading import READERS, entries, prefix_of, unreadable
 

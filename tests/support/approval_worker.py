@@ -11,9 +11,10 @@ from pathlib import Path
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore
 from orrery.adapters.ssh_keygen import SshKeygen
-from orrery.owner.approvals import Approvals, IntentDraft, Operation
-from orrery.owner.intents import NAMESPACE, Intent
+from orrery.approvals.approvals import Approvals, IntentDraft, Operation
+from orrery.approvals.intents import NAMESPACE
 from orrery.ports.clock import Clock
+from orrery.runtime.operations import Intent
 from tests.support.ssh_keys import public_half
 
 DEPLOYMENT = "the crash tests'"

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from orrery.adapters.memory import MemoryStore
+from orrery.approvals.approvals import Approvals, IntentDraft, Operation
+from orrery.approvals.chain import LogEntry
+from orrery.approvals.progress import Progress
 from orrery.errors import ApprovalRefused, OrreryError
-from orrery.owner.approvals import Approvals, IntentDraft, Operation
-from orrery.owner.chain import LogEntry
-from orrery.owner.intents import Intent
-from orrery.owner.progress import Progress
 from orrery.ports.store import Entry, Put, Store
+from orrery.runtime.operations import Intent
 from tests.support.clock import ManualClock
 
 DEPLOYMENT = "the tests' own"
@@ -42,6 +42,9 @@ def signed(statement: bytes, key: bytes = OWNER) -> bytes:
 def fingerprint(key: bytes) -> str:
     """Return what names a key."""
     return f"SHA256:{hashlib.sha256(key).hexdigest()[:43]}"
+
+
+REMAINS = "The vendor's own list is not changed by this."
 
 
 @dataclass
@@ -79,7 +82,7 @@ class Switches:
     def operations(self) -> Sequence[Operation]:
         """Return one that is done at once and one that takes a standing approval."""
         return (
-            Operation("turn-on", self.turn_on, self.is_on),
+            Operation("turn-on", self.turn_on, self.is_on, remains=REMAINS),
             Operation("turn-on-run", self.turn_on, self.is_on, self.covers),
         )
 

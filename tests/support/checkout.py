@@ -10,6 +10,7 @@ from typing import Any
 
 from orrery.adapters.memory import MemoryStore
 from orrery.adapters.stripe.objects import read_event
+from orrery.approvals.privacy import intents_source
 from orrery.checkout import keys
 from orrery.checkout.access import one_year_after
 from orrery.checkout.catalogue import Catalogue, Product
@@ -20,7 +21,7 @@ from orrery.checkout.fulfilment import Fulfilment
 from orrery.checkout.lookup import Lookup
 from orrery.checkout.notifications import Notifications
 from orrery.checkout.params import SessionTerms
-from orrery.checkout.privacy import Privacy
+from orrery.checkout.privacy import BuyerData
 from orrery.checkout.raw_events import RawEvents
 from orrery.checkout.reconcile import Reconciliation
 from orrery.checkout.records import AccessEnd, AccessRecord, Offer
@@ -30,10 +31,12 @@ from orrery.checkout.selling import Selling
 from orrery.checkout.service import Checkout, Purchase
 from orrery.checkout.session_states import SessionStates
 from orrery.checkout.webhook import Webhook
-from orrery.owner.outbox import Outbox, Row
-from orrery.owner.tasks import Tasks
 from orrery.ports.processor import CheckoutSession
 from orrery.ports.store import Entry, Put, Store, Write
+from orrery.runtime.outbox import Outbox, Row
+from orrery.runtime.outbox_privacy import notifications_source
+from orrery.runtime.privacy import Privacy
+from orrery.runtime.tasks import Tasks
 from tests.support.approving import DEPLOYMENT
 from tests.support.approving import Desk as ApprovalDesk
 from tests.support.clock import START, ManualClock
@@ -265,7 +268,14 @@ class Shop:
     @cached_property
     def privacy(self) -> Privacy:
         """Export and erasure."""
-        return Privacy(self.store, self.clock, self.lookup, self.approving.approvals, index_key=INDEX_KEY)
+        intents = intents_source(self.approving.approvals)
+        notifications = notifications_source(self.store, self.clock)
+        return Privacy(self.store, [notifications, *self.buyer_data.sources(), intents])
+
+    @cached_property
+    def buyer_data(self) -> BuyerData:
+        """What checkout keeps about buyers."""
+        return BuyerData(self.store, self.clock, self.lookup, index_key=INDEX_KEY)
 
     @cached_property
     def approving(self) -> ApprovalDesk:

@@ -1,7 +1,5 @@
 """Every command of the command line with its options and arguments, as typer sees them."""
 
-import importlib
-import pkgutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -10,7 +8,8 @@ from typing import Protocol, cast
 
 import typer
 
-from orrery import cli
+from orrery.app.modules import MODULES
+from orrery.runtime.module import load
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +37,22 @@ class _Command(Protocol):
     """Of a group only."""
 
 
+COMMANDS = [command for module in MODULES for command in module.commands]
+
+
 @cache
 def commands() -> dict[str, list[Parameter]]:
     """Return the parameters of each command, by what is typed to call it: `orrery access list`."""
     found: dict[str, list[Parameter]] = {}
-    for module in pkgutil.iter_modules(cli.__path__):
-        if root := _root(module.name):
-            found |= dict(_walk(root, f"orrery {module.name}"))
+    for command in COMMANDS:
+        found |= dict(_walk(_root(command.target), f"orrery {command.name}"))
     return found
 
 
 def help_texts() -> Iterator[tuple[str, str]]:
     """Yield what `--help` says of each command and group, with its options, by what is typed to call it."""
-    for module in pkgutil.iter_modules(cli.__path__):
-        if root := _root(module.name):
-            yield from _help(root, f"orrery {module.name}")
+    for command in COMMANDS:
+        yield from _help(_root(command.target), f"orrery {command.name}")
 
 
 def _help(command: _Command, typed: str) -> Iterator[tuple[str, str]]:
@@ -62,15 +62,13 @@ def _help(command: _Command, typed: str) -> Iterator[tuple[str, str]]:
         yield from _help(each, f"{typed} {name}")
 
 
-def _root(name: str) -> _Command | None:
-    module = importlib.import_module(f"orrery.cli.{name}")
-    if hasattr(module, "group"):
-        return cast("_Command", typer.main.get_command(module.group))
-    if not hasattr(module, "command"):
-        return None
-    application = typer.Typer(add_completion=False)
-    application.command()(module.command)
-    return cast("_Command", typer.main.get_command(application))
+def _root(target: str) -> _Command:
+    found = load(target)
+    if not isinstance(found, typer.Typer):
+        application = typer.Typer(add_completion=False)
+        application.command()(found)
+        found = application
+    return cast("_Command", typer.main.get_command(found))
 
 
 def _walk(command: _Command, typed: str) -> Iterator[tuple[str, list[Parameter]]]:

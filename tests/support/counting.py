@@ -13,8 +13,8 @@ from orrery.live.metrics import metrics
 from orrery.live.quota import Limits
 from orrery.live.reads import FirstLevelCache
 from orrery.live.refresh import Refresh
-from orrery.owner.tasks import Tasks
 from orrery.ports.store import Store
+from orrery.runtime.tasks import Tasks
 from tests.support.analytics import MemoryAnalytics
 from tests.support.clock import ManualClock
 

@@ -10,9 +10,9 @@ from orrery.checkout.offers import Offers
 from orrery.checkout.sales import Sales
 from orrery.checkout.service import Purchase
 from orrery.errors import ProcessorUnreachable
-from orrery.owner.restored import Restoration
 from orrery.ports.processor import Charge, ChargeEvent, CheckoutSession
 from orrery.ports.store import Entry, Put
+from orrery.runtime.restored import Restoration
 from tests.support.checkout import PRODUCT, Shop, session, session_json
 from tests.support.events import Post, ScriptedEvents
 from tests.support.till import Counterpart, Rehearsal

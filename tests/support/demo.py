@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx2
 import stamina
 
-from orrery.cli.demo import ADMIN_PASSWORD_FILE
+from orrery.app.cli.demo import ADMIN_PASSWORD_FILE
 from tests.support.ports import free_ports, is_taken
 from tests.support.waiting import PATIENCE
 

@@ -13,9 +13,9 @@ from subprocess import CompletedProcess
 import httpx2
 
 from orrery.adapters.sqlite import create
-from orrery.cli.sandbox import KEY_FILE, PROPERTY_ID
-from orrery.owner.references import References
-from orrery.owner.watch import EVERY
+from orrery.app.cli.sandbox import KEY_FILE, PROPERTY_ID
+from orrery.runtime.references import References
+from orrery.runtime.watch import EVERY
 from tests.support.marked import SECRETS, analytics_key, assert_unmarked
 from tests.support.ports import free_ports, is_taken
 from tests.support.program import Program, run_orrery

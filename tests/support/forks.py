@@ -24,7 +24,7 @@ from types import FrameType
 from typing import TextIO, TypedDict
 
 import orrery
-from orrery.cli.main import main
+from orrery.app.main import main
 from tests.support.waiting import PATIENCE
 
 _NUMBER = struct.Struct("i")

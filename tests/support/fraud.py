@@ -7,15 +7,15 @@ from functools import cached_property
 from typing import Any
 
 from orrery.adapters.memory import MemoryStore
+from orrery.approvals.approvals import Approvals
+from orrery.approvals.progress import Progress
 from orrery.errors import ItemUnreadable, OrreryError, ProcessorRefused
 from orrery.fraud.domain import FraudDomain, FraudPlan
-from orrery.owner.approvals import Approvals
-from orrery.owner.intents import Intent
-from orrery.owner.outbox import Outbox
-from orrery.owner.progress import Progress
 from orrery.ports.notifier import Message
 from orrery.ports.processor import Charge, ListEntry, ProcessorReads, ProcessorWrites, Review, ValueList
 from orrery.ports.store import Store
+from orrery.runtime.operations import Intent
+from orrery.runtime.outbox import Outbox
 from tests.support.approving import DEPLOYMENT, SharedKeys, signed
 from tests.support.clock import ManualClock
 from tests.support.notifiers import ScriptedNotifier

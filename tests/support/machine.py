@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.settings import CONFIG_VARIABLE, SettingsError, load
+from orrery.app.settings import CONFIG_VARIABLE, SettingsError, load
 
 MARK = "marked-value-0x5eed"
 """What no message may hold."""

@@ -3,8 +3,8 @@
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import TrackerFailed
 from orrery.live.monitor import EVERY, Monitor, MonitorResult
-from orrery.owner.outbox import Outbox, Row
 from orrery.ports.store import Store
+from orrery.runtime.outbox import Outbox, Row
 from tests.support.clock import ManualClock
 from tests.support.trackers import MemoryTracker, ScriptedCounter
 

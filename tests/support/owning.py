@@ -9,9 +9,11 @@ from subprocess import CompletedProcess
 from typing import Any
 
 from orrery.adapters.ssh_keygen import SshKeygen
-from orrery.app import opened
-from orrery.owner.intents import NAMESPACE
-from orrery.settings import load
+from orrery.app.composition import opened
+from orrery.app.settings import load
+from orrery.approvals.approvals import Approvals
+from orrery.approvals.intents import NAMESPACE
+from orrery.approvals.settings import ApprovalSettings
 from tests.support.deployment import Deployment, Product, stop
 from tests.support.marked import MARK, SECRETS
 from tests.support.program import Program
@@ -99,14 +101,15 @@ def to_sign(text: str) -> str:
 
 async def _sign(shop: Deployment, intent_id: str) -> str:
     settings, secrets = load(shop.config)
-    assert settings.approvals.signing_key is not None
+    key = settings[ApprovalSettings].signing_key
+    assert key is not None
     async with opened(settings, secrets) as orrery:
-        intent = (await orrery.approvals.proposal(intent_id)).intent
-        statement = orrery.approvals.statement(intent).to_bytes()
-        signature = SshKeygen([], NAMESPACE).sign(statement, settings.approvals.signing_key)
-        return (await orrery.approvals.sign(intent_id, statement, signature)).state
+        intent = (await orrery[Approvals].proposal(intent_id)).intent
+        statement = orrery[Approvals].statement(intent).to_bytes()
+        signature = SshKeygen([], NAMESPACE).sign(statement, key)
+        return (await orrery[Approvals].sign(intent_id, statement, signature)).state
 
 
 async def _log_holds(shop: Deployment) -> bool:
     async with opened(*load(shop.config)) as orrery:
-        return (await orrery.approvals.verify()).holds
+        return (await orrery[Approvals].verify()).holds

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from orrery.edge.auth import AdminBasic, GuessLimiter, hashed
-from orrery.edge.owner_page import OwnerPage, PanelSource
 from orrery.errors import StoreUnavailable
+from orrery.owner_page.page import OwnerPage
 from orrery.ports.clock import Clock
-from orrery.ports.panels import Panel
+from orrery.ports.panels import Panel, PanelSource
 
 PASSWORD = "password-of-the-fixture"  # noqa: S105  it opens nothing
 HASH = hashed(PASSWORD.encode())

@@ -13,6 +13,9 @@ from pydantic import ValidationError
 
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore
+from orrery.approvals.chain import LogEntry
+from orrery.approvals.intents import Erased
+from orrery.approvals.progress import Progress
 from orrery.checkout import records as checkout
 from orrery.checkout.drift import DriftResult
 from orrery.checkout.receipts import OwnSession, Receipt, Trial
@@ -21,15 +24,13 @@ from orrery.fraud.records import LastSearch
 from orrery.live import records as live
 from orrery.live.monitor import MonitorState
 from orrery.live.quota import Budget
-from orrery.owner import lease, restored
-from orrery.owner.baseline import Announcement, Baseline
-from orrery.owner.chain import LogEntry
-from orrery.owner.intents import Erased, Intent
-from orrery.owner.outbox import Row
-from orrery.owner.progress import Progress
 from orrery.ports.clock import Clock
 from orrery.ports.store import Entry
 from orrery.record import Record
+from orrery.runtime import lease, restored
+from orrery.runtime.operations import Intent
+from orrery.runtime.outbox import Row
+from orrery.secrets.baseline import Announcement, Baseline
 
 Reader = Callable[[bytes], Record]
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from anyio.lowlevel import checkpoint
 
 from orrery.adapters.memory import MemoryStore
-from orrery.owner.fingerprints import DIRECTORY, Fingerprints, SecretObservation, SecretObservations
-from orrery.owner.outbox import Outbox, Row
-from orrery.owner.secret_alerts import SecretUse
-from orrery.owner.secrets_check import HeldSecrets, SecretsCheck
 from orrery.ports.store import Store
+from orrery.runtime.outbox import Outbox, Row
+from orrery.secrets.alerts import SecretUse
+from orrery.secrets.check import HeldSecrets, SecretsCheck
+from orrery.secrets.fingerprints import DIRECTORY, Fingerprints, SecretObservation, SecretObservations
 from tests.support.clock import ManualClock
 
 KEY, TOKEN, UNUSED = "processor_api_key", "push_token", "tracker_token"

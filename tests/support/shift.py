@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 
-from orrery.owner.workers import Job, Workers
 from orrery.ports.store import Store
+from orrery.runtime.jobs import Job, Workers
 from tests.support.clock import ManualClock, settled
 
 

@@ -11,6 +11,7 @@ from typing import cast
 from anyio.lowlevel import checkpoint
 
 from orrery.adapters.memory import MemoryStore
+from orrery.approvals.approvals import Approvals
 from orrery.checkout.catalogue import Catalogue, Product
 from orrery.checkout.creation_health import CreationHealth
 from orrery.checkout.operations import Expiry
@@ -23,9 +24,6 @@ from orrery.checkout.service import Checkout
 from orrery.checkout.trials import Trials
 from orrery.checkout.verification import Verification
 from orrery.errors import ItemUnreadable, ProcessorRefused
-from orrery.owner.approvals import Approvals
-from orrery.owner.outbox import Outbox, Row
-from orrery.owner.tasks import Tasks
 from orrery.ports.processor import (
     CheckoutSession,
     Parameter,
@@ -37,6 +35,8 @@ from orrery.ports.processor import (
 )
 from orrery.ports.shop import Started
 from orrery.ports.store import Store
+from orrery.runtime.outbox import Outbox, Row
+from orrery.runtime.tasks import Tasks
 from tests.support.approving import DEPLOYMENT, OWNER, SharedKeys, signed
 from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS
 from tests.support.clock import ManualClock

@@ -1,6 +1,7 @@
 """The public checkout operation over HTTP, as a visitor's browser asks for it (spec 1, Endpoints)."""
 
 import asyncio
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated
 
@@ -68,6 +69,18 @@ class HttpShop:
                 if len(found) > LONGEST_ANSWER:
                     break
             return answer.status_code, found
+
+
+@dataclass(frozen=True, slots=True)
+class HttpShops:
+    """Shops by their address, among them this deployment's own."""
+
+    own_url: str
+    trust: Trust
+
+    def at(self, base_url: str | None) -> HttpShop:
+        """Return the shop at an address; see the port."""
+        return HttpShop(base_url or self.own_url, self.trust)
 
 
 def _read(status: int, answer: bytes) -> Started:

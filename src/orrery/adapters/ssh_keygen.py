@@ -6,19 +6,18 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from orrery.errors import ApprovalRefused, Invalid, NotConfigured
+from orrery.ports.signatures import LONGEST
 
 DEADLINE = 10.0
 """Seconds that a check may take."""
 
 SIGNING_DEADLINE = 300.0
 """Seconds that a person may take for a passphrase or a touch."""
-
-LONGEST = 16_384
-"""Bytes of a statement or a signature: far more than the largest key needs."""
 
 _OWNER = "owner"
 _NOT_VALID = 255
@@ -100,6 +99,29 @@ class SshKeygen:
     def _signer(self, key: str) -> str:
         kind, encoded = key.split()[:2]
         return f'{_OWNER} namespaces="{self._namespace}" {kind} {encoded}\n'
+
+
+@dataclass(frozen=True, slots=True)
+class SshKeys:
+    """The owner's keys: `own` is the file of the one to sign with."""
+
+    believed: Sequence[str]
+    own: Path | None
+    namespace: str
+
+    def signing_key(self, key: Path | None) -> Path:
+        """Return the file of the key to sign with; see the port."""
+        if not self.believed:
+            raise NotConfigured("No key of the owner is configured: see [approvals] owner_keys.")
+        if (chosen := key or self.own) is None:
+            raise NotConfigured("No key to sign with: give --key FILE, or set [approvals] signing_key.")
+        return chosen.expanduser()
+
+    def sign(self, statement: bytes, key: Path) -> bytes:
+        return self.signatures(()).sign(statement, key)
+
+    def signatures(self, further: Sequence[str]) -> SshKeygen:
+        return SshKeygen([*self.believed, *further], self.namespace)
 
 
 def made_key(file: Path) -> str:

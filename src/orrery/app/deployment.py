@@ -2,73 +2,65 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar, cast
 
 from starlette.types import ASGIApp
 
-from orrery.app.findings import Findings
-from orrery.checkout.domain import CheckoutDomain
-from orrery.edge.auth import AdminBasic
+from orrery.app.adapters import Adapters
+from orrery.edge.auth import AdminBasic, GuessLimiter
 from orrery.edge.fast import FastReads
 from orrery.edge.http import private_app, public_app
 from orrery.edge.metrics import Metrics
-from orrery.edge.owner_page import OwnerPage
-from orrery.fraud.domain import FraudDomain
-from orrery.live.domain import LiveDomain
-from orrery.module import Parts
-from orrery.owner.approvals import Approvals
-from orrery.owner.outbox import Outbox
-from orrery.owner.readiness import Readiness
-from orrery.owner.references import References
-from orrery.owner.secrets_check import SecretsCheck
-from orrery.owner.workers import Workers
-from orrery.ports.clock import Clock
-from orrery.ports.processor import ProcessorReads
+from orrery.owner_page.page import OwnerPage
 from orrery.ports.store import Store
+from orrery.runtime.findings import Findings
+from orrery.runtime.module import target_of
+from orrery.runtime.parts import Parts
+from orrery.runtime.readiness import Readiness
+from orrery.runtime.references import References
+
+S = TypeVar("S")
+
+ADMIN_PASSWORD = "admin_password_hash"  # noqa: S105  the name of a secret
+"""The secret whose password opens the owner's page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Orrery:
     """One deployment, composed over its open store."""
 
-    clock: Clock
     store: Store
-    references: References
-    outbox: Outbox
-    approvals: Approvals
-    checkout: CheckoutDomain
-    live: LiveDomain
-    fraud: FraudDomain
-    reads: ProcessorReads
-    workers: Workers
+    adapters: Adapters
     modules: Sequence[Parts]
-    findings: Findings
-    readiness: Readiness
-    secrets_check: SecretsCheck
-    gate: AdminBasic
-    mode: str
+    offers: dict[str, object]
+
+    def __getitem__(self, kind: type[S]) -> S:
+        """Return a service of a module, or the adapter of a port."""
+        found = self.offers.get(target_of(kind))
+        return self.adapters.port(kind) if found is None else cast("S", found)
+
+    def offer(self, kind: type[S], service: S) -> None:
+        """Add a service that a command asks for."""
+        self.offers[target_of(kind)] = service
 
     def apps(self, site: ASGIApp | None = None) -> tuple[ASGIApp, ASGIApp]:
         """Return the public app, with `site` behind its operations, and the private one."""
-        metrics = Metrics()
+        metrics, readiness = Metrics(), self[Readiness].last
         for figure in (one for parts in self.modules for one in parts.figures):
             metrics.watch(figure.name, figure.help, figure.label, figure.counts)
         routers = [one for parts in self.modules for one in parts.routers]
         direct = [one for parts in self.modules for one in parts.direct]
-        public = public_app(routers, direct, self.readiness.last, metrics, site)
-        private = private_app(
-            public,
-            self.readiness.last,
-            metrics,
-            self.findings.health.undelivered,
-            self._page(),
-            self.secrets_check.held_fingerprints,
-            [one for parts in self.modules for one in parts.private_routers],
-        )
+        public = public_app(routers, direct, readiness, metrics, site)
+        private_routers = [one for parts in self.modules for one in parts.private_routers]
+        undelivered = self[Findings].health.undelivered
+        private = private_app(public, readiness, metrics, undelivered, [self._page().router(), *private_routers])
         app: ASGIApp = public
         for path, sources in (read for parts in self.modules for read in parts.reads.items()):
             app = FastReads(app, path, sources, metrics.counter_of(path))
         return app, private
 
     def _page(self) -> OwnerPage:
+        password = AdminBasic(self.adapters.secrets.reveal(ADMIN_PASSWORD), self[GuessLimiter])
         panels = sorted((one for parts in self.modules for one in parts.panels), key=lambda one: one.order)
-        return OwnerPage(self.gate, self.clock, panels, mode=self.mode, within=self.references.within)
+        mode, within = self.adapters.settings.mode, self[References].within
+        return OwnerPage(password, self.adapters.clock, panels, mode=mode, within=within)

@@ -12,9 +12,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict
 
+from orrery.approvals.approvals import Approvals, IntentDraft, Operation
 from orrery.errors import Invalid, NotFound, ProcessorUnreachable
-from orrery.owner.approvals import Approvals, IntentDraft, Operation
-from orrery.owner.intents import Intent
 from orrery.ports.processor import (
     BRANDING,
     Account,
@@ -23,6 +22,7 @@ from orrery.ports.processor import (
     ProcessorWrites,
     split_unreadable,
 )
+from orrery.runtime.operations import Intent
 from orrery.syntax.email_address import is_email_address
 from orrery.syntax.lines import is_line
 

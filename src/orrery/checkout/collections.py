@@ -27,6 +27,7 @@ from orrery.checkout.records import (
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.collection import Collection
+from orrery.runtime.raw_values import RawValues
 
 
 def access_records(store: Store, clock: Clock, index_key: bytes) -> Collection[AccessRecord]:
@@ -46,8 +47,13 @@ def access_ends(store: Store, clock: Clock) -> Collection[AccessEnd]:
 
 
 def erased_sessions(store: Store, clock: Clock) -> Collection[ErasedSession]:
-    """Return which sessions were erased, by `keys.erased`."""
+    """Return which sessions were erased, by `keys.erasure_id`."""
     return Collection(store, clock, ErasedSession, keys.ERASED)
+
+
+def imported_lines(store: Store) -> RawValues:
+    """Return the session ids of imported lines, by `keys.line_id`."""
+    return RawValues(store, keys.IMPORTED)
 
 
 def offers(store: Store, clock: Clock) -> Collection[Offer]:

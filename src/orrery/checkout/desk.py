@@ -1,6 +1,5 @@
 """The owner's own changes to access records, each with its reason in the journal (issue item 6)."""
 
-import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,11 +11,12 @@ from orrery.checkout.lookup import Lookup
 from orrery.checkout.notifications import Notifications
 from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, JournalAction, JournalEntry
 from orrery.errors import Invalid, NotFound, StoreUnavailable
-from orrery.owner import outbox
 from orrery.ports.clock import Clock
-from orrery.ports.store import Absent, Check, Committed, Delete, Put, Store, Write
-from orrery.runtime.collection import Changes, Page, Stored, Walk, gathered, sortable
+from orrery.ports.store import Check, Committed, Delete, Store, Write
+from orrery.runtime import outbox
+from orrery.runtime.collection import Changes, Page, Stored, Walk, commit, gathered, sortable
 from orrery.syntax.email_address import is_email_address, normal_email, without_case
+from orrery.syntax.reason import checked_reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ class Desk:
         self._store = store
         self._clock = clock
         self._records = lookup.records
+        self._lines = collections.imported_lines(store)
         self._ends = collections.access_ends(store, clock)
         self._journal = collections.journal(store, clock)
         self._lookup = lookup
@@ -138,23 +139,21 @@ class Desk:
         lookup = [self._notifications.to_buyer(record, f"buyer-{record.session_id}")]
         writes = outbox.enqueue(lookup if grant.granted_by == "owner" else [], now)
         writes += [self._end(record, [record, *beside]), Delete(keys.pending(record.session_id))]
-        checks = [unchanged]
+        added = self._records.changes(record.session_id, None, record) + Changes(writes, [unchanged])
         if former_ids := _former_ids(grant):
-            line = keys.imported(former_ids[0], self._index_key)
-            writes.append(Put(line, record.session_id.encode()))
-            checks.append(Absent(line))
+            line = keys.line_id(former_ids[0], self._index_key)
+            added += self._lines.added(line, record.session_id.encode())
         noted = self._noted(record.session_id, "grant" if grant.granted_by == "owner" else "import", reason)
-        added = self._records.changes(record.session_id, None, record)
-        await self._commit(added + Changes(writes, checks) + noted)
+        await self._commit(added + noted)
         return record
 
     async def was_imported(self, grant: Grant) -> bool:
         """Return whether this line was imported before, also when its record has changed since."""
         for former_id in _former_ids(grant):
             # A record that could not be read is still under its former id.
-            for key in (keys.imported(former_id, self._index_key), keys.access(former_id)):
-                if await self._store.get(key):
-                    return True
+            line = await self._lines.get(keys.line_id(former_id, self._index_key))
+            if line or await self._records.entry(former_id):
+                return True
         return False
 
     async def journal(self, limit: int) -> Page[JournalEntry]:
@@ -189,7 +188,7 @@ class Desk:
         raise NotFound("There is no access record of that session.")
 
     async def _commit(self, changes: Changes) -> None:
-        if not isinstance(await self._store.commit(changes.writes, changes.checks), Committed):
+        if not isinstance(await commit(self._store, changes), Committed):
             raise StoreUnavailable("The buyer's access changed meanwhile; nothing was written, try again.")
 
     def _noted(self, session_id: str, action: JournalAction, reason: str) -> Changes:
@@ -251,17 +250,6 @@ def checked_email(email: str) -> str:
     if not is_email_address(address):
         raise Invalid("That is not an e-mail address.")
     return address
-
-
-_SOMEWHERE_AN_EMAIL = re.compile(r"[^\s@]@[^\s@]+\.[^\s@.]")
-
-
-def checked_reason(reason: str) -> None:
-    """Raise `Invalid` unless the journal may keep this reason permanently."""
-    if not reason.strip():
-        raise Invalid("A reason is needed.")
-    if _SOMEWHERE_AN_EMAIL.search(reason):
-        raise Invalid("The reason must hold no e-mail address: it is kept, also after an erasure.")
 
 
 def _extending(record: AccessRecord, beside: list[AccessRecord], now: datetime) -> AccessRecord:

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import structlog
 
+from orrery.approvals.approvals import Approvals
 from orrery.checkout.account import AccountDesk
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.creation_health import CreationHealth
@@ -19,7 +20,7 @@ from orrery.checkout.offers import Offers
 from orrery.checkout.operations import Expiry
 from orrery.checkout.params import SessionTerms
 from orrery.checkout.preflight import Preflight
-from orrery.checkout.privacy import Privacy
+from orrery.checkout.privacy import BuyerData
 from orrery.checkout.proxy_health import EVERY as PROXIES_EVERY
 from orrery.checkout.proxy_health import ProxyHealth
 from orrery.checkout.raw_events import RawEvents
@@ -40,17 +41,17 @@ from orrery.checkout.verification import Verification
 from orrery.checkout.webhook import Webhook
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
-from orrery.edge.owner_page import PanelSource
 from orrery.edge.ratelimit import Limit, RateLimit
 from orrery.errors import OrreryError, RecordUnreadable
-from orrery.module import Figure, Parts, RestoreReport
-from orrery.owner.approvals import Approvals
-from orrery.owner.references import References
-from orrery.owner.tasks import Tasks
-from orrery.owner.workers import Job
 from orrery.ports.clock import Clock
+from orrery.ports.panels import PanelSource
 from orrery.ports.processor import EventReader, Processor, ProcessorReads, ProcessorWrites
+from orrery.ports.seller import Seller
 from orrery.ports.store import Store
+from orrery.runtime.jobs import Job
+from orrery.runtime.parts import Figure, Parts, RestoreReport
+from orrery.runtime.references import References
+from orrery.runtime.tasks import Tasks
 
 log = structlog.get_logger()
 
@@ -101,7 +102,7 @@ class CheckoutDomain:
         self.desk = Desk(
             store, clock, self.lookup, plan.notifications, livemode=plan.livemode, index_key=index_key
         )
-        self.privacy = Privacy(store, clock, self.lookup, approvals, index_key=index_key)
+        self._buyer_data = BuyerData(store, clock, self.lookup, index_key=index_key)
         raw_events = RawEvents(store, clock, read_event)
         fulfilment = Fulfilment(
             store, clock, plan.notifications, raw_events, livemode=plan.livemode, index_key=index_key
@@ -178,10 +179,17 @@ class CheckoutDomain:
             ],
             operations=[*self._expiry.operations(), *self.account.operations()],
             figures=[Figure("orrery_webhook_refused", refused, "reason", self.refusals.counts)],
+            personal_data=self._buyer_data.sources(),
             migrations=[self._rekey_imports],
             at_start=[self._log_mistakes],
             after_restore=[self._reconcile_after_restore],
+            offers={CheckoutDomain: self, Seller: self},
         )
+
+    @property
+    def sells(self) -> bool:
+        """Whether something is sold, and the processor can be asked."""
+        return bool(self.catalogue) and self._plan.has_api_key
 
     async def address_of(self, payment_intent: str) -> str | None:
         """Return the client address that asked for the session of a payment, or None when it is not known."""
@@ -189,11 +197,11 @@ class CheckoutDomain:
 
     def _jobs(self) -> list[Job]:
         jobs = [
-            Job("erase old addresses", timedelta(hours=1), self.privacy.erase_old_addresses),
+            Job("erase old addresses", timedelta(hours=1), self._buyer_data.erase_old_addresses),
             # Each process knows only what it saw itself.
             Job(ProxyHealth.JOB, PROXIES_EVERY, self._proxies.write, everywhere=True),
         ]
-        if self.catalogue and self._plan.has_api_key:
+        if self.sells:
             jobs.append(Job("reconcile", EVERY, self.reconciliation.run_unattended))
             jobs.append(Job("look for drift", DRIFT_EVERY, self.verification.check_newest))
         return jobs

@@ -13,11 +13,11 @@ from orrery.checkout.notifications import Notifications
 from orrery.checkout.raw_events import ERASED_EVENT, RawEvents
 from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, Offer, Pending
 from orrery.errors import RecordUnreadable
-from orrery.owner import outbox
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession
 from orrery.ports.store import Absent, Check, Conflict, Delete, Store, Write
-from orrery.runtime.collection import Changes, compare_and_set
+from orrery.runtime import outbox
+from orrery.runtime.collection import Changes, commit, compare_and_set
 
 FulfilmentResult = Literal["granted", "already", "waiting", "refused", "foreign"]
 
@@ -62,6 +62,7 @@ class Fulfilment:
         self.records = collections.access_records(store, clock, index_key)
         self._ends = collections.access_ends(store, clock)
         self._offers = collections.offers(store, clock)
+        self._erasures = collections.erased_sessions(store, clock)
         self.pending = collections.pending_sessions(store, clock)
         self._notifications = notifications
         self._raw_events = raw_events
@@ -114,7 +115,7 @@ class Fulfilment:
 
     async def judge(self, session: CheckoutSession, offer: Offer | None = None) -> AccessVerdict:
         """Return what `settle` would do, and write nothing; raise `RecordUnreadable`."""
-        if await self._store.get(keys.erased(session.id, self._index_key)):
+        if await self._erasures.entry(keys.erasure_id(session.id, self._index_key)):
             return AccessVerdict("erased")
         try:
             known = await self._offers.get(session.id)
@@ -147,7 +148,7 @@ class Fulfilment:
         if record.email:
             writes.append(self._ends.put(AccessEnd(expires_at=record.expires_at), self._end_id(record)))
         changes = event_writes + self.records.changes(session.id, None, record) + Changes(writes, end_check)
-        outcome = await self._store.commit(changes.writes, changes.checks)
+        outcome = await commit(self._store, changes)
         if isinstance(outcome, Conflict):
             return outcome
         log.info("access granted", session=session.id, by=source.granted_by, event_id=source.event_id)
@@ -175,7 +176,7 @@ class Fulfilment:
         if verdict.action != "foreign":
             changes += await self._note(session.id, source, verdict)
             changes += Changes(checks=[Absent(self.records.key(session.id))])
-        outcome = await self._store.commit(changes.writes, changes.checks) if changes.writes else None
+        outcome = await commit(self._store, changes) if changes.writes else None
         if isinstance(outcome, Conflict):
             return outcome
         log.info("access withheld", session=session.id, action=verdict.action, reason=verdict.reason)

@@ -15,7 +15,6 @@ ATTEMPT = "attempt:"
 ERASED = "erased-session:"
 EVENT = "event:"
 IMPORTED = "imported:"
-INDEX_KEY = "index-key"
 JOURNAL = "journal:"
 OFFER = "offer:"
 OFFER_ADDRESS = "offer-address:"
@@ -26,6 +25,7 @@ RECEIPT = "receipt:"
 REFUSED_WEBHOOKS = "refused-webhooks"
 REVERSAL = "taken-back:"
 TRIAL = "preflight:"
+VERIFYING = "verifying:"
 UNREADABLE_EVENT = "unreadable-event:"
 TRIAL_LEFT = "preflight-left:"
 DRIFT = "checkout-drift"
@@ -58,14 +58,9 @@ def buyer_and_product(email_digest: str, product: ProductKey) -> str:
     return f"{email_digest}:{product.product_type}:{product.vendor_slug}:{product.cert_code}"
 
 
-def attempt(scope_digest: str) -> str:
-    """Return the key of a visitor's idempotency record."""
-    return f"{ATTEMPT}{scope_digest}"
-
-
-def erased(session_id: str, index_key: bytes) -> str:
-    """Return the key of the note that a session's buyer was erased; it does not contain the session id."""
-    return f"{ERASED}{hmac.new(index_key, f'erased {session_id}'.encode(), hashlib.sha256).hexdigest()}"
+def erasure_id(session_id: str, index_key: bytes) -> str:
+    """Return the id of the note that a session's buyer was erased; it does not contain the session id."""
+    return hmac.new(index_key, f"erased {session_id}".encode(), hashlib.sha256).hexdigest()
 
 
 def event(event_id: str) -> str:
@@ -83,16 +78,12 @@ def former_import_id(email: str, product: ProductKey, expires_at: datetime) -> s
     return f"import_{hashlib.sha256(line.encode()).hexdigest()[:24]}"
 
 
-def imported(former_id: str, index_key: bytes) -> str:
-    """Return the key by which a repeated import finds the record of a line.
+def line_id(former_id: str, index_key: bytes) -> str:
+    """Return the id by which a repeated import finds the record of a line.
 
     It is computed from the former id, so that an old record is found although its address was changed or erased.
     """
-    return f"{IMPORTED}{hmac.new(index_key, f'imported {former_id}'.encode(), hashlib.sha256).hexdigest()}"
-
-
-def offer(session_id: str) -> str:
-    return f"{OFFER}{session_id}"
+    return hmac.new(index_key, f"imported {former_id}".encode(), hashlib.sha256).hexdigest()
 
 
 def offer_address(created_at: datetime, session_id: str) -> str:
@@ -105,19 +96,9 @@ def pending(session_id: str) -> str:
     return f"{PENDING}{session_id}"
 
 
-def receipt(product: ProductKey) -> str:
-    """Return the key of the last receipt of a product."""
-    return f"{RECEIPT}{product_id(product)}"
-
-
 def product_id(product: ProductKey) -> str:
     """Return a product's id among the receipts."""
     return f"{product.vendor_slug}:{product.cert_code}"
-
-
-def reversal(payment_intent: str) -> str:
-    """Return the key of what went back to the buyer of one payment."""
-    return f"{REVERSAL}{payment_intent}"
 
 
 def trial(run_id: str, product: ProductKey) -> str:
@@ -138,11 +119,6 @@ def trial_left(run_id: str, product: ProductKey) -> str:
 def own_session(session_id: str) -> str:
     """Return the key of a session that a preflight or a verification created."""
     return f"{OWN_SESSION}{session_id}"
-
-
-def verifying(product: ProductKey) -> str:
-    """Return the key of a verification that has begun and has no session yet."""
-    return f"verifying:{product.vendor_slug}:{product.cert_code}"
 
 
 def email_digest(email: str, index_key: bytes) -> str:

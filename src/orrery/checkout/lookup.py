@@ -1,6 +1,5 @@
 """The practice site's question whether a buyer has access (decision 11)."""
 
-import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,7 +8,7 @@ from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.records import AccessRecord
 from orrery.errors import Invalid
 from orrery.ports.clock import Clock
-from orrery.ports.store import Absent, Put, Store
+from orrery.ports.store import Store
 from orrery.runtime.collection import Page, Walk, gathered
 
 
@@ -86,10 +85,3 @@ class Lookup:
         if len(vendors) > 1:
             raise Invalid("vendorSlug: It is required, since more than one vendor has this certCode.")
         return vendors[0] if vendors else None
-
-
-async def index_key(store: Store) -> bytes:
-    """Return the store's own key for digests of e-mail addresses, made when the store is new (decision 10)."""
-    while (entry := await store.get(keys.INDEX_KEY)) is None:
-        _ = await store.commit([Put(keys.INDEX_KEY, secrets.token_bytes(32))], [Absent(keys.INDEX_KEY)])
-    return entry.value

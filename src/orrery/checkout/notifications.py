@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from orrery.checkout.catalogue import Catalogue, ProductKey
 from orrery.checkout.records import AccessRecord, Reversal
-from orrery.owner.outbox import Draft
+from orrery.runtime.outbox import Draft
 
 _NO_ADDRESS = (
     "The buyer left no e-mail address: no e-mail was sent, and only the browser that paid opens the access. "

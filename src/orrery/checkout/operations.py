@@ -3,12 +3,12 @@
 import secrets
 from typing import Literal
 
-from orrery.checkout import collections, keys
-from orrery.owner.approvals import Approvals, IntentDraft, Operation
-from orrery.owner.intents import Intent
+from orrery.approvals.approvals import Approvals, IntentDraft, Operation
+from orrery.checkout import collections
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Processor, ProcessorWrites
 from orrery.ports.store import Store
+from orrery.runtime.operations import Intent
 
 EXPIRE_SESSION = "expire-session"
 """Expires the one session that is the intent's target."""
@@ -23,7 +23,7 @@ class Expiry:
     def __init__(
         self, store: Store, clock: Clock, processor: Processor, writes: ProcessorWrites, approvals: Approvals
     ) -> None:
-        self._store = store
+        self._offers = collections.offers(store, clock)
         self._own_sessions = collections.own_sessions(store, clock)
         self._processor = processor
         self._writes = writes
@@ -67,7 +67,7 @@ class Expiry:
         The record alone proves nothing: anyone who can write the store can invent one. A person who also deletes
         the offer has broken the visitor's sale, which needs no approval.
         """
-        if await self._store.get(keys.offer(session_id)):
+        if await self._offers.entry(session_id):
             return False
         found = await self._own_sessions.find(session_id)
         return found is not None and found.record.made_by == "preflight" and found.record.run_id == run_id

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
+from orrery.approvals.approvals import Approvals, IntentDraft, Proposal
 from orrery.checkout import keys
 from orrery.checkout.catalogue import Product
 from orrery.checkout.operations import EXPIRE_PREFLIGHT_SESSIONS
@@ -19,11 +20,10 @@ from orrery.checkout.receipts import Trial, digest_of, stored_form, trial_key
 from orrery.checkout.selling import ProductState, ProductStatus, Selling
 from orrery.checkout.trials import TrialOutcome, Trials, asked_anew
 from orrery.errors import NotConfigured, OrreryError, ProcessorError
-from orrery.owner.approvals import Approvals, IntentDraft, Proposal
-from orrery.owner.intents import Intent
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, Tone, utc_text
 from orrery.ports.processor import ProcessorReads
+from orrery.runtime.operations import Intent
 
 REASON = "The parameters are tried before they are sold, and the test sessions are expired."
 """The sentence of change rule 1 that the owner reads before signing."""

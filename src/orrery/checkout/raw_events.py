@@ -7,13 +7,15 @@ import structlog
 
 from orrery.checkout import collections, keys
 from orrery.checkout.access import bought
+from orrery.checkout.errors import EventIdReused
 from orrery.checkout.records import KEEP_EVENTS, UnreadableEvent
-from orrery.errors import EventIdReused, StoreUnavailable
-from orrery.owner import outbox
+from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Event, EventReader, PartialEvent
-from orrery.ports.store import Absent, Committed, Conflict, Delete, Entry, Put, Store
-from orrery.runtime.collection import Changes, gathered, write
+from orrery.ports.store import Committed, Conflict, Delete, Entry, Store
+from orrery.runtime import outbox
+from orrery.runtime.collection import Changes, commit, gathered, write
+from orrery.runtime.raw_values import RawValues
 
 ERASED_EVENT = b'{"erased":true}'
 """The stored body of an event whose buyer was erased: it only shows that the event came."""
@@ -27,6 +29,7 @@ class RawEvents:
     def __init__(self, store: Store, clock: Clock, read_event: EventReader) -> None:
         self._store = store
         self._clock = clock
+        self._events = RawValues(store, keys.EVENT, KEEP_EVENTS)
         self._unreadable = collections.unreadable_events(store, clock)
         self.read = read_event
 
@@ -34,8 +37,7 @@ class RawEvents:
         """Return the writes of a new event; their commit conflicts when the event is not new."""
         if event_id is None:
             return Changes()
-        key = keys.event(event_id)
-        return Changes([Put(key, body, KEEP_EVENTS)], [Absent(key)])
+        return self._events.added(event_id, body)
 
     async def writes_after(self, conflict: Conflict, event_id: str | None, body: bytes) -> Changes:
         """Return the writes that are still needed after a commit with `conflict`.
@@ -46,18 +48,18 @@ class RawEvents:
         new = self.writes_of(event_id, body)
         if event_id is None or keys.event(event_id) not in conflict.keys:
             return new
-        entry = await self._store.get(keys.event(event_id))
+        entry = await self._events.get(event_id)
         if entry is None:
             return new
         self._require_same(entry, body)
-        note = await self._store.get(keys.unreadable_event(event_id))
+        note = await self._unreadable.entry(event_id)
         return Changes([Delete(note.key)]) if note else Changes()
 
     async def keep(self, event_id: str | None, body: bytes) -> bool:
         """Store an event that has no other effect; return whether it was new. Raises `EventIdReused`."""
         event_writes = self.writes_of(event_id, body)
         while event_writes.writes:
-            outcome = await self._store.commit(event_writes.writes, event_writes.checks)
+            outcome = await commit(self._store, event_writes)
             if isinstance(outcome, Committed):
                 return bool(event_writes.checks)
             event_writes = await self.writes_after(outcome, event_id, body)
@@ -72,11 +74,11 @@ class RawEvents:
         note = UnreadableEvent(
             event_id=name, type=event.type, object_id=event.object_id, fields=event.unread, noted_at=now
         )
-        event_writes, draft = self.writes_of(name, body), _unreadable_draft(note)
-        writes = [*event_writes.writes, self._unreadable.put(note, name)]
+        noted = self.writes_of(name, body) + Changes([self._unreadable.put(note, name)])
+        draft = _unreadable_draft(note)
         for drafts in ([draft], []):
-            checks = [*event_writes.checks, *outbox.unseen(drafts)]
-            outcome = await self._store.commit([*writes, *outbox.enqueue(drafts, now)], checks)
+            told = Changes(outbox.enqueue(drafts, now), outbox.unseen(drafts))
+            outcome = await commit(self._store, noted + told)
             if isinstance(outcome, Committed):
                 log.warning("event cannot be read", event_id=name, fields=event.unread)
                 return True
@@ -92,11 +94,11 @@ class RawEvents:
 
     async def has(self, event_id: str) -> bool:
         """Return whether an event was received."""
-        return await self._store.get(keys.event(event_id)) is not None
+        return await self._events.get(event_id) is not None
 
     async def body(self, event_id: str) -> bytes | None:
         """Return the body of an event; None where it is not stored, or was erased."""
-        entry = await self._store.get(keys.event(event_id))
+        entry = await self._events.get(event_id)
         return None if entry is None or entry.value == ERASED_EVENT else entry.value
 
     async def unreadable(self, since: datetime) -> list[UnreadableEvent]:

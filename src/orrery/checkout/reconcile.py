@@ -15,13 +15,13 @@ from orrery.checkout.records import LastReconciliation, Offer, StoredDiscrepancy
 from orrery.checkout.refunds import EVENTS_KEPT, Discrepancy, Refunds, ReversalSearch
 from orrery.checkout.session_states import SessionStates
 from orrery.errors import ItemUnreadable, ProcessorRefused, RecordUnreadable
-from orrery.owner import outbox
-from orrery.owner.restored import Restored, last_restore
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.store import Store
+from orrery.runtime import outbox
 from orrery.runtime.collection import write
+from orrery.runtime.restored import Restored, last_restore
 
 WINDOW = timedelta(days=30)
 """How far back completed sessions are read at least; after an outage, back to the last success (decision 49)."""

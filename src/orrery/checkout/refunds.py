@@ -17,12 +17,12 @@ from orrery.checkout.lookup import Lookup
 from orrery.checkout.notifications import Notifications, money
 from orrery.checkout.records import AccessRecord, Reversal
 from orrery.errors import ItemUnreadable, ProcessorRefused, RecordUnreadable
-from orrery.owner import outbox
-from orrery.owner.restored import Restored
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Charge, ChargeEvent, Dispute, ProcessorReads, split_unreadable
 from orrery.ports.store import Conflict, Store
-from orrery.runtime.collection import Changes, Walk, gathered
+from orrery.runtime import outbox
+from orrery.runtime.collection import Changes, Walk, commit, gathered
+from orrery.runtime.restored import Restored
 
 EVENTS_KEPT = timedelta(days=29)
 """How long the processor lists events (facts, The vendor: 30 days), less one day to be safe."""
@@ -171,8 +171,7 @@ class Refunds:
             drafts = self._drafts(before, after, after.session_id, runs=runs, shorter=shorter)
         for _ in range(2):
             enqueued = Changes(outbox.enqueue(drafts, self._clock.now(), held=held), outbox.unseen(drafts))
-            whole = changes + enqueued
-            outcome = await self._store.commit(whole.writes, whole.checks)
+            outcome = await commit(self._store, changes + enqueued)
             if not isinstance(outcome, Conflict):
                 return
             # An earlier release notified of refunds without storing them: there is no second push.

@@ -12,14 +12,14 @@ from typing import Literal
 
 import structlog
 
-from orrery.checkout import collections, keys
+from orrery.checkout import collections
 from orrery.checkout.records import RefusedWebhooks
 from orrery.checkout.signature import TOLERANCE, verify
 from orrery.errors import Invalid, StoreError
-from orrery.owner import outbox
 from orrery.ports.clock import Clock
-from orrery.ports.store import Delete, Store, Unchanged
-from orrery.runtime.collection import Changes, sortable
+from orrery.ports.store import Conflict, Delete, Store, Unchanged
+from orrery.runtime import outbox
+from orrery.runtime.collection import Changes, commit, sortable
 
 Reason = Literal["no signature", "old signature", "clock", "wrong signature", "too large"]
 """Why a webhook is refused. `old signature` has a time more than 300 s away that nobody signed with our secret."""
@@ -106,23 +106,26 @@ class Refusals:
         if reason != "too large":
             told += self._outage.changes("", None, RefusedWebhooks(reason=reason, since=now))
         try:
-            # A conflict means that the push exists: from another process, or from this one before a restart.
-            _ = await self._store.commit(told.writes, told.checks)
+            outcome = await commit(self._store, told)
         except StoreError as error:
             log.warning("refused webhooks not told", why=str(error))
             return
+        if isinstance(outcome, Conflict):
+            # The push exists: from another process, or from this one before a restart.
+            log.info("the push about refused webhooks exists already", reason=reason)
         self._told_on[reason] = now.date()
         self._may_be_open = True
 
     async def _all_clear(self) -> None:
-        entry = await self._store.get(keys.REFUSED_WEBHOOKS)
+        entry = await self._outage.entry()
         if entry is None:
             return
         now = self._clock.now()
         drafts = [_all_clear_draft(now)]
-        # A conflict means that another process has enqueued the push.
-        ended = Unchanged(entry.key, entry.version)
-        _ = await self._store.commit([Delete(entry.key), *outbox.enqueue(drafts, now)], [ended])
+        ended = Changes([Delete(entry.key)], [Unchanged(entry.key, entry.version)])
+        outcome = await commit(self._store, ended + Changes(outbox.enqueue(drafts, now)))
+        if isinstance(outcome, Conflict):
+            log.info("another process noted the end of refused webhooks")
 
 
 def _signed_at(header: str) -> datetime | None:

@@ -14,9 +14,9 @@ import structlog
 from orrery.checkout import collections, keys
 from orrery.checkout.records import AccessRecord
 from orrery.errors import StoreUnavailable
-from orrery.owner import outbox
 from orrery.ports.clock import Clock
-from orrery.ports.store import Absent, Committed, Delete, Entry, Put, Store, Unchanged, Write
+from orrery.ports.store import Committed, Delete, Entry, Put, Store, Unchanged, Write
+from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Collection, Stored, Walk, commit
 
 _FORMER_ID = re.compile(r"import_[0-9a-f]{24}")
@@ -52,6 +52,7 @@ async def rekey_imports(store: Store, clock: Clock, index_key: bytes) -> int:
 class _Rekeying:
     def __init__(self, records: Collection[AccessRecord], index_key: bytes, naming: Naming) -> None:
         self._records = records
+        self._lines = collections.imported_lines(records.store)
         self._index_key = index_key
         self._naming = naming
 
@@ -71,10 +72,10 @@ class _Rekeying:
             [write for one in named for write in self._renamed(one, former, new)],
             [Unchanged(one.key, one.version) for one in named],
         )
-        line = keys.imported(former, self._index_key)
+        line = keys.line_id(former, self._index_key)
         # An earlier release that ran in between may have imported the line again: the first stays the one to find.
-        if await self._records.store.get(line) is None:
-            changes += Changes([Put(line, new.encode())], [Absent(line)])
+        if await self._lines.get(line) is None:
+            changes += self._lines.added(line, new.encode())
         return changes
 
     def _renamed(self, entry: Entry, former: str, new: str) -> list[Write]:

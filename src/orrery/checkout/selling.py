@@ -10,6 +10,7 @@ from typing import Literal
 
 from orrery.checkout import collections, keys
 from orrery.checkout.catalogue import Catalogue, Product, ProductKey
+from orrery.checkout.errors import NotPreflighted
 from orrery.checkout.params import SessionTerms, session_parameters
 from orrery.checkout.receipts import (
     ParameterChange,
@@ -19,7 +20,7 @@ from orrery.checkout.receipts import (
     parameters_of,
     price_of,
 )
-from orrery.errors import NotConfigured, NotFound, NotPreflighted
+from orrery.errors import NotConfigured, NotFound
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Parameters
 from orrery.ports.store import Store

@@ -11,15 +11,16 @@ import structlog
 from orrery.checkout import collections
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.creation_health import CreationHealth
+from orrery.checkout.errors import KeyReused
 from orrery.checkout.new_session import payment_page
 from orrery.checkout.records import Attempt, Offer
 from orrery.checkout.selling import CurrentOffer, Selling
-from orrery.errors import KeyReused, ProcessorError, ProcessorRefused, ProcessorUnreachable
-from orrery.owner.tasks import Tasks
+from orrery.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.store import Conflict, Store, Write
-from orrery.runtime.collection import write
+from orrery.runtime.collection import commit, write
+from orrery.runtime.tasks import Tasks
 
 TRIES = 2
 """How often one request asks the processor for a session (issue: at most 2 tries and 10 s in all)."""
@@ -98,8 +99,7 @@ class Checkout:
         return await self._new_session(offered, purchase, attempt, key)
 
     async def _attempt(self, key: str, new: Attempt) -> Attempt:
-        added = self._attempts.changes(key, None, new)
-        if not isinstance(await self._store.commit(added.writes, added.checks), Conflict):
+        if not isinstance(await commit(self._store, self._attempts.changes(key, None, new)), Conflict):
             return new
         found = await self._attempts.get(key)
         known = found.record if found else new

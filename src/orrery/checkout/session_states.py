@@ -17,10 +17,10 @@ from orrery.checkout.access import bought
 from orrery.checkout.lookup import Lookup
 from orrery.checkout.notifications import Notifications
 from orrery.errors import ItemUnreadable, NotConfigured, NotFound, ProcessorError, RecordUnreadable
-from orrery.owner import outbox
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Processor, SessionStatus
 from orrery.ports.store import Store
+from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, commit
 
 EVERY = timedelta(seconds=10)

@@ -2,10 +2,10 @@
 
 from orrery.checkout import keys
 from orrery.errors import NotFound
-from orrery.owner.references import References, as_reference
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.collection import Walk
+from orrery.runtime.references import References, as_reference
 
 _KNOWN = (keys.ACCESS, keys.PENDING, keys.OFFER, keys.OWN_SESSION)
 """Every kind of record that is kept under a session's id."""

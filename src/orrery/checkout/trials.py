@@ -16,6 +16,7 @@ from typing import Literal
 
 import structlog
 
+from orrery.approvals.approvals import Approvals
 from orrery.checkout import collections, keys
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.operations import Expiry
@@ -36,13 +37,13 @@ from orrery.errors import (
     ProcessorUnreachable,
     RecordUnreadable,
 )
-from orrery.owner import outbox
-from orrery.owner.approvals import LONGEST_REASON, Approvals
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.store import Delete, Put, Store, Write
+from orrery.runtime import outbox
 from orrery.runtime.collection import Walk, write
 from orrery.syntax.lines import one_line
+from orrery.syntax.reason import LONGEST_REASON
 
 DEADLINE = 10.0
 """Seconds that one request may take."""
@@ -152,7 +153,7 @@ class Trials:
         async for entries in Walk(keys.TRIAL_LEFT).over(self._store, self._clock):
             for index in entries:
                 trial_id = index.key.removeprefix(keys.TRIAL_LEFT)
-                if await self._store.get(self._trials.key(trial_id)):
+                if await self._trials.entry(trial_id):
                     trial = await self._trials.find(trial_id)
                     found.append(OpenTrial(trial_id, trial.record if trial else None))
         return found

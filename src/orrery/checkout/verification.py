@@ -35,13 +35,14 @@ from orrery.errors import (
     ProcessorUnreachable,
     RecordUnreadable,
 )
-from orrery.owner import outbox
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.processor import CheckoutSession, Parameters, Processor, ProcessorReads
 from orrery.ports.shop import Shop, Started
-from orrery.ports.store import Delete, Put, Store, Write
+from orrery.ports.store import Delete, Store, Write
+from orrery.runtime import outbox
 from orrery.runtime.collection import indexed_id, sortable, write
+from orrery.runtime.raw_values import RawValues
 
 EVERY = timedelta(hours=6)
 """How often the workers check the newest visitor's session (issue 4, item 2)."""
@@ -101,6 +102,7 @@ class Verification:
         self._expiry = expiry
         self._own_sessions = collections.own_sessions(store, clock)
         self._drift = collections.drift(store, clock)
+        self._begun = RawValues(store, keys.VERIFYING, KEEP_KEY)
         self._began = clock.now()
 
     async def run(self, product: Product, shop: Shop) -> VerificationReport:
@@ -123,7 +125,7 @@ class Verification:
         return verified
 
     async def _forget(self, product: Product) -> None:
-        await write(self._store, [Delete(keys.verifying(product.key))])
+        await write(self._store, [Delete(self._begun.key(keys.product_id(product.key)))])
 
     async def _compared(self, name: str, session_id: str, today: Parameters) -> VerificationReport:
         try:
@@ -149,11 +151,11 @@ class Verification:
 
         The idempotency key is stored before the request, and deleted when the intent to expire the session exists.
         """
-        begun, asked = keys.verifying(product.key), product.key
-        entry = await self._store.get(begun)
+        asked, begun = product.key, keys.product_id(product.key)
+        entry = await self._begun.get(begun)
         key = indexed_id(entry) if entry else f"verify-{secrets.token_hex(16)}"
         if entry is None:
-            await write(self._store, [Put(begun, key.encode(), KEEP_KEY)])
+            await write(self._store, [self._begun.put(begun, key.encode())])
         started = await shop.start(
             product_type=asked.product_type, vendor_slug=asked.vendor_slug, cert_code=asked.cert_code, key=key
         )
@@ -218,7 +220,7 @@ class Verification:
                 log.warning("a session was not looked at for drift", why=str(session))
                 continue
             product = bought(session)
-            if product is None or await self._store.get(keys.own_session(session.id)):
+            if product is None or await self._own_sessions.entry(session.id):
                 continue
             try:
                 offered = await self._selling.current_offer(product)

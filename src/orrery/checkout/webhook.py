@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from typing import Literal
 
 from orrery.checkout import probe
+from orrery.checkout.errors import EventIdReused
 from orrery.checkout.fulfilment import Fulfilment, FulfilmentSource
 from orrery.checkout.raw_events import RawEvents
 from orrery.checkout.refusals import Refusals
 from orrery.checkout.signature import verify
-from orrery.errors import EventIdReused, Invalid, NotConfigured
+from orrery.errors import Invalid, NotConfigured
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Event, PartialEvent
 

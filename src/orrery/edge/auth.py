@@ -11,11 +11,8 @@ from starlette.requests import Request
 
 from orrery.edge.problems import Problem
 from orrery.edge.ratelimit import Limit, RateLimit
-from orrery.errors import Invalid
 from orrery.ports.clock import Clock
-from orrery.syntax.lines import is_header_text
-
-_LONGEST = 4096
+from orrery.syntax.admin_password import LONGEST
 
 FIRST_DELAY, LONGEST_DELAY = 0.25, 4.0
 """Seconds that a wrong admin password waits for its answer: the first one, and each after a few of them."""
@@ -32,7 +29,7 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 def bearer(request: Request) -> bytes | None:
     """Return the bearer token as bytes, or None when there is none of a sane length."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "bearer" or not 0 < len(token) <= _LONGEST:
+    if scheme.lower() != "bearer" or not 0 < len(token) <= LONGEST:
         return None
     return token.strip().encode("latin-1", "replace")
 
@@ -84,7 +81,7 @@ class ServiceBearer:
 def basic_password(request: Request) -> bytes | None:
     """Return the password of HTTP Basic as bytes, or None when there is none of a sane length."""
     scheme, _, encoded = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "basic" or len(encoded) > _LONGEST:
+    if scheme.lower() != "basic" or len(encoded) > LONGEST:
         return None
     try:
         return base64.b64decode(encoded, validate=True).partition(b":")[2]
@@ -138,14 +135,3 @@ class AdminBasic(AdminPassword):
 def hashed(password: bytes) -> str:
     """Return the hash by which a password is configured: SHA-256 in hexadecimal digits."""
     return hashlib.sha256(password).hexdigest()
-
-
-def sendable(password: str) -> str:
-    """Return an admin password as a bearer carries it, without the white space around it.
-
-    Raises `Invalid` for one that cannot travel in a header, or that programs would encode in different ways.
-    """
-    stripped = password.strip()
-    if not is_header_text(stripped) or len(stripped) > _LONGEST:
-        raise Invalid(f"The password must be 1 to {_LONGEST} printable ASCII characters: it travels in a header.")
-    return stripped

@@ -16,7 +16,6 @@ from orrery.edge import problems
 from orrery.edge.direct import DirectRoute
 from orrery.edge.headers import SecurityHeaders
 from orrery.edge.metrics import MeasuredApp, Metrics
-from orrery.edge.owner_page import OwnerPage
 from orrery.errors import OrreryError
 from orrery.ports.health import Finding, Round
 
@@ -63,14 +62,9 @@ def private_app(
     readiness: Readiness,
     metrics: Metrics,
     undelivered: Callable[[], Awaitable[Mapping[str, int]]],
-    owner: OwnerPage,
-    held: Callable[[], Mapping[str, object]] = dict,
-    routers: Sequence[APIRouter] = (),
+    routers: Sequence[APIRouter],
 ) -> FastAPI:
-    """Return the private app: the owner's page, metrics, readiness in detail, the public operations' reference.
-
-    `held` returns the keyed fingerprints of the secrets in memory.
-    """
+    """Return the private app: metrics, readiness in detail, the public operations' reference, and `routers`."""
     app = FastAPI(title="Orrery, private", openapi_url=None, docs_url=None, redoc_url=None)
     _answer_plainly(app)
 
@@ -94,12 +88,6 @@ def private_app(
         body = {"ready": ready, "at": last.at.isoformat(), "parts": [asdict(part) for part in last.findings]}
         return JSONResponse(body, 200 if ready else 503)
 
-    @app.get("/secrets")
-    async def fingerprints() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
-        """Show keyed fingerprints of the secrets in memory, and no value."""
-        return JSONResponse(held())
-
-    app.add_api_route("/owner", owner.answer)
     for router in routers:
         app.include_router(router)
     _add_reference(app, public)

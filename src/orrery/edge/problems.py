@@ -11,19 +11,9 @@ from orrery import errors
 
 log = structlog.get_logger()
 
-_STATUS: tuple[tuple[type[errors.OrreryError], int, str], ...] = (
-    (errors.NotFound, 404, "not-found"),
-    (errors.KeyReused, 409, "idempotency-key-reused"),
-    (errors.StoreMissing, 503, "store-unavailable"),  # its sentence, for the owner, holds a path
-    (errors.Invalid, 400, "invalid-request"),
-    (errors.ProcessorRefused, 502, "processor-refused"),
-    (errors.ProcessorUnreachable, 503, "processor-unreachable"),
-    (errors.NotPreflighted, 503, "not-preflighted"),
-    (errors.NotConfigured, 503, "not-configured"),
-    (errors.StoreError, 503, "store-unavailable"),
-)
-
+_INTERNAL = 500
 _SAYS = {
+    _INTERNAL: "Something went wrong on our side.",
     502: "The payment service refused the request; nothing was charged.",
     503: "This part is not available at the moment; please try again in a minute.",
 }
@@ -47,20 +37,14 @@ class Problem(Exception):
 
 
 def problem_of(error: errors.OrreryError) -> Problem:
-    """Return the problem for `error`; a fault that is not the caller's is shown without details."""
-    for kind, status, tag in _STATUS:
-        if isinstance(error, kind):
-            return Problem(status, tag, _SAYS.get(status, str(error)))
-    return _internal()
-
-
-def _internal() -> Problem:
-    return Problem(500, "internal", "Something went wrong on our side.")
+    """Return the problem for `error`, by its class; a fault that is not the caller's is shown without details."""
+    status = error.http_status
+    return Problem(status, error.tag, str(error) if status < _INTERNAL else _SAYS.get(status, _SAYS[_INTERNAL]))
 
 
 async def show_bug(_request: Request, _error: Exception) -> JSONResponse:
     """Answer an unexpected error; the framework raises it again, and the server logs it."""
-    return _internal().response()
+    return problem_of(errors.OrreryError()).response()
 
 
 async def show_problem(_request: Request, error: Exception) -> JSONResponse:

@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import ip_network
 
-from orrery.edge.owner_page import PanelSource
+from orrery.approvals.approvals import Approvals
 from orrery.fraud.incidents import IncidentLog, read_incidents
 from orrery.fraud.operations import ListOperations
 from orrery.fraud.reading import AddressOf, ClusterReader
 from orrery.fraud.screening import Screening
 from orrery.fraud.watch import EVERY, FraudWatch
-from orrery.module import Parts
-from orrery.owner.approvals import Approvals
-from orrery.owner.workers import Job
 from orrery.ports.clock import Clock
+from orrery.ports.panels import PanelSource
 from orrery.ports.processor import ProcessorReads, ProcessorWrites
 from orrery.ports.store import Store
+from orrery.runtime.jobs import Job
+from orrery.runtime.parts import Parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,7 @@ class FraudDomain:
             jobs=[Job(FraudWatch.JOB, EVERY, self.watch.run)] if self._plan.watches else [],
             panels=[PanelSource("Fraud clusters", self.watch.panel, 70)],
             operations=self._operations.both(),
+            offers={FraudDomain: self},
         )
 
     async def incident_log(self) -> IncidentLog:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from orrery.approvals.approvals import Approvals, Proposal
+from orrery.approvals.audit import erased_as_proposed
+from orrery.approvals.chain import EntryKind, LogEntry, first_break
 from orrery.fraud.operations import BLOCK, UNBLOCK, body_of
 from orrery.fraud.records import ListedEntry
-from orrery.owner.approvals import Approvals, Proposal
-from orrery.owner.audit import erased_as_proposed
-from orrery.owner.chain import EntryKind, LogEntry, first_break
 
 OUTCOMES: dict[EntryKind, str] = {
     "proposed": "waits for your signature",

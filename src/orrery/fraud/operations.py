@@ -5,12 +5,12 @@ An intent contains one or two entries. Each is one call; when only the first was
 
 from collections.abc import Awaitable, Callable, Sequence
 
+from orrery.approvals.approvals import Operation
 from orrery.errors import PartlyDone, ProcessorRefused
 from orrery.fraud.lists import entries_with
 from orrery.fraud.records import EntriesBody, ListedEntry
-from orrery.owner.approvals import Operation
-from orrery.owner.intents import Intent
 from orrery.ports.processor import ProcessorReads, ProcessorWrites
+from orrery.runtime.operations import Intent
 
 BLOCK = "block-entries"
 UNBLOCK = "unblock-entries"
@@ -23,6 +23,9 @@ def body_of(intent: Intent) -> EntriesBody:
     return EntriesBody.model_validate(intent.body)
 
 
+_REMAINS = "The processor's fraud lists are not changed by this: see `orrery fraud lists`."
+
+
 class ListOperations:
     """Adds and removes entries; only an approval calls it."""
 
@@ -31,7 +34,10 @@ class ListOperations:
         self._writes = writes
 
     def both(self) -> list[Operation]:
-        return [Operation(BLOCK, self.block, self.blocked), Operation(UNBLOCK, self.unblock, self.unblocked)]
+        return [
+            Operation(BLOCK, self.block, self.blocked, remains=_REMAINS),
+            Operation(UNBLOCK, self.unblock, self.unblocked, remains=_REMAINS),
+        ]
 
     async def block(self, intent: Intent, _target: str) -> str:
         """Add the entries; a repeat of one under its key is answered as the first time."""

@@ -14,10 +14,10 @@ from orrery.errors import ItemUnreadable
 from orrery.fraud.clusters import Cluster, Decline, clusters, crowded, recognised
 from orrery.fraud.entries import known_address
 from orrery.fraud.records import last_search
-from orrery.owner.tasks import together
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Charge, ProcessorReads, split_unreadable
 from orrery.ports.store import Store
+from orrery.runtime.tasks import together
 
 LOOKUPS = 100
 """How many payments' sessions one run reads, the newest first; the next run reads the rest."""

@@ -9,10 +9,10 @@ from orrery.fraud.clusters import NAMES, Cluster
 from orrery.fraud.reading import ClusterReader
 from orrery.fraud.records import LastSearch, last_search, without_values
 from orrery.fraud.sentences import incident, lasting, together
-from orrery.owner import outbox
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.store import Conflict, Store
+from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, commit
 
 EVERY = timedelta(minutes=5)

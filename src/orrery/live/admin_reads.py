@@ -9,11 +9,11 @@ from orrery.live.answers import CurrentCount, current_count
 from orrery.live.budget import StoredBudget, tag_of
 from orrery.live.freshness import TOO_OLD_ABOVE, age
 from orrery.live.reads import snapshot_in
-from orrery.owner.single_flight import SingleFlight
-from orrery.owner.tasks import Tasks
 from orrery.ports.analytics import By, Report, Row
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
+from orrery.runtime.single_flight import SingleFlight
+from orrery.runtime.tasks import Tasks
 
 KEEP_GUIDED = timedelta(minutes=5)
 """Spec 2, What the service does 6: the guided product's read is kept for 5 minutes in the process."""

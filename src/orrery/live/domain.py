@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from orrery.edge.auth import AdminBearer, GuessLimiter
-from orrery.edge.owner_page import PanelSource
 from orrery.live import monitor
 from orrery.live.admin_reads import AdminReads
 from orrery.live.answers import cosmos, site
@@ -19,15 +18,16 @@ from orrery.live.reads import FirstLevelCache, PublicRead
 from orrery.live.refresh import Refresh
 from orrery.live.routes import PATH, LiveRoutes
 from orrery.live.widgets import widgets
-from orrery.module import Parts
-from orrery.owner.tasks import Tasks
-from orrery.owner.workers import Job
 from orrery.ports.analytics import Analytics
 from orrery.ports.clock import Clock
 from orrery.ports.counter import Counter
 from orrery.ports.health import Finding
+from orrery.ports.panels import PanelSource
 from orrery.ports.store import Store
 from orrery.ports.tracker import Tracker
+from orrery.runtime.jobs import Job
+from orrery.runtime.parts import Parts
+from orrery.runtime.tasks import Tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,9 @@ class LiveDomain:
         tasks: Tasks,
         *,
         holder: str,
+        wrong_passwords: GuessLimiter,
     ) -> None:
         self._plan = plan
-        self.wrong_passwords = GuessLimiter(clock)
         cache = FirstLevelCache(store, clock)
         self._site, self._cosmos = PublicRead(cache, clock, site), PublicRead(cache, clock, cosmos)
         budget = StoredBudget(store, clock, analytics, plan.limits, plan.interval, source=plan.source)
@@ -76,7 +76,7 @@ class LiveDomain:
         self.overview = Overview(store, clock, budget, is_used=plan.has_property)
         # Without its key nothing is counted, which the health reports.
         self.monitor = Monitor(store, clock, counter, tracker, pushes=self._can_ask)
-        bearer = AdminBearer(plan.password_hash, self.wrong_passwords)
+        bearer = AdminBearer(plan.password_hash, wrong_passwords)
         self.health = LiveHealth(store, clock, analytics, plan.has_property, plan.has_key, bearer.usable)
         self.routes = LiveRoutes(
             refresh=self.refresh if self._can_ask else None,
@@ -98,6 +98,7 @@ class LiveDomain:
             checks=[self._checked],
             remote_checks=self.health.remote(),
             panels=[PanelSource("Live counter", self.overview.panel, 80)],
+            offers={LiveDomain: self},
         )
 
     def _jobs(self) -> list[Job]:

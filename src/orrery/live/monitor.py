@@ -18,14 +18,14 @@ from pydantic import AwareDatetime, NonNegativeInt
 from orrery.errors import NotConfigured, TrackerFailed
 from orrery.live import keys
 from orrery.live.freshness import age
-from orrery.owner import outbox
-from orrery.owner.tasks import together
 from orrery.ports.clock import Clock
 from orrery.ports.counter import Counter, PublicCount
 from orrery.ports.store import Check, Committed, Store, Unchanged, Write
 from orrery.ports.tracker import Issue, Tracker
 from orrery.record import Record
+from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Collection, commit, sortable
+from orrery.runtime.tasks import together
 
 LABEL = "realtime-degraded"
 """Spec 2, What the service does 5."""

@@ -14,13 +14,13 @@ from orrery.live.metrics import TOTAL, Metric
 from orrery.live.quota import TickPlan
 from orrery.live.reads import FirstLevelCache, cached_counts, last_error, last_outcome, read, snapshot_in
 from orrery.live.records import LastError, Pages, RefreshOutcome
-from orrery.owner.lease import Lease
-from orrery.owner.single_flight import SingleFlight
-from orrery.owner.tasks import Tasks, together
 from orrery.ports.clock import Clock
 from orrery.ports.store import Committed, Delete, Store, Write
 from orrery.record import Record
 from orrery.runtime.collection import Changes, commit
+from orrery.runtime.lease import Lease
+from orrery.runtime.single_flight import SingleFlight
+from orrery.runtime.tasks import Tasks, together
 
 TERM = timedelta(seconds=3 * DEADLINE)
 """How long a refresher that was killed keeps the others from its work; longer than a refresh may take."""

@@ -1,5 +1,6 @@
 """Notifications, as a port: one message to one place, accepted or not."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -31,3 +32,10 @@ class Notifier(Protocol):
     async def check(self) -> None:
         """Return if the receiver can be reached, sending nothing; raise `DeliveryFailed` otherwise."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Notifiers:
+    """The configured notifiers, by the channel of their messages: `push` or `email`."""
+
+    by_channel: Mapping[str, Notifier]

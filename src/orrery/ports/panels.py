@@ -1,5 +1,6 @@
 """The panels of the owner's page, with figures and rows, for all domains."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
@@ -23,6 +24,18 @@ class Panel:
     todo: str = ""
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PanelSource:
+    """One part of the page: its title, which is known even when its panel cannot be read.
+
+    Among equally urgent panels those of a lower `order` come first.
+    """
+
+    title: str
+    panel: Callable[[], Awaitable[Panel]]
+    order: int = 50
 
 
 def utc_text(at: datetime) -> str:

@@ -22,3 +22,11 @@ class Shop(Protocol):
     async def start(self, *, product_type: str, vendor_slug: str, cert_code: str, key: str) -> Started:
         """Ask for a session; the same `key` leads to the same session. Every trouble is an answer, too."""
         ...
+
+
+class Shops(Protocol):
+    """The shops that can be asked, by their address."""
+
+    def at(self, base_url: str | None) -> Shop:
+        """Return the shop at an address; without one, this deployment's own."""
+        ...

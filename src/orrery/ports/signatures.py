@@ -1,6 +1,11 @@
 """The owner's signatures, as a port."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
+
+LONGEST = 16_384
+"""Bytes of a statement or a signature: far more than the largest key needs."""
 
 
 class Signatures(Protocol):
@@ -12,4 +17,26 @@ class Signatures(Protocol):
         Raises `ApprovalRefused` for another person's signature or one over another text, and `NotConfigured` when
         no key of the owner is known or the check cannot be made.
         """
+        ...
+
+
+class OwnerKeys(Protocol):
+    """The owner's keys: those that the settings believe, and the one to sign with on this machine."""
+
+    def signing_key(self, key: Path | None) -> Path:
+        """Return the key to sign with: this one, or that of the settings.
+
+        Raises `NotConfigured` when there is none, or no key is believed.
+        """
+        ...
+
+    def sign(self, statement: bytes, key: Path) -> bytes:
+        """Return a signature by this key; the person may be asked for a passphrase or a touch.
+
+        Raises `Invalid` when no signature is made.
+        """
+        ...
+
+    def signatures(self, further: Sequence[str]) -> Signatures:
+        """Return the check that believes these public keys, too."""
         ...

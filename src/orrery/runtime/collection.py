@@ -122,8 +122,12 @@ class Collection(Generic[R]):
 
     async def get(self, record_id: str = "") -> Stored[R] | None:
         """Return a record, or None when there is none; raise `RecordUnreadable`."""
-        entry = await self.store.get(self.key(record_id))
+        entry = await self.entry(record_id)
         return self.read(entry) if entry else None
+
+    async def entry(self, record_id: str = "") -> Entry | None:
+        """Return what is stored in the place of a record, unread, or None when there is nothing."""
+        return await self.store.get(self.key(record_id))
 
     async def require(self, record_id: str = "") -> Stored[R]:
         """Return a record; raise `NotFound` and `RecordUnreadable`."""
@@ -144,7 +148,7 @@ class Collection(Generic[R]):
         A damaged record counts as none, and may be overwritten. One of a newer `v` may not (decision 45), unless
         the collection is derived: it is a `RecordUnreadable`.
         """
-        entry = await self.store.get(self.key(record_id))
+        entry = await self.entry(record_id)
         return self.replaceable_in(entry) if entry else (None, Absent(self.key(record_id)))
 
     def replaceable_in(self, entry: Entry) -> tuple[R | None, Check]:
@@ -160,7 +164,7 @@ class Collection(Generic[R]):
 
     async def unchanged(self, record_id: str = "") -> Check:
         """Return the check that what is there now stays, whether it can be read or not."""
-        entry = await self.store.get(self.key(record_id))
+        entry = await self.entry(record_id)
         return Unchanged(entry.key, entry.version) if entry else Absent(self.key(record_id))
 
     async def pages(

@@ -1,0 +1,46 @@
+"""`orrery backup`: a checked snapshot while the service runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orrery.adapters.snapshot_folder import SnapshotFolder
+from orrery.adapters.sqlite import backup
+from orrery.app.cli.services import Config
+from orrery.app.composition import clock_of
+from orrery.app.settings import load_settings
+from orrery.errors import Invalid, StoreUnavailable
+from orrery.logs import Redaction, configure
+from orrery.runtime.console.tables import note
+from orrery.runtime.settings import BackupSettings, Log, StoreSettings
+
+
+def command(
+    file: Annotated[
+        Path | None, typer.Argument(help="Where the snapshot goes; by default dated, into [backup] directory.")
+    ] = None,
+    config: Config = None,
+) -> None:
+    """Write a consistent, checked snapshot of the store; without FILE, delete all but the newest dated ones.
+
+    It reads no secret.
+    """
+    settings = load_settings(config)
+    configure(settings[Log].format, "warning", Redaction())
+    place = settings[BackupSettings]
+    folder = SnapshotFolder(place.directory, place.keep) if place.directory and not file else None
+    target = file or (folder.file_at(clock_of(settings).now()) if folder else None)
+    if target is None:
+        raise Invalid("Say where the snapshot goes: give a FILE, or set [backup] directory.")
+    backup(settings[StoreSettings].path, target)
+    note(f"{target.name}: {target.stat().st_size / 1e6:.1f} MB, checked. It holds personal data; keep it safe.")
+    if folder and (deleted := _thinned(folder)):
+        note(f"Deleted {deleted} older; the newest {folder.keep} stay.")
+
+
+def _thinned(folder: SnapshotFolder) -> int:
+    try:
+        return folder.thin_out()
+    except OSError as error:
+        raise StoreUnavailable(f"Older snapshots cannot be deleted: {error.strerror}.") from None

@@ -1,0 +1,283 @@
+"""`orrery demo`: service, sandbox and shop in one process, with nothing to set up.
+
+It writes settings and secrets as an owner would, once, and then runs the service from them like any other.
+"""
+
+import json
+import secrets as random
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+from typing import Annotated
+
+import typer
+import uvloop
+
+from orrery.adapters.sqlite import create
+from orrery.adapters.ssh_keygen import made_key
+from orrery.app.cli.sandbox import (
+    PRICE,
+    PROPERTY_ID,
+    PUBLISHED,
+    SandboxPlan,
+    SandboxThread,
+    clock_file,
+    stored_key,
+)
+from orrery.app.cli.serve import serve
+from orrery.app.settings import DEMO_FILE, Secrets, Settings, SettingsError, find_settings_file, load
+from orrery.approvals.settings import ApprovalSettings
+from orrery.checkout.settings import CheckoutSettings
+from orrery.edge.auth import hashed
+from orrery.errors import NotConfigured
+from orrery.logs import Redaction, configure
+from orrery.runtime.console.terminal import new_console
+from orrery.sandbox.site import SiteConfig, SiteProduct, create_site
+
+PRICE_TEXT = f"{PRICE.unit_amount / 100:.0f} {PRICE.currency.upper()}"
+
+_SECRETS = {
+    "processor_api_key": "sk_test_",
+    "webhook_signing_secret": "whsec_",
+    "access_service_token": "",
+}
+
+TICK = 5
+"""Seconds between two refreshes and between two reads of a pill: a person is watching (decision 26)."""
+
+ADMIN_PASSWORD_FILE = "admin_password"  # noqa: S105  a name, no password
+"""Where the demo keeps the owner's password, beside the folder of secrets, which holds its hash only."""
+
+OWNER_KEY_FILE = "owner_key"
+"""The key by which the demo's owner signs approvals (decision 15)."""
+
+_SETTINGS = """\
+# Written by `orrery demo`, anew at each start.
+mode = "sandbox"
+
+[server]
+port = {port}
+private_port = {private_port}
+
+[store]
+path = {store}
+
+[secrets]
+directory = {secrets}
+
+[sandbox]
+clock_file = {clock}
+
+[checkout]
+processor_url = "{sandbox}"
+success_url = "{base}/success?session_id={{CHECKOUT_SESSION_ID}}"
+cancel_url = "{base}/cancelled"
+practice_url = "{base}/practice/{{vendorSlug}}/{{certCode}}"
+seller = "The Northwind practice team"
+
+[[checkout.products]]
+vendor_slug = "northwind"
+cert_code = "cloud-navigator"
+title = "Cloud Navigator"
+price_id = "{price}"
+
+[live]
+property_id = "{property}"
+provider_url = "{sandbox}"
+refresh_interval = {tick}
+poll_interval = {tick}
+tokens_per_hour = 14000
+tokens_per_day = 200000
+
+[[live.pages]]
+title = "Northwind practice"
+path = "/"
+
+[[live.pages]]
+title = "Cloud Navigator"
+path = "/shop/northwind/cloud-navigator"
+
+[monitor]
+file = {issues}
+
+[push]
+url = "{sandbox}/push"
+topic = "owner"
+
+[mail]
+host = "127.0.0.1"
+port = {smtp_port}
+security = "none"
+sender = "shop@northwind.example"
+
+[approvals]
+{approvals}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The demo's ports on 127.0.0.1."""
+
+    public: int
+    private: int
+    sandbox: int
+    smtp: int
+
+    @property
+    def base(self) -> str:
+        """Return the public address."""
+        return f"http://127.0.0.1:{self.public}"
+
+    @property
+    def sandbox_base(self) -> str:
+        """Return the sandbox's address."""
+        return f"http://127.0.0.1:{self.sandbox}"
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """The values that the terminal shows besides the addresses: admin password and settings file, resolved."""
+
+    password: str
+    settings: Path
+
+
+def command(
+    port: Annotated[int, typer.Option(help="The public port on 127.0.0.1.")] = 8080,
+    private_port: Annotated[int, typer.Option(help="The private port on 127.0.0.1.")] = 8081,
+    sandbox_port: Annotated[int, typer.Option(help="The sandbox's port on 127.0.0.1.")] = 8090,
+    smtp_port: Annotated[int, typer.Option(help="The sandbox's mail port on 127.0.0.1.")] = 8025,
+    data: Annotated[Path, typer.Option(help="Where everything is kept.")] = Path(".orrery"),
+) -> None:
+    """Run until Ctrl-C; a second run uses the records of the first one."""
+    ports = Ports(port, private_port, sandbox_port, smtp_port)
+    file = _prepared(data.resolve(), ports)
+    settings, secrets = load(file)
+    configure("auto", "warning", Redaction(secrets.values()))
+    plan = SandboxPlan(
+        data=data,
+        port=ports.sandbox,
+        smtp_port=ports.smtp,
+        api_key=secrets.reveal("processor_api_key") or "",
+        webhook_url=f"{ports.base}/guided/api/webhook",
+        webhook_secret=secrets.reveal("webhook_signing_secret") or "",
+        analytics_key=secrets.reveal("analytics_service_account_key"),
+        tokens=PUBLISHED,
+    )
+    _run(settings, secrets, SandboxThread(plan), ports, Hints(_admin_password(data), file))
+
+
+def _run(settings: Settings, secrets: Secrets, sandbox: SandboxThread, ports: Ports, hints: Hints) -> None:
+    site = create_site(_site(settings, secrets, ports))
+    sandbox.start()
+    try:
+        with suppress(KeyboardInterrupt):
+            uvloop.run(serve(settings, secrets, site, lambda: _announce(settings, ports, hints)))
+    finally:
+        sandbox.stop()
+
+
+def _prepared(data: Path, ports: Ports) -> Path:
+    """Write the settings, the secrets and a store unless they are there; return the settings file."""
+    folder = data / "secrets"
+    data.mkdir(mode=0o755, parents=True, exist_ok=True)  # whatever the umask: nobody else may write there
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for name, prefix in _SECRETS.items():
+        if not (folder / name).exists():
+            _write_secret(folder / name, f"{prefix}{random.token_hex(16)}")
+    stored_key(folder / "analytics_service_account_key", ports.sandbox)
+    _write_secret(folder / "admin_password_hash", hashed(_admin_password(data).encode()))
+    settings = data / DEMO_FILE.name
+    settings.touch(mode=0o644)
+    settings.write_text(_settings_text(data, folder, ports), encoding="utf-8")
+    if not _store(data).exists():
+        create(_store(data))
+    return settings
+
+
+def _store(data: Path) -> Path:
+    return data / "orrery.db"
+
+
+def _admin_password(data: Path) -> str:
+    """Return the owner's password, made unless it is there."""
+    file = data / ADMIN_PASSWORD_FILE
+    if not file.exists():
+        _write_secret(file, "-".join(random.token_hex(2) for _ in range(4)))
+    return file.read_text(encoding="utf-8").strip()
+
+
+def _write_secret(file: Path, value: str) -> None:
+    file.touch(mode=0o600)
+    file.write_text(f"{value}\n", encoding="utf-8")
+
+
+def _settings_text(data: Path, folder: Path, ports: Ports) -> str:
+    return _SETTINGS.format(
+        port=ports.public,
+        private_port=ports.private,
+        smtp_port=ports.smtp,
+        base=ports.base,
+        sandbox=ports.sandbox_base,
+        price=PRICE.id,
+        property=PROPERTY_ID,
+        tick=TICK,
+        issues=json.dumps(str(data / "realtime-degraded.json")),
+        store=json.dumps(str(_store(data))),
+        secrets=json.dumps(str(folder)),
+        clock=json.dumps(str(clock_file(data))),
+        approvals=_own_key(data / OWNER_KEY_FILE),
+    )
+
+
+def _own_key(file: Path) -> str:
+    """Return the settings of the owner's key, made unless it is there; none where OpenSSH's tool is missing."""
+    try:
+        public = made_key(file)
+    except NotConfigured:
+        return ""
+    return f"owner_keys = [{json.dumps(public)}]\nsigning_key = {json.dumps(str(file))}"
+
+
+def _site(settings: Settings, secrets: Secrets, ports: Ports) -> SiteConfig:
+    products = tuple(
+        SiteProduct(one.vendor_slug, one.cert_code, one.title, PRICE_TEXT, one.submit_message)
+        for one in settings[CheckoutSettings].catalogue()
+    )
+    token = next(iter(secrets.parts("access_service_token")), "")
+    return SiteConfig(ports.base, token, products, payment_origin=ports.sandbox_base)
+
+
+def _is_found(settings: Path) -> bool:
+    """Return whether commands that are typed here find the demo's settings without `--config`."""
+    try:
+        return find_settings_file(None, {}).resolve() == settings
+    except SettingsError:
+        return False
+
+
+def _announce(settings: Settings, ports: Ports, hints: Hints) -> None:
+    console = new_console()
+    console.print("\n[bold]Orrery demo[/bold]\n")
+    for name, address, what in (
+        ("Shop", f"{ports.base}/", "buy here; nothing is charged"),
+        ("Admin", f"{ports.base}/admin", f"who is where; the password is {hints.password}"),
+        ("Owner", f"http://127.0.0.1:{ports.private}/owner", "how everything is; the same password, any name"),
+        ("Sandbox", f"{ports.sandbox_base}/", "what the vendors see; faults; the clock"),
+        ("", f"{ports.sandbox_base}/analytics", "move the visitors, and watch the pill"),
+        ("", f"{ports.sandbox_base}/mail", "the buyer's e-mail"),
+        ("", f"{ports.sandbox_base}/push", "the owner's push messages"),
+        ("Private", f"http://127.0.0.1:{ports.private}/docs", "the operations; also /readyz, /metrics"),
+    ):
+        console.print(f"  [bold]{name:8}[/bold] {address:32} [dim]{what}[/dim]")
+    if not _is_found(hints.settings):
+        console.print("\nIn each terminal in which you type commands, so that they find these records:")
+        console.print(f"  export ORRERY_CONFIG={quote(str(hints.settings))}", markup=False, soft_wrap=True)
+    console.print("\nThe records: [bold].venv/bin/orrery access list[/bold]. ", end="")
+    if settings[ApprovalSettings].owner_keys:
+        console.print("What waits for your approval: [bold].venv/bin/orrery approvals list[/bold].")
+    else:
+        console.print("Nothing can be approved: there is no ssh-keygen (sudo apt-get install openssh-client).")
+    console.print("Ctrl-C ends everything.\n")

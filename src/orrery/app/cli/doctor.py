@@ -1,0 +1,70 @@
+"""`orrery doctor`: each configured part, how it is, why, and what to do (issue item 8)."""
+
+import asyncio
+from dataclasses import asdict
+from pathlib import Path
+from shutil import disk_usage
+
+import typer
+from rich.table import Table
+
+from orrery.app.cli.doctor_approvals import approval_findings
+from orrery.app.cli.services import Config, configured
+from orrery.app.composition import opened_for_examination
+from orrery.app.settings import Secrets, Settings
+from orrery.approvals.settings import ApprovalSettings
+from orrery.ports.health import Finding
+from orrery.runtime.console.options import AsJson
+from orrery.runtime.console.tables import show_json
+from orrery.runtime.console.terminal import marked, new_console
+from orrery.runtime.findings import Findings
+from orrery.runtime.health import STORE, run_check
+from orrery.runtime.settings import StoreSettings
+
+MIB = 1 << 20
+
+LEAST_FREE = 8 * MIB
+"""Bytes: twice what the store's log takes before it is brought into the file (SQLite's wal_autocheckpoint)."""
+
+_SIGNS = {"ok": "[green]ok[/green]", "broken": "[red]broken[/red]", "off": "[dim]off[/dim]"}
+
+
+def command(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FBT002  a flag of the command line
+    """Examine everything, asking the vendors too; exit 1 when something is broken."""
+    settings, secrets = configured(config, quiet=True)
+    given = settings[ApprovalSettings]
+    findings = asyncio.run(_examine(settings, secrets)) + approval_findings(given.owner_keys, given.signing_key)
+    if as_json:
+        show_json([asdict(finding) for finding in findings])
+    else:
+        new_console(soft_wrap=False).print(_table(findings))
+    if any(finding.state == "broken" for finding in findings):
+        raise typer.Exit(1)
+
+
+async def _examine(settings: Settings, secrets: Secrets) -> list[Finding]:
+    async with opened_for_examination(settings, secrets) as orrery:
+        findings = await orrery[Findings].all()
+        store = [*(one for one in findings if one.part == STORE), *_disk(settings[StoreSettings].path)]
+        local = [one for one in findings if one.part != STORE]
+        checks = [check for parts in orrery.modules for check in parts.remote_checks]
+        asked = [await run_check(part, check) for part, check in checks]
+        return [*store, *local, *asked, *await orrery[Findings].health.remote()]
+
+
+def _disk(store: Path) -> list[Finding]:
+    """Return that the store's disk is nearly full: commits to a log that has room left may succeed until then."""
+    free = disk_usage(store.parent).free
+    if free >= LEAST_FREE:
+        return []
+    why = f"Its disk is nearly full: {free / MIB:.1f} MiB are free for {store}."
+    return [Finding("disk", "broken", why, "Make room: without it nothing can be sold or kept.")]
+
+
+def _table(findings: list[Finding]) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column in ("part", "", "why", "what to do"):
+        table.add_column(column, overflow="fold")
+    for finding in findings:
+        table.add_row(finding.part, _SIGNS[finding.state], marked(finding.why), marked(finding.todo))
+    return table

@@ -1,0 +1,97 @@
+"""`orrery init`: a settings file with every key explained, a folder for the secrets, and a store."""
+
+import re
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orrery.adapters.sqlite import create
+from orrery.app.settings import SYSTEM_FOLDER
+from orrery.app.settings.model import sections_of
+from orrery.app.settings.secrets import secret_names
+from orrery.errors import Invalid
+from orrery.runtime.console.tables import note
+from orrery.runtime.settings import StoreSettings
+
+STATE = Path("/var/lib/orrery")
+"""The state folder of the system's service, as in its unit."""
+
+_OF_THE_SYSTEM = {
+    r'(?m)^(\w+) = "\.orrery/': rf'\1 = "{STATE}/',
+    r'(?m)^directory = "secrets"': f'directory = "{SYSTEM_FOLDER}/secrets"',
+    r'(?m)^# directory = "backups"': f'directory = "{STATE}-backups"',
+}
+"""The values that are others in the system's folder, where the service may not write."""
+
+_NEXT_ON_THE_SYSTEM = f"""\
+The service runs as the user orrery, and writes below {STATE} only. As root, once:
+  chown root:orrery {SYSTEM_FOLDER}/secrets
+  chmod 0750 {SYSTEM_FOLDER}/secrets
+  install -d -m 0700 -o orrery -g orrery {STATE}
+  sudo -u orrery orrery store create
+Give each secret file to root, with the group orrery and mode 0640."""
+
+
+def command(
+    folder: Annotated[Path, typer.Argument(help="Where orrery.toml, secrets/ and the store go.")] = Path(),
+    no_store: Annotated[bool, typer.Option("--no-store", help="Make no store.")] = False,  # noqa: FBT002  a flag of the command line
+) -> None:
+    """Write orrery.toml, an empty folder secrets/ and an empty store; overwrite nothing.
+
+    In /etc/orrery the paths are those of the system's service, which makes its store as its own user.
+    """
+    file, secrets, stored = folder / "orrery.toml", folder / "secrets", folder / StoreSettings().path
+    makes_store = not no_store and not _is_the_systems(folder)
+    if makes_store and stored.exists():
+        raise Invalid(
+            f"There is a store at {stored} already, such as the demo's; nothing was written. "
+            "Choose another folder, or keep that store with --no-store."
+        )
+    _write(file, secrets)
+    note(f"Wrote {file}. Put each secret into a file of its own in {secrets}/:")
+    for name in secret_names():
+        note(f"  {name}")
+    if makes_store:
+        create(stored)
+        note(f"Made an empty store at {stored}.")
+    elif _is_the_systems(folder):
+        note(_NEXT_ON_THE_SYSTEM)
+    else:
+        note("Made no store: `orrery store create` makes one where orrery.toml says.")
+    note("Then `orrery doctor` tells what is missing, and `orrery serve` runs the service.")
+
+
+def settings_text(folder: Path) -> str:
+    """Return the settings file for a folder: every key explained, with its default but for the mode."""
+    explained = [files("orrery").joinpath("web/init/head.toml"), *map(_explained, sections_of("site").items())]
+    text = "\n".join(one.read_text(encoding="utf-8") for one in explained)
+    text = text.replace("{secrets}", "\n#   ".join(secret_names()))
+    for here, there in _OF_THE_SYSTEM.items() if _is_the_systems(folder) else ():
+        text = re.sub(here, there, text)
+    return text
+
+
+def _explained(section: tuple[str, type]) -> Traversable:
+    """Return the text about a section, which lies in the folder of its module."""
+    name, kind = section
+    return files(kind.__module__.rpartition(".")[0]).joinpath(f"init/{name}.toml")
+
+
+def _is_the_systems(folder: Path) -> bool:
+    return folder.resolve() == SYSTEM_FOLDER.resolve()
+
+
+def _write(file: Path, secrets: Path) -> None:
+    """Write both so that nobody else may write them, whatever the umask."""
+    try:
+        file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        secrets.mkdir(mode=0o700, exist_ok=True)
+        file.touch(mode=0o644, exist_ok=False)
+        file.write_text(settings_text(file.parent), encoding="utf-8")
+    except FileExistsError:
+        raise Invalid(f"{file} exists already; nothing was written.") from None
+    except OSError as error:
+        raise Invalid(f"{file} cannot be written: {error.strerror}.") from None

@@ -1,0 +1,55 @@
+"""`orrery privacy`: a person's data, shown and erased."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orrery.adapters.sqlite import copies_beside
+from orrery.runtime.console.options import Reason
+from orrery.runtime.console.runner import Handed
+from orrery.runtime.console.tables import note, show_json
+from orrery.runtime.console.terminal import visible
+from orrery.runtime.privacy import Privacy, search_address
+from orrery.runtime.settings import StoreSettings
+
+group = typer.Typer(no_args_is_help=True)
+
+Email = Annotated[str, typer.Argument(help="The person's e-mail address.")]
+
+
+@group.command()
+def export(email: Email, *, runner: Handed) -> None:
+    """Print everything that is kept about an address, as JSON."""
+    address = search_address(email)
+    show_json(runner.run(lambda services: services[Privacy].export(address)))
+
+
+@group.command()
+def erase(email: Email, reason: Reason, *, runner: Handed) -> None:
+    """Erase an address everywhere; sales stay, without their buyer. Exit 1 when an intent must still be kept."""
+    address = search_address(email)
+    erasure = runner.run(lambda services: services[Privacy].erase(address, reason))
+    counts = {name: len(found) - len(erasure.kept.get(name, ())) for name, found in erasure.data.items()}
+    counted = ", ".join(f"{count} {name}" for name, count in counts.items())
+    note(f"Erased: {counted}.")
+    for sentence in erasure.elsewhere:
+        note(sentence)
+    _unreached(runner.section(StoreSettings).path, is_scrubbed=erasure.is_scrubbed)
+    kept = [one for found in erasure.kept.values() for one in found]
+    for one in kept:
+        note(f"Not erased: {one.name}. {one.why}")
+    if kept:
+        also = f", and its former addresses: {', '.join(map(visible, erasure.former))}" if erasure.former else ""
+        for todo in dict.fromkeys(one.todo for one in kept):
+            note(f"{todo}, then erase again{also}.")
+        raise typer.Exit(1)
+
+
+def _unreached(store: Path, *, is_scrubbed: bool) -> None:
+    """Say where the address may still be."""
+    note("Not reached: older backups, and the processor's own records. Erase there, too.")
+    for copy in copies_beside(store):
+        note(f"Not reached: {copy}, which a restore has left. Delete it.")
+    if not is_scrubbed:
+        note(f"Not reached: {store.name}-wal, which something else reads just now. Erase again when that is over.")

@@ -1,0 +1,116 @@
+"""`orrery serve`: one process with both listeners and the workers (the design, Processes)."""
+
+import asyncio
+import gc
+import resource
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+
+import structlog
+import uvicorn
+import uvloop
+from starlette.types import ASGIApp
+
+from orrery.app.cli.service_manager import notify_ready
+from orrery.app.cli.services import Config, configured
+from orrery.app.cli.supervision import run_together
+from orrery.app.composition import opened
+from orrery.app.settings import Secrets, Settings
+from orrery.edge.connection_limiter import ConnectionLimiter, most_connections
+from orrery.edge.listeners import Listeners, TimeLimitedProtocol, bind
+from orrery.errors import OrreryError
+from orrery.runtime.jobs import Workers
+from orrery.runtime.readiness import Readiness
+from orrery.runtime.settings import Server
+
+GRACE = 10
+"""Seconds that requests under way may take to end after Ctrl-C."""
+
+TURN = 0.001
+"""Seconds that a thread may compute while others wait for their turn; Python's own are 0.005.
+
+Reading a page of the processor's listing is computing, and a commit needs about ten turns. With shorter turns than
+this the store's thread and the event loop interrupt each other too often, and a burst of webhooks gets slower.
+"""
+
+log = structlog.get_logger()
+
+
+class AddressTakenError(OrreryError):
+    """Something else listens there already."""
+
+
+def command(config: Config = None) -> None:
+    """Run the service until Ctrl-C or a termination signal."""
+    settings, secrets = configured(config)
+    with suppress(KeyboardInterrupt):
+        uvloop.run(serve(settings, secrets))
+
+
+async def serve(
+    settings: Settings, secrets: Secrets, site: ASGIApp | None = None, ready: Callable[[], None] | None = None
+) -> None:
+    """Serve until a signal to stop; call `ready` once both listeners answer. See `run_together`."""
+    # uvicorn raises the signal anew once it has stopped: by default SIGTERM would end us ahead of our `finally`.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    public_socket, private_socket = _bind(settings[Server])
+    async with opened(settings, secrets) as orrery:
+        for start in (one for parts in orrery.modules for one in parts.at_start):
+            start()
+        public, private = orrery.apps(site)
+        private_address = private_socket.getsockname()[:2]
+        server = uvicorn.Server(_uvicorn(Listeners(public, private, private_address)))
+        _ = await orrery[
+            Readiness
+        ].run_round()  # else the service says "not ready" until its first round has ended
+        # Imported modules stay in memory: scanning them in each collection costs tens of milliseconds.
+        gc.collect()
+        gc.freeze()
+        sys.setswitchinterval(TURN)
+        workers = asyncio.create_task(orrery[Workers].run())
+        announce = partial(_announce, public_socket.getsockname()[:2], ready)
+        try:
+            await run_together(server, [public_socket, private_socket], workers, announce)
+        finally:
+            log.info("stopped")
+
+
+def _uvicorn(app: ASGIApp) -> uvicorn.Config:
+    descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    limiter = ConnectionLimiter(most_connections(descriptors))
+    return uvicorn.Config(
+        app,
+        log_level="error",  # below that it says of each stranger that they speak no HTTP
+        http=partial(TimeLimitedProtocol, limiter),  # pyright: ignore[reportArgumentType]  called with uvicorn's own words
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE,
+        callback_notify=limiter.close_unread,
+        timeout_notify=0,  # each second
+    )
+
+
+def _bind(server: Server) -> tuple[socket.socket, socket.socket]:
+    return _listen(server.host, server.port), _listen(server.private_host, server.private_port)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        return bind(host, port)
+    except OSError as error:
+        raise AddressTakenError(f"{host}:{port} cannot be listened on: {error.strerror}.") from None
+
+
+def _announce(address: tuple[str, int], ready: Callable[[], None] | None) -> None:
+    log.info("serving", address="http://{}:{}".format(*address))
+    notify_ready()
+    if ready:
+        ready()

@@ -1,0 +1,21 @@
+"""The settings and logs of the root's own commands, which need no services or compose them in their own way."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orrery.app.settings import Secrets, Settings, load
+from orrery.logs import Redaction, configure
+from orrery.runtime.console.runner import CONFIG_HELP
+from orrery.runtime.settings import Log
+
+Config = Annotated[Path | None, typer.Option("--config", "-c", help=CONFIG_HELP)]
+
+
+def configured(config: Path | None, *, quiet: bool = False) -> tuple[Settings, Secrets]:
+    """Return settings and secrets, with logs set up so that neither can leak."""
+    settings, secrets = load(config)
+    level = "warning" if quiet else settings[Log].level
+    configure(settings[Log].format, level, Redaction(secrets.values()))
+    return settings, secrets

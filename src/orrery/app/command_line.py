@@ -1,0 +1,115 @@
+"""The commands with their options: each has a name and a sentence; only the one that is used is imported."""
+
+import inspect
+import os
+import sys
+from collections.abc import Sequence
+from functools import partial
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orrery.app.main import command_of
+from orrery.app.modules import MODULES
+from orrery.errors import Invalid, OrreryError
+from orrery.runtime.module import Command, load
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from orrery.runtime.console.runner import Runner
+
+_NAME = "orrery"
+
+_COMPLETED_VARIABLES = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
+"""The variables in which the shells' completion scripts pass the typed text: bash's, and that of the others."""
+
+WIDEST = 120
+"""Columns of the help."""
+
+USAGE = 2
+"""The exit code of bad input; 1 is for what went wrong or is broken."""
+
+
+def run(arguments: Sequence[str]) -> None:
+    """Run a command; exit with 2 for bad input, and with 1 for what went wrong."""
+    words = [*arguments, *_to_complete()[1:]]
+    try:
+        _application(words)(prog_name=_NAME, obj=partial(_runner_of, command_of(words)))
+    except OrreryError as error:
+        from orrery.runtime.console.terminal import new_console, visible  # noqa: PLC0415  rich doubles the time to start
+
+        new_console(stderr=True).print(visible(str(error)), style="red", markup=False)
+        sys.exit(USAGE if isinstance(error, Invalid) else 1)
+
+
+def _runner_of(command: Command | None, config: "Path | None") -> "AbstractContextManager[Runner]":
+    """Return the runner of a deployment: only a command that is run composes one."""
+    from orrery.app.runner import runner_of  # noqa: PLC0415  it imports a store, and `--help` none
+
+    if command is None or command.whole:
+        return runner_of(config)
+    return runner_of(config, [module.name for module in MODULES if command in module.commands])
+
+
+def _application(words: Sequence[str]) -> typer.Typer:
+    root = typer.Typer(
+        name=_NAME,
+        help="One person's checkout and live counter, and the desk to watch them from.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # boxes around the help take longer than all else of it
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
+    )
+    root.callback()(_options)
+    wanted = command_of(words)
+    for command in (one for module in MODULES for one in module.commands if " " not in one.name):
+        if command == wanted:
+            _add(root, command)
+        else:
+            root.command(command.name, short_help=command.summary)(_only_listed)
+    return root
+
+
+def _add(root: typer.Typer, command: Command) -> None:
+    found = load(command.target)
+    if isinstance(found, typer.Typer):
+        _show_whole_summaries(found)
+        for plain in (one for module in MODULES for one in module.commands):
+            if plain.name.startswith(f"{command.name} "):
+                found.command(plain.name.removeprefix(f"{command.name} "), short_help=plain.summary)(_only_listed)
+        root.add_typer(found, name=command.name, help=command.summary, short_help=command.summary)
+    else:
+        root.command(command.name, help=command.summary, short_help=command.summary)(found)
+
+
+def _show_whole_summaries(group: typer.Typer) -> None:
+    """Without this the list of a group's commands cuts each summary to fit on one line."""
+    for command in group.registered_commands:
+        text = inspect.getdoc(command.callback) if command.callback else None
+        command.short_help = command.short_help or (text or "").partition("\n\n")[0].replace("\n", " ")
+
+
+def _to_complete() -> list[str]:
+    """Return the words of a line that the shell wants completed: they are not among the arguments."""
+    return " ".join(os.environ.get(name, "") for name in _COMPLETED_VARIABLES).split()  # noqa: TID251  the shell's own
+
+
+def _show_version(value: bool) -> None:  # noqa: FBT001  typer calls it with the flag
+    if value:
+        typer.echo(f"orrery {version('orrery')}")
+        raise typer.Exit
+
+
+def _options(
+    _version: Annotated[  # noqa: FBT002  a flag of the command line, read by its callback
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Handle the options before the command."""
+
+
+def _only_listed() -> None:
+    """Replace a command that is only listed, not run."""

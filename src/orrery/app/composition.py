@@ -1,0 +1,118 @@
+"""The composition root: settings choose adapters, modules make parts over them, parts make HTTP apps and jobs."""
+
+import secrets as random
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from orrery.adapters.clock import SystemClock
+from orrery.adapters.movable_clock import MovableClock
+from orrery.adapters.sqlite import SqliteStore
+from orrery.adapters.unavailable_store import UnavailableStore
+from orrery.app.adapters import Adapters
+from orrery.app.deployment import Orrery
+from orrery.app.modules import MODULES
+from orrery.app.settings import Secrets, Settings
+from orrery.app.settings.held_secrets import HeldSecretFiles
+from orrery.app.settings.model import deployment_id
+from orrery.edge.auth import GuessLimiter
+from orrery.errors import StoreError
+from orrery.logs import refer_to_sessions
+from orrery.ports.clock import Clock
+from orrery.ports.store import Store
+from orrery.runtime.index_key import index_key
+from orrery.runtime.jobs import Workers
+from orrery.runtime.module import load, target_of
+from orrery.runtime.parts import Parts, refuse_duplicates
+from orrery.runtime.privacy import Privacy
+from orrery.runtime.references import References
+from orrery.runtime.runtime import Ground, Runtime, in_order, needed_by
+from orrery.runtime.secret import SecretValues
+from orrery.runtime.settings import SandboxSettings, StoreSettings
+from orrery.runtime.tasks import Tasks
+from orrery.secrets.check import ObservedSecrets
+
+
+def clock_of(settings: Settings) -> Clock:
+    """Return the machine's clock, or in sandbox mode the one shared with the sandbox."""
+    shared = settings[SandboxSettings].clock_file if settings.mode == "sandbox" else None
+    return MovableClock(shared) if shared else SystemClock()
+
+
+@asynccontextmanager
+async def opened(
+    settings: Settings, secrets: Secrets, wanted: Sequence[str] | None = None
+) -> AsyncGenerator[Orrery]:
+    """Open the store and compose the modules over it; raise `StoreUnavailable`.
+
+    `wanted` are names of modules: with them, only these and what they need are composed.
+    """
+    clock = clock_of(settings)
+    store, tasks = await SqliteStore.open(settings[StoreSettings].path, clock), Tasks()
+    try:
+        orrery = composed(Adapters(settings, secrets, clock), store, await index_key(store), tasks, wanted)
+        for migrate in (one for parts in orrery.modules for one in parts.migrations):
+            await migrate()
+        yield orrery
+    finally:
+        await tasks.finish()
+        await store.close()
+
+
+@asynccontextmanager
+async def opened_for_examination(
+    settings: Settings, secrets: Secrets, wanted: Sequence[str] | None = None
+) -> AsyncGenerator[Orrery]:
+    """Compose as `opened` does; where the store cannot be used, over one whose every call says why."""
+    async with AsyncExitStack() as stack:
+        try:
+            orrery = await stack.enter_async_context(opened(settings, secrets, wanted))
+        except StoreError as error:
+            adapters, nobodys_key = Adapters(settings, secrets, clock_of(settings)), random.token_bytes(32)
+            orrery = composed(adapters, UnavailableStore(error), nobodys_key, Tasks(), wanted)
+        yield orrery
+
+
+def _ground(adapters: Adapters, store: Store, key: bytes, tasks: Tasks) -> Ground:
+    settings = adapters.settings
+    return Ground(
+        mode=settings.mode,
+        deployment=deployment_id(settings, key),
+        settings=settings,
+        secrets=adapters.secrets,
+        clock=adapters.clock,
+        store=store,
+        index_key=key,
+        tasks=tasks,
+        holder=random.token_hex(8),
+        port=adapters.port,
+    )
+
+
+def composed(
+    adapters: Adapters, store: Store, key: bytes, tasks: Tasks, wanted: Sequence[str] | None = None
+) -> Orrery:
+    """Build the modules over the store, each behind those that it needs."""
+    chosen = [module for module in (MODULES if wanted is None else needed_by(wanted, MODULES)) if module.build]
+    ground, references = _ground(adapters, store, key, tasks), References.of_store(key)
+    refer_to_sessions(references.within)
+    workers = Workers(store, ground.clock, ground.holder)
+    given: dict[type, object] = {
+        Clock: ground.clock,
+        References: references,
+        Workers: workers,
+        GuessLimiter: GuessLimiter(ground.clock),
+        SecretValues: adapters.secrets,
+        ObservedSecrets: HeldSecretFiles(adapters.settings, adapters.secrets),
+    }
+    offers = {target_of(kind): one for kind, one in given.items()}
+    built = dict[str, Parts]()
+    for module in in_order(chosen, set(offers)):
+        parts = built[module.name] = load(module.build)(Runtime(module, ground, offers))
+        offers |= {target_of(kind): one for kind, one in parts.offers.items()}
+    modules = [built[module.name] for module in chosen]
+    refuse_duplicates(modules)
+    for follow in (one for parts in modules for one in parts.once_composed):
+        follow(modules)
+    workers.add(*(one for parts in modules for one in parts.jobs))
+    offers[target_of(Privacy)] = Privacy(store, [one for parts in modules for one in parts.personal_data])
+    return Orrery(store, adapters, modules, offers)

@@ -1,0 +1,74 @@
+"""Every module there is: a domain that is added is one more line here."""
+
+from orrery.approvals.module import MODULE as APPROVALS
+from orrery.checkout.module import MODULE as CHECKOUT
+from orrery.fraud.module import MODULE as FRAUD
+from orrery.live.module import MODULE as LIVE
+from orrery.runtime.module import Command, Module
+from orrery.runtime.modules import BACKUPS, NOTIFICATIONS, RUNTIME, WATCH
+from orrery.secrets.module import MODULE as SECRETS
+
+START = Module(
+    "start",
+    commands=(
+        Command("serve", "Run the service: both listeners and the workers.", "orrery.app.cli.serve:command"),
+        Command(
+            "demo",
+            "Run service, sandbox and a shop on this machine, with nothing to set up.",
+            "orrery.app.cli.demo:command",
+        ),
+        Command("sandbox", "Run the stand-ins for the vendors alone.", "orrery.app.cli.sandbox:command"),
+        Command(
+            "init",
+            "Write orrery.toml with every key explained, and make the store.",
+            "orrery.app.cli.init:command",
+        ),
+        Command("store", "Make the store where the settings say.", "orrery.app.cli.store:group"),
+        Command(
+            "doctor",
+            "Look at each configured part: ok or broken, why, and what to do.",
+            "orrery.app.cli.doctor:command",
+        ),
+    ),
+)
+"""The commands that come first; they compose the modules themselves."""
+
+OWNER = Module(
+    "owner",
+    commands=(
+        Command("admin", "Make the hash of the owner's password.", "orrery.app.cli.admin:group"),
+        Command(
+            "notifications",
+            "List, release or drop notifications; send a test message.",
+            "orrery.app.cli.notifications:group",
+            whole=True,
+        ),
+        Command("privacy", "Export or erase a person's data.", "orrery.app.cli.privacy:group", whole=True),
+        Command(
+            "backup",
+            "Write a checked snapshot of the store while the service runs.",
+            "orrery.app.cli.backup:command",
+        ),
+        Command(
+            "restore",
+            "Put a snapshot in place of the store; the service must be stopped.",
+            "orrery.app.cli.restore:command",
+        ),
+    ),
+)
+"""The owner's commands over all modules."""
+
+MODULES = (
+    START,
+    RUNTIME,
+    NOTIFICATIONS,
+    WATCH,
+    CHECKOUT,
+    FRAUD,
+    LIVE,
+    APPROVALS,
+    SECRETS,
+    BACKUPS,
+    OWNER,
+)
+"""In the order of their findings, jobs and commands."""

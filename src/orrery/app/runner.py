@@ -1,0 +1,87 @@
+"""The runner that the root hands to the commands: one deployment, whose store is opened once for a command."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from pathlib import Path
+from typing import TypeVar, cast
+
+from orrery.adapters.clock import SystemClock
+from orrery.app.composition import opened
+from orrery.app.refresh import HttpRefreshServices
+from orrery.app.secrets_examination import Examination
+from orrery.app.settings import Secrets, Settings, load, load_usable
+from orrery.logs import Redaction, configure
+from orrery.ports.clock import Clock
+from orrery.ports.refresh import RefreshServices
+from orrery.runtime.console.runner import Runner, Services
+from orrery.runtime.settings import Log
+from orrery.secrets.examination import SecretsExamination
+
+S = TypeVar("S")
+T = TypeVar("T")
+_Loaded = tuple[Settings, Secrets, Mapping[str, str]]
+"""Settings and secrets, and why a secret was left out, by its name."""
+
+
+@contextmanager
+def runner_of(config: Path | None, wanted: Sequence[str] | None = None) -> Generator[Runner]:
+    """Yield the runner of the deployment with these settings; close its store at the end, if it was opened.
+
+    `wanted` are the modules whose services the command uses, or None for all.
+    """
+    runner = DeploymentRunner(config, wanted)
+    try:
+        yield runner
+    finally:
+        runner.close()
+
+
+class DeploymentRunner:
+    """See `Runner`. Settings, secrets and store are read and opened when a command first asks for them."""
+
+    def __init__(self, config: Path | None, wanted: Sequence[str] | None = None) -> None:
+        self._config, self._wanted = config, wanted
+        self._loop, self._stack = asyncio.Runner(), AsyncExitStack()
+        self._loaded: _Loaded | None = None
+        self._services: Services | None = None
+
+    def run(self, action: Callable[[Services], Awaitable[T]]) -> T:
+        return self._loop.run(self._run(action))
+
+    def run_with_usable_secrets(self, action: Callable[[Services], Awaitable[T]]) -> T:
+        if self._loaded is None:
+            self._loaded = _with_logs(*load_usable(self._config))
+        return self.run(action)
+
+    def section(self, kind: type[S]) -> S:
+        settings, _, _ = self._settings()
+        return settings[kind]
+
+    def port(self, kind: type[S]) -> S:
+        found: dict[type, object] = {Clock: SystemClock(), RefreshServices: HttpRefreshServices(self._config)}
+        return cast("S", found[kind])
+
+    def close(self) -> None:
+        """Close what was opened."""
+        if self._services:
+            self._loop.run(self._stack.aclose())
+        self._loop.close()
+
+    async def _run(self, action: Callable[[Services], Awaitable[T]]) -> T:
+        if self._services is None:
+            settings, secrets, troubles = self._settings()
+            orrery = await self._stack.enter_async_context(opened(settings, secrets, self._wanted))
+            orrery.offer(SecretsExamination, Examination(settings, secrets, troubles, orrery))
+            self._services = orrery
+        return await action(self._services)
+
+    def _settings(self) -> _Loaded:
+        if self._loaded is None:
+            self._loaded = _with_logs(*load(self._config), {})
+        return self._loaded
+
+
+def _with_logs(settings: Settings, secrets: Secrets, troubles: Mapping[str, str]) -> _Loaded:
+    configure(settings[Log].format, "warning", Redaction(secrets.values()))
+    return settings, secrets, troubles

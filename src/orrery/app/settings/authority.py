@@ -1,0 +1,28 @@
+"""The file of further certificate authorities, which is checked before anything starts (decision 0048)."""
+
+from pathlib import Path
+
+from orrery.app.settings.ownership import read_own
+from orrery.errors import Invalid
+from orrery.runtime.section import SettingsError
+from orrery.trust import certificates
+
+_WHAT = "The certificate file (tls.ca_file)"
+
+
+def check_authority(file: Path | None) -> None:
+    """Raise `SettingsError` unless a file that is named holds certificates, and nobody else may write it."""
+    if file is None:
+        return
+    try:
+        text = read_own(file, _WHAT)
+    except UnicodeDecodeError:
+        text = ""  # certificates, perhaps, but not as text
+    except FileNotFoundError:
+        raise SettingsError(f"{_WHAT} {file} is not there.") from None
+    except OSError as error:
+        raise SettingsError(f"{_WHAT} {file} cannot be read ({type(error).__name__}).") from None
+    try:
+        certificates(text)
+    except Invalid as error:
+        raise SettingsError(f"{_WHAT} {file} {error}.") from None

@@ -1,0 +1,200 @@
+"""The secrets of a deployment: one file each, or one environment variable each."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from orrery.app.modules import MODULES
+from orrery.app.settings.ownership import read_own, refuse_foreign_folder
+from orrery.runtime.module import Role, load
+from orrery.runtime.secret import Form, SecretKind
+from orrery.runtime.section import PREFIX, Mode, SettingsError
+
+CREDENTIALS_VARIABLE = "CREDENTIALS_DIRECTORY"
+"""The variable by which a service manager names the folder of secrets."""
+
+_FOLDER = "The secrets directory"
+
+
+@cache
+def secret_kinds(role: Role) -> Mapping[str, SecretKind]:
+    """Return the kinds of a role's secrets, by their names."""
+    named = [one for module in MODULES for one in module.secrets]
+    return {one.name: load(one.target) for one in named if role in one.roles}
+
+
+@cache
+def secret_names() -> tuple[str, ...]:
+    """Return the names of every role's secrets."""
+    return tuple(one.name for module in MODULES for one in module.secrets)
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """The secrets of a role; each may be missing (decision 41), and an empty one is missing."""
+
+    _texts: Mapping[str, SecretStr] = field(default_factory=dict[str, SecretStr])
+    role: Role = "site"
+
+    @classmethod
+    def of(cls, texts: Mapping[str, str], role: Role = "site") -> "Secrets":
+        """Return the secrets with these texts, by their names."""
+        return cls({name: SecretStr(text) for name, text in texts.items()}, role)
+
+    @property
+    def kinds(self) -> Mapping[str, SecretKind]:
+        """The kinds of all secrets that the role has."""
+        return secret_kinds(self.role)
+
+    def reveal(self, name: str) -> str | None:
+        """Return a secret's value, or None when it is missing."""
+        text = self._texts.get(name)
+        return text.get_secret_value().strip() or None if text else None
+
+    def parts(self, name: str) -> list[str]:
+        """Return the values that a secret's text holds: each signing secret, each line of another one."""
+        return self.kinds[name].values(self.reveal(name) or "")
+
+    def normalized(self, name: str) -> str:
+        """Return a secret's value in the form in which two of them are compared, or nothing when it is missing."""
+        return self.kinds[name].normal_form(self.reveal(name) or "")
+
+    def values(self) -> list[str]:
+        """Return every value there is, for the log's redaction."""
+        return [part for name in self.kinds for part in self.parts(name)]
+
+    def why_unusable(self, name: str, mode: Mode) -> str:
+        """Return in a sentence why a secret that is present cannot be used, or nothing."""
+        kind, text = self.kinds[name], self.reveal(name)
+        if not text:
+            return ""
+        return kind.unusable(name, text, mode) or ("" if kind.believed else self._why_misplaced(name))
+
+    def form(self, name: str, mode: Mode) -> Form:
+        """Return how a secret that is present looks."""
+        why = self.why_unusable(name, mode)
+        return Form(why) if why else self.kinds[name].form(self.normalized(name), mode)
+
+    def _why_misplaced(self, name: str) -> str:
+        others = [one for other, one in self.kinds.items() if other != name]
+        found = (one.recognized(part) for part in self.parts(name) for one in others)
+        return next((f"The secret {name} is {what}: put the right value there." for what in found if what), "")
+
+
+def read_secrets(directory: Path | None, environment: Mapping[str, str], mode: Mode, role: Role) -> Secrets:
+    """Return the secrets of this machine, all usable; raise `SettingsError` naming the one that is not."""
+    secrets = Secrets.of(_all_texts(directory, environment, role), role)
+    _refuse_unusable(mode, secrets)
+    return secrets
+
+
+def examine_secrets(
+    directory: Path | None, environment: Mapping[str, str], mode: Mode, role: Role
+) -> tuple[Secrets, dict[str, str]]:
+    """Return the secrets of this machine that can be used, and a sentence for each that cannot, by its name.
+
+    A fault that concerns no single secret (the folder, an unknown file in it) is under "".
+    """
+    usable: dict[str, str] = {}
+    troubles: dict[str, str] = {}
+    place = _believed(directory, environment)
+    for name in secret_kinds(role):
+        try:
+            found = _one_text(name, place, environment, role)
+            _refuse_unusable(mode, Secrets.of(found, role))
+            usable |= found
+        except SettingsError as error:
+            troubles[name] = str(error)
+    try:
+        read_secrets(directory, environment, mode, role)
+    except SettingsError as error:
+        if str(error) not in troubles.values():
+            troubles[""] = str(error)
+    return Secrets.of(usable, role), troubles
+
+
+def secret_name(file: Path, role: Role) -> str:
+    """Return the secret that a file holds: a service manager that copies a folder puts its name before the file's.
+
+    The unit names the folder after the role.
+    """
+    return file.name.removeprefix(f"{role}_")
+
+
+def secret_file(folder: Path, name: str, role: Role) -> Path:
+    """Return the file of a secret in a folder, which is there if the secret is."""
+    copied = folder / f"{role}_{name}"
+    return copied if copied.exists() else folder / name
+
+
+def _place(directory: Path | None, environment: Mapping[str, str]) -> Path | None:
+    credentials = environment.get(CREDENTIALS_VARIABLE)
+    return Path(credentials) if credentials else directory
+
+
+def _believed(directory: Path | None, environment: Mapping[str, str]) -> Path | None:
+    """Return the folder of secrets, or None when nothing in it can be used."""
+    place = _place(directory, environment)
+    try:
+        if place:
+            refuse_foreign_folder(place, _FOLDER)
+    except (OSError, SettingsError):
+        return None
+    return place
+
+
+def _one_text(name: str, place: Path | None, environment: Mapping[str, str], role: Role) -> dict[str, str]:
+    found = {} if (text := environment.get(PREFIX + name.upper())) is None else {name: text}
+    if not found and place and (file := secret_file(place, name, role)).exists():
+        found = {name: _read_secret(file, role)}
+    _refuse_garbled(found)
+    return found
+
+
+def _all_texts(directory: Path | None, environment: Mapping[str, str], role: Role) -> dict[str, str]:
+    names = secret_kinds(role)
+    from_environment = {name: environment.get(PREFIX + name.upper()) for name in names}
+    found = {name: value for name, value in from_environment.items() if value is not None}
+    if place := _place(directory, environment):
+        files = {secret_name(file, role): file for file in _secret_files(place, role)}
+        found = {name: _read_secret(file, role) for name, file in files.items() if name in names} | found
+    _refuse_garbled(found)
+    return found
+
+
+def _secret_files(directory: Path, role: Role) -> Iterator[Path]:
+    """Yield the files of secrets, those of other roles too."""
+    try:
+        refuse_foreign_folder(directory, _FOLDER)
+        files = sorted(file for file in directory.iterdir() if not secret_name(file, role).startswith("."))
+    except OSError as error:
+        raise SettingsError(f"{_FOLDER} {directory} cannot be read ({type(error).__name__}).") from None
+    if unknown := [file for file in files if secret_name(file, role) not in secret_names()]:
+        raise SettingsError(f"The secret file {unknown[0].name} is none of {', '.join(secret_names())}.")
+    yield from files
+
+
+def _read_secret(file: Path, role: Role) -> str:
+    try:
+        return read_own(file, "The secret file")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(
+            f"The secret file {secret_name(file, role)} cannot be read ({type(error).__name__})."
+        ) from None
+
+
+def _refuse_garbled(found: Mapping[str, str]) -> None:
+    for name, value in found.items():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise SettingsError(f"The secret {name} is not valid UTF-8.") from None
+
+
+def _refuse_unusable(mode: Mode, secrets: Secrets) -> None:
+    for name in secrets.kinds:
+        if why := secrets.why_unusable(name, mode):
+            raise SettingsError(why)

@@ -1,0 +1,171 @@
+"""The approval log: entries that each hold the hash of the one before (decision 15). Pure.
+
+A person who remembers one hash can detect any entry before it that was changed, removed or inserted. An entry
+about an approval contains the owner's signature, which nobody else can make.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from orrery.record import Sealed
+
+START = "0" * 64
+"""The previous hash in the first entry."""
+
+SHORT = 16
+"""How many digits of a hash a push contains."""
+
+LONGEST_NOTE = 500
+
+EntryKind = Literal[
+    "proposed",
+    "withdrawn",
+    "refused",
+    "approved",
+    "started",
+    "done",
+    "failed",
+    "unknown",
+    "happened",
+    "did not happen",
+    "closed",
+    "erased",
+]
+"""The kinds of entries. `unknown`: the answer was lost; a later entry has the result of a read, or that the
+owner closed the intent. `erased`: the intent's content is erased; its state stays."""
+
+LoggedStates = Mapping[tuple[str, str], str]
+"""The last state of each intent and target in the log; the target is empty for the intent itself."""
+
+HIDDEN = "[hidden]"
+_PERSONAL = re.compile(
+    r"\S+@\S+"  # an e-mail address
+    r"|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]*\w)"  # a network address
+    r"|(?<![\w:])(?=[0-9a-f:]*:[0-9a-f]*:)[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}(?![\w:])",  # one of IPv6
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SignedStatement:
+    """The owner's statement, its signature, and the fingerprint of the key. Empty: the owner signed nothing."""
+
+    statement: str = ""
+    signature: str = ""
+    signer: str = ""
+
+
+class LogEntry(Sealed):
+    """One line of the log.
+
+    `digest` is the intent's, `target` that of a standing approval's use, `note` a sentence without personal
+    data; `statement`, `signature` and `signer` (the fingerprint of the key) are the owner's signed statement.
+    """
+
+    v: Literal[1] = 1
+    number: int
+    at: datetime
+    kind: EntryKind
+    intent_id: str
+    operation: str
+    digest: str
+    target: str = ""
+    note: str = ""
+    statement: str = ""
+    signature: str = ""
+    signer: str = ""
+    previous: str = START
+    hash: str = ""
+
+    def expected_hash(self) -> str:
+        """Return the hash over everything else in it."""
+        return self.sha256(without=frozenset({"hash"}))
+
+    @property
+    def signed_statement(self) -> SignedStatement:
+        """Return the owner's signed statement in it."""
+        return SignedStatement(self.statement, self.signature, self.signer)
+
+    @property
+    def head(self) -> str:
+        """Return the head of the log when this is its last entry, as a push contains it: `NUMBER:HASH`."""
+        return f"{self.number}:{self.hash[:SHORT]}"
+
+
+def following(last: LogEntry | None, entry: LogEntry) -> LogEntry:
+    """Return `entry` as the one that follows `last`."""
+    number, previous = (last.number + 1, last.hash) if last else (1, START)
+    placed = entry.change(number=number, previous=previous)
+    return placed.change(hash=placed.expected_hash())
+
+
+def first_break(entries: Iterable[LogEntry | None]) -> int | None:
+    """Return the number at which the chain no longer holds, or None when it holds from the first to the last.
+
+    An entry is None when it cannot be read.
+    """
+    number, previous = 1, START
+    for entry in entries:
+        placed = (number, previous, entry.expected_hash()) if entry else None
+        if entry is None or (entry.number, entry.previous, entry.hash) != placed:
+            return number
+        number, previous = number + 1, entry.hash
+    return None
+
+
+def broken_at(log: Sequence[LogEntry | None], head: LogEntry | None) -> int | None:
+    """Return the first broken number of a log with the stored copy of its last entry."""
+    return first_break(log) or _beyond(log[-1] if log else None, head)
+
+
+def _beyond(last: LogEntry | None, head: LogEntry | None) -> int | None:
+    """Return the number from which entries are missing at the end, or added beyond the stored last entry."""
+    if last == head:
+        return None
+    numbers = [entry.number for entry in (last, head) if entry]
+    return min(numbers) + 1 if len(numbers) > 1 and numbers[0] != numbers[1] else numbers[0]
+
+
+def last_states(entries: Iterable[LogEntry]) -> dict[tuple[str, str], str]:
+    """Return the last state of each intent, and of each target of a standing approval."""
+    logged: dict[tuple[str, str], str] = {}
+    for entry in entries:
+        _follow(logged, entry)
+    return logged
+
+
+def _follow(logged: dict[tuple[str, str], str], entry: LogEntry) -> None:
+    if entry.kind != "refused":
+        logged[entry.intent_id, entry.target] = _STATES.get(entry.kind, entry.kind)
+
+
+def why_not_begun(logged: LoggedStates, intent_id: str, target: str) -> str:
+    """Return why, by the log, nothing may begin; empty where it may: a signature begins once."""
+    intent, use = logged.get((intent_id, "")), logged.get((intent_id, target))
+    if intent != ("approved" if target else "proposed"):
+        return f"the log says that the intent is {intent or 'not proposed'}"
+    return f"the log says that the target is {use}" if target and use in _USED else ""
+
+
+def begun_again(entries: Iterable[LogEntry]) -> Iterator[int]:
+    """Yield the number of each entry that begins what, by the entries before it, could not begin any more."""
+    logged: dict[tuple[str, str], str] = {}
+    for entry in entries:
+        if entry.kind in BEGINNINGS and why_not_begun(logged, entry.intent_id, entry.target):
+            yield entry.number
+        _follow(logged, entry)
+
+
+BEGINNINGS: tuple[EntryKind, ...] = ("approved", "started")
+"""The kinds of entries that contain a signed statement."""
+
+_USED = ("started", "unknown", "done")
+_STATES = {"happened": "done", "did not happen": "failed"}
+
+
+def impersonal(note: str) -> str:
+    """Return a note without e-mail and network addresses, and not too long."""
+    return _PERSONAL.sub(HIDDEN, note)[:LONGEST_NOTE]

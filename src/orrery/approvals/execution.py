@@ -1,0 +1,125 @@
+"""Carrying out approved intents, and finding out their outcomes.
+
+An operation without an answer is settled by reading, never by a second try, which could make the change twice.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from orrery.approvals.intent_store import IntentStore
+from orrery.approvals.progress import UNDER_WAY, Progress, UseState, is_open, may_be_under_way
+from orrery.errors import (
+    Invalid,
+    NotConfigured,
+    OperationFailed,
+    OperationRefused,
+    OperationUnanswered,
+    OrreryError,
+    PartlyDone,
+)
+from orrery.ports.clock import Clock
+from orrery.runtime.operations import Intent, Operation
+
+HAPPENED = "No answer is known; reading shows that it happened."
+NOTHING = "No answer is known; reading shows nothing of it."
+
+NOT_YET = "The answer was lost; reading shows nothing of it so far."
+
+ReadResult = Literal["unknown", "happened", "did not happen", "failed"]
+"""What a read can show; `failed`: only one of two parts of the change was made."""
+
+_FOUND: dict[ReadResult, UseState] = {
+    "unknown": "unknown",
+    "happened": "done",
+    "did not happen": "failed",
+    "failed": "failed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OperationCall:
+    """An intent that is carried out, or with a `target` one use of a standing approval."""
+
+    operation: Operation
+    intent: Intent
+    target: str = ""
+
+    async def perform(self) -> str:
+        """Make the change."""
+        return await self.operation.perform(self.intent, self.target or self.intent.target)
+
+    async def happened(self) -> bool:
+        """Read whether the change was made."""
+        return await self.operation.happened(self.intent, self.target or self.intent.target)
+
+
+class Executor:
+    """Carries operations out, and settles those without an outcome."""
+
+    def __init__(self, clock: Clock, intents: IntentStore) -> None:
+        self._clock = clock
+        self._intents = intents
+
+    async def carry_out(self, call: OperationCall) -> tuple[Progress, OrreryError | None]:
+        """Make the change, note its outcome, and return the progress with the error, if any."""
+        try:
+            note = await call.perform()
+        except OperationUnanswered as error:
+            return await self._after_a_lost_answer(call, error)
+        except (OperationRefused, PartlyDone, NotConfigured, Invalid) as error:
+            return await self._end(call, "failed", str(error), logged=error.permanent_sentence()), error
+        return await self._end(call, "done", note), None
+
+    async def _after_a_lost_answer(
+        self, call: OperationCall, lost: OperationUnanswered
+    ) -> tuple[Progress, OrreryError | None]:
+        """Settle by reading, if possible; a request without any answer may still arrive."""
+        try:
+            happened = await call.happened()
+        except PartlyDone as part:
+            return await self._found(call, "unknown", str(part)), lost
+        except (OperationFailed, NotConfigured) as error:
+            note = f"Neither the answer nor a look came: {error}"
+            return await self._found(call, "unknown", note, logged=error.permanent_sentence()), lost
+        if happened:
+            return await self._found(call, "happened", HAPPENED), None
+        if lost.may_arrive:
+            return await self._found(call, "unknown", NOT_YET), lost
+        return await self._found(call, "did not happen", NOTHING), lost
+
+    async def settle(self, call: OperationCall, progress: Progress) -> Progress:
+        """Read the outcome; raise `Invalid` while the operation may be under way, and the operation's errors."""
+        known = progress.of_target(call.target)
+        if known and may_be_under_way(known, self._clock.now()):
+            raise Invalid(f"It may still be under way; ask again in {UNDER_WAY.seconds} s.")
+        try:
+            happened = await call.happened()
+        except PartlyDone as part:
+            return await self._found(call, "failed", str(part))
+        if happened:
+            return await self._found(call, "happened", HAPPENED)
+        return await self._found(call, "did not happen", NOTHING)
+
+    async def _end(
+        self, call: OperationCall, kind: Literal["done", "failed"], note: str, *, logged: str = ""
+    ) -> Progress:
+        """Note the answer, also when another process noted an outcome meanwhile."""
+        now = self._clock.now()
+        return await self._intents.advance(
+            call.intent,
+            kind,
+            lambda progress: progress.after(call.target, kind, now, note),
+            note=logged or note,
+            target=call.target,
+        )
+
+    async def _found(self, call: OperationCall, kind: ReadResult, note: str, *, logged: str = "") -> Progress:
+        """Note what the read has shown, unless the answer or another read was noted meanwhile."""
+        state = _FOUND[kind]
+
+        def found(progress: Progress) -> Progress | None:
+            if not is_open(progress.of_target(call.target)):
+                return None
+            return progress.after(call.target, state, self._clock.now(), note)
+
+        return await self._intents.advance(call.intent, kind, found, note=logged or note, target=call.target)

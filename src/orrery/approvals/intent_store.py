@@ -1,0 +1,208 @@
+"""How intents and how far they have come are kept: each step is one commit with its entry in the log."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from orrery.approvals.approval_log import UNSIGNED, ApprovalLog
+from orrery.approvals.chain import BEGINNINGS, EntryKind, LoggedStates, SignedStatement, last_states, why_not_begun
+from orrery.approvals.intents import Erased
+from orrery.approvals.progress import Progress, in_words, is_over
+from orrery.errors import ApprovalRefused, Invalid, NotFound, Overtaken, RecordUnreadable, StoreUnavailable
+from orrery.ports.clock import Clock
+from orrery.ports.store import Absent, Conflict, Entry, Store, Write
+from orrery.runtime.collection import Changes, Collection, Stored, compare_and_set, parse, unreadable
+from orrery.runtime.operations import Intent
+
+INTENT = "intent:"
+STATE = "approval:"
+
+_VOID = {"": "void", "proposed": "void", "approved": "void", "started": "unknown"}
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """An intent with its progress.
+
+    `progress` is None when a restore made the approval void, or when it cannot be read, as `damaged` says; then
+    `logged` is the last state in the log.
+    """
+
+    intent: Intent
+    progress: Progress | None
+    logged: str = ""
+    damaged: RecordUnreadable | None = None
+
+    @property
+    def why_void(self) -> str:
+        """Return why it counts for nothing where `progress` is None."""
+        return str(self.damaged) if self.damaged else "The approval is void: the store was restored since."
+
+    @property
+    def is_intact(self) -> bool:
+        """Return whether the intent is unchanged since its proposal."""
+        return self.progress is not None and self.progress.digest == self.intent.digest()
+
+    def in_words(self, now: datetime) -> str:
+        """Return its state in one or two words for a person."""
+        if self.progress:
+            return in_words(self.progress, now)
+        return _VOID.get(self.logged, self.logged)
+
+
+class IntentStore:
+    """Reads and erases intents, and stores each change of their progress."""
+
+    def __init__(self, store: Store, clock: Clock, log: ApprovalLog) -> None:
+        self._intents = Collection(store, clock, Intent, INTENT)
+        self._erased = Collection(store, clock, Erased, INTENT)
+        self._progress = Collection(store, clock, Progress, STATE)
+        self._log = log
+
+    async def propose(self, intent: Intent, told: Sequence[Write]) -> None:
+        """Store a new intent, in one commit with `told`; raise `StoreUnavailable` when there is one of its id."""
+        progress = Progress(intent_id=intent.id, digest=intent.digest(), changed_at=intent.proposed_at)
+        writes = [self._progress.put(progress, intent.id), *told]
+        stored = self._intents.changes(intent.id, None, intent) + Changes(writes)
+        if not await self._log.append("proposed", intent, changes=stored):
+            raise StoreUnavailable("The store holds this intent already; nothing was written.")
+
+    async def proposal(self, intent_id: str) -> Proposal:
+        """Return one intent and how far it has come; raise `NotFound` and `RecordUnreadable`."""
+        try:
+            found = await self._intents.get(intent_id)
+        except RecordUnreadable:
+            if await self._erased.find(intent_id):
+                why = "This intent was erased; `orrery approvals log` tells what became of it."
+                raise NotFound(why) from None
+            raise
+        if found is None:
+            raise NotFound("There is no such intent; `orrery approvals list --all` shows those that there are.")
+        if not _is_in_its_place(found):
+            raise unreadable(self._intents.key(intent_id))
+        known = await self._known(intent_id)
+        if isinstance(known, Stored):
+            return Proposal(found.record, known.record)
+        return _void(found.record, await self._logged(), known)
+
+    async def proposals(self) -> list[Proposal]:
+        """Return every intent that can be read, the newest first."""
+        found: list[Proposal] = []
+        logged: LoggedStates | None = None
+        for one in filter(_is_in_its_place, (await self._intents.all()).records):
+            known = await self._known(one.id)
+            if isinstance(known, Stored):
+                found.append(Proposal(one.record, known.record))
+                continue
+            if logged is None:  # a restore makes every approval void: the log is read once for all of them
+                logged = await self._logged()
+            found.append(_void(one.record, logged, known))
+        return sorted(found, key=lambda one: one.intent.proposed_at, reverse=True)
+
+    async def unreadable(self) -> list[Entry]:
+        """Return the entries among the intents that are neither an intent nor an erased one."""
+        return [entry async for entry in self._intents.entries() if not _holds_its_own(entry)]
+
+    async def erased(self) -> set[str]:
+        """Return the ids of the intents that are erased."""
+        return {one.id for one in filter(_is_in_its_place, (await self._erased.all()).records)}
+
+    async def erase(self, intent_id: str, reason: str, now: datetime) -> None:
+        """Erase the content of an intent; raise `Invalid` when it was altered, or may still be carried out."""
+
+        async def attempt() -> Conflict | None:
+            unchanged = await self._intents.unchanged(intent_id)
+            proposal, known = await self.proposal(intent_id), await self._known(intent_id)
+            if isinstance(known, RecordUnreadable):
+                raise Invalid(str(known))
+            if known and not is_over(known.record, now):
+                raise Invalid(f"It is {proposal.in_words(now)}: what comes of it must be known first.")
+            if known and known.record.digest != proposal.intent.digest():
+                raise Invalid("It was altered: see `orrery approvals verify`.")
+            changes = Changes([self._erased.put(Erased(id=intent_id, erased_at=now), intent_id)], [unchanged])
+            if known:
+                changes += self._progress.changes(intent_id, known, known.record.without_notes())
+            done = await self._log.append("erased", proposal.intent, reason, changes=changes)
+            return None if done else _overtaken(changes)
+
+        await compare_and_set(attempt, "The store is too busy to erase the intent.")
+
+    async def advance(
+        self,
+        intent: Intent,
+        kind: EntryKind,
+        change: Callable[[Progress], Progress | None],
+        *,
+        note: str = "",
+        target: str = "",
+        signed: SignedStatement = UNSIGNED,
+    ) -> Progress:
+        """Bring an intent one step on, in one commit with the log; None of `change` leaves it as it is."""
+
+        async def attempt() -> Progress | Conflict:
+            known = await self._known(intent.id)
+            if known is None:
+                raise StoreUnavailable("The store was restored meanwhile: the log does not tell the outcome.")
+            if isinstance(known, RecordUnreadable):
+                raise known
+            # Asked after the progress was read: an erasure writes that too, so that a later one breaks the fence.
+            is_erased = await self._erased.find(intent.id) is not None
+            if is_erased and kind in BEGINNINGS:
+                raise Overtaken("The intent was erased meanwhile.")
+            changed = change(known.record)
+            if changed is None:
+                return known.record
+            if kind in BEGINNINGS and (why := await self._why_not_begun(known, target)):
+                raise ApprovalRefused(f"The approval is used: {why}. Its record in the store was set back.")
+            if is_erased:
+                changed = changed.without_notes()
+            fenced = self._progress.changes(intent.id, known, changed)
+            done = await self._log.append(kind, intent, note, target=target, signed=signed, changes=fenced)
+            return changed if done else _overtaken(fenced)
+
+        return await compare_and_set(attempt, "The store is too busy to note how far the intent has come.")
+
+    async def _why_not_begun(self, known: Stored[Progress], target: str) -> str:
+        """Return why the log lets nothing begin, unless `known`, and with it the log, was changed meanwhile.
+
+        A person could restore an old record, but not an old log: `verify` would find that.
+        """
+        why = why_not_begun(await self._log.states(), known.id, target)
+        now = await self._progress.find(known.id) if why else known
+        return why if now and now.version == known.version else ""
+
+    async def close_void(self, proposal: Proposal, reason: str) -> None:
+        """Close an intent that was under way before a restore, whose outcome is unknown; raise `Invalid`."""
+        if proposal.damaged or _VOID.get(proposal.logged, proposal.logged) != "unknown":
+            raise Invalid(proposal.why_void)
+        still_void = Changes(checks=[Absent(self._progress.key(proposal.intent.id))])
+        if not await self._log.append("closed", proposal.intent, reason, changes=still_void):
+            raise StoreUnavailable("The intent was changed meanwhile; nothing was written.")
+
+    async def _known(self, intent_id: str) -> Stored[Progress] | RecordUnreadable | None:
+        try:
+            return await self._progress.get(intent_id)
+        except RecordUnreadable as error:
+            return error
+
+    async def _logged(self) -> LoggedStates:
+        entries = [entry async for entry in self._log.entries()]
+        return last_states(entry for entry in entries if entry)
+
+
+def _void(intent: Intent, logged: LoggedStates, damaged: RecordUnreadable | None) -> Proposal:
+    return Proposal(intent, None, logged.get((intent.id, ""), ""), damaged)
+
+
+def _overtaken(changes: Changes) -> Conflict:
+    """Return what the log reports of changes in whose place another was first."""
+    return Conflict(tuple(check.key for check in changes.checks))
+
+
+def _is_in_its_place(found: Stored[Intent] | Stored[Erased]) -> bool:
+    return found.id == found.record.id
+
+
+def _holds_its_own(entry: Entry) -> bool:
+    found = parse(Intent, entry.value) or parse(Erased, entry.value)
+    return found is not None and entry.key == f"{INTENT}{found.id}"

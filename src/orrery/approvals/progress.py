@@ -1,0 +1,117 @@
+"""How far an intent has come (decision 15): pure.
+
+    proposed ──signed──▶ started ──▶ done | failed
+       │                    └──answer lost, or killed──▶ unknown ──read──▶ done | failed
+       │                                                    └──owner closes it──▶ closed
+       └──withdrawn
+
+A standing approval (a preflight's) becomes `approved` instead of started; each of its targets begins at started.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Literal
+
+from orrery.approvals.intents import read_statement
+from orrery.errors import ApprovalRefused
+from orrery.record import Record
+
+LIFETIME = timedelta(minutes=10)
+"""How long a signature counts (decision 15)."""
+
+STANDING_LIFETIME = timedelta(hours=24)
+"""How long a preflight's approval covers its sessions (decision 15)."""
+
+AHEAD = timedelta(seconds=60)
+"""How far the signing machine's clock may be ahead of ours."""
+
+UNDER_WAY = timedelta(minutes=2)
+"""How long a started operation may still be under way: longer than any call takes."""
+
+UseState = Literal["started", "done", "failed", "unknown", "closed"]
+IntentState = Literal["proposed", "withdrawn", "approved", "started", "done", "failed", "unknown", "closed"]
+"""`closed`: the outcome is unknown, and the owner has decided to leave it so."""
+
+
+class Use(Record):
+    """The state of one target of a standing approval; `note` is the latest sentence about it."""
+
+    state: UseState
+    changed_at: datetime
+    note: str = ""
+
+
+class Progress(Record):
+    """The state of an intent; `note` is the latest sentence about it, `uses` are those of a standing approval."""
+
+    v: Literal[1] = 1
+    intent_id: str
+    digest: str
+    state: IntentState = "proposed"
+    changed_at: datetime
+    note: str = ""
+    statement: str = ""
+    signature: str = ""
+    uses: Mapping[str, Use] = {}
+
+    def of_target(self, target: str) -> "Progress | Use | None":
+        """Return the state of one target of a standing approval, or without a target that of the intent itself."""
+        return self.uses.get(target) if target else self
+
+    def after(self, target: str, state: UseState, at: datetime, note: str = "") -> "Progress":
+        """Return a copy with another outcome for a target, or without a target for the intent itself."""
+        if not target:
+            return self.change(state=state, changed_at=at, note=note)
+        use = self.uses.get(target) or Use(state=state, changed_at=at)
+        return self.change(uses={**self.uses, target: use.change(state=state, changed_at=at, note=note)})
+
+    def without_notes(self) -> "Progress":
+        """Return a copy without notes and unknown fields: a sentence or a newer field may name someone."""
+        uses = {target: use.without_unknown_fields().change(note="") for target, use in self.uses.items()}
+        return self.without_unknown_fields().change(note="", uses=uses)
+
+    def open_targets(self) -> list[str]:
+        """Return the targets of a standing approval that are started or unknown, or [""] for the intent itself."""
+        if is_open(self):
+            return [""]
+        return [target for target, use in self.uses.items() if is_open(use)]
+
+
+def is_open(state: Progress | Use | None) -> bool:
+    """Return whether an operation was started and its outcome is not known."""
+    return state is not None and state.state in ("started", "unknown")
+
+
+def may_be_under_way(state: Progress | Use, now: datetime) -> bool:
+    """Return whether its last call may still arrive."""
+    return now - state.changed_at < UNDER_WAY
+
+
+def is_over(progress: Progress, now: datetime) -> bool:
+    """Return whether the intent can no longer be carried out and no outcome is missing."""
+    return not progress.open_targets() and in_words(progress, now) not in ("waiting", "in force")
+
+
+def _is_in_force(progress: Progress, now: datetime) -> bool:
+    try:
+        return now - read_statement(progress.statement).at <= STANDING_LIFETIME
+    except ApprovalRefused:  # altered since: it counts for nothing
+        return False
+
+
+def in_words(progress: Progress, now: datetime) -> str:
+    """Return the state in one or two words for a person, as far as it is known at this time."""
+    found = [progress.of_target(target) for target in progress.open_targets()]
+    if any(state is not None and not may_be_under_way(state, now) for state in found):
+        return "unknown"
+    match progress.state:
+        case "proposed":
+            return "waiting"
+        case "started":
+            return "under way"
+        case "approved":
+            return "in force" if _is_in_force(progress, now) else "over"
+        case "unknown":
+            return "unknown"
+        case ended:
+            return ended

@@ -1,0 +1,304 @@
+"""`orrery processor`: the objects at the payment processor, and approved changes to the account."""
+
+import re
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from http import HTTPStatus
+from typing import Annotated, TypeVar
+
+import typer
+
+from orrery.checkout.account import oddities
+from orrery.checkout.cli import processor_rows as rows
+from orrery.checkout.cli.processor_changes import create_configuration, set_branding, update_configuration
+from orrery.checkout.cli.services import checkout_of
+from orrery.errors import Invalid, ItemUnreadable, NotFound, ProcessorRefused
+from orrery.ports.clock import Clock
+from orrery.ports.processor import CheckoutSession, Configuration, ProcessorReads, split_unreadable
+from orrery.runtime.console.options import AsJson
+from orrery.runtime.console.runner import Handed, Runner, Services
+from orrery.runtime.console.tables import Row, left_out, note, show, show_json
+from orrery.runtime.console.terminal import new_console
+from orrery.runtime.console.windows import parse_window
+from orrery.runtime.references import as_reference
+from orrery.syntax.email_address import is_email_address
+
+group = typer.Typer(no_args_is_help=True)
+_ = group.command("set-branding")(set_branding)
+_ = group.command("create-configuration")(create_configuration)
+_ = group.command("update-configuration")(update_configuration)
+
+Since = Annotated[str, typer.Option(help="How far back, such as 30d, 12h or 90m.")]
+SinceIfAny = Annotated[
+    str | None,
+    typer.Option("--since", help="How far back, such as 30d, 12h or 90m; without it, all.", show_default=False),
+]
+Limit = Annotated[int | None, typer.Option(min=1, help="How many at most; without it, all.", show_default=False)]
+T = TypeVar("T")
+
+_SESSION_ID = re.compile(r"cs_[A-Za-z0-9_]{1,250}")
+_RULES = """\
+The processor has no interface for the rules of its fraud screening: it answers GET /v1/radar/rules with 404,
+"Unrecognized request URL". Rules are read and changed in its dashboard only, under Radar > Rules.
+The lists that rules look into can be read here: orrery processor value-lists
+"""
+_WHY = (
+    "Which one the processor applies is not documented. That is why the service names the payment methods of each "
+    "session, and no configuration."
+)
+
+
+@group.callback()
+def processor() -> None:
+    """Look at the payment processor; change its account with your signature."""
+
+
+@group.command()
+def sessions(
+    since: Since = "30d",
+    limit: Limit = None,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    *,
+    runner: Handed,
+) -> None:
+    """List payment sessions in any state, the newest first."""
+    start = _start(since)
+    found, unread = _listed(
+        runner, lambda services: services[ProcessorReads].list_sessions(start(services)), "sessions", limit
+    )
+    show(
+        map(rows.session, found),
+        rows.SESSION,
+        as_json=as_json,
+        empty="No session in that time.",
+        unreadable=unread,
+    )
+
+
+@group.command()
+def session(
+    session_id: Annotated[str, typer.Argument(help="The session's id, or its reference.", metavar="SESSION")],
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    *,
+    runner: Handed,
+) -> None:
+    """Show one payment session with everything that is known of it."""
+
+    if as_reference(session_id) is None and not _SESSION_ID.fullmatch(session_id):
+        raise Invalid("A session's id begins with cs_ and holds letters, digits and underscores.")
+
+    async def read(services: Services) -> CheckoutSession:
+        try:
+            return await services[ProcessorReads].get_session(
+                await checkout_of(services).sessions.named(session_id)
+            )
+        except ProcessorRefused as error:
+            if error.status == HTTPStatus.NOT_FOUND:
+                raise NotFound("The processor knows no such session.") from error
+            raise
+
+    found = rows.session(runner.run(read))
+    if as_json:
+        show_json(found)
+    else:
+        _show_fields(found)
+
+
+@group.command()
+def charges(
+    since: Since = "30d",
+    limit: Limit = None,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    *,
+    runner: Handed,
+) -> None:
+    """List charges, the newest first: why they were declined, by which wallet, and what 3-D Secure said."""
+    start = _start(since)
+    found, unread = _listed(
+        runner, lambda services: services[ProcessorReads].list_charges(start(services)), "charges", limit
+    )
+    show(map(rows.charge, found), rows.CHARGE, as_json=as_json, empty="No charge in that time.", unreadable=unread)
+
+
+@group.command()
+def customers(
+    email: Annotated[str | None, typer.Option(help="Only those of this address, to the letter.")] = None,
+    since: SinceIfAny = None,
+    limit: Limit = None,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    *,
+    runner: Handed,
+) -> None:
+    """List the processor's buyer records, the newest first."""
+    if email is not None and not is_email_address(email):
+        raise Invalid("That is not an e-mail address.")
+    start = _start_if_any(since)
+    found, unread = _listed(
+        runner,
+        lambda services: services[ProcessorReads].list_customers(email, since=start(services)),
+        "customers",
+        limit,
+    )
+    show(map(asdict, found), rows.CUSTOMER, as_json=as_json, empty="No buyer record.", unreadable=unread)
+
+
+@group.command()
+def reviews(
+    since: SinceIfAny = None,
+    limit: Limit = None,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    *,
+    runner: Handed,
+) -> None:
+    """List the payments that wait for a review; you approve or refund them in the dashboard."""
+    start = _start_if_any(since)
+    found, unread = _listed(
+        runner, lambda services: services[ProcessorReads].list_reviews(start(services)), "reviews", limit
+    )
+    show(map(asdict, found), rows.REVIEW, as_json=as_json, empty="No review is open.", unreadable=unread)
+
+
+@group.command()
+def balance(as_json: AsJson = False, *, runner: Handed) -> None:  # noqa: FBT002  a flag of the command line
+    """Show the account's balance, by currency."""
+    found = runner.run(lambda services: services[ProcessorReads].get_balance())
+    show(rows.balance(found), rows.BALANCE, as_json=as_json, empty="The account holds no currency.")
+
+
+@group.command()
+def account(as_json: AsJson = False, *, runner: Handed) -> None:  # noqa: FBT002  a flag of the command line
+    """Show the account with its branding, business profile and statement descriptor."""
+    found = runner.run(lambda services: services[ProcessorReads].get_account())
+    if as_json:
+        show_json(asdict(found))
+    else:
+        _show_fields(rows.account(found))
+
+
+@group.command("payment-method-configurations")
+def configurations(
+    limit: Limit = None,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    *,
+    runner: Handed,
+) -> None:
+    """List the payment method configurations, and mark those that cannot be distinguished."""
+    found, unread = _listed(
+        runner, lambda services: services[ProcessorReads].list_configurations(), "configurations", limit
+    )
+    show(map(rows.configuration, found), rows.CONFIGURATION, as_json=as_json, empty="No configuration.")
+    _point_out(found)
+    left_out(unread)
+
+
+@group.command()
+def prices(
+    active: Annotated[bool, typer.Option("--active", help="Only those that can be sold.")] = False,  # noqa: FBT002  a flag of the command line
+    since: SinceIfAny = None,
+    limit: Limit = None,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    *,
+    runner: Handed,
+) -> None:
+    """List the prices, active or not."""
+    start = _start_if_any(since)
+    found, unread = _listed(
+        runner,
+        lambda services: services[ProcessorReads].list_prices(active=active or None, since=start(services)),
+        "prices",
+        limit,
+    )
+    show(map(rows.price, found), rows.PRICE, as_json=as_json, empty="No price.", unreadable=unread)
+
+
+@group.command("value-lists")
+def value_lists(
+    alias: Annotated[
+        str | None, typer.Option("--list", help="Show the entries of the list with this alias.")
+    ] = None,
+    since: SinceIfAny = None,
+    limit: Limit = None,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    *,
+    runner: Handed,
+) -> None:
+    """List the lists of the fraud screening, or the entries of one."""
+    start = _start_if_any(since)
+    if alias is None:
+        lists, unread = _listed(
+            runner, lambda services: services[ProcessorReads].list_value_lists(start(services)), "lists", limit
+        )
+        show(map(asdict, lists), rows.VALUE_LIST, as_json=as_json, empty="No list.", unreadable=unread)
+        return
+    entries, unread = _listed(
+        runner,
+        lambda services: rows.entries(services[ProcessorReads], alias, since=start(services)),
+        "entries",
+        limit,
+    )
+    show(map(asdict, entries), rows.ENTRY, as_json=as_json, empty=f"{alias} is empty.", unreadable=unread)
+
+
+@group.command()
+def events(
+    since: Since = "30d",
+    undelivered: Annotated[bool, typer.Option("--undelivered", help="Only those not yet accepted.")] = False,  # noqa: FBT002  a flag of the command line
+    limit: Limit = None,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    *,
+    runner: Handed,
+) -> None:
+    """List events, the newest first; the processor shows those of the last 30 days."""
+    start = _start(since)
+    found, unread = _listed(
+        runner,
+        lambda services: services[ProcessorReads].list_events(start(services), undelivered=undelivered),
+        "events",
+        limit,
+    )
+    show(map(asdict, found), rows.EVENT, as_json=as_json, empty="No event in that time.", unreadable=unread)
+
+
+@group.command("rules")
+def screening_rules() -> None:
+    """Say where the rules of the fraud screening are; nobody is asked."""
+    _ = sys.stdout.write(_RULES)
+
+
+def _start(since: str) -> Callable[[Services], datetime]:
+    window = parse_window(since)
+    return lambda services: services[Clock].now() - window
+
+
+def _start_if_any(since: str | None) -> Callable[[Services], datetime | None]:
+    return (lambda _: None) if since is None else _start(since)
+
+
+def _listed(
+    runner: Runner, items: Callable[[Services], AsyncIterator[T | ItemUnreadable]], what: str, limit: int | None
+) -> tuple[list[T], list[ItemUnreadable]]:
+    return split_unreadable(runner.run(lambda services: _gathered(items(services), what, limit)))
+
+
+async def _gathered(items: AsyncIterator[T], what: str, limit: int | None) -> list[T]:
+    """Return everything, or the first `limit`; count on standard error while it comes, in a terminal."""
+    found: list[T] = []
+    with new_console(stderr=True, soft_wrap=False).status(f"0 {what}") as status:
+        async for item in items:
+            found.append(item)
+            status.update(f"{len(found)} {what}")
+            if len(found) == limit:
+                break
+    return found
+
+
+def _show_fields(fields: Row) -> None:
+    cells = [{"field": name, "value": value} for name, value in fields.items()]
+    show(cells, ("field", "value"), as_json=False, empty="")
+
+
+def _point_out(found: Sequence[Configuration]) -> None:
+    if odd := oddities(found):
+        note("\n".join([*odd, _WHY]))

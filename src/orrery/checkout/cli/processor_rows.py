@@ -1,0 +1,108 @@
+"""The processor's objects as rows: the columns that a person sees, and the further fields for machines."""
+
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+from datetime import datetime
+
+from orrery.checkout.notifications import money
+from orrery.errors import ItemUnreadable
+from orrery.ports.processor import (
+    BRANDING,
+    Account,
+    Balance,
+    Charge,
+    CheckoutSession,
+    Configuration,
+    ListEntry,
+    Price,
+    ProcessorReads,
+)
+from orrery.ports.processor.lists import by_alias
+from orrery.runtime.console.tables import Row
+
+SESSION = ("created", "status", "payment_status", "price", "product", "email", "payment_intent", "id")
+CHARGE = (
+    "created",
+    "state",
+    "price",
+    "decline",
+    "network_status",
+    "risk",
+    "method",
+    "wallet",
+    "three_d_secure",
+    "email",
+    "id",
+)
+CUSTOMER = ("created", "email", "name", "id")
+REVIEW = ("created", "reason", "client_address", "charge", "payment_intent", "id")
+BALANCE = ("currency", "available", "pending")
+CONFIGURATION = ("id", "name", "is_default", "active", "parent", "on")
+PRICE = ("id", "price", "active", "product")
+VALUE_LIST = ("alias", "name", "item_type", "id")
+ENTRY = ("value", "created", "created_by", "id")
+EVENT = ("created", "type", "api_version", "pending", "object_id", "id")
+
+
+def session(found: CheckoutSession) -> Row:
+    """Return a session's row; `price` is the amount as text, `product` is from our metadata."""
+    metadata = found.metadata
+    product = "/".join(part for part in (metadata.get("vendorSlug"), metadata.get("certCode")) if part) or None
+    return asdict(found) | {"price": _money(found.amount_total, found.currency), "product": product}
+
+
+def charge(found: Charge) -> Row:
+    """Return a charge's row; `state` includes refunds and disputes."""
+    return asdict(found) | {"price": _money(found.amount, found.currency), "state": _state(found)}
+
+
+def balance(found: Balance) -> list[Row]:
+    currencies = sorted({*found.available, *found.pending})
+    return [
+        {
+            "currency": currency.upper(),
+            "available": money(found.available.get(currency, 0), currency),
+            "pending": money(found.pending.get(currency, 0), currency),
+        }
+        for currency in currencies
+    ]
+
+
+def account(found: Account) -> Row:
+    """Return what buyers see of the account, one field each."""
+    row: dict[str, object] = {
+        "id": found.id,
+        "country": found.country,
+        "default_currency": found.default_currency,
+    }
+    return row | {name: found.branding.get(name) for name in BRANDING}
+
+
+def configuration(found: Configuration) -> Row:
+    """Return a configuration's row; `on` names the methods that are on."""
+    return asdict(found) | {"on": ", ".join(found.enabled)}
+
+
+def price(found: Price) -> Row:
+    return asdict(found) | {"price": _money(found.amount, found.currency)}
+
+
+async def entries(
+    reads: ProcessorReads, alias: str, *, since: datetime | None = None
+) -> AsyncIterator[ListEntry | ItemUnreadable]:
+    """Yield the entries of the list with this alias: all, or those created since; raise `NotFound`."""
+    found = await by_alias(reads, alias)
+    async for entry in reads.list_entries(found.id, since=since):
+        yield entry
+
+
+def _money(amount: int | None, currency: str | None) -> str | None:
+    return None if amount is None or currency is None else money(amount, currency)
+
+
+def _state(found: Charge) -> str:
+    if found.disputed:
+        return "disputed"
+    if found.amount_refunded:
+        return "refunded" if found.amount_refunded >= found.amount else "partly refunded"
+    return found.status

@@ -1,0 +1,22 @@
+"""The errors that only checkout raises."""
+
+from typing import ClassVar
+
+from orrery.errors import Invalid, NotConfigured
+
+
+class KeyReused(Invalid):
+    """An idempotency key came back with another body than the first time (decision 2)."""
+
+    http_status: ClassVar[int] = 409
+    tag: ClassVar[str] = "idempotency-key-reused"
+
+
+class EventIdReused(Invalid):
+    """The id of a stored event came again with other contents: the first one stays (decision 44)."""
+
+
+class NotPreflighted(NotConfigured):
+    """The processor has never accepted this product's parameters: it is not sold yet (change rule 1)."""
+
+    tag: ClassVar[str] = "not-preflighted"

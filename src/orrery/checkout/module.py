@@ -1,0 +1,65 @@
+"""The checkout as a module."""
+
+from orrery.runtime.module import Command, Module, Named
+
+MODULE = Module(
+    "checkout",
+    sections=(Named("checkout", "orrery.checkout.settings:CheckoutSettings"),),
+    secrets=(
+        Named("processor_api_key", "orrery.checkout.secrets:API_KEY"),
+        Named("webhook_signing_secret", "orrery.checkout.secrets:SIGNING_SECRET"),
+        Named("access_service_token", "orrery.checkout.secrets:SERVICE_TOKEN"),
+    ),
+    reads=("orrery.runtime.settings:Server",),
+    ports=(
+        "orrery.ports.processor:Processor",
+        "orrery.ports.processor:ProcessorReads",
+        "orrery.ports.processor:ProcessorWrites",
+        "orrery.ports.processor:EventReader",
+    ),
+    needs=("orrery.approvals.approvals:Approvals",),
+    provides=("orrery.checkout.domain:CheckoutDomain", "orrery.ports.seller:Seller"),
+    prefixes=(
+        "access:",
+        "access-end:",
+        "access-by-time:",
+        "attempt:",
+        "checkout-creation-outage",
+        "checkout-drift",
+        "checkout-untrusted-proxy",
+        "erased-session:",
+        "event:",
+        "imported:",
+        "journal:",
+        "offer:",
+        "offer-address:",
+        "own-session:",
+        "pending:",
+        "preflight:",
+        "preflight-left:",
+        "receipt:",
+        "reconciled",
+        "refused-webhooks",
+        "taken-back:",
+        "unreadable-event:",
+    ),
+    identity=("checkout.processor_url",),
+    commands=(
+        Command(
+            "access",
+            "List, show, grant, revoke, change and import access; resend its e-mail.",
+            "orrery.checkout.cli.access:group",
+        ),
+        Command(
+            "checkout",
+            "Try, verify and reconcile what is sold at the payment processor.",
+            "orrery.checkout.cli.checkout:group",
+        ),
+        Command(
+            "processor",
+            "Look at the payment processor; change its account with your signature.",
+            "orrery.checkout.cli.processor:group",
+        ),
+    ),
+    build="orrery.checkout.build:build",
+)

@@ -1,0 +1,70 @@
+"""The section `[checkout]` of `orrery.toml`."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from orrery.checkout.catalogue import TRUST_COPY, Catalogue, Product
+from orrery.checkout.params import SessionTerms
+from orrery.errors import Invalid
+from orrery.runtime.section import Address, Section
+
+
+class ProductSettings(Section):
+    """One product of the catalogue (decision 4)."""
+
+    vendor_slug: str
+    cert_code: str
+    title: str
+    price_id: str | None = None
+    trust_copy: str = TRUST_COPY
+
+    def product(self) -> Product:
+        """Return the product, which may hold a mistake: the catalogue says which."""
+        return Product(**self.model_dump())
+
+
+class CheckoutSettings(Section):
+    """The paid checkout (spec 1)."""
+
+    processor_url: Address = "https://api.stripe.com"
+    api_version: str = "2026-08-26.dahlia"
+    success_url: str | None = None
+    cancel_url: str | None = None
+    practice_url: str = ""
+    seller: str = "The practice team"
+    payment_method_types: tuple[str, ...] = ("card", "link")
+    three_d_secure: str = "automatic"
+    marketing_consent: bool = True
+    terms_of_service: Literal["none", "required"] | None = None
+    promotions: Literal["auto", "none"] | None = None
+    sessions_per_minute: int = Field(10, ge=1)
+    sessions_per_hour: int = Field(60, ge=1)
+    access_reads_per_minute: int = Field(300, ge=1)
+    revoke_on_refund: bool = False
+    products: tuple[ProductSettings, ...] = ()
+
+    @model_validator(mode="after")
+    def _can_be_sold(self) -> Self:
+        try:
+            _ = self.terms()
+        except Invalid as error:
+            raise ValueError(str(error)) from None
+        return self
+
+    def catalogue(self) -> Catalogue:
+        """Return the products on sale."""
+        return Catalogue(tuple(one.product() for one in self.products))
+
+    def terms(self) -> SessionTerms | None:
+        """Return the parameters that all sessions share, or None while the two addresses are missing."""
+        terms = SessionTerms(
+            success_url=self.success_url or "{CHECKOUT_SESSION_ID}",
+            cancel_url=self.cancel_url or "",
+            payment_method_types=self.payment_method_types,
+            three_d_secure=self.three_d_secure,
+            marketing_consent=self.marketing_consent,
+            terms_of_service=self.terms_of_service,
+            promotions=self.promotions,
+        )
+        return terms if self.success_url and self.cancel_url else None

@@ -1,1 +1,0 @@
-"""What several domains need and no vendor gives: outbox, lease, heartbeat."""

@@ -1,0 +1,1 @@
+"""The owner's page: it renders the panels of all modules and knows none of them."""

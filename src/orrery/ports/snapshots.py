@@ -1,0 +1,12 @@
+"""The folder of dated snapshots, as a port."""
+
+from datetime import datetime
+from typing import Protocol
+
+
+class Snapshots(Protocol):
+    """Knows the snapshots that are there. Its calls block."""
+
+    def newest(self) -> datetime | None:
+        """Return when the newest snapshot was made, or None when there is none, or the folder cannot be read."""
+        ...

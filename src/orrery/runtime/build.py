@@ -1,0 +1,76 @@
+"""The parts of the modules that every deployment has beside its domains."""
+
+import asyncio
+from datetime import timedelta
+from functools import partial
+
+from orrery.ports.health import Finding
+from orrery.ports.heartbeat import Heartbeat
+from orrery.ports.notifier import Notifier, Notifiers
+from orrery.ports.panels import PanelSource
+from orrery.ports.snapshots import Snapshots
+from orrery.runtime.backups import backup_finding
+from orrery.runtime.findings import Findings
+from orrery.runtime.health import OwnerHealth
+from orrery.runtime.heartbeat_job import HeartbeatJob
+from orrery.runtime.jobs import Job, Workers
+from orrery.runtime.outbox import CHANNELS, Channel, Outbox
+from orrery.runtime.outbox_privacy import notifications_source
+from orrery.runtime.overview import Overview
+from orrery.runtime.parts import Parts
+from orrery.runtime.readiness import Readiness
+from orrery.runtime.references import References, ReferringNotifier
+from orrery.runtime.runtime import Runtime
+from orrery.runtime.settings import BackupSettings
+from orrery.runtime.settings import Heartbeat as HeartbeatSettings
+from orrery.runtime.watch import EVERY, OutageWatch
+
+
+def notifications(runtime: Runtime) -> Parts:
+    """Return the outbox, and the checks that all modules need."""
+    store, clock, references = runtime.store, runtime.clock, runtime.need(References)
+    found = runtime.port(Notifiers).by_channel
+    notifiers: dict[Channel, Notifier] = {
+        channel: ReferringNotifier(found[channel], references) for channel in CHANNELS if channel in found
+    }
+    outbox = Outbox(store, clock, notifiers)
+    findings = Findings(OwnerHealth(store, outbox, runtime.need(Workers).failing, notifiers), references)
+    overview = Overview(outbox, findings.without_panels)
+    deliveries = [
+        Job(f"deliver by {one}", timedelta(seconds=1), partial(outbox.deliver_due, one)) for one in CHANNELS
+    ]
+    return Parts(
+        module="notifications",
+        jobs=deliveries,
+        checks=[findings.health.local],
+        panels=[
+            PanelSource("Notifications", overview.notifications, 90),
+            PanelSource("Parts", overview.parts, 100),
+        ],
+        personal_data=[notifications_source(store, clock)],
+        offers={Outbox: outbox, Findings: findings, Readiness: Readiness(findings.all, clock)},
+        once_composed=[findings.modules.extend],
+    )
+
+
+def watch(runtime: Runtime) -> Parts:
+    """Return the health round with its pushes, and the heartbeat if one is configured."""
+    outages = OutageWatch(runtime.store, runtime.clock, runtime.need(Readiness).run_round)
+    # Each process checks its own failing jobs.
+    jobs = [Job(OutageWatch.JOB, EVERY, outages.notify, everywhere=True)]
+    if runtime.section(HeartbeatSettings).url:
+        failing, stuck = runtime.need(Workers).failing, runtime.need(Outbox).stuck
+        beat = HeartbeatJob(runtime.port(Heartbeat), failing, stuck)
+        jobs.append(Job(HeartbeatJob.JOB, timedelta(minutes=1), beat.run))
+    return Parts(module="watch", jobs=jobs)
+
+
+def backups(runtime: Runtime) -> Parts:
+    """Return the check of the snapshots."""
+    snapshots = runtime.port(Snapshots) if runtime.section(BackupSettings).directory else None
+
+    async def check() -> list[Finding]:
+        newest = await asyncio.to_thread(snapshots.newest) if snapshots else None
+        return [backup_finding(newest, runtime.clock.now(), configured=snapshots is not None)]
+
+    return Parts(module="backups", checks=[check])

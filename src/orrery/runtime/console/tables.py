@@ -1,0 +1,113 @@
+"""How the commands print: a table for people, JSON for machines."""
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import cast
+
+import typer
+from pydantic import TypeAdapter
+from rich.cells import cell_len, set_cell_size
+from rich.text import Text
+
+from orrery.errors import ItemUnreadable, RecordUnreadable
+from orrery.runtime.console.terminal import new_console, visible, visible_json
+
+Row = Mapping[str, object]
+Unread = RecordUnreadable | ItemUnreadable
+
+_NOTHING = "-"
+
+_FEWEST = 2
+"""How many columns stand beside each other at least, even in a narrow terminal."""
+
+_ANYTHING: TypeAdapter[object] = TypeAdapter(object)
+
+
+def show(
+    rows: Iterable[Row],
+    columns: Sequence[str],
+    *,
+    as_json: bool,
+    empty: str,
+    unreadable: Sequence[Unread] = (),
+) -> None:
+    """Print rows as a table of `columns`, with times in UTC, or as one JSON list with every field.
+
+    `unreadable` are the items that the list leaves out: see `left_out`.
+    """
+    found = list(rows)
+    if as_json:
+        show_json(found)
+    elif found:
+        _show_table(found, columns)
+    elif not unreadable:
+        note(empty)
+    left_out(unreadable)
+
+
+def _show_table(found: Sequence[Row], columns: Sequence[str]) -> None:
+    cells = [[visible(_text(row.get(column))) for column in columns] for row in found]
+    console = new_console()
+    # A pipe gets each row on one line.
+    room = console.width if sys.stdout.isatty() else None
+    for line in table_lines([column.replace("_", " ") for column in columns], cells, room):
+        console.print(line)
+
+
+def show_json(value: object) -> None:
+    """Print one JSON document, with whatever could steer a terminal escaped."""
+    _ = sys.stdout.write(f"{visible_json(_ANYTHING.dump_python(value, mode='json'), indent=2)}\n")
+
+
+def note(sentence: str) -> None:
+    """Print one sentence or more for the person at the terminal, apart from the output."""
+    shown = "\n".join(map(visible, sentence.split("\n")))
+    new_console(stderr=True).print(shown, markup=False)
+
+
+def left_out(errors: Sequence[Unread]) -> None:
+    """Name each record or object that a listing had to leave out; with any, the command ends with exit code 1."""
+    for error in errors:
+        its_id = f" Its id: {error.item_id}" if isinstance(error, ItemUnreadable) and error.item_id else ""
+        new_console(stderr=True).print(visible(f"{error}{its_id}"), style="red", markup=False)
+    if errors:
+        raise typer.Exit(1)
+
+
+def table_lines(heads: Sequence[str], rows: Sequence[Sequence[str]], room: int | None) -> Iterator[Text]:
+    """Yield a table of `room` cells' width: longer cells are printed whole under their row, to be copied."""
+    widths = [max(map(cell_len, column)) for column in zip(heads, *rows, strict=True)]
+    beside = _beside(widths, room)
+    yield Text(_padded(heads, widths, beside), "bold")
+    for row in rows:
+        yield Text(_padded(row, widths, beside))
+        for index, (head, cell) in enumerate(zip(heads, row, strict=True)):
+            if index not in beside and cell not in ("", _NOTHING):
+                yield Text.assemble((f"  {head}  ", "dim"), cell)
+
+
+def _beside(widths: Sequence[int], room: int | None) -> list[int]:
+    """Return the columns side by side: all of them, or without the widest, but at least the first and two."""
+    beside = list(range(len(widths)))
+    while room is not None and len(beside) > _FEWEST and sum(widths[index] + 2 for index in beside) - 2 > room:
+        beside.remove(max(beside[1:], key=lambda index: (widths[index], index)))
+    return beside
+
+
+def _padded(cells: Sequence[str], widths: Sequence[int], beside: Sequence[int]) -> str:
+    return "  ".join(set_cell_size(cells[index], widths[index]) for index in beside).rstrip()
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return _NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, datetime):
+        return f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+    if isinstance(value, tuple):
+        return ", ".join(map(_text, cast("tuple[object, ...]", value)))
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_text(one)}" for name, one in cast("dict[str, object]", value).items())
+    return str(value)

@@ -1,0 +1,36 @@
+"""The findings of all modules, without asking anybody outside."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from orrery.ports.health import Finding
+from orrery.runtime.health import OwnerHealth
+from orrery.runtime.parts import Parts
+from orrery.runtime.references import References
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Asks the modules, in their order. `health` is the store's, which is written to first.
+
+    `modules` are added once they are composed.
+    """
+
+    health: OwnerHealth
+    references: References
+    modules: list[Parts] = field(default_factory=list[Parts])
+
+    async def all(self) -> Sequence[Finding]:
+        """Return every finding; writes to the store to see whether it can."""
+        await self.health.write()
+        own = [one for parts in self.modules for check in parts.own_checks for one in await check()]
+        return [*await self.without_panels(), *own]
+
+    async def without_panels(self) -> Sequence[Finding]:
+        """Return the findings that have no panel of their own on the owner's page.
+
+        What it says of writing to the store is as old as the last `all`.
+        """
+        # A job's error may name a record, and with it a session.
+        found = [one for parts in self.modules for check in parts.checks for one in await check()]
+        return [replace(one, why=self.references.within(one.why)) for one in found]

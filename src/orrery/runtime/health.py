@@ -1,0 +1,123 @@
+"""How the store, the notifications and the workers are."""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from orrery.errors import OrreryError, StoreError, StoreUnavailable
+from orrery.ports.health import Finding
+from orrery.ports.notifier import Notifier
+from orrery.ports.store import MINIMUM_TTL, Put, Store
+from orrery.runtime.collection import write
+from orrery.runtime.outbox import CHANNELS, MOST_COUNTED, Channel, Outbox
+from orrery.tls import advice
+
+_PROBE = "written"
+"""The key that is written and read to see how the store is."""
+
+
+STORE = "store"
+
+NOTIFICATIONS, REFUSED, UNREADABLE = "notifications", "refused notifications", "unreadable notifications"
+"""The parts about notifications."""
+
+
+class OwnerHealth:
+    """The checks of the parts that all domains use."""
+
+    def __init__(
+        self, store: Store, outbox: Outbox, failing: Mapping[str, str], notifiers: Mapping[Channel, Notifier]
+    ) -> None:
+        self._store = store
+        self._outbox = outbox
+        self._failing = failing
+        self._notifiers = notifiers
+        self._unwritable = ""
+
+    async def write(self) -> None:
+        """Write to the store, for `local` to report: a read does not show a full disk or a locked file."""
+        try:
+            await write(self._store, [Put(_PROBE, b"", MINIMUM_TTL)])
+            self._unwritable = ""
+        except StoreError as error:
+            self._unwritable = str(error)
+
+    async def local(self) -> list[Finding]:
+        """Return the findings of the checks that need no network."""
+        try:
+            _ = await self._store.get(_PROBE)
+            notifications = await self._notifications()
+        except StoreError as error:
+            return [_broken_store(str(error))]
+        store = _broken_store(self._unwritable) if self._unwritable else Finding(STORE, "ok")
+        return [store, *notifications, *self._jobs()]
+
+    async def undelivered(self) -> dict[str, int]:
+        """Return how many notifications wait, are held back, and are dead."""
+        return {state: await self._outbox.count(state) for state in ("waiting", "held", "dead")}
+
+    async def remote(self) -> list[Finding]:
+        """Return whether push and mail service can be reached, sending nothing."""
+        return [await self._reach(channel) for channel in CHANNELS]
+
+    async def _notifications(self) -> list[Finding]:
+        """Return each trouble as a part of its own, so that one that stays does not hide the next."""
+        found = [await self._undelivered()]
+        if refused := await self._outbox.dead(MOST_COUNTED):
+            # A refused e-mail has a push of its own (decision 12); a refused push has none.
+            told = all(row.channel != "push" for row in refused)
+            todo = "Look with `orrery notifications list`, then release or drop them."
+            why = f"Refused permanently: {len(refused)}."
+            found.append(Finding(REFUSED, "broken", why, todo, essential=False, told=told))
+        if unreadable := await self._outbox.count("unreadable"):
+            todo = "A newer version wrote them, or the file is damaged: run the newer one, or restore a backup."
+            found.append(Finding(UNREADABLE, "broken", f"{unreadable} cannot be read.", todo, essential=False))
+        return found
+
+    async def _undelivered(self) -> Finding:
+        if stuck := await self._outbox.stuck():
+            todo = "See the last error with `orrery notifications list --state waiting`, and ask `orrery doctor`."
+            why = f"{stuck} could not be delivered for more than an hour."
+            return Finding(NOTIFICATIONS, "broken", why, todo, essential=False)
+        if held := await self._outbox.count("held"):
+            todo = "Look with `orrery notifications list`, then release or drop them."
+            return Finding(NOTIFICATIONS, "ok", f"Held back since a restore: {held}.", todo)
+        return Finding(NOTIFICATIONS, "ok", f"{await self._outbox.count('waiting')} waiting")
+
+    def _jobs(self) -> list[Finding]:
+        """Return a finding for each other failing job; jobs with the same error follow from the first."""
+        todo = "It is tried again by itself; see the log if it lasts."
+        first = {self._unwritable: STORE} if self._unwritable else {}
+        found: list[Finding] = []
+        for name, why in self._failing.items():
+            part = f"job: {name}"
+            cause = first.setdefault(why, part)
+            cause = "" if cause == part else cause
+            found.append(Finding(part, "broken", why, todo, essential=False, cause=cause))
+        return found
+
+    async def _reach(self, channel: Channel) -> Finding:
+        notifier = self._notifiers.get(channel)
+        if notifier is None:
+            todo = f"Set [{'push' if channel == 'push' else 'mail'}] in the settings; its messages wait."
+            return Finding(channel, "off", "It is not configured.", todo)
+        try:
+            await notifier.check()
+        except OrreryError as error:
+            todo = advice(error, "Check the address, the secret and the network.")
+            return Finding(channel, "broken", str(error), todo)
+        return Finding(channel, "ok")
+
+
+def _broken_store(why: str) -> Finding:
+    todo = "Do that, then ask `orrery doctor` again: until then nobody can buy."
+    return Finding(STORE, "broken", why, todo)
+
+
+async def run_check(part: str, check: Callable[[], Awaitable[Finding]]) -> Finding:
+    """Return the finding of the check, or one about its error."""
+    try:
+        return await check()
+    except StoreUnavailable:
+        why = "Its state is unknown while the store cannot be used."
+        return Finding(part, "broken", why, "See the store.", cause=STORE)
+    except OrreryError as error:
+        return Finding(part, "broken", str(error), advice(error, "Check the address, the key and the network."))

@@ -1,0 +1,54 @@
+"""The modules that every deployment has beside its domains, such as notifications and backups."""
+
+from orrery.runtime.module import Module, Named
+
+RUNTIME = Module(
+    "runtime",
+    sections=(
+        Named("server", "orrery.runtime.settings:Server"),
+        Named("store", "orrery.runtime.settings:StoreSettings"),
+        Named("log", "orrery.runtime.settings:Log"),
+        Named("secrets", "orrery.runtime.settings:SecretFiles"),
+        Named("tls", "orrery.runtime.settings:TlsSettings"),
+        Named("sandbox", "orrery.runtime.settings:SandboxSettings"),
+    ),
+    prefixes=("index-key", "lease:", "restored-at"),
+)
+
+NOTIFICATIONS = Module(
+    "notifications",
+    sections=(Named("push", "orrery.runtime.settings:Push"), Named("mail", "orrery.runtime.settings:Mail")),
+    secrets=(
+        Named("push_token", "orrery.runtime.secrets:PUSH_TOKEN"),
+        Named("mail_password", "orrery.runtime.secrets:MAIL_PASSWORD"),
+    ),
+    ports=("orrery.ports.notifier:Notifiers",),
+    needs=("orrery.runtime.jobs:Workers", "orrery.runtime.references:References"),
+    provides=(
+        "orrery.runtime.outbox:Outbox",
+        "orrery.runtime.findings:Findings",
+        "orrery.runtime.readiness:Readiness",
+    ),
+    prefixes=("outbox:", "outbox-due:", "outbox-dead:", "outbox-held:", "outbox-unreadable:", "written"),
+    build="orrery.runtime.build:notifications",
+)
+
+WATCH = Module(
+    "watch",
+    sections=(Named("heartbeat", "orrery.runtime.settings:Heartbeat"),),
+    ports=("orrery.ports.heartbeat:Heartbeat",),
+    needs=(
+        "orrery.runtime.jobs:Workers",
+        "orrery.runtime.outbox:Outbox",
+        "orrery.runtime.readiness:Readiness",
+    ),
+    prefixes=("outage:",),
+    build="orrery.runtime.build:watch",
+)
+
+BACKUPS = Module(
+    "backups",
+    sections=(Named("backup", "orrery.runtime.settings:BackupSettings"),),
+    ports=("orrery.ports.snapshots:Snapshots",),
+    build="orrery.runtime.build:backups",
+)

@@ -1,0 +1,107 @@
+"""What each module of Orrery hands to the composition root once it is built.
+
+The root iterates over the parts of all modules and names none of them: a module that is added brings its routes,
+jobs, checks, panels, operations, figures and personal data itself.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fastapi import APIRouter
+
+from orrery.edge.direct import DirectRoute
+from orrery.edge.fast import AnswerSource
+from orrery.errors import RecordUnreadable
+from orrery.ports.health import Finding
+from orrery.ports.panels import PanelSource
+from orrery.runtime.jobs import Job
+from orrery.runtime.operations import Operation
+from orrery.runtime.privacy import PersonalDataSource
+
+Check = Callable[[], Awaitable[Sequence[Finding]]]
+"""Returns findings without asking anybody outside."""
+
+RemoteCheck = tuple[str, Callable[[], Awaitable[Finding]]]
+"""The name of a part, and the question to its vendor that `orrery doctor` asks."""
+
+
+Reads = Mapping[bytes, AnswerSource]
+"""The answers of one path, by query string."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Counts for `/metrics`, by one label. Label values are never personal."""
+
+    name: str
+    help: str
+    label: str
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreReport:
+    """What a module did after a restore of the store: sentences for the owner, and what it could not read."""
+
+    sentences: Sequence[str]
+    unreadable: Sequence[RecordUnreadable] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What one module brings. Each name in it is unique over all modules.
+
+    `direct` routes stand before the framework, `reads` answer a public path ahead of it, by query string. The
+    findings of `own_checks` have a panel of their own on the owner's page. `migrations` run when the store is
+    opened, and do nothing when they are done. `at_start` runs when the service starts, `after_restore` after a
+    restore of the store. `offers` are the services that commands ask for, and those that other modules need.
+    `once_composed` is called with the parts of all modules, before anything runs.
+    """
+
+    module: str
+    routers: Sequence[APIRouter] = ()
+    private_routers: Sequence[APIRouter] = ()
+    direct: Sequence[DirectRoute] = ()
+    reads: Mapping[str, Reads] = field(default_factory=dict[str, Reads])
+    jobs: Sequence[Job] = ()
+    checks: Sequence[Check] = ()
+    own_checks: Sequence[Check] = ()
+    remote_checks: Sequence[RemoteCheck] = ()
+    panels: Sequence[PanelSource] = ()
+    operations: Sequence[Operation] = ()
+    figures: Sequence[Figure] = ()
+    personal_data: Sequence[PersonalDataSource] = ()
+    offers: Mapping[type, object] = field(default_factory=dict[type, object])
+    once_composed: Sequence[Callable[[Sequence["Parts"]], None]] = ()
+    migrations: Sequence[Callable[[], Awaitable[object]]] = ()
+    at_start: Sequence[Callable[[], None]] = ()
+    after_restore: Sequence[Callable[[], Awaitable[RestoreReport]]] = ()
+
+
+class DuplicateNameError(Exception):
+    """Two modules, or one module twice, bring something of the same name."""
+
+
+def refuse_duplicates(modules: Sequence[Parts]) -> None:
+    """Raise `DuplicateNameError` for the first name that is there twice."""
+    names = Counter(name for parts in modules for name in _names(parts))
+    if twice := [name for name, count in names.items() if count > 1]:
+        owners = [parts.module for parts in modules if twice[0] in _names(parts)]
+        raise DuplicateNameError(f"The {twice[0]} is there twice, in {' and '.join(owners)}.")
+
+
+def _names(parts: Parts) -> Iterator[str]:
+    yield f"module {parts.module}"
+    yield from (f"job {one.name}" for one in parts.jobs)
+    yield from (f"check {name}" for name, _ in parts.remote_checks)
+    yield from (f"panel {one.title}" for one in parts.panels)
+    yield from (f"operation {one.name}" for one in parts.operations)
+    yield from (f"figure {one.name}" for one in parts.figures)
+    yield from (f"personal data {one.name}" for one in parts.personal_data)
+    yield from (f"read {path}" for path in parts.reads)
+    for listener, routers in (("public", parts.routers), ("private", parts.private_routers)):
+        for router in routers:
+            for route in router.routes:
+                methods = sorted(getattr(route, "methods", ()))
+                yield f"{listener} route {' '.join(methods)} {getattr(route, 'path', '')}"

@@ -1,0 +1,32 @@
+"""Values that are no records: bodies as they came, marks and keys."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from orrery.ports.store import Absent, Entry, Put, Store
+from orrery.runtime.collection import Changes
+
+
+@dataclass(frozen=True, slots=True)
+class RawValues:
+    """Bytes, each stored under `prefix` and its id, and kept for `life`, or permanently."""
+
+    store: Store
+    prefix: str
+    life: timedelta | None = None
+
+    def key(self, value_id: str) -> str:
+        """Return where a value is stored."""
+        return f"{self.prefix}{value_id}"
+
+    async def get(self, value_id: str) -> Entry | None:
+        """Return a value with its version, or None when there is none."""
+        return await self.store.get(self.key(value_id))
+
+    def put(self, value_id: str, value: bytes) -> Put:
+        """Return the write of a value over whatever is there."""
+        return Put(self.key(value_id), value, self.life)
+
+    def added(self, value_id: str, value: bytes) -> Changes:
+        """Return what adds a value; the commit conflicts when there is one."""
+        return Changes([self.put(value_id, value)], [Absent(self.key(value_id))])

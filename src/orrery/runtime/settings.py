@@ -1,0 +1,107 @@
+"""The sections of `orrery.toml` that belong to no domain."""
+
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from orrery.runtime.section import Address, Networks, Section
+from orrery.syntax.base_url import THIS_MACHINE
+
+
+class Server(Section):
+    """Where the service listens. The private listener must not be reachable from outside (decision 42)."""
+
+    host: str = "127.0.0.1"
+    port: int = Field(8080, ge=0, le=65535)
+    private_host: str = "127.0.0.1"
+    private_port: int = Field(8081, ge=0, le=65535)
+    trusted_proxies: Networks = ()
+
+    @field_validator("private_host")
+    @classmethod
+    def _is_this_machine(cls, host: str) -> str:
+        if host not in THIS_MACHINE:
+            raise ValueError(f"the private listener is for this machine only: {', '.join(THIS_MACHINE)}")
+        return host
+
+    @model_validator(mode="after")
+    def _are_two_listeners(self) -> Self:
+        # The system lets one process listen twice, and a request that came in by both is taken for private.
+        if self.port == self.private_port != 0:
+            raise ValueError("port and private_port must differ")
+        return self
+
+    @property
+    def address(self) -> str:
+        """The address of the public listener for a client on this machine."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        here = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(host, host)  # noqa: S104  it is compared, not bound
+        return f"http://{here}:{self.port}"
+
+
+class StoreSettings(Section):
+    """The embedded store's file."""
+
+    path: Path = Path(".orrery/orrery.db")
+
+
+class BackupSettings(Section):
+    """The folder and number of the dated snapshots of `orrery backup`; without a recent one the part is broken."""
+
+    directory: Path | None = None
+    keep: int = Field(14, ge=1)
+
+
+class Log(Section):
+    """How the service logs."""
+
+    format: Literal["auto", "json", "console"] = "auto"
+    level: Literal["debug", "info", "warning", "error"] = "info"
+
+
+class SecretFiles(Section):
+    """Where the secret files lie, unless the service manager names a credentials directory."""
+
+    directory: Path | None = None
+
+
+class TlsSettings(Section):
+    """Whose certificates are believed beside those of the well-known authorities (decision 0048)."""
+
+    ca_file: Path | None = None
+
+
+class Push(Section):
+    """The owner's push messages, by ntfy."""
+
+    url: Address | None = None
+    topic: str | None = None
+
+
+class Mail(Section):
+    """The buyers' e-mail, by SMTP."""
+
+    host: str | None = None
+    port: int = Field(465, ge=1, le=65535)
+    security: Literal["tls", "starttls", "none"] = "tls"
+    sender: str | None = None
+    username: str | None = None
+
+    @model_validator(mode="after")
+    def _in_clear_only_here(self) -> Self:
+        if self.security == "none" and self.host not in (None, *THIS_MACHINE):
+            raise ValueError("security may be none only for a mail server on this machine")
+        return self
+
+
+class Heartbeat(Section):
+    """An address that the workers fetch each minute while all is well, so that silence is noticed elsewhere."""
+
+    url: Address | None = None
+
+
+class SandboxSettings(Section):
+    """Only in sandbox mode: the file of the clock that service and sandbox share."""
+
+    clock_file: Path | None = None

@@ -1,0 +1,201 @@
+"""Notifies the owner of each outage once, and once of its end (decision 41).
+
+    well ──broken──▶ suspected ──still or again broken──▶ told ──well for 10 minutes──▶ well ("works again")
+                         └──────well for 10 minutes────▶ well
+
+A finding that its part has already judged over time (`Finding.settled`) counts at the first look, broken or well.
+An outage is stored and changes in one commit with its push: a restart neither repeats the one nor loses the
+other. Each process checks, because each knows only its own failing jobs; a part is well when all find it well.
+"""
+
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+import structlog
+from pydantic import AwareDatetime
+
+from orrery.errors import RecordUnreadable
+from orrery.ports.clock import Clock
+from orrery.ports.health import Finding
+from orrery.ports.notifier import Priority
+from orrery.ports.store import Absent, Check, Conflict, Delete, Store
+from orrery.record import Record
+from orrery.runtime import outbox
+from orrery.runtime.collection import Changes, Collection, commit, compare_and_set, sortable
+
+EVERY = timedelta(seconds=10)
+"""How often the findings are checked (decision 52)."""
+
+TOLD_AFTER = timedelta(seconds=30)
+"""How long after its first finding an outage causes a push, if the part is then still or again broken."""
+
+OVER_AFTER = timedelta(minutes=10)
+"""How long a part must be well until its outage is over, so that what comes and goes is one outage."""
+
+OUTAGE = "outage:"
+
+log = structlog.get_logger()
+
+
+class Outage(Record):
+    """A part that is broken, or was within the last ten minutes.
+
+    `urgent`: the push called the part essential. `cause` is the part whose outage this one follows from; until
+    that outage is over, this one causes no push.
+    """
+
+    v: Literal[1] = 1
+    part: str
+    since: AwareDatetime
+    told_at: AwareDatetime | None = None
+    urgent: bool = False
+    cause: str = ""
+    well_since: AwareDatetime | None = None
+
+    @property
+    def alarm(self) -> int:
+        """The level of the push that was sent: 0 none, 1 for a broken part, 2 for an essential one."""
+        return 0 if self.told_at is None else 1 + self.urgent
+
+
+@dataclass(frozen=True, slots=True)
+class CheckTime:
+    """When a check runs, and when checks began: time without checks does not count as time without an outage."""
+
+    at: datetime
+    began: datetime
+
+
+def broken(outage: Outage | None, finding: Finding, look: CheckTime, others: Container[str] = ()) -> Outage:
+    """Return the outage of a part that is broken; `others` are the parts whose outages may be its cause."""
+    outage = outage or Outage(part=finding.part, since=look.at)
+    cause = next((one for one in (finding.cause, outage.cause) if one and one in others), "")
+    outage = outage.change(cause=cause)
+    if not cause and (finding.settled or _lasts(outage.since, TOLD_AFTER, look.at)):
+        outage = outage.change(told_at=outage.told_at or look.at, urgent=outage.urgent or finding.essential)
+    return outage.change(well_since=None)
+
+
+def well(outage: Outage, finding: Finding | None, look: CheckTime) -> Outage | None:
+    """Return the outage of a part that is not broken, or None when it is over."""
+    if finding and finding.settled:
+        return None
+    if outage.well_since is None:
+        return outage.change(well_since=look.at)
+    return None if _lasts(max(outage.well_since, look.began), OVER_AFTER, look.at) else outage
+
+
+def _lasts(since: datetime, time: timedelta, now: datetime) -> bool:
+    # After a clock was put back, `since` may lie years ahead: that must not silence anything.
+    return abs(now - since) >= time
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """The change of one part's outage; `kept` makes the stored record `after` of `before`."""
+
+    part: str
+    before: Outage | None
+    after: Outage | None
+    kept: Changes
+
+    @property
+    def alarm(self) -> int:
+        """The difference of the push levels: above 0 a push about the outage, below 0 one about its end."""
+        return (self.after.alarm if self.after else 0) - (self.before.alarm if self.before else 0)
+
+
+class OutageWatch:
+    """Enqueues pushes about parts that broke and parts that work again."""
+
+    JOB = "watch"
+
+    def __init__(self, store: Store, clock: Clock, findings: Callable[[], Awaitable[Sequence[Finding]]]) -> None:
+        self._store = store
+        self._clock = clock
+        self._outages = Collection(store, clock, Outage, OUTAGE)
+        self._findings = findings
+        self._began = clock.now()
+
+    async def notify(self) -> None:
+        """Check once; enqueue at most one push about parts that broke and one about parts that work again."""
+        findings = await self._findings()
+
+        async def attempt() -> Conflict | None:
+            now = self._clock.now()
+            found = await self._changes(findings, CheckTime(now, self._began))
+            if not found:
+                return None
+            enqueued = Changes(outbox.enqueue(_pushes(found, findings, now), now))
+            outcome = await commit(self._store, sum((one.kept for one in found), enqueued))
+            return outcome if isinstance(outcome, Conflict) else None
+
+        await compare_and_set(attempt, "The store is too busy to note what is broken.")
+
+    async def _changes(self, findings: Sequence[Finding], look: CheckTime) -> list[_Change]:
+        """Return the changes of the stored outages; an outage that a newer version wrote stays as it is."""
+        by_part = {one.part: one for one in findings}
+        everything = {part: one for part, one in by_part.items() if one.state == "broken"}
+        bad = {part: one for part, one in everything.items() if not one.told}
+        known: dict[str, tuple[Outage | None, Check]] = {}
+        async for entry in self._outages.entries():
+            part = entry.key.removeprefix(OUTAGE)
+            try:
+                known[part] = self._outages.replaceable_in(entry)
+            except RecordUnreadable as error:
+                log.warning("the owner is not told of this part", part=part, why=str(error))
+                _ = bad.pop(part, None)
+        # Until its outage is over: a part that follows from it may take longer to work again.
+        causes = everything.keys() | {part for part, (one, _) in known.items() if one and one.told_at}
+        changes: list[_Change] = []
+        for part in {**bad, **known}:
+            finding = bad.get(part)
+            before, unchanged = known.get(part, (None, Absent(self._outages.key(part))))
+            if finding:
+                after = broken(before, finding, look, causes)
+            else:
+                after = before and well(before, by_part.get(part), look)
+            if after != before:
+                write = self._outages.put(after, part) if after else Delete(self._outages.key(part))
+                changes.append(_Change(part, before, after, Changes([write], [unchanged])))
+        return changes
+
+
+def _pushes(changes: Sequence[_Change], findings: Sequence[Finding], now: datetime) -> list[outbox.Draft]:
+    by_part = {one.part: one for one in findings}
+    begun = [by_part[one.part] for one in changes if one.alarm > 0]
+    over = [one.before for one in changes if one.before and one.alarm < 0]
+    return [*_broken_push(begun, now), *_over_push(over, by_part, now)]
+
+
+def _broken_push(begun: Sequence[Finding], now: datetime) -> list[outbox.Draft]:
+    if not begun:
+        return []
+    texts = {one.part: f"{one.why} {one.todo}".strip() for one in begun}
+    urgent = any(one.essential for one in begun)
+    return [_push("Broken", texts, now, "urgent" if urgent else "high", "rotating_light")]
+
+
+def _over_push(over: Sequence[Outage], by_part: Mapping[str, Finding], now: datetime) -> list[outbox.Draft]:
+    texts: dict[str, str] = {}
+    for one in over:
+        finding = by_part.get(one.part)
+        gone = " It is no longer configured." if finding and finding.state == "off" else ""
+        what = f" {finding.why}" if finding and finding.settled else ""
+        since, until = f"{one.since:%Y-%m-%d %H:%M}", f"{one.well_since or now:%H:%M}"
+        texts[one.part] = f"Broken since {since} UTC, well since {until}.{gone}{what}"
+    return [_push("Works again", texts, now, "low", "white_check_mark")] if texts else []
+
+
+def _push(what: str, texts: Mapping[str, str], now: datetime, priority: Priority, tag: str) -> outbox.Draft:
+    first, *more = texts
+    return outbox.Draft(
+        id=f"{what}-{first}-{sortable(now)}".lower().replace(" ", "-"),
+        channel="push",
+        title=f"{what}: {len(texts)} parts" if more else f"{what}: {first}",
+        body="\n".join(f"{part}: {text}" for part, text in texts.items()) if more else texts[first],
+        priority=priority,
+        tags=(tag,),
+    )

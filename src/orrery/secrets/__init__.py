@@ -1,0 +1,1 @@
+"""Which secrets there are, watching them, and checking them."""

@@ -1,0 +1,26 @@
+"""The parts of the watch over the secrets."""
+
+from orrery.ports.panels import PanelSource
+from orrery.runtime.jobs import Job
+from orrery.runtime.parts import Parts
+from orrery.runtime.runtime import Runtime
+from orrery.secrets.baseline import EVERY
+from orrery.secrets.check import HeldSecrets, ObservedSecrets, SecretsCheck
+from orrery.secrets.fingerprints import Fingerprints
+from orrery.secrets.routes import secrets_router
+
+
+def build(runtime: Runtime) -> Parts:
+    """Return the check of the secrets that this process holds."""
+    secrets, fingerprints = runtime.need(ObservedSecrets), Fingerprints.of_store(runtime.index_key)
+    held = HeldSecrets(secrets.held(fingerprints), fingerprints.keyed_by, secrets.observer, secrets.uses())
+    check = SecretsCheck(runtime.store, runtime.clock, held, lambda: secrets.observe(fingerprints))
+    return Parts(
+        module="secrets",
+        private_routers=[secrets_router(check.held_fingerprints)],
+        # Each process checks its secrets: another process's secrets may still be there.
+        jobs=[Job(SecretsCheck.JOB, EVERY, check.check, everywhere=True)],
+        own_checks=[check.findings],
+        panels=[PanelSource("Secrets", check.panel, 40)],
+        offers={SecretsCheck: check},
+    )

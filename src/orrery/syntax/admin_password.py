@@ -1,0 +1,18 @@
+"""The form of the admin password."""
+
+from orrery.errors import Invalid
+from orrery.syntax.lines import is_header_text
+
+LONGEST = 4096
+"""Characters, also of any other bearer."""
+
+
+def sendable(password: str) -> str:
+    """Return an admin password as a bearer carries it, without the white space around it.
+
+    Raises `Invalid` for one that cannot travel in a header, or that programs would encode in different ways.
+    """
+    stripped = password.strip()
+    if not is_header_text(stripped) or len(stripped) > LONGEST:
+        raise Invalid(f"The password must be 1 to {LONGEST} printable ASCII characters: it travels in a header.")
+    return stripped

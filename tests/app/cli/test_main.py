@@ -1,0 +1,107 @@
+"""What `orrery` says before any command: its version, and what a shell may complete."""
+
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import version
+
+import pytest
+
+from tests.docs.documents import ROOT
+from tests.support.program import run_orrery
+
+
+def test_the_version_needs_no_settings() -> None:
+    """`--version` prints the version of the package, in any folder."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    told = run_orrery("--version")
+    assert (told.returncode, told.stdout, told.stderr) == (0, f"orrery {project}\n", "")
+    assert version("orrery") == project
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [("orrery ba", {"backup"}), ("orrery access gr", {"grant"}), ("orrery access grant --ven", {"--vendor"})],
+)
+def test_bash_completes_commands_and_options(
+    typed: str, offered: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commands, what stands below them, and their options are completed."""
+    monkeypatch.setenv("_ORRERY_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", str(len(typed.split()) - 1))
+    assert {*run_orrery().stdout.split()} == offered
+
+
+def test_the_script_of_a_shell_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `--install-completion` puts into bash's start file can be seen before."""
+    monkeypatch.setenv("_ORRERY_COMPLETE", "source_bash")
+    assert "_ORRERY_COMPLETE=complete_bash" in run_orrery().stdout
+
+
+_LOADED = """\
+import sys
+from orrery.app.main import main
+sys.argv[1:] = [*sys.argv[1:], "--help"]
+try:
+    main()
+except SystemExit:
+    print(*sys.modules, file=sys.stderr)
+"""
+
+
+def loaded(*arguments: str) -> set[str]:
+    """Return every module that a new process loads for the help of a command."""
+    run = subprocess.run([sys.executable, "-c", _LOADED, *arguments], capture_output=True, text=True, check=True)  # noqa: S603  our own code
+    return {*run.stderr.split()}
+
+
+DOMAINS = {"checkout", "fraud", "live"}
+
+
+def test_the_help_loads_no_command() -> None:
+    """The list of the commands imports none of them, no settings and no rich: it takes little more than typer."""
+    found = loaded()
+    assert "typer" in found
+    assert {one for one in found if one.startswith("orrery") and not one.endswith((".module", ".modules"))} == {
+        *("orrery", "orrery.app", "orrery.app.main", "orrery.app.command_line", "orrery.errors", "orrery.runtime"),
+        *(f"orrery.{one}" for one in (*DOMAINS, "approvals", "secrets")),
+    }
+    assert not found & {"rich.console", "pydantic_settings", "fastapi", "stripe", "apsw", "asyncio"}
+
+
+HEAVY = {
+    *("fastapi", "starlette", "uvicorn", "httpx2", "requests", "pydantic_settings", "prometheus_client"),
+    *("apsw", "sqlite3", "stripe", "google", "cryptography", "aiosmtplib"),
+    *("orrery.app.settings", "orrery.app.composition", "orrery.adapters", "orrery.edge", "orrery.sandbox"),
+}
+"""Web frameworks, HTTP clients, stores and vendors' libraries, and the rooms that need them."""
+
+
+@pytest.mark.parametrize(
+    ("command", "domain"),
+    [
+        ("access", "checkout"),
+        ("checkout", "checkout"),
+        ("processor", "checkout"),
+        ("fraud", "fraud"),
+        ("live", "live"),
+        ("approvals", "approvals"),
+        ("secrets", "secrets"),
+    ],
+)
+def test_the_help_of_a_group_loads_its_own_domain(command: str, domain: str) -> None:
+    """A group of commands imports its domain alone: what it asks for is composed when one of them is run."""
+    found = loaded(command)
+    assert f"orrery.{domain}.cli" in found
+    assert not found & HEAVY
+    others = tuple(f"orrery.{one}." for one in DOMAINS - {domain})
+    assert {one for one in found if one.startswith(others)} == {f"{one}module" for one in others}
+
+
+@pytest.mark.parametrize("words", [[], ["access"], ["processor"], ["approvals"]])
+def test_no_summary_is_cut(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a terminal of 80 columns each command's sentence is whole."""
+    monkeypatch.setenv("COLUMNS", "80")
+    _, commands = run_orrery(*words, "--help").stdout.split("Commands:")
+    assert "..." not in commands

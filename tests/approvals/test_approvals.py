@@ -1,0 +1,392 @@
+"""Nothing is done without the owner's word, and the log tells what was (change rule 4, decision 15)."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from orrery.adapters.memory import MemoryStore
+from orrery.approvals.approvals import Approvals
+from orrery.errors import (
+    ApprovalRefused,
+    Invalid,
+    NotConfigured,
+    NotFound,
+    ProcessorRefused,
+    RecordUnreadable,
+    StoreUnavailable,
+)
+from orrery.ports.store import Put
+from orrery.runtime.outbox import Outbox
+from orrery.runtime.restored import Restoration
+from tests.support.approving import DEPLOYMENT, OWNER, STRANGER, Desk, SharedKeys, fingerprint, signed
+from tests.support.clock import ManualClock
+from tests.support.unreliable_store import UnreliableStore
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def desk() -> Desk:
+    """Return a desk with nothing on it."""
+    return Desk()
+
+
+async def see_refused(desk: Desk, intent_id: str, word: tuple[bytes, bytes], why: str) -> None:
+    """See an approval refused, the refusal in the log, and nothing done."""
+    done = list(desk.switches.on)
+    with pytest.raises(ApprovalRefused, match=why) as refused:
+        await desk.approvals.sign(intent_id, *word)
+    assert (await desk.told())[-1] == ("refused", str(refused.value))
+    assert desk.switches.on == done
+
+
+async def test_signed_is_done(desk: Desk) -> None:
+    """A signed intent is carried out once, and the log tells each step, the key and the owner's word."""
+    intent = await desk.proposed()
+    word = desk.word(intent)
+    progress = await desk.approvals.sign(intent.id, *word)
+    assert (progress.state, progress.note) == ("done", f"{intent.target} is on.")
+    assert desk.switches.on == [intent.target]
+    entries = await desk.log()
+    assert [entry.kind for entry in entries] == ["proposed", "started", "done"]
+    assert (entries[1].signer, entries[1].statement) == (fingerprint(OWNER), word[0].decode())
+    assert {(entry.intent_id, entry.operation, entry.digest) for entry in entries} == {
+        (intent.id, "turn-on", intent.digest())
+    }
+
+
+async def test_nothing_is_done_before(desk: Desk) -> None:
+    """What is proposed waits, and nothing is done."""
+    intent = await desk.proposed()
+    assert (await desk.state(intent), desk.switches.on) == ("waiting", [])
+
+
+async def test_used(desk: Desk) -> None:
+    """An approval counts once."""
+    intent = await desk.proposed()
+    word = desk.word(intent)
+    await desk.approvals.sign(intent.id, *word)
+    await see_refused(desk, intent.id, word, "used")
+    assert await desk.state(intent) == "done"
+
+
+async def test_a_second_approval_of_what_is_done(desk: Desk) -> None:
+    """What is done is not done again by another approval."""
+    intent = await desk.proposed()
+    await desk.sign(intent)
+    desk.clock.advance(1)
+    await see_refused(desk, intent.id, desk.word(intent), "used: the intent is done")
+
+
+async def test_of_many_at_once_one_wins() -> None:
+    """Of ten processes with the same approval one carries it out, and nine are refused."""
+    desk = Desk()
+    desk.store = UnreliableStore(MemoryStore(desk.clock))
+    desk.approvals = desk.another()
+    intent = await desk.proposed()
+    word = desk.word(intent)
+    racing = (desk.another().sign(intent.id, *word) for _ in range(10))
+    came = await asyncio.gather(*racing, return_exceptions=True)
+    assert sum(isinstance(one, ApprovalRefused) for one in came) == 9
+    assert desk.switches.on == [intent.target]
+    assert sorted(await desk.kinds()) == ["done", "proposed", *["refused"] * 9, "started"]
+    assert (await desk.approvals.verify()).holds
+
+
+async def test_overtaken_after_the_check() -> None:
+    """Whoever is overtaken between the check and the start is refused: the start is fenced."""
+    desk = Desk()
+    store = UnreliableStore(MemoryStore(desk.clock))
+    desk.store = store
+    desk.approvals = desk.another()
+    intent = await desk.proposed()
+    word, other = desk.word(intent), desk.another()
+
+    async def overtake() -> None:
+        store.overtaken_by = None
+        await other.sign(intent.id, *word)
+
+    store.overtaken_by = overtake
+    await see_refused_after(desk, intent.id, word)
+
+
+async def see_refused_after(desk: Desk, intent_id: str, word: tuple[bytes, bytes]) -> None:
+    """See the one who was overtaken refused, and the thing done once."""
+    with pytest.raises(ApprovalRefused, match="another process was first"):
+        await desk.approvals.sign(intent_id, *word)
+    assert len(desk.switches.on) == 1
+
+
+@pytest.mark.parametrize("seconds", [0, 599, 600])
+async def test_ten_minutes(desk: Desk, seconds: int) -> None:
+    """An approval counts for ten minutes."""
+    intent = await desk.proposed()
+    word = desk.word(intent)
+    desk.clock.advance(seconds)
+    assert (await desk.approvals.sign(intent.id, *word)).state == "done"
+
+
+@pytest.mark.parametrize("seconds", [601, 86_400])
+async def test_expired(desk: Desk, seconds: int) -> None:
+    """After ten minutes it does not count; a new one does."""
+    intent = await desk.proposed()
+    word = desk.word(intent)
+    desk.clock.advance(seconds)
+    await see_refused(desk, intent.id, word, "expired: it counts for 10 min")
+    assert (await desk.sign(intent)).state == "done"
+
+
+@pytest.mark.parametrize(("seconds", "counts"), [(60, True), (61, False), (3600, False)])
+async def test_from_the_future(desk: Desk, seconds: int, *, counts: bool) -> None:
+    """The clock of the machine that signs may be a minute ahead, and no more."""
+    intent = await desk.proposed()
+    ahead = replace(desk.approvals.statement(intent), at=desk.clock.now())
+    desk.clock.advance(-seconds)
+    word = (ahead.to_bytes(), signed(ahead.to_bytes()))
+    if counts:
+        assert (await desk.approvals.sign(intent.id, *word)).state == "done"
+    else:
+        await see_refused(desk, intent.id, word, "from the future")
+
+
+async def test_for_another_intent(desk: Desk) -> None:
+    """An approval of one intent is none of another, even of the same change."""
+    one, other = await desk.proposed(target="same"), await desk.proposed(target="same")
+    await see_refused(desk, other.id, desk.word(one), "foreign")
+    assert (await desk.sign(other)).state == "done"
+
+
+async def test_of_another_deployment(desk: Desk) -> None:
+    """An intent that was proposed elsewhere, in a copy of the store, is not carried out here."""
+    intent = await desk.another(deployment="elsewhere").propose(desk.draft())
+    await see_refused(desk, intent.id, desk.word(intent), "foreign")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"target":"', '"target":"other-'),
+        ('"on":true', '"on":false'),
+        ("It is dark.", "It is bright."),
+        ("Turn it on.", "Do nothing."),
+        ('"proposed_by":"owner"', '"proposed_by":"software"'),
+    ],
+)
+async def test_altered_after_the_signature(desk: Desk, old: str, new: str) -> None:
+    """An intent that was changed in the store is not what the owner has signed."""
+    intent = await desk.proposed()
+    word = desk.word(intent)
+    await desk.alter(f"intent:{intent.id}", old, new)
+    await see_refused(desk, intent.id, word, "altered")
+
+
+async def test_altered_before_the_signature(desk: Desk) -> None:
+    """An intent that was changed before it was shown is not carried out either: it is not what was proposed."""
+    intent = await desk.proposed()
+    await desk.alter(f"intent:{intent.id}", '"on":true', '"on":false')
+    shown = (await desk.approvals.proposal(intent.id)).intent
+    await see_refused(desk, intent.id, desk.word(shown), "altered")
+
+
+async def test_altered_digest(desk: Desk) -> None:
+    """The digest that was kept with the proposal counts, too."""
+    intent = await desk.proposed()
+    await desk.alter(f"approval:{intent.id}", intent.digest(), "0" * 64)
+    await see_refused(desk, intent.id, desk.word(intent), "altered")
+
+
+async def test_statement_of_another_digest(desk: Desk) -> None:
+    """A statement about something else under the same id is not about this intent."""
+    intent = await desk.proposed()
+    other = replace(desk.approvals.statement(intent), digest="0" * 64).to_bytes()
+    await see_refused(desk, intent.id, (other, signed(other)), "altered")
+
+
+async def test_every_changed_byte_of_a_statement(desk: Desk) -> None:
+    """Whatever byte of a statement is changed, it does not count."""
+    intent = await desk.proposed()
+    statement, signature = desk.word(intent)
+    for place in range(len(statement)):
+        changed = statement[:place] + bytes([statement[place] ^ 1]) + statement[place + 1 :]
+        with pytest.raises(ApprovalRefused):
+            await desk.approvals.sign(intent.id, changed, signature)
+    assert desk.switches.on == []
+    assert (await desk.approvals.sign(intent.id, statement, signature)).state == "done"
+
+
+async def test_by_a_stranger(desk: Desk) -> None:
+    """A signature by another key does not count."""
+    intent = await desk.proposed()
+    await see_refused(desk, intent.id, desk.word(intent, STRANGER), "wrongly signed")
+
+
+async def test_over_another_text(desk: Desk) -> None:
+    """A signature over an older statement is none over this one."""
+    intent = await desk.proposed()
+    _, signature = desk.word(intent)
+    desk.clock.advance(1)
+    statement, _ = desk.word(intent)
+    await see_refused(desk, intent.id, (statement, signature), "wrongly signed")
+
+
+@pytest.mark.parametrize("text", [b"\xff\xfe", "orrery\N{NO-BREAK SPACE}approval 1\n".encode()])
+async def test_no_plain_text(desk: Desk, text: bytes) -> None:
+    """What is not ASCII is refused, as a statement and as a signature."""
+    intent = await desk.proposed()
+    statement, signature = desk.word(intent)
+    await see_refused(desk, intent.id, (text, signature), "plain text")
+    await see_refused(desk, intent.id, (statement, text), "plain text")
+
+
+async def test_a_refused_approval_leaves_the_intent(desk: Desk) -> None:
+    """After any number of refusals the owner can still sign."""
+    intent = await desk.proposed()
+    for _ in range(3):
+        await see_refused(desk, intent.id, desk.word(intent, STRANGER), "wrongly signed")
+    assert await desk.state(intent) == "waiting"
+    assert (await desk.sign(intent)).state == "done"
+
+
+async def test_after_a_restore(desk: Desk) -> None:
+    """A restore makes what waits void, and what is done stays told as done."""
+    done, waiting = await desk.proposed(), await desk.proposed()
+    await desk.sign(done)
+    word = desk.word(waiting)
+    await Restoration(desk.store, desk.clock, Outbox(desk.store, desk.clock, {})).settle()
+    await see_refused(desk, waiting.id, word, "void: the store was restored")
+    assert (await desk.state(waiting), await desk.state(done)) == ("void", "done")
+    for what in (desk.approvals.withdraw, desk.approvals.settle):
+        with pytest.raises(Invalid, match="void"):
+            await what(waiting.id)
+    assert (await desk.approvals.verify()).holds
+
+
+async def test_many_after_a_restore() -> None:
+    """The log is read once for all that a restore made void: the owner's page is not kept waiting by it."""
+    clock, scans = ManualClock(), list[str]()
+    store = UnreliableStore(MemoryStore(clock))
+    desk = Desk(store, clock)
+
+    async def count() -> None:
+        scans.append("one")
+
+    for _ in range(20):
+        await desk.sign(await desk.proposed())
+    await Restoration(store, desk.clock, Outbox(store, desk.clock, {})).settle()
+    store.scanned = count
+    assert [one.in_words(desk.clock.now()) for one in await desk.approvals.proposals()] == ["done"] * 20
+    assert len(scans) == 2, "intents and log, each to its end"
+
+
+async def test_progress_that_cannot_be_read(desk: Desk) -> None:
+    """An intent of which nobody can read how far it has come is void, and the refusal says why."""
+    intent = await desk.proposed()
+    await desk.store.commit([Put(f"approval:{intent.id}", b"nonsense")])
+    assert await desk.state(intent) == "void"
+    await see_refused(desk, intent.id, desk.word(intent), f"approval:{intent.id} cannot be read")
+
+
+async def test_unknown_intent(desk: Desk) -> None:
+    """What was never proposed is not there; what cannot be read, or lies under another id, is named."""
+    one, other = await desk.proposed(), await desk.proposed()
+    await desk.store.commit([Put(f"intent:{one.id}", (await desk.stored(f"intent:{other.id}")).value)])
+    await desk.store.commit([Put("intent:in-000000000000", b"nonsense")])
+    for name in ("in-123456789abc", "", "\n"):
+        with pytest.raises(NotFound):
+            await desk.approvals.sign(name, *desk.word(other))
+    for name in ("in-000000000000", one.id):
+        with pytest.raises(RecordUnreadable, match=f"intent:{name}"):
+            await desk.approvals.sign(name, *desk.word(other))
+    assert [one.intent for one in await desk.approvals.proposals()] == [other]
+
+
+async def test_an_operation_of_another_version(desk: Desk) -> None:
+    """What this version cannot carry out is refused."""
+    intent = await desk.proposed()
+    other = Approvals(desk.store, desk.clock, SharedKeys(OWNER), deployment=DEPLOYMENT)
+    with pytest.raises(ApprovalRefused, match="turn-on is none that this version carries out"):
+        await other.sign(intent.id, *desk.word(intent))
+    assert await desk.state(intent) == "waiting"
+
+
+async def test_withdrawn(desk: Desk) -> None:
+    """What the owner takes back cannot be signed any more, nor taken back again."""
+    intent = await desk.proposed()
+    word = desk.word(intent)
+    assert (await desk.approvals.withdraw(intent.id)).state == "withdrawn"
+    await see_refused(desk, intent.id, word, "used: the intent is withdrawn")
+    with pytest.raises(Invalid, match="this is withdrawn"):
+        await desk.approvals.withdraw(intent.id)
+
+
+async def test_what_is_done_cannot_be_withdrawn(desk: Desk) -> None:
+    """Only what waits, or stands, can be taken back."""
+    intent = await desk.proposed()
+    await desk.sign(intent)
+    with pytest.raises(Invalid, match="this is done"):
+        await desk.approvals.withdraw(intent.id)
+
+
+async def test_refused_by_the_processor(desk: Desk) -> None:
+    """What the processor refuses has failed; its own sentence is kept with the intent, and not in the log."""
+    desk.switches.before = [ProcessorRefused("No ann@example.org.", status=400, code="in\nvalid", param="a[b]")]
+    progress = await desk.sign(await desk.proposed())
+    assert (progress.state, progress.note) == ("failed", "No ann@example.org.")
+    assert (await desk.told())[-1] == (
+        "failed",
+        "The processor refused it (status 400, code invalid, parameter a[b]).",
+    )
+
+
+@pytest.mark.parametrize("error", [NotConfigured("The processor has no API key."), Invalid("It is on already.")])
+async def test_failed_before_it_began(desk: Desk, error: NotConfigured | Invalid) -> None:
+    """What could not even be asked has failed."""
+    desk.switches.before = [error]
+    progress = await desk.sign(await desk.proposed())
+    assert (progress.state, progress.note) == ("failed", str(error))
+
+
+@pytest.mark.parametrize("personal", ["Ann.Other+x@example.org", "198.51.100.7", "2001:db8::1", "::1"])
+async def test_nothing_personal_in_the_log(desk: Desk, personal: str) -> None:
+    """Whatever an operation says of itself, no e-mail and no network address goes to the log or to a push."""
+    desk.switches.before = [Invalid(f"The entry {personal} is there.")]
+    await desk.sign(await desk.proposed(target=personal, body={"value": personal}))
+    for prefix in ("approval-log", "outbox:"):
+        for entry in await desk.store.scan(prefix):
+            assert personal.encode() not in entry.value
+    assert (await desk.told())[-1] == ("failed", "The entry [hidden] is there.")
+
+
+async def test_a_bug_is_not_taken_for_an_outcome(desk: Desk) -> None:
+    """What nobody foresaw leaves it started: that is all that is known."""
+    desk.switches.before = [RuntimeError("a bug")]
+    intent = await desk.proposed()
+    with pytest.raises(RuntimeError):
+        await desk.sign(intent)
+    assert await desk.kinds() == ["proposed", "started"]
+
+
+async def test_the_owner_is_told(desk: Desk) -> None:
+    """Each outcome and each refusal is pushed with the log's head."""
+    intent = await desk.proposed()
+    with pytest.raises(ApprovalRefused):
+        await desk.approvals.sign(intent.id, *desk.word(intent, STRANGER))
+    await desk.sign(intent)
+    rows = [row async for row in Outbox(desk.store, desk.clock, {}).rows("waiting")]
+    assert [(row.title, row.priority) for row in rows] == [
+        ("turn-on: refused", "high"),
+        ("turn-on: done", "default"),
+    ]
+    assert rows[-1].body.endswith(f"Log {(await desk.approvals.verify()).head}")
+
+
+async def test_a_store_that_fails(desk: Desk) -> None:
+    """When the start cannot be stored, nothing is done and the intent still waits."""
+    store = UnreliableStore(desk.store)
+    intent = await desk.proposed()
+    desk.store = store
+    store.commit_errors = [StoreUnavailable("full")]
+    with pytest.raises(StoreUnavailable):
+        await desk.another().sign(intent.id, *desk.word(intent))
+    assert (await desk.state(intent), desk.switches.on) == ("waiting", [])

@@ -1,0 +1,230 @@
+"""Lost answers and killed processes: what is not known is settled by reading, never by doing it again."""
+
+import asyncio
+
+import pytest
+from anyio.lowlevel import checkpoint
+
+from orrery.approvals.approvals import Operation
+from orrery.approvals.progress import IntentState
+from orrery.errors import (
+    ApprovalRefused,
+    Invalid,
+    NotConfigured,
+    OperationRefused,
+    OperationUnanswered,
+    ProcessorRefused,
+    ProcessorUnreachable,
+)
+from orrery.runtime.operations import Intent
+from orrery.runtime.outbox import Outbox
+from orrery.runtime.restored import Restoration
+from tests.support.approving import Desk
+from tests.support.killed import Killed
+
+pytestmark = pytest.mark.anyio
+
+LOST = ProcessorUnreachable("No answer within 20 s.", same_key=True)
+
+
+@pytest.fixture
+def desk() -> Desk:
+    """Return a desk with nothing on it."""
+    return Desk()
+
+
+async def killed_after_the_start(desk: Desk) -> Intent:
+    """Sign something, and be killed before its outcome is noted."""
+    intent = await desk.proposed()
+    desk.switches.after = [Killed()]
+    with pytest.raises(Killed):
+        await desk.sign(intent)
+    return intent
+
+
+async def test_it_had_happened(desk: Desk) -> None:
+    """The answer is lost after the change was made: a look tells that it is done."""
+    desk.switches.after = [LOST]
+    intent = await desk.proposed()
+    assert (await desk.sign(intent)).state == "done"
+    assert (await desk.kinds(), desk.switches.on) == (["proposed", "started", "happened"], [intent.target])
+
+
+@pytest.mark.parametrize("status", [409, 429])
+async def test_it_was_not_taken(desk: Desk, status: int) -> None:
+    """An answer that it was not taken, and a look that shows nothing: it did not happen."""
+    desk.switches.before = [ProcessorUnreachable("Busy.", same_key=True, status=status)]
+    assert (await desk.sign(await desk.proposed())).state == "failed"
+    assert (await desk.kinds())[-1] == "did not happen"
+
+
+@pytest.mark.parametrize("status", [None, 500, 504])
+async def test_it_may_still_happen(desk: Desk, status: int | None) -> None:
+    """What had no answer may still arrive: nothing is claimed for two minutes, and then a look tells."""
+    desk.switches.before = [ProcessorUnreachable("Lost.", same_key=True, status=status)]
+    intent = await desk.proposed()
+    assert (await desk.sign(intent)).state == "unknown"
+    desk.clock.advance(119)
+    with pytest.raises(Invalid, match="may still be under way; ask again in 120 s"):
+        await desk.approvals.settle(intent.id)
+    desk.switches.on.append(intent.target)
+    desk.clock.advance(1)
+    assert (await desk.approvals.settle(intent.id)).state == "done"
+
+
+@pytest.mark.parametrize(("may_arrive", "state"), [(True, "unknown"), (False, "failed")])
+async def test_an_operation_says_whether_its_request_may_arrive(
+    desk: Desk, *, may_arrive: bool, state: IntentState
+) -> None:
+    """Whichever vendor it is for: a request that may still arrive leaves the outcome open, another does not."""
+    desk.switches.before = [OperationUnanswered("No answer.", may_arrive=may_arrive)]
+    assert (await desk.sign(await desk.proposed())).state == state
+
+
+async def test_refused_by_anybody_else(desk: Desk) -> None:
+    """A refusal needs no vendor: the log has its sentence, unless the error has another one for it."""
+    desk.switches.before = [OperationRefused("It is locked.")]
+    progress = await desk.sign(await desk.proposed())
+    assert (progress.state, progress.note) == ("failed", "It is locked.")
+    assert (await desk.told())[-1] == ("failed", "It is locked.")
+
+
+async def test_an_operation_that_is_refused_when_it_is_read(desk: Desk) -> None:
+    """A refused reading leaves the outcome open, and what the log says of it is the error's own choice."""
+    desk.switches.before = [LOST]
+    desk.switches.unreadable = [ProcessorRefused("No ann@example.org.", status=403)]
+    progress = await desk.sign(await desk.proposed())
+    assert progress.note == "Neither the answer nor a look came: No ann@example.org."
+    assert (await desk.told())[-1] == ("unknown", "The processor refused it (status 403).")
+
+
+@pytest.mark.parametrize("error", [LOST, NotConfigured("The processor has no API key.")])
+async def test_neither_answer_nor_look(desk: Desk, error: ProcessorUnreachable | NotConfigured) -> None:
+    """When a look fails, too, it is unknown, and stays so until one succeeds."""
+    desk.switches.before, desk.switches.unreadable = [LOST], [error, LOST]
+    intent = await desk.proposed()
+    assert (await desk.sign(intent)).state == "unknown"
+    desk.clock.advance(120)
+    with pytest.raises(ProcessorUnreachable):
+        await desk.approvals.settle(intent.id)
+    assert (await desk.kinds())[-1] == "unknown"
+    assert (await desk.approvals.settle(intent.id)).state == "failed"
+    assert (await desk.kinds(), desk.switches.on) == (["proposed", "started", "unknown", "did not happen"], [])
+
+
+async def test_killed_on_the_way(desk: Desk) -> None:
+    """After a kill it is under way for two minutes, then unknown, then what a look shows."""
+    intent = await killed_after_the_start(desk)
+    assert await desk.state(intent) == "under way"
+    with pytest.raises(Invalid, match="may still be under way"):
+        await desk.approvals.settle(intent.id)
+    desk.clock.advance(120)
+    assert await desk.state(intent) == "unknown"
+    assert (await desk.approvals.panel()).tone == "bad"
+    assert (await desk.approvals.settle(intent.id)).state == "done"
+    assert await desk.kinds() == ["proposed", "started", "happened"]
+
+
+async def test_what_is_known_is_not_settled(desk: Desk) -> None:
+    """There is nothing to settle about what waits or is done."""
+    waiting, done = await desk.proposed(), await desk.proposed()
+    await desk.sign(done)
+    for intent, state in ((waiting, "waiting"), (done, "done")):
+        with pytest.raises(Invalid, match=f"nothing to settle: the intent is {state}"):
+            await desk.approvals.settle(intent.id)
+
+
+async def test_an_altered_intent_is_not_settled(desk: Desk) -> None:
+    """What was altered since is not read: the log would tell what became of something else."""
+    intent = await desk.proposed()
+    desk.switches.after, desk.switches.unreadable = [LOST], [LOST]
+    assert (await desk.sign(intent)).state == "unknown"
+    desk.clock.advance(300)
+    await desk.alter(f"intent:{intent.id}", intent.target, "switch-9")
+    with pytest.raises(Invalid, match="altered"):
+        await desk.approvals.settle(intent.id)
+    assert (await desk.kinds())[-1] == "unknown"
+
+
+async def test_an_answer_after_all_is_the_last_word(desk: Desk) -> None:
+    """A slow process that was given up, and then has its answer, says so: the log ends with the truth."""
+    intent = await desk.proposed()
+
+    async def slowly(intent: Intent, target: str) -> str:
+        desk.clock.advance(120)
+        assert (await desk.another().settle(intent.id)).state == "failed"
+        return await desk.switches.turn_on(intent, target)
+
+    process = desk.another(operation=Operation("turn-on", slowly, desk.switches.is_on))
+    assert (await process.sign(intent.id, *desk.word(intent))).state == "done"
+    assert await desk.kinds() == ["proposed", "started", "did not happen", "done"]
+
+
+async def test_a_look_never_overrules_an_answer(desk: Desk) -> None:
+    """Who looked before the answer came, and would note it after, is too late: the answer stays."""
+    intent, looked = await desk.proposed(), asyncio.Event()
+
+    async def slowly(intent: Intent, target: str) -> str:
+        await looked.wait()
+        return await desk.switches.turn_on(intent, target)
+
+    process = desk.another(operation=Operation("turn-on", slowly, desk.switches.is_on))
+    signing = asyncio.create_task(process.sign(intent.id, *desk.word(intent)))
+    while (await desk.kinds())[-1] != "started":
+        await checkpoint()
+    desk.clock.advance(120)
+
+    async def too_early(_: Intent, __: str) -> bool:
+        looked.set()
+        await signing
+        return False
+
+    looking = desk.another(operation=Operation("turn-on", slowly, too_early))
+    assert (await looking.settle(intent.id)).state == "done"
+    assert await desk.kinds() == ["proposed", "started", "done"]
+
+
+async def test_nobody_can_find_out(desk: Desk) -> None:
+    """What cannot be read stays unknown until the owner closes it, with a reason that the log keeps."""
+    desk.switches.before = [LOST]
+    intent = await desk.proposed()
+    await desk.sign(intent)
+    with pytest.raises(Invalid, match="may still be under way"):
+        await desk.approvals.close(intent.id, "The list is gone.")
+    desk.clock.advance(121)
+    with pytest.raises(Invalid, match="A reason of 1 to 500"):
+        await desk.approvals.close(intent.id, " ")
+    await desk.approvals.close(intent.id, "The list is gone.")
+    assert await desk.state(intent) == "closed"
+    assert (await desk.kinds())[-1] == "closed"
+    assert (await desk.approvals.verify()).holds
+    for again in (desk.approvals.settle(intent.id), desk.approvals.close(intent.id, "Once more.")):
+        with pytest.raises(Invalid, match="the intent is closed"):
+            await again
+
+
+async def test_nobody_can_find_out_after_a_restore(desk: Desk) -> None:
+    """What was under way before a restore is unknown until the owner closes it; what only waited stays void."""
+    desk.switches.before = [LOST]
+    lost, waiting = await desk.proposed(), await desk.proposed()
+    await desk.sign(lost)
+    await Restoration(desk.store, desk.clock, Outbox(desk.store, desk.clock, {})).settle()
+    assert (await desk.state(lost), await desk.state(waiting)) == ("unknown", "void")
+    await desk.approvals.close(lost.id, "The store was restored.")
+    assert await desk.state(lost) == "closed"
+    assert (await desk.approvals.verify()).holds
+    for one in (lost, waiting):
+        with pytest.raises(Invalid, match="void"):
+            await desk.approvals.close(one.id, "Once more.")
+    assert (await desk.kinds())[-1] == "closed"
+
+
+async def test_an_intent_of_a_newer_version_is_not_carried_out(desk: Desk) -> None:
+    """An intent that says more than this version knows is shown, but this version carries nothing of it out."""
+    intent = await desk.proposed()
+    await desk.alter(f"intent:{intent.id}", '{"v":1', '{"only_on":"sundays","v":1')
+    read = (await desk.approvals.proposal(intent.id)).intent
+    await desk.alter(f"approval:{intent.id}", intent.digest(), read.digest())
+    with pytest.raises(ApprovalRefused, match="newer version"):
+        await desk.approvals.sign(intent.id, *desk.word(read))
+    assert desk.switches.on == []

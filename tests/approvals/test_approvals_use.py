@@ -1,0 +1,266 @@
+"""A standing approval covers exactly what it names, for 24 hours, each target once (decision 15)."""
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+
+from orrery.adapters.memory import MemoryStore
+from orrery.errors import ApprovalRefused, Invalid, ProcessorRefused, ProcessorUnreachable
+from orrery.runtime.outbox import Outbox
+from tests.support.approving import OWNER, STRANGER, Desk
+from tests.support.unreliable_store import UnreliableStore
+
+pytestmark = pytest.mark.anyio
+
+DAY = 24 * 3600
+LOST = ProcessorUnreachable("No answer.", same_key=True)
+
+
+@pytest.fixture
+def desk() -> Desk:
+    """Return a desk with nothing on it."""
+    return Desk()
+
+
+async def pushes(desk: Desk) -> list[tuple[str, str]]:
+    """Return what the owner is told, and how urgently."""
+    rows = [row async for row in Outbox(desk.store, desk.clock, {}).rows("waiting")]
+    return sorted((row.title, row.priority) for row in rows)
+
+
+async def see_refused(desk: Desk, intent_id: str, target: str, why: str) -> None:
+    """See a use refused, the refusal in the log, and nothing done."""
+    done = list(desk.switches.on)
+    with pytest.raises(ApprovalRefused, match=why) as refused:
+        await desk.approvals.use(intent_id, target)
+    last = (await desk.log())[-1]
+    assert (last.kind, last.note, last.target) == ("refused", str(refused.value), target)
+    assert desk.switches.on == done
+
+
+async def test_each_target_once(desk: Desk) -> None:
+    """What it covers is done, each once, and told in the log with the target and the owner's word."""
+    intent = await desk.approved_run()
+    assert desk.switches.on == []
+    for target in ("cs_1", "cs_2"):
+        assert await desk.approvals.use(intent.id, target) == f"{target} is on."
+        await see_refused(desk, intent.id, target, "used for this target")
+    entries = [entry for entry in await desk.log() if entry.target and entry.kind != "refused"]
+    assert [(entry.kind, entry.target) for entry in entries] == [
+        ("started", "cs_1"),
+        ("done", "cs_1"),
+        ("started", "cs_2"),
+        ("done", "cs_2"),
+    ]
+    assert (await desk.approvals.verify()).holds
+
+
+async def test_one_push_however_many_targets(desk: Desk) -> None:
+    """The signing is pushed, and no target that went well; nor that another process used one meanwhile."""
+    intent = await desk.approved_run()
+    for target in ("cs_1", "cs_2"):
+        await desk.approvals.use(intent.id, target)
+        await see_refused(desk, intent.id, target, "used for this target")
+    assert await pushes(desk) == [("turn-on-run: approved", "default")]
+
+
+async def test_what_goes_wrong_is_pushed(desk: Desk) -> None:
+    """A use that fails is pushed, and urgently one that is refused or has no outcome."""
+    intent = await desk.approved_run()
+    desk.switches.before = [ProcessorRefused("No.", status=400), LOST]
+    for target in ("cs_1", "cs_2"):
+        with pytest.raises((ProcessorRefused, ProcessorUnreachable)):
+            await desk.approvals.use(intent.id, target)
+    await see_refused(desk, intent.id, "cs_3", "does not cover")
+    assert await pushes(desk) == [
+        ("turn-on-run: approved", "default"),
+        ("turn-on-run: failed", "default"),
+        ("turn-on-run: refused", "high"),
+        ("turn-on-run: unknown", "high"),
+    ]
+
+
+@pytest.mark.parametrize("target", ["cs_3", "run-1"])
+async def test_nothing_else(desk: Desk, target: str) -> None:
+    """What it does not cover is refused."""
+    await see_refused(desk, (await desk.approved_run()).id, target, "does not cover")
+
+
+async def test_not_the_intent_itself(desk: Desk) -> None:
+    """Without a target there is nothing to use."""
+    await see_refused(desk, (await desk.approved_run()).id, "", "no standing approval")
+
+
+async def test_not_before_it_is_signed(desk: Desk) -> None:
+    """What waits for a signature covers nothing."""
+    intent = await desk.proposed("turn-on-run")
+    with pytest.raises(ApprovalRefused):
+        await desk.approvals.use(intent.id, "cs_1")
+    assert desk.switches.on == []
+
+
+async def test_only_what_takes_standing_approvals(desk: Desk) -> None:
+    """An approval of one thing stands for nothing further."""
+    intent = await desk.proposed()
+    await desk.sign(intent)
+    with pytest.raises(ApprovalRefused, match="no standing approval"):
+        await desk.approvals.use(intent.id, intent.target)
+
+
+async def test_a_day(desk: Desk) -> None:
+    """It counts for 24 hours from its statement on."""
+    intent = await desk.approved_run()
+    desk.clock.advance(DAY)
+    await desk.approvals.use(intent.id, "cs_1")
+    assert await desk.state(intent) == "in force"
+    desk.clock.advance(1)
+    await see_refused(desk, intent.id, "cs_2", "expired")
+    assert await desk.state(intent) == "over"
+
+
+async def test_signed_twice(desk: Desk) -> None:
+    """A standing approval cannot be signed again: it would last longer."""
+    intent = await desk.approved_run()
+    with pytest.raises(ApprovalRefused, match="used: the intent is approved"):
+        await desk.sign(intent)
+
+
+async def test_withdrawn(desk: Desk) -> None:
+    """The owner can end it at any time."""
+    intent = await desk.approved_run()
+    await desk.approvals.use(intent.id, "cs_1")
+    await desk.approvals.withdraw(intent.id)
+    await see_refused(desk, intent.id, "cs_2", "used: the intent is withdrawn")
+
+
+async def test_a_key_that_is_taken_out(desk: Desk) -> None:
+    """It ends when its key is no longer the owner's: the signature is looked at each time."""
+    intent = await desk.approved_run()
+    with pytest.raises(ApprovalRefused, match="wrongly signed"):
+        await desk.another(STRANGER).use(intent.id, "cs_1")
+    assert await desk.another(STRANGER, OWNER).use(intent.id, "cs_1")
+
+
+@pytest.mark.parametrize(("old", "new"), [("run-1", "run-2"), ("It is dark.", "It is bright.")])
+async def test_altered(desk: Desk, old: str, new: str) -> None:
+    """It does not cover an intent that was changed since."""
+    intent = await desk.approved_run()
+    await desk.alter(f"intent:{intent.id}", old, new)
+    await see_refused(desk, intent.id, "cs_1", "altered")
+
+
+async def test_altered_word(desk: Desk) -> None:
+    """The statement that was kept is the one that was signed: its time cannot be moved."""
+    intent = await desk.approved_run()
+    await desk.alter(f"approval:{intent.id}", "at 2026-03-01T12", "at 2026-03-01T13")
+    desk.clock.advance(3600)
+    await see_refused(desk, intent.id, "cs_1", "wrongly signed")
+
+
+async def test_an_unreadable_word(desk: Desk) -> None:
+    """A statement that was spoilt counts for nothing, and keeps nobody from seeing what else there is."""
+    intent, waiting = await desk.approved_run(), await desk.proposed()
+    await desk.alter(f"approval:{intent.id}", "orrery approval 1", "nonsense")
+    assert [await desk.state(one) for one in (intent, waiting)] == ["over", "waiting"]
+    assert (await desk.approvals.panel()).headline == "1 waiting for your approval"
+    await see_refused(desk, intent.id, "cs_1", "no statement")
+    assert (await desk.approvals.verify()).altered == (intent.id,)
+
+
+async def test_forged_approval(desk: Desk) -> None:
+    """Calling an intent approved in the store is no approval."""
+    intent = await desk.proposed("turn-on-run")
+    await desk.alter(f"approval:{intent.id}", '"state":"proposed"', '"state":"approved"')
+    await see_refused(desk, intent.id, "cs_1", "no statement")
+
+
+async def test_of_many_at_once_one_wins() -> None:
+    """Of ten that reach for the same target at once, one is first."""
+    desk = Desk()
+    desk.store = UnreliableStore(MemoryStore(desk.clock))
+    desk.approvals = desk.another()
+    intent = await desk.approved_run()
+    racing = [desk.another().use(intent.id, "cs_1") for _ in range(10)]
+    racing += [desk.another().use(intent.id, "cs_2")]
+    came = await asyncio.gather(*racing, return_exceptions=True)
+    assert sum(isinstance(one, ApprovalRefused) for one in came) == 9 - sum(type(one) is Invalid for one in came)
+    assert sorted(desk.switches.on) == ["cs_1", "cs_2"]
+    assert (await desk.approvals.verify()).holds
+
+
+async def test_overtaken_by_one_that_is_under_way() -> None:
+    """Whoever is overtaken between the look and the start leaves the target to the other, dead or alive."""
+    desk = Desk()
+    store = UnreliableStore(desk.store)
+    intent = await desk.approved_run()
+    other, desk.store = desk.approvals, store
+
+    async def overtake() -> None:
+        store.overtaken_by = None
+        desk.switches.before = [RuntimeError("killed")]
+        with suppress(RuntimeError):
+            await other.use(intent.id, "cs_1")
+
+    store.overtaken_by = overtake
+    with pytest.raises(ApprovalRefused, match="used for this target"):
+        await desk.another().use(intent.id, "cs_1")
+    assert desk.switches.on == []
+
+
+async def test_refused_and_tried_again(desk: Desk) -> None:
+    """What the processor refused may be tried again under the same approval."""
+    intent = await desk.approved_run()
+    desk.switches.before = [ProcessorRefused("It is not open.", status=400)]
+    with pytest.raises(ProcessorRefused):
+        await desk.approvals.use(intent.id, "cs_1")
+    assert await desk.approvals.use(intent.id, "cs_1") == "cs_1 is on."
+
+
+async def test_a_lost_answer_is_read(desk: Desk) -> None:
+    """When the answer is lost, and reading shows that it happened, it is done."""
+    intent = await desk.approved_run()
+    desk.switches.after = [LOST]
+    assert "reading shows that it happened" in await desk.approvals.use(intent.id, "cs_1")
+    assert desk.switches.on == ["cs_1"]
+
+
+async def test_a_lost_answer_is_not_repeated_blindly(desk: Desk) -> None:
+    """While it may be under way it is not tried again, and later only after a look."""
+    intent = await desk.approved_run()
+    desk.switches.after, desk.switches.unreadable = [LOST], [LOST]
+    with pytest.raises(ProcessorUnreachable):
+        await desk.approvals.use(intent.id, "cs_1")
+    with pytest.raises(Invalid, match="may still be under way"):
+        await desk.approvals.use(intent.id, "cs_1")
+    desk.clock.advance(120)
+    assert await desk.state(intent) == "unknown"
+    assert "reading shows that it happened" in await desk.approvals.use(intent.id, "cs_1")
+    assert desk.switches.on == ["cs_1"]
+    assert (await desk.approvals.verify()).holds
+
+
+async def test_what_did_not_happen_is_tried_again(desk: Desk) -> None:
+    """When a look shows that it did not happen, it is done under the same approval."""
+    intent = await desk.approved_run()
+    desk.switches.before = [LOST]
+    with pytest.raises(ProcessorUnreachable):
+        await desk.approvals.use(intent.id, "cs_1")
+    desk.clock.advance(120)
+    assert await desk.approvals.use(intent.id, "cs_1") == "cs_1 is on."
+    assert (await desk.kinds())[-5:] == ["started", "unknown", "did not happen", "started", "done"]
+
+
+async def test_all_that_is_open_is_settled(desk: Desk) -> None:
+    """`settle` reads every target without an outcome, also after the owner has ended the approval."""
+    intent = await desk.approved_run()
+    desk.switches.before, desk.switches.unreadable = [LOST, LOST], [LOST, LOST]
+    for target in ("cs_1", "cs_2"):
+        with pytest.raises(ProcessorUnreachable):
+            await desk.approvals.use(intent.id, target)
+    desk.switches.on = ["cs_2"]
+    await desk.approvals.withdraw(intent.id)
+    desk.clock.advance(120)
+    uses = (await desk.approvals.settle(intent.id)).uses
+    assert {target: use.state for target, use in uses.items()} == {"cs_1": "failed", "cs_2": "done"}
+    assert await desk.state(intent) == "withdrawn"

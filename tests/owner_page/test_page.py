@@ -1,0 +1,281 @@
+"""The owner's page (decision 42; issue 4, item 9): who is let in, what is shown, and what it loads: nothing."""
+
+import asyncio
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+
+import httpx2
+import pytest
+from anyio.lowlevel import checkpoint
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from orrery.edge.auth import FIRST_DELAY
+from orrery.edge.http import private_app, public_app
+from orrery.edge.metrics import Metrics
+from orrery.errors import StoreUnavailable
+from orrery.owner_page.page import MOST_ROWS, OwnerPage, by_urgency, overall
+from orrery.ports.panels import Panel, PanelSource, Tone
+from tests.support.clock import ManualClock
+from tests.support.panels import HASH, LONG, PASSWORD, TROUBLE, WELL, failing, owner_page, source
+from tests.support.requests import client_of
+from tests.support.rounds import found
+from tests.support.waiting import PATIENCE
+
+pytestmark = pytest.mark.anyio
+
+
+async def answer(page: OwnerPage, password: str | None = PASSWORD, user: str = "owner") -> httpx2.Response:
+    """Ask for the page with a password, or with none."""
+    auth = httpx2.BasicAuth(user, password) if password is not None else None
+    async with client_of(Starlette(routes=[Route("/owner", page.answer)])) as client:
+        return await client.get("/owner", auth=auth or httpx2.USE_CLIENT_DEFAULT)
+
+
+async def shown(*panels: Panel, more: tuple[PanelSource, ...] = ()) -> str:
+    """Return the page over these panels, without its style."""
+    found = await answer(owner_page(ManualClock(), panels, *more))
+    assert found.status_code == 200
+    return re.sub(r"<style>.*?</style>", "", found.text, flags=re.DOTALL)
+
+
+class Outline(HTMLParser):
+    """What a reader's program makes of the page: its elements, and its headings' texts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.headings: list[str] = []
+        self._level = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element."""
+        self.tags.append((tag, dict(attrs)))
+        self._level = tag if tag in {"h1", "h2"} else self._level
+
+    def handle_endtag(self, tag: str) -> None:
+        """Note a heading's end."""
+        self._level = "" if tag == self._level else self._level
+
+    def handle_data(self, data: str) -> None:
+        """Note a heading's text."""
+        if self._level:
+            self.headings.append(f"{self._level} {data}")
+
+    def named(self, tag: str) -> list[dict[str, str | None]]:
+        """Return the attributes of each element of that name."""
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+@pytest.mark.parametrize("user", ["owner", "", "anybody at all", "ä"])
+async def test_the_password_lets_in(user: str) -> None:
+    """The admin password opens the page under any name, at once."""
+    clock = ManualClock()
+    assert (await answer(owner_page(clock), user=user)).status_code == 200
+    assert clock.sleepers == 0
+
+
+@pytest.mark.parametrize("header", [None, "", "Basic", "Basic !!!", f"Bearer {PASSWORD}", f"Basic {PASSWORD}"])
+async def test_without_a_password(header: str | None) -> None:
+    """Without a password by HTTP Basic the page asks for one, at once and without saying more."""
+    headers = {} if header is None else {"Authorization": header}
+    async with client_of(Starlette(routes=[Route("/owner", owner_page(ManualClock()).answer)])) as client:
+        found = await client.get("/owner", headers=headers)
+    assert found.status_code == 401
+    assert found.headers["www-authenticate"].startswith('Basic realm="')
+    assert "Sales" not in found.text
+
+
+async def test_wrong_passwords_are_slowed_down() -> None:
+    """A wrong password is refused only after its delay, which grows; the right one does not wait meanwhile."""
+    clock = ManualClock()
+    page = owner_page(clock)
+    for delay in (FIRST_DELAY, 2 * FIRST_DELAY):
+        asked = asyncio.create_task(answer(page, "wrong"))
+        while not clock.sleepers:
+            await checkpoint()
+        assert (await answer(page)).status_code == 200
+        clock.advance(delay - 0.01)
+        assert not asked.done()
+        clock.advance(0.01)
+        assert (await asyncio.wait_for(asked, PATIENCE)).status_code == 401
+
+
+@pytest.mark.parametrize("configured", [None, "", "x" * 64, PASSWORD, HASH[:-1]])
+async def test_without_a_usable_hash(configured: str | None) -> None:
+    """Without a usable hash the page is closed for everybody, and says how one is made."""
+    page = owner_page(ManualClock(), password_hash=configured)
+    for password in (PASSWORD, configured or "", HASH):
+        found = await answer(page, password)
+        assert found.status_code == 503
+        assert "www-authenticate" not in found.headers
+        assert "orrery admin hash" in found.text
+
+
+@pytest.mark.parametrize("password", [PASSWORD, None])
+async def test_nothing_is_kept_and_nothing_is_loaded(password: str | None) -> None:
+    """No answer may be stored; its own style is allowed by digest; no script, nothing from outside."""
+    found = await answer(owner_page(ManualClock(), TROUBLE), password)
+    policy = found.headers["content-security-policy"].split("; ")
+    styles = re.findall(r"<style>(.*?)</style>", found.text, re.DOTALL)
+    (digest,) = (base64.b64encode(hashlib.sha256(style.encode()).digest()).decode() for style in styles)
+    assert policy[:2] == ["default-src 'none'", f"style-src 'sha256-{digest}'"]
+    assert {"frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'", "img-src data:"} == set(policy[2:])
+    assert found.headers["cache-control"] == "private, no-store"
+    loading = r"<script|<img|<iframe|<form|\bsrc=|@import|url\((?!#)|\bon\w+=|\bstyle="
+    assert not re.search(loading, found.text)
+    assert set(re.findall(r'href="([^"#][^":]*)', found.text)) <= {"/owner", "data"}
+    assert "http-equiv" not in found.text
+
+
+async def test_the_public_listener_has_no_such_page() -> None:
+    """The public app answers 404 for the page, with the right password, too; the private one answers."""
+
+    async def undelivered() -> dict[str, int]:
+        return {}
+
+    public = public_app([], [], found(), Metrics())
+    private = private_app(public, found(), Metrics(), undelivered, [owner_page(ManualClock()).router()])
+    for app, status in ((public, 404), (private, 200)):
+        async with client_of(app) as client:
+            answer = await client.get("/owner", auth=httpx2.BasicAuth("owner", PASSWORD))
+            assert answer.status_code == status
+            assert (await client.post("/owner")).status_code in {404, 405}
+    assert "/owner" not in public.openapi()["paths"]
+
+
+@pytest.mark.parametrize(
+    ("tones", "line"),
+    [
+        ([], "All well"),
+        (["good", "plain"], "All well"),
+        (["good", "attention"], "1 thing needs attention"),
+        (["bad", "attention", "plain", "bad"], "3 things need attention"),
+    ],
+)
+def test_the_one_line(tones: list[Tone], line: str) -> None:
+    """The line counts what is bad or worth attention."""
+    assert overall([Panel("x", "x", tone) for tone in tones]) == line
+
+
+async def test_what_wants_the_owner_comes_first() -> None:
+    """Bad panels come first, then those worth attention; the rest keeps its order, as do equals."""
+    tones: tuple[Tone, ...] = ("good", "attention", "bad", "plain", "attention", "bad")
+    panels = [Panel(f"{number}", "x", tone) for number, tone in enumerate(tones)]
+    assert [panel.title for panel in by_urgency(panels)] == ["2", "5", "1", "4", "0", "3"]
+    outline = Outline(await shown(*panels))
+    assert outline.headings == ["h1 4 things need attention", *(f"h2 {n}" for n in "251403")]
+
+
+async def test_the_line_leads_to_what_wants_the_owner() -> None:
+    """Each part that wants the owner is linked from the top, and nothing else is."""
+    outline = Outline(await shown(*TROUBLE))
+    targets = [link["href"] for link in outline.named("a") if str(link["href"]).startswith("#")]
+    ids = [f"#{section['id']}" for section in outline.named("section")]
+    assert targets == ids[: len(targets)]
+    assert len(targets) == sum(panel.tone in {"bad", "attention"} for panel in TROUBLE)
+
+
+async def test_one_that_cannot_be_read() -> None:
+    """A panel that fails says so in its place; the others are there, and the line counts it."""
+    page = await shown(*WELL, more=(failing("Secrets kept"), failing("Odd", ZeroDivisionError("marked"))))
+    assert "2 things need attention" in page
+    assert "This could not be read: The store is locked by another program." in page
+    assert "Unexpected ZeroDivisionError." in page
+    assert "marked" not in page
+    assert all(panel.title in page for panel in WELL)
+
+
+async def test_one_that_does_not_answer() -> None:
+    """A panel that does not answer in time says so; the page waits no longer."""
+
+    async def never() -> Panel:
+        raise TimeoutError
+
+    assert "no answer within 5 s" in await shown(*WELL, more=(PanelSource("Slow", never),))
+
+
+async def test_texts_are_escaped_and_marked_up() -> None:
+    """Commands and moments are marked up, whatever else is in a text is shown to the letter."""
+    panel = Panel(
+        "<i>T</i>",
+        "a `<b>` at 2026-11-21T09:03:00Z & 2026-99-99T00:00:00Z",
+        todo="since 2026-11-21 09:03",
+        columns=("what it is",),
+        rows=(("`x` <script>",), ("in-0123456789ab of northwind/exam",), ("push_token 0123456789ab",)),
+    )
+    page = await shown(panel)
+    moment = '<time datetime="2026-11-21T09:03:00Z">21 Nov 2026, 09:03</time>'
+    assert f"a <code>&lt;b&gt;</code> at {moment} &amp; 2026-99-99T00:00:00Z" in page
+    assert f"since {moment}" in page
+    assert "<code>x</code> &lt;script&gt;" in page
+    assert '<span class="id">in-0123456789ab</span> of northwind/<wbr>exam' in page
+    assert 'push_<wbr>token <span class="id">0123456789ab</span>' in page
+    assert "&lt;i&gt;T&lt;/i&gt;" in page
+    assert ">What it is</th>" in page
+
+
+async def test_landmarks_and_tables() -> None:
+    """One main, one first heading; each panel is a named region, each table has a caption and headings."""
+    outline = Outline(await shown(*TROUBLE))
+    ids = {attributes.get("id") for _, attributes in outline.tags}
+    assert [len(outline.named(tag)) for tag in ("main", "h1", "nav")] == [1, 1, 1]
+    assert all(section["aria-labelledby"] in ids for section in outline.named("section"))
+    assert len(outline.named("table")) == len(outline.named("caption")) == sum(bool(one.rows) for one in TROUBLE)
+    assert {heading["scope"] for heading in outline.named("th")} == {"col"}
+    assert outline.named("html")[0]["lang"] == "en"
+
+
+async def test_many_rows_unfold() -> None:
+    """Of a long table some rows are in sight, and the rest unfolds without a script."""
+    rows = tuple((f"row {number}",) for number in range(MOST_ROWS + 7))
+    page = await shown(Panel("Long", "x", columns=("Row",), rows=rows))
+    first, _, rest = page.partition("<details>")
+    assert first.count("<td") == MOST_ROWS
+    assert "<summary>7 more</summary>" in rest
+    assert rest.count("<td") == 7
+    assert "<details>" not in await shown(Panel("Short", "x", columns=("Row",), rows=rows[:MOST_ROWS]))
+
+
+async def test_figures_stand_flush_right() -> None:
+    """A column of figures is set as one; a column with a word in it is not."""
+    rows = (("1,640", "7", "-", "-"), ("21.5", "x", "3", "-"))
+    outline = Outline(await shown(Panel("x", "x", columns=("a", "b", "c", "d"), rows=rows)))
+    assert ["class" in heading for heading in outline.named("th")] == [True, False, True, False]
+
+
+@pytest.mark.parametrize(("mode", "told"), [("sandbox", True), ("live", False)])
+async def test_the_sandbox_is_told(mode: str, told: bool) -> None:  # noqa: FBT001  a parameter of the test
+    """The page of a sandbox says that it is one; a live one says nothing of it."""
+    page = (await answer(owner_page(ManualClock(), WELL, mode=mode))).text
+    assert ('<p class="mode">Sandbox</p>' in page) == told
+
+
+async def test_a_store_that_is_gone() -> None:
+    """With every panel failing the page is still a page."""
+    sources = [failing(name, StoreUnavailable("Gone.")) for name in ("a", "b")]
+    assert "2 things need attention" in await shown(more=tuple(sources))
+    assert "All well" in await shown()
+
+
+async def test_sources_are_asked_at_once() -> None:
+    """No panel waits for another: each is asked before any answers."""
+    asked: list[str] = []
+    both = asyncio.Event()
+
+    def waiting(title: str) -> PanelSource:
+        async def give() -> Panel:
+            asked.append(title)
+            if len(asked) == 2:
+                both.set()
+            await both.wait()
+            return Panel(title, "x")
+
+        return PanelSource(title, give)
+
+    page = await shown(LONG[1], more=(waiting("One"), waiting("Two"), source(LONG[0])))
+    assert "One" in page
+    assert asked == ["One", "Two"]

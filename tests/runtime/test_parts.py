@@ -1,0 +1,99 @@
+"""The contract of a module: what it brings reaches the listeners, the pages and the workers, once."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+from fastapi import APIRouter
+
+from orrery.ports.health import Finding
+from orrery.ports.panels import Panel, PanelSource
+from orrery.runtime.jobs import Job
+from orrery.runtime.operations import Intent, Operation
+from orrery.runtime.parts import DuplicateNameError, Figure, Parts, refuse_duplicates
+from orrery.runtime.privacy import ErasureRequest, ErasureRound, PersonalDataSource
+from orrery.runtime.search_terms import SearchTerms
+
+
+async def nothing(*_: object) -> None:
+    """Do nothing."""
+
+
+async def panel() -> Panel:
+    """Return an empty panel."""
+    return Panel("A", "nothing")
+
+
+async def finding() -> Finding:
+    """Return that all is well."""
+    return Finding("a", "ok")
+
+
+async def done(intent: Intent, target: str) -> str:
+    """Return that it is done."""
+    return f"{intent.id} {target}"
+
+
+async def happened(intent: Intent, target: str) -> bool:
+    """Return that it is done."""
+    return bool(intent and target)
+
+
+async def found(terms: SearchTerms) -> list[object]:
+    """Return nothing."""
+    return [] if terms else [terms]
+
+
+async def erased(request: ErasureRequest) -> ErasureRound:
+    """Return that nothing was found."""
+    return ErasureRound(found=not request)
+
+
+def router(path: str, method: str = "GET") -> APIRouter:
+    """Return a router with one route."""
+    made = APIRouter()
+    made.add_api_route(path, nothing, methods=[method])
+    return made
+
+
+def parts(name: str, suffix: str = "") -> Parts:
+    """Return parts of every kind, whose names end with `suffix`."""
+    return Parts(
+        module=name,
+        routers=[router(f"/a{suffix}")],
+        private_routers=[router(f"/p{suffix}")],
+        reads={f"/r{suffix}": {}},
+        jobs=[Job(f"j{suffix}", timedelta(minutes=1), nothing)],
+        remote_checks=[(f"c{suffix}", finding)],
+        panels=[PanelSource(f"P{suffix}", panel)],
+        operations=[Operation(f"o{suffix}", done, happened)],
+        figures=[Figure(f"f{suffix}", "A figure.", "label", {})],
+        personal_data=[PersonalDataSource(f"d{suffix}", 1, found, erased)],
+    )
+
+
+CLASHES: Sequence[tuple[Parts, str]] = [
+    (Parts(module="one"), "module one"),
+    (Parts(module="two", routers=[router("/a")]), "public route GET /a"),
+    (Parts(module="two", private_routers=[router("/p")]), "private route GET /p"),
+    (Parts(module="two", reads={"/r": {}}), "read /r"),
+    (Parts(module="two", jobs=[Job("j", timedelta(hours=1), nothing)]), "job j"),
+    (Parts(module="two", remote_checks=[("c", finding)]), "check c"),
+    (Parts(module="two", panels=[PanelSource("P", panel)]), "panel P"),
+    (Parts(module="two", operations=[Operation("o", done, happened)]), "operation o"),
+    (Parts(module="two", personal_data=[PersonalDataSource("d", 2, found, erased)]), "personal data d"),
+    (Parts(module="two", figures=[Figure("f", "Another.", "label", {})]), "figure f"),
+]
+
+
+@pytest.mark.parametrize(("second", "name"), CLASHES, ids=[name for _, name in CLASHES])
+def test_a_name_is_brought_once(second: Parts, name: str) -> None:
+    """What two modules call the same is refused, naming both."""
+    with pytest.raises(DuplicateNameError, match=f"{name} is there twice, in one and {second.module}"):
+        refuse_duplicates([parts("one"), second])
+
+
+def test_modules_side_by_side() -> None:
+    """Other names, another method of a path, and the same path on the other listener, are no clash."""
+    refuse_duplicates([parts("one"), parts("two", "2"), Parts(module="three", routers=[router("/a", "POST")])])
+    refuse_duplicates([parts("one"), Parts(module="two", routers=[router("/p")], private_routers=[router("/a")])])

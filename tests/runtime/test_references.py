@@ -1,0 +1,110 @@
+"""References stand for sessions wherever an id must not go (decision 46)."""
+
+import re
+
+import pytest
+
+from orrery.errors import DeliveryFailed
+from orrery.ports.notifier import Message
+from orrery.runtime.references import References, ReferringNotifier, as_reference
+from tests.support.notifiers import ScriptedNotifier
+
+KEY = b"k" * 32
+REFERENCES = References.of_store(KEY)
+SESSION = "cs_test_a1B2c3D4e5F6"
+IDS = [SESSION, "cs_live_Zz9", "cs_1", f"owner_{'0a' * 12}", f"import_{'f1' * 12}"]
+
+
+def test_reference_is_stable_and_easy_to_copy() -> None:
+    """A session has one reference, of twelve letters and digits of which none looks like another."""
+    assert REFERENCES.of(SESSION) == References.of_store(KEY).of(SESSION)
+    assert re.fullmatch("ref_[0-9abcdefghjkmnpqrstvwxyz]{12}", REFERENCES.of(SESSION))
+
+
+def test_reference_needs_the_key() -> None:
+    """Another store gives the same session another reference, and each session has its own."""
+    assert References.of_store(b"o" * 32).of(SESSION) != REFERENCES.of(SESSION)
+    assert len({REFERENCES.of(one) for one in IDS}) == len(IDS)
+
+
+def test_key_is_not_shown() -> None:
+    """Who prints the object does not see its key."""
+    assert repr(REFERENCES) == "References()"
+
+
+@pytest.mark.parametrize("session_id", IDS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "Session {}: unpaid.",
+        "email buyer-{} was refused",
+        "The record access:{} cannot be read",
+        "withheld-{}-another-price",
+        "/guided/api/access/{}?x=1",
+        "{}, {} and {}",
+    ],
+)
+def test_no_id_stays_in_a_text(session_id: str, text: str) -> None:
+    """Every id in a text gives way to its reference, and the rest of the text stays."""
+    assert REFERENCES.within(text.replace("{}", session_id)) == text.replace("{}", REFERENCES.of(session_id))
+
+
+@pytest.mark.parametrize("text", [rf"'first\n{SESSION}'", f"session_id%3D{SESSION}"])
+def test_id_behind_a_letter(text: str) -> None:
+    """An id is found behind an escaped line break and in a quoted address too."""
+    assert SESSION not in REFERENCES.within(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["docs_page", "evt_1 pi_1 ch_1", "owner_keys", "import_1", "Sold: CISSP", "price_cs"]
+)
+def test_other_texts_stay(text: str) -> None:
+    """What is no session id stays as it is, and so does a text with references."""
+    assert REFERENCES.within(text) == text
+    referred = REFERENCES.within(f"{text} {SESSION}")
+    assert REFERENCES.within(referred) == referred
+
+
+def test_typed_reference() -> None:
+    """A reference is known however it was typed; a session id, or half a reference, is none."""
+    reference = REFERENCES.of(SESSION)
+    assert as_reference(f" {reference.upper()} ") == reference
+    assert [as_reference(one) for one in (SESSION, reference[:-1], f"{reference}0", "")] == [None] * 4
+
+
+@pytest.mark.anyio
+async def test_push_leaves_without_session_ids() -> None:
+    """A push names sessions by references in its id, title and text."""
+    taken = ScriptedNotifier()
+    push = Message(
+        f"withheld-{SESSION}-unpaid", f"About {SESSION}", f"Session {SESSION}: unpaid.", priority="high"
+    )
+    await ReferringNotifier(taken, REFERENCES).send(push)
+    reference = REFERENCES.of(SESSION)
+    expected = Message(
+        f"withheld-{reference}-unpaid", f"About {reference}", f"Session {reference}: unpaid.", priority="high"
+    )
+    assert taken.accepted == [expected]
+
+
+@pytest.mark.anyio
+async def test_mail_keeps_the_ticket_in_its_text_only() -> None:
+    """An e-mail's id and title, which become headers, name the session by its reference; its text has the id."""
+    taken = ScriptedNotifier()
+    mail = Message(f"buyer-{SESSION}", f"Order {SESSION}", f"Your order: {SESSION}", "ann@example.org")
+    await ReferringNotifier(taken, REFERENCES).send(mail)
+    (sent,) = taken.accepted
+    assert (sent.id, sent.title) == (f"buyer-{REFERENCES.of(SESSION)}", f"Order {REFERENCES.of(SESSION)}")
+    assert (sent.body, sent.to) == (f"Your order: {SESSION}", "ann@example.org")
+
+
+@pytest.mark.anyio
+async def test_trouble_of_the_notifier_is_passed_on() -> None:
+    """A receiver that is unwell, or refuses, is seen through the references."""
+    refusal = DeliveryFailed("No.", permanent=True)
+    notifier = ReferringNotifier(ScriptedNotifier(troubles=[refusal], unwell=refusal), REFERENCES)
+    with pytest.raises(DeliveryFailed):
+        await notifier.send(Message("a", "b", "c"))
+    with pytest.raises(DeliveryFailed):
+        await notifier.check()
