@@ -61,11 +61,11 @@ OWNER = Module(
 MODULES = (
     START,
     RUNTIME,
-    NOTIFICATIONS,
-    WATCH,
     CHECKOUT,
     FRAUD,
     LIVE,
+    NOTIFICATIONS,
+    WATCH,
     APPROVALS,
     SECRETS,
     BACKUPS,

@@ -42,7 +42,6 @@ def notifications(runtime: Runtime) -> Parts:
     return Parts(
         module="notifications",
         jobs=deliveries,
-        checks=[findings.health.local],
         panels=[
             PanelSource("Notifications", overview.notifications, 90),
             PanelSource("Parts", overview.parts, 100),

@@ -32,5 +32,6 @@ class Findings:
         What it says of writing to the store is as old as the last `all`.
         """
         # A job's error may name a record, and with it a session.
-        found = [one for parts in self.modules for check in parts.checks for one in await check()]
+        found = await self.health.local()
+        found += [one for parts in self.modules for check in parts.checks for one in await check()]
         return [replace(one, why=self.references.within(one.why)) for one in found]
