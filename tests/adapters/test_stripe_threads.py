@@ -15,7 +15,7 @@ def named(name: str) -> list[threading.Thread]:
 
 
 def test_what_a_call_returns_and_raises() -> None:
-    """A call's result and its error reach whoever waits, and the thread serves the next."""
+    """A call's result and its error reach anyone who waits, and the thread serves the next."""
     threads = Threads(1, "outcome")
     with pytest.raises(ZeroDivisionError):
         threads.submit(lambda: 1 // 0).result(PATIENCE)

@@ -95,7 +95,7 @@ async def test_of_many_at_once_one_wins() -> None:
 
 
 async def test_overtaken_after_the_check() -> None:
-    """Whoever is overtaken between the check and the start is refused: the start is fenced."""
+    """Anyone who is overtaken between the check and the start is refused: the start is fenced."""
     desk = Desk()
     store = UnreliableStore(MemoryStore(desk.clock))
     desk.store = store

@@ -190,7 +190,7 @@ async def test_of_many_at_once_one_wins() -> None:
 
 
 async def test_overtaken_by_one_that_is_under_way() -> None:
-    """Whoever is overtaken between the look and the start leaves the target to the other, dead or alive."""
+    """Anyone who is overtaken between the look and the start leaves the target to the other, dead or alive."""
     desk = Desk()
     store = UnreliableStore(desk.store)
     intent = await desk.approved_run()

@@ -131,7 +131,7 @@ async def with_head(desk: Desk, forged: LogEntry) -> None:
 
 @pytest.mark.parametrize("kind", ["approved", "started"])
 async def test_approval_made_up(desk: Desk, kind: str) -> None:
-    """Whoever can write the store cannot make up the owner's word: the signature in the entry is looked at."""
+    """Anyone who can write the store cannot make up the owner's word: the signature in the entry is looked at."""
     intent = await desk.found("waiting")
     statement, _ = desk.word(intent)
     for signature in ("", signed(statement, STRANGER).decode()):

@@ -1,4 +1,4 @@
-"""Whoever remembers one hash can tell whether anything up to it was changed, taken out or put in (decision 15)."""
+"""One remembered hash shows whether anything up to it was changed, taken out or put in (decision 15)."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -52,7 +52,7 @@ def test_an_altered_field_is_found(field: str, place: int) -> None:
 
 
 def test_an_altered_entry_with_a_new_hash_is_found_at_the_next() -> None:
-    """Whoever alters an entry and makes its hash anew breaks the one that follows."""
+    """Anyone who alters an entry and makes its hash anew breaks the one that follows."""
     entries = chain(5)
     altered = entries[1].model_copy(update={"note": "other"})
     entries[1] = altered.model_copy(update={"hash": altered.expected_hash()})

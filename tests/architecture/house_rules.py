@@ -121,7 +121,7 @@ def unexplained_exceptions(text: str) -> Iterator[str]:
 
 
 def swallowed_exceptions(text: str) -> Iterator[str]:
-    """Whoever catches everything raises again, or says on that line why not."""
+    """Anyone who catches everything raises again, or says on that line why not."""
     lines = text.splitlines()
     for node in ast.walk(ast.parse(text)):
         if not (isinstance(node, ast.ExceptHandler) and _catches_all(node)):

@@ -158,7 +158,7 @@ def test_hidden_tab_rests(network: Network, pill: Locator) -> None:
 
 
 def test_turning_tabs_quickly_asks_little(network: Network) -> None:
-    """Whoever turns from tab to tab makes the pill ask once in a few seconds at most."""
+    """Anyone who turns from tab to tab makes the pill ask once in a few seconds at most."""
     show(network)
     network.pass_time(10)
     for _ in range(10):

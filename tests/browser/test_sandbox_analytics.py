@@ -63,7 +63,7 @@ def test_without_script(open_page: OpenPage, provider: Provider) -> None:
 
 
 def test_stop_and_start(page: Page, provider: Provider) -> None:
-    """A button stops the provider for good, another starts it again."""
+    """A button stops the provider permanently, another starts it again."""
     page.goto(f"{provider.url}/analytics")
     page.get_by_role("button", name="Stop analytics").click()
     expect(page.get_by_text("stopped")).to_be_visible()

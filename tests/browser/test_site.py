@@ -80,7 +80,7 @@ def test_double_click_starts_one_checkout(planet: Planet, page: Page) -> None:
 
 
 def test_buying_again_after_going_back_is_a_new_intent(planet: Planet, page: Page) -> None:
-    """Whoever comes back from the payment page and buys again gets a session of its own."""
+    """Anyone who comes back from the payment page and buys again gets a session of its own."""
     page.goto(planet.url)
     page.get_by_role("button", name="Buy").click()
     expect(page.get_by_text("Pay for cs_test_1")).to_be_visible()

@@ -90,7 +90,7 @@ async def test_a_late_event_does_not_bring_the_buyer_back() -> None:
 
 @pytest.mark.parametrize("reason", ["ann@example.org asked", "on behalf of <Ann@Example.org>", " "])
 async def test_no_address_in_a_reason(reason: str) -> None:
-    """A reason is kept for good: one that names an address is refused before anything is erased or changed."""
+    """A reason is kept permanently: one that names an address is refused before anything is erased or changed."""
     shop = Shop()
     await shop.offered("cs_1")
     await shop.receive("evt_1", session_json())

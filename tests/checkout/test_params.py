@@ -38,7 +38,7 @@ FROZEN: Parameters = {
         }
     ],
 }
-"""What is sent, to the letter: whoever changes it runs a preflight first (change rule 1)."""
+"""What is sent, to the letter: anyone who changes it runs a preflight first (change rule 1)."""
 
 
 def test_exactly_these_parameters_are_sent() -> None:
@@ -78,7 +78,7 @@ def test_consents_are_collected_as_set(
 
 
 def test_nothing_is_shared_between_two_sets_of_parameters() -> None:
-    """Whoever changes the parameters of one session changes no other's."""
+    """Anyone who changes the parameters of one session changes no other's."""
     first = session_parameters(PRODUCT, TERMS)
     fields = first["custom_fields"]
     assert isinstance(fields, list)

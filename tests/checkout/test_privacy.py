@@ -185,7 +185,7 @@ async def test_a_mail_under_way_is_given_up() -> None:
 
 
 class Refusing:
-    """A notifier that refuses for good."""
+    """A notifier that refuses permanently."""
 
     async def send(self, message: Message) -> None:
         """Refuse."""

@@ -36,7 +36,7 @@ async def test_a_purchase_opens_no_other_vendors_product() -> None:
 
 
 async def test_a_shared_code_needs_its_vendor() -> None:
-    """Where two products share the code, a check without the vendor is refused, whoever is asked about."""
+    """Where two products share the code, a check without the vendor is refused for every address."""
     shop = Shop(products=(CHEAP, DEAR))
     for session_id in (await given(shop, CHEAP), "cs_unknown"):
         with pytest.raises(Invalid, match="vendorSlug"):

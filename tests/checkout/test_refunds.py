@@ -125,7 +125,7 @@ async def test_a_dispute_of_access_that_ended() -> None:
 
 
 async def test_a_dispute_of_a_sale_without_access() -> None:
-    """Whoever paid and got nothing disputes first: the push needs no access record."""
+    """Anyone who paid and got nothing disputes first: the push needs no access record."""
     shop = Shop()
     shop.processor.sessions.append(session(created=START - 60 * DAY))
     shop.processor.charge_events.append(ChargeEvent(START, dispute()))

@@ -176,7 +176,7 @@ async def world_with(kind: str) -> World:
 @pytest.mark.parametrize("how", DAMAGES, ids=lambda how: how.__name__)
 @pytest.mark.parametrize("kind", KINDS)
 async def test_whatever_is_damaged(kind: str, how: Callable[[bytes], bytes]) -> None:
-    """Whatever kind of record is damaged, whoever reads it ends well or with an error of ours, within its rounds.
+    """Whatever kind of record is damaged, its reader ends well or with an error of ours, within its rounds.
 
     What it finds damaged under an access record's key is still there afterwards.
     """

@@ -38,7 +38,7 @@ def killed_after(path: Path, issues: int) -> list[str]:
 
 
 def test_a_reader_sees_whole_files(tmp_path: Path) -> None:
-    """While another process writes, whoever reads sees the old file or the new one, and never a part."""
+    """While another process writes, anyone who reads sees the old file or the new one, and never a part."""
     path = tmp_path / "issues.json"
     tracker = FileTracker(path, ManualClock())
     with working(path) as printed:

@@ -1,4 +1,4 @@
-"""A restore is killed (`kill -9`) while it is under way: whoever starts the service then tells nobody twice."""
+"""A restore is killed (`kill -9`) while it is under way: anyone who starts the service then tells nobody twice."""
 
 import subprocess
 import sys

@@ -18,13 +18,13 @@ def rule() -> str:
 
 
 def test_the_rule_about_the_vectors() -> None:
-    """Whoever contributes reads that the vectors are never changed, and who is wrong when one fails."""
+    """Anyone who contributes reads that the vectors are never changed, and who is wrong when one fails."""
     assert "change rule 5: never change `tests/checkout/vectors/*`" in rule()
     assert "the handler is wrong, not the vector" in rule()
 
 
 def test_the_rule_about_a_new_event_type() -> None:
-    """Whoever adds an event type reads what to read whole first, and what such a change needs."""
+    """Anyone who adds an event type reads what to read whole first, and what such a change needs."""
     assert "A new event type needs `checkout/webhook.py` and `checkout/fulfilment.py` read whole first" in rule()
     for needed in ("orrery checkout preflight", "orrery checkout verify", "orrery doctor", "tests/guards"):
         assert needed in rule()
@@ -39,6 +39,6 @@ def test_the_vectors_are_there() -> None:
 
 
 def test_the_handler_names_the_rule() -> None:
-    """Whoever opens the webhook's module is told of the rule, too."""
+    """Anyone who opens the webhook's module is told of the rule, too."""
     module = (ROOT / "src" / "orrery" / "checkout" / "webhook.py").read_text(encoding="utf-8")
     assert "Change rule 5: before another event type is added" in module

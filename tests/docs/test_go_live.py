@@ -11,7 +11,7 @@ def test_each_step_says_what_is_seen_and_what_to_do_if_not() -> None:
 
 
 def test_what_asks_for_input_ends_its_block() -> None:
-    """Whoever pastes a block at once must not answer a question with its next line."""
+    """Anyone who pastes a block at once must not answer a question with its next line."""
     asking = ("secret ", "read ", "as_orrery secrets check", "as_orrery live refresh", "orrery admin hash")
     for piece in pieces(PAGE):
         if isinstance(piece, Typed):

@@ -57,7 +57,7 @@ def cut(guests: list[Guest]) -> list[int]:
 
 
 async def test_who_keeps_us_waiting_longest_goes_first() -> None:
-    """A newcomer takes the place of whoever keeps us waiting longest; a connection just answered waits anew."""
+    """A newcomer takes the place of the one that is slowest; a connection just answered waits anew."""
     limiter, guests = full_limiter(4)
     limiter.request_complete(guests[0])
     limiter.client_waits(guests[0])
@@ -88,7 +88,7 @@ async def test_who_has_left_makes_room() -> None:
 
 
 async def test_large_requests_go_when_there_is_too_much() -> None:
-    """Beyond the most that is held, whoever sends a large request is let go; small ones are still taken."""
+    """Beyond the most that is held, anyone who sends a large request is let go; small ones are still taken."""
     limiter, guests = full_limiter(4)
     limiter.holds(guests[0], MOST_HELD)
     limiter.holds(guests[1], SMALL)

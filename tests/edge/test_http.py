@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 
 WELL = Finding("store", "ok")
 BROKEN = Finding("webhook secret", "broken", "It is missing.", "Put it into its file.")
-UNLUCKY = Finding("notifications", "broken", "2 were refused for good.", essential=False)
+UNLUCKY = Finding("notifications", "broken", "2 were refused permanently.", essential=False)
 OFF = Finding("email", "off", "It is not configured.")
 
 

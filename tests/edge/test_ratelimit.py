@@ -45,7 +45,7 @@ def test_sixty_an_hour() -> None:
 
 
 def test_a_refused_request_is_not_counted() -> None:
-    """Whoever keeps knocking is let in when the time has come, as if he had waited quietly."""
+    """Anyone who keeps knocking is let in when the time has come, as if they had waited quietly."""
     clock, limit = limited()
     for _ in range(10):
         limit.wait("a")
@@ -81,7 +81,7 @@ def test_part_of_a_second_is_a_second() -> None:
     st.integers(100, 1000),
 )
 def test_the_wait_is_right(quarters: list[int], few: int, short: int, many: int, long: int) -> None:
-    """No window ever holds more than its count, and whoever waits as told is let in."""
+    """No window ever holds more than its count, and anyone who waits as told is let in."""
     clock, limit = limited(Limit(few, short), Limit(many, long))
     passed: list[float] = []
     for quarter in quarters:

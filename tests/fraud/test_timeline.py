@@ -97,7 +97,7 @@ def test_the_file_is_a_whole_document_whatever_a_buyer_typed(values: list[str]) 
 
 
 def test_the_file_says_in_words_what_it_shows() -> None:
-    """A title and a description name the picture for whoever does not see it."""
+    """A title and a description name the picture for anyone who does not see it."""
     one = cluster(0, 150, 300, value="<b>&\"'")
     root = ET.fromstring(svg([one]))  # noqa: S314  our own document
     assert root.get("role") == "img"

@@ -85,7 +85,7 @@ MANY = FILLER * (HEADER_BYTES // 1000 + 3)
     ],
 )
 def test_a_head_in_pieces(client: socket.socket, pieces: list[bytes], status: int) -> None:
-    """Whoever sent an authorization header is unauthorized, however the head was cut; others sent too much."""
+    """Anyone who sent an authorization header is unauthorized, however the head was cut; others sent too much."""
     client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     for piece in pieces:
         client.sendall(piece)

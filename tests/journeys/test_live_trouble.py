@@ -251,5 +251,7 @@ def overwrite(store: Path) -> None:
     """Overwrite the store's file in place, its log and the log's index with what is no database."""
     for file in (store, store.with_name(f"{store.name}-wal"), store.with_name(f"{store.name}-shm")):
         size = file.stat().st_size
-        with file.open("r+b") as damaged:  # truncated, the index would end whoever has it mapped, by SIGBUS
+        with file.open(
+            "r+b"
+        ) as damaged:  # truncated, the index would end the process that has it mapped, by SIGBUS
             damaged.write(b"\xa5" * size)

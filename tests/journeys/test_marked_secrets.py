@@ -105,7 +105,7 @@ def let_the_counter_fail(shop: Deployment) -> None:
 
 
 def lose_notifications(shop: Deployment) -> None:
-    """Have mail and push refused, for now and for good."""
+    """Have mail and push refused, for now and permanently."""
     shop.sandbox.fault("mail_550")
     shop.sandbox.fault("push_500")
     buyer = Visitor(shop)

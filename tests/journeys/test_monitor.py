@@ -73,7 +73,7 @@ def test_by_hand(watched: Deployment) -> None:
 
 
 def check(shop: Deployment) -> int:
-    """Check by hand, a minute after whoever checked before; return how the command ended."""
+    """Check by hand, a minute after the last check; return how the command ended."""
     shop.sandbox.advance(A_MINUTE)
     came = shop.orrery("live", "monitor")
     assert "Not counted" not in came.stdout

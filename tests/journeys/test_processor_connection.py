@@ -67,7 +67,7 @@ def dripping(port: int) -> Generator[Dripping]:
 
 
 def test_the_service_ends_while_the_processor_drips(tmp_path: Path) -> None:
-    """A visitor gets a 503 within the deadline, and the service ends when told to, whoever still sends bytes."""
+    """A visitor gets a 503 within the deadline, and the service ends on request while bytes still come."""
     shop = Deployment(tmp_path)
     try:
         with dripping(shop.ports[2]) as processor, ThreadPoolExecutor(1) as pool:

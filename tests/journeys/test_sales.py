@@ -17,7 +17,7 @@ QUARTER, TWO_HOURS, DAY = 15 * 60, 2 * 3600, 24 * 3600
 
 
 def test_a_paid_session_opens_one_year_of_access(shop: Deployment, visitor: Visitor) -> None:
-    """Whoever pays has access for one year, at the practice site, too, and each side is told once."""
+    """Anyone who pays has access for one year, at the practice site, too, and each side is told once."""
     session = visitor.buy()
     visitor.await_access(session)
     visitor.await_told(session)
@@ -172,7 +172,7 @@ def late_webhook_of(shop: Deployment, session: str) -> str:
 
 
 def test_price_changed_between_session_and_payment(shop: Deployment) -> None:
-    """Whoever pays what was offered has access, whatever the price is by then."""
+    """Anyone who pays what was offered has access, whatever the price is by then."""
     shop.sandbox.price("price_changing", unit_amount=4900, currency="usd")
     visitor = Visitor(shop, "changing")
     session = visitor.start()

@@ -135,7 +135,7 @@ def test_the_analytics_provider(url: str) -> None:
 
 
 class TokenEndpoint(BaseHTTPRequestHandler):
-    """Gives a token to whoever asks."""
+    """Gives a token to anyone who asks."""
 
     def do_POST(self) -> None:
         """Give one."""

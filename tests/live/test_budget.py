@@ -51,7 +51,7 @@ def told(shown: list[str]) -> list[tuple[str, int]]:
 )
 @pytest.mark.parametrize("by", ["page", "planet"])
 async def test_no_refusal_of_another_query_stops_the_total(by: By, cause: Cause) -> None:
-    """Pages or an owner's read that are refused for good leave the total fresh (spec 2, Refresh 2)."""
+    """Pages or an owner's read that are refused permanently leave the total fresh (spec 2, Refresh 2)."""
     one = await counting()
     one.analytics.fails = {by: failure(cause, 429)}
     await one.owners.intel()

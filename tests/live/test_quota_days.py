@@ -65,7 +65,7 @@ def test_a_day_of_minutes(day: date, minutes: int) -> None:
 
 @pytest.mark.parametrize("day", [WINTER, SUMMER, SPRING_FORWARD, FALL_BACK])
 def test_a_start_amid_a_day(day: date) -> None:
-    """Whoever starts at any minute keeps the total through the refill at midnight."""
+    """Anyone who starts at any minute keeps the total through the refill at midnight."""
     start = midnight(day) + timedelta(hours=11, minutes=17)
     made = lived(service(start), start, start + timedelta(hours=30))
     assert len(made.answered("total")) == made.ticks
@@ -96,7 +96,7 @@ def test_a_generous_quota_and_a_tick_of_five_seconds() -> None:
 
 @pytest.mark.parametrize(("reads", "granted"), [(10, 240), (60, 250)])
 def test_admin_reads(reads: int, granted: int) -> None:
-    """Ten admin reads an hour are all granted; whoever reads every minute costs no total, and only some pages."""
+    """Ten admin reads an hour are all granted; reading every minute costs no total, and only some pages."""
     start = midnight(WINTER)
     made = service(start)
     for now in made.live(start, start + timedelta(days=1)):

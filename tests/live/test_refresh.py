@@ -309,7 +309,7 @@ async def test_put_off_by_the_quota_it_says_so(one: Counting) -> None:
 
 @pytest.mark.parametrize("lease", [b'{"hello": 1}', b'{"holder": "x", "until": "2026-03-01T12:00:09"}', b"\xff"])
 async def test_a_lease_that_cannot_be_read_is_free(one: Counting, lease: bytes) -> None:
-    """Whatever lies in the place of the lease does not stop the counting for good."""
+    """Whatever lies in the place of the lease does not stop the counting permanently."""
     await one.kept.commit([Put("lease:live refresh", lease)])
     assert (await one.refresh.run()).ok
 
@@ -325,7 +325,7 @@ async def test_a_clock_that_is_ahead_elsewhere(one: Counting) -> None:
 
 
 async def test_a_title_without_end_is_cut(one: Counting) -> None:
-    """Whoever sends events to the provider chooses the titles, and cannot make the reads endless."""
+    """Anyone who sends events to the provider chooses the titles, and cannot make the reads endless."""
     one.analytics.pages = {"x" * 100_000: 1}
     await one.refresh.run()
     assert [len(page["page"]) for page in (await one.stored(keys.PAGES) or {})["pages"]] == [300]

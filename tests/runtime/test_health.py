@@ -56,7 +56,7 @@ async def test_all_is_well() -> None:
 
 
 async def test_the_dead_are_shown() -> None:
-    """Notifications that were refused for good are broken, and no reason not to serve."""
+    """Notifications that were refused permanently are broken, and no reason not to serve."""
     clinic = Clinic({"email": ScriptedNotifier([REFUSED])})
     await clinic.enqueue("a")
     await clinic.outbox.deliver_due()

@@ -246,7 +246,7 @@ async def test_a_killed_process_is_followed() -> None:
 
 
 async def test_a_planned_stop_leaves_the_lease() -> None:
-    """Whoever stops as planned lets the next one begin at once."""
+    """Anyone who stops as planned lets the next one begin at once."""
     shift, first, second = Shift(), Task(), Task()
     async with shift.at_work(("count", first.run)):
         pass

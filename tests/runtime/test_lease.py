@@ -123,7 +123,7 @@ async def test_releasing_what_has_moved_on() -> None:
 
 
 async def test_giving_up() -> None:
-    """Whoever stops as planned gives up what he has, and nothing when he has nothing."""
+    """Anyone who stops as planned gives up what he has, and nothing when he has nothing."""
     rivals = Rivals()
     await rivals.ours.give_up()
     await rivals.taken()

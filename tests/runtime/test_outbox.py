@@ -153,7 +153,7 @@ def test_silence_is_cut_off() -> None:
 
 
 async def test_a_refusal_for_good() -> None:
-    """A mail that is refused for good is dead, is not tried again, and the owner is told without the address."""
+    """A permanently refused mail is dead, is not tried again, and the owner is told without the address."""
     desk = Desk(email=ScriptedNotifier([GONE]))
     await desk.enqueue(MAIL)
     await desk.outbox.deliver_due()
@@ -168,7 +168,7 @@ async def test_a_refusal_for_good() -> None:
 
 
 async def test_a_dead_push_is_not_told_by_push() -> None:
-    """A push that is refused for good tells nobody: it would be a push again."""
+    """A push that is refused permanently tells nobody: it would be a push again."""
     desk = Desk(push=ScriptedNotifier([GONE]))
     await desk.enqueue(PUSH)
     await desk.outbox.deliver_due()

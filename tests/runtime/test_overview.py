@@ -21,7 +21,7 @@ SLOW = Finding("job: refresh", "broken", "It failed.", essential=False)
 
 
 class Refusing:
-    """Refuses every message for good."""
+    """Refuses every message permanently."""
 
     async def send(self, message: Message) -> None:
         """Refuse."""
@@ -81,7 +81,7 @@ async def test_notifications_that_went_out() -> None:
 
 
 async def test_dead_notifications() -> None:
-    """What was refused for good is listed with its error and nobody's address; it is not told among the parts."""
+    """What was refused permanently is listed with its error and nobody's address; it is not among the parts."""
     desk = Desk()
     await desk.enqueue("one")
     await desk.outbox.deliver_due()

@@ -117,7 +117,7 @@ def test_quotas_that_run_dry(provider: Provider, bucket: str, cause: Cause) -> N
 
 
 def test_the_vendors_words_are_told(provider: Provider) -> None:
-    """An error repeats the vendor's short message, for whoever reads the log."""
+    """An error repeats the vendor's short message, for anyone who reads the log."""
     provider.fault("analytics_429_concurrent")
     told = str(failure(provider.adapter()))
     assert told == "The analytics provider answered 429: Exhausted concurrent requests quota."

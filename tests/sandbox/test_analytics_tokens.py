@@ -38,7 +38,7 @@ def test_the_sandbox_is_its_own_audience(provider: Provider) -> None:
 
 @pytest.mark.parametrize("late", [-290, 290])
 def test_clocks_that_differ_a_little(provider: Provider, late: int) -> None:
-    """The clock of whoever signs may be five minutes off."""
+    """The clock of the one who signs may be five minutes off."""
     now = int(provider.clock.now().timestamp()) + late
     assert provider.mint(provider.assertion(iat=now, exp=now + 3600)).status_code == 200
 

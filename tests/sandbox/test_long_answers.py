@@ -91,7 +91,7 @@ async def _done(call: Awaitable[object]) -> None:
 
 @pytest.mark.parametrize("who", CALLS)
 def test_no_answer_fills_the_memory(url: str, who: str) -> None:
-    """Whoever answers, and however it is packed: far less than the answer is kept."""
+    """No matter who answers, and how it is packed: far less than the answer is kept."""
     tracemalloc.start()
     try:
         with suppress(OrreryError):

@@ -1,4 +1,4 @@
-"""Push and mail by their adapters, against the sandbox: what arrives, and which refusals are for good."""
+"""Push and mail by their adapters, against the sandbox: what arrives, and which refusals are permanently."""
 
 import asyncio
 import socket
@@ -107,7 +107,7 @@ def test_a_push_with_a_wrong_token(box: Running, token: str | None) -> None:
 
 
 def test_a_push_that_is_wrong(box: Running) -> None:
-    """A message that the service can never take is refused for good."""
+    """A message that the service can never take is refused permanently."""
     assert failure(push(box, topic="not a topic")).permanent
 
 
@@ -165,7 +165,7 @@ def test_a_mail(box: Running) -> None:
 
 @pytest.mark.parametrize(("fault", "permanent"), [("mail_451", False), ("mail_550", True), ("mail_sender", False)])
 def test_a_refused_mail(box: Running, fault: str, permanent: bool) -> None:  # noqa: FBT001  pytest passes parameters by position
-    """What the server refuses for now is tried again; what it refuses for good is not."""
+    """What the server refuses for now is tried again; what it refuses permanently is not."""
     box.fault(fault)
     assert failure(mail(box), LETTER).permanent is permanent
 
@@ -210,7 +210,7 @@ def test_a_mail_server_that_knows_no_password(box: Running) -> None:
     ],
 )
 def test_an_address_that_is_none(box: Running, address: str) -> None:
-    """What is not one address is refused for good, reaches nobody, and adds no header."""
+    """What is not one address is refused permanently, reaches nobody, and adds no header."""
     before = len(box.web.get("/mail", headers=JSON).json())
     email = Message("x", "t", "b", address)
     assert failure(mail(box), email).permanent

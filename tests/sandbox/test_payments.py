@@ -139,7 +139,7 @@ def test_a_blocked_buyer(box: Running) -> None:
 
 
 def test_a_buyer_from_a_blocked_address(box: Running) -> None:
-    """Whoever comes from an address on a block list is refused; a header says where somebody comes from."""
+    """Anyone who comes from an address on a block list is refused; a header says where somebody comes from."""
     blocklist = box.get("/v1/radar/value_lists?alias=client_ip_address_blocklist").json()["data"][0]
     box.post("/v1/radar/value_list_items", {"value": "9.9.9.9", "value_list": blocklist["id"]})
     paid = [
@@ -191,7 +191,7 @@ def test_a_delayed_payment(box: Running) -> None:
 
 
 def test_a_delayed_payment_that_fails(box: Running) -> None:
-    """A delayed payment can fail for good."""
+    """A delayed payment can fail permanently."""
     session = box.session()
     box.pay(session, verdict="delayed")
     box.web.post(f"/_settle/{session['id']}", json={"paid": False})

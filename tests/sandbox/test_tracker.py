@@ -137,7 +137,7 @@ def test_wrong_changes(box: Running) -> None:
 
 
 def test_without_a_token(box: Running) -> None:
-    """Whoever shows no token may read but not write."""
+    """Anyone who shows no token may read but not write."""
     answer = box.web.post(ISSUES, json={"title": "t"})
     assert (answer.status_code, answer.json()["message"]) == (401, "Requires authentication")
     assert box.web.get(ISSUES).status_code == 200

@@ -110,7 +110,7 @@ def test_an_announced_change() -> None:
 
 
 def test_an_announcement_after_the_alarm() -> None:
-    """Whoever forgot to announce may do so afterwards: the alarm ends."""
+    """Anyone who forgot to announce may do so afterwards: the alarm ends."""
     alarmed, _ = step(learned(), OTHER)
     kept, told = step(alarmed, OTHER, replace(LOOK, announced=ROTATION, held=NEW))
     assert (told, kept.fingerprint, kept.alarms) == ("rotated", NEW, ())
@@ -124,7 +124,7 @@ def test_a_rotation_covers_no_loss(lost: SecretObservation, told: SecretEventKin
 
 @pytest.mark.parametrize("lost", [GONE, EMPTY])
 def test_an_announced_removal(lost: SecretObservation) -> None:
-    """A secret that was to go for good is no alarm, and none later."""
+    """A secret that was to go permanently is no alarm, and none later."""
     kept, told = step(learned(), lost, replace(LOOK, announced=REMOVAL))
     assert (told, kept.fingerprint) == ("removed", None)
     assert step(kept, lost)[1] is None

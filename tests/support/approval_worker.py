@@ -21,7 +21,7 @@ DEPLOYMENT = "the crash tests'"
 
 
 class Lights:
-    """Files that an approved intent makes: what happened is seen from outside, whoever was killed."""
+    """Files that an approved intent makes: what happened is seen from outside, whichever process was killed."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -149,7 +149,7 @@ def refused(server: ssl.SSLContext, client: ssl.SSLContext, host: str = HOST) ->
 
 @contextmanager
 def serving_tls(certificate: Path, greeting: tuple[bytes, ...] = ()) -> Generator[int]:
-    """Have a server that shows the certificate to whoever connects; yield its port.
+    """Have a server that shows the certificate to anyone who connects; yield its port.
 
     Each line of `greeting` is sent in clear, all but the first as the answer to a line: the way to STARTTLS.
     """

@@ -47,7 +47,7 @@ class ManualClock:
                 heapq.heapify(self._sleepers)
 
     def advance(self, seconds: float) -> None:
-        """Move the time forward and wake, in order, whoever was due (call it on the event loop's thread)."""
+        """Move the time forward and wake, in order, everything due (call it on the event loop's thread)."""
         self._passed += seconds
         while self._sleepers and self._sleepers[0][0] <= self._passed:
             heapq.heappop(self._sleepers)[2].set()

@@ -109,7 +109,7 @@ def in_clear(site: str, port: int) -> str:
 
 
 def write(folder: Path, site: str, connections: int = 1024) -> Path:
-    """Write a main configuration around `site`, for whoever runs this; return its file."""
+    """Write a main configuration around `site`, for anyone who runs this; return its file."""
     # As root, nginx would hand its workers to a user who may not enter a test's folder.
     user = "user root root;\n" if os.geteuid() == 0 else ""
     (folder / "site.conf").write_text(site, encoding="utf-8")

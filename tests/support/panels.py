@@ -125,7 +125,7 @@ NO_COUNT = Panel(
 )
 DEAD = Panel(
     "Notifications",
-    "2 were refused for good.",
+    "2 were refused permanently.",
     "attention",
     "Look with `orrery notifications list`, then release or drop them.",
     ("Id", "Channel", "Since", "Last error"),

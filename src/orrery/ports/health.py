@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-State = Literal["ok", "broken", "off"]
+PartState = Literal["ok", "broken", "off"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Finding:
     """
 
     part: str
-    state: State
+    state: PartState
     why: str = ""
     todo: str = ""
     essential: bool = True

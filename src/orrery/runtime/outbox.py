@@ -27,7 +27,7 @@ from orrery.runtime.tasks import together
 
 Channel = Literal["push", "email"]
 CHANNELS: tuple[Channel, ...] = ("push", "email")
-State = Literal["waiting", "held", "delivered", "dead"]
+DeliveryState = Literal["waiting", "held", "delivered", "dead"]
 
 FIRST_RETRY = timedelta(seconds=5)
 LONGEST_RETRY = timedelta(hours=1)
@@ -61,7 +61,7 @@ class Row(Record):
     body: str
     priority: Priority = "default"
     tags: tuple[str, ...] = ()
-    state: State = "waiting"
+    state: DeliveryState = "waiting"
     attempts: int = 0
     created_at: datetime
     due_at: datetime
@@ -172,7 +172,7 @@ class Outbox:
         self._channels = {one: kept for one, kept in self._channels.items() if one in seen}
         return count
 
-    async def rows(self, state: State | None = None) -> AsyncIterator[Row]:
+    async def rows(self, state: DeliveryState | None = None) -> AsyncIterator[Row]:
         """Yield every row that can be read, or those in `state`, by id."""
         async for page in self._rows.pages():
             for row in page.records:
@@ -279,7 +279,7 @@ class Outbox:
     async def _failed(self, old: Stored[Row], reason: str, *, permanent: bool = False) -> None:
         row, now, attempts = old.record, self._clock.now(), old.record.attempts + 1
         due = now + min(LONGEST_RETRY, FIRST_RETRY * 2 ** min(attempts - 1, 16))
-        state: State = "dead" if permanent else "waiting"
+        state: DeliveryState = "dead" if permanent else "waiting"
         drafts = [_dead_letter(row, reason)] if permanent and row.channel != "push" else []
         failed = row.change(state=state, attempts=attempts, due_at=due, last_error=reason)
         await self._replace(old, failed, enqueue(drafts, now))
@@ -308,7 +308,7 @@ def _rows(store: Store, clock: Clock) -> Collection[Row]:
     return Collection(store, clock, Row, ROW, _index, _life)
 
 
-def _row(draft: Draft, now: datetime, state: State) -> Row:
+def _row(draft: Draft, now: datetime, state: DeliveryState) -> Row:
     return Row(
         id=draft.id,
         channel=draft.channel,

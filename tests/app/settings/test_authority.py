@@ -12,7 +12,7 @@ from tests.support.certificates import make_authority
 from tests.support.machine import MARK, Machine, machine_in
 
 MALLORY = 54_321
-"""A user who is neither root nor whoever runs the tests."""
+"""A user who is neither root nor the one who runs the tests."""
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 
@@ -77,7 +77,7 @@ def open_to_all(path: Path) -> None:
 
 @pytest.mark.parametrize("way", [pytest.param(give, marks=as_root), open_to_all])
 def test_a_file_that_another_user_may_write(machine: Machine, way: Callable[[Path], None]) -> None:
-    """Whoever may write it could open every connection: it is refused as the settings are."""
+    """Anyone who may write it could open every connection: it is refused as the settings are."""
     way(machine.folder / NAME)
     assert machine.refusal().startswith(f"The certificate file (tls.ca_file) {machine.folder / NAME} ")
 

@@ -1,4 +1,4 @@
-"""Whoever may write a settings file or a secret decides where money goes: another user may not (decision 50)."""
+"""Who may write a settings file or a secret decides where money goes: another user may not (decision 50)."""
 
 import grp
 import os
@@ -14,7 +14,7 @@ from orrery.secrets.fingerprints import DIRECTORY, Fingerprints
 from tests.support.machine import MARK, SECRETS, Machine, machine_in
 
 MALLORY = 54_321
-"""A user who is neither root nor whoever runs the tests."""
+"""A user who is neither root nor the one who runs the tests."""
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 
@@ -101,7 +101,7 @@ def test_the_folder_behind_a_link_counts(machine: Machine) -> None:
 
 
 def test_secrets_of_the_environment_are_no_files(machine: Machine) -> None:
-    """A secret in a variable belongs to whoever started the command."""
+    """A secret in a variable belongs to the one who started the command."""
     machine.write('mode = "test"')
     machine.set(ORRERY_PROCESSOR_API_KEY=f"sk_test_{MARK}")
     assert load()[1].reveal("processor_api_key")

@@ -14,7 +14,7 @@ from orrery.ports.notifier import Message, Notifiers
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import Row, note, show
-from orrery.runtime.outbox import Channel, Outbox, State
+from orrery.runtime.outbox import Channel, DeliveryState, Outbox
 from orrery.runtime.references import PREFIX, References
 from orrery.syntax.email_address import is_email_address
 from orrery.tls import advice
@@ -43,7 +43,8 @@ _TAKEN = {"push": "The push server took it", "email": "The mail server took it; 
 @group.command("list")
 def list_notifications(
     state: Annotated[
-        State | None, typer.Option(help="Only these: waiting, held, delivered or dead.", show_default=False)
+        DeliveryState | None,
+        typer.Option(help="Only these: waiting, held, delivered or dead.", show_default=False),
     ] = None,
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     *,
