@@ -37,6 +37,10 @@ PLANTED = [
     ),
     Planted("one-way-down", "fraud/__init__.py", "import orrery.checkout", "orrery.fraud -> orrery.checkout"),
     Planted("one-way-down", "extras/__init__.py", "", "- orrery.extras"),
+    Planted(
+        "inside-account", "account/account.py", "import orrery.account.build", "account -> orrery.account.build"
+    ),
+    Planted("inside-account", "account/extras.py", "", "- orrery.account.extras"),
     Planted("inside-checkout", "checkout/keys.py", "import orrery.checkout.service", "checkout.service"),
     Planted("inside-checkout", "checkout/webhook.py", "import orrery.checkout.service", "checkout.service"),
     Planted("inside-checkout", "checkout/extras.py", "", "- orrery.checkout.extras"),

@@ -78,7 +78,7 @@ PLANTED = {
         "def f(operation, intent): return operation.perform(intent, '')",
         "PATH = '/v1/refunds'",
     ],
-    "checkout/account.py": [
+    "account/account.py": [
         "async def f(writes): await writes.update_account({})",
         "async def g(desk): await desk._update_branding(None, '')",
     ],

@@ -20,9 +20,9 @@ SHAPES = Path(__file__).with_name("record_shapes.json")
 raise `v` and keep this release's reader."""
 
 NOT_STORED_ALONE = {
-    "orrery.checkout.account.AccountBody",
-    "orrery.checkout.account.BrandingBody",
-    "orrery.checkout.account.ConfigurationBody",
+    "orrery.account.account.AccountBody",
+    "orrery.account.account.BrandingBody",
+    "orrery.account.account.ConfigurationBody",
     "orrery.fraud.records.EntriesBody",
     "orrery.fraud.records.ListedEntry",
 }
@@ -35,7 +35,7 @@ READ_ONLY = {"orrery.runtime.collection._Versioned", "orrery.live.settings._Acco
 
 def classes() -> Iterator[type[BaseModel]]:
     """Yield every pydantic model of the modules, but those of routes, commands and settings."""
-    for domain in ("checkout", "fraud", "live", "approvals", "secrets", "runtime"):
+    for domain in ("account", "checkout", "fraud", "live", "approvals", "secrets", "runtime"):
         package = importlib.import_module(f"orrery.{domain}")
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not found.name.endswith((".routes", ".cli")) and ".cli." not in found.name:

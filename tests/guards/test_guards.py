@@ -8,7 +8,7 @@ from tests.support.mutations import Mutation, Runs, see_fit, see_pass, see_red, 
 
 GUARDS = {
     "checkout/signature.py": ["tests/checkout/test_signature.py"],
-    "checkout/account.py": ["tests/checkout/test_account.py"],
+    "account/account.py": ["tests/account/test_account.py"],
     "checkout/access.py": ["tests/checkout/test_access.py"],
     "checkout/webhook.py": ["tests/checkout/test_webhook.py"],
     "checkout/fulfilment.py": ["tests/checkout/test_webhook.py", "tests/checkout/test_erasure_reach.py"],
@@ -352,25 +352,25 @@ MUTATIONS = [
     ),
     Mutation(
         "the account has other branding than when it was proposed",
-        "checkout/account.py",
+        "account/account.py",
         "        _require_same(await _read(self._branding(target, body)), before)\n",
         "        await _read(self._branding(target, body))\n",
     ),
     Mutation(
         "other configurations are there than when one was proposed",
-        "checkout/account.py",
+        "account/account.py",
         "        _require_same(ConfigurationBody(known=sorted(one.id for one in there)), before)\n",
         "",
     ),
     Mutation(
         "the configuration is another than when it was proposed",
-        "checkout/account.py",
+        "account/account.py",
         "        _require_same(_configuration_values(current, body), before)\n",
         "",
     ),
     Mutation(
         "the branding of another account is changed",
-        "checkout/account.py",
+        "account/account.py",
         "        if account.id != account_id:\n",
         "        if False:\n",
     ),

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from orrery.account.cli.key_rights import Rights, try_rights
 from orrery.adapters.movable_clock import MovableClock
 from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
-from orrery.checkout.cli.key_rights import Rights, try_rights
 from orrery.sandbox.app import SandboxConfig, create_app
 from tests.sandbox.conftest import PRICES, serving
 from tests.sandbox.test_processor_calls import Recorder

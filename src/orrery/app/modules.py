@@ -1,5 +1,6 @@
 """Every module there is: a domain that is added is one more line here."""
 
+from orrery.account.module import MODULE as ACCOUNT
 from orrery.approvals.module import MODULE as APPROVALS
 from orrery.checkout.module import MODULE as CHECKOUT
 from orrery.fraud.module import MODULE as FRAUD
@@ -62,6 +63,7 @@ MODULES = (
     START,
     RUNTIME,
     CHECKOUT,
+    ACCOUNT,
     FRAUD,
     LIVE,
     NOTIFICATIONS,

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Literal
 
+from orrery.account.cli.key_rights import UNTRIED, Rights, try_rights
 from orrery.adapters.running_service import RunningSecrets, RunningService
 from orrery.app.deployment import Orrery
 from orrery.app.settings import Secrets, Settings, observe_secrets
 from orrery.checkout import probe
-from orrery.checkout.cli.key_rights import UNTRIED, Rights, try_rights
 from orrery.checkout.domain import CheckoutDomain
 from orrery.edge.auth import hashed
 from orrery.errors import OrreryError, ProcessorRefused

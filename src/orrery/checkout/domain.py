@@ -7,7 +7,6 @@ from datetime import timedelta
 import structlog
 
 from orrery.approvals.approvals import Approvals
-from orrery.checkout.account import AccountDesk
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.creation_health import CreationHealth
 from orrery.checkout.desk import Desk
@@ -47,6 +46,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.panels import PanelSource
 from orrery.ports.processor import EventReader, Processor, ProcessorReads, ProcessorWrites
 from orrery.ports.seller import Seller
+from orrery.ports.sessions import SessionFinder
 from orrery.ports.store import Store
 from orrery.runtime.jobs import Job
 from orrery.runtime.parts import Figure, Parts, RestoreReport
@@ -95,7 +95,6 @@ class CheckoutDomain:
         self._plan = plan
         self._offers = Offers(store, clock, reads)
         self.catalogue = plan.catalogue
-        self.account = AccountDesk(reads, writes, approvals)
         self.selling = _selling(store, clock, plan, approvals.deployment)
         self.lookup = Lookup(store, clock, plan.catalogue, index_key=index_key)
         self.sessions = Sessions(store, clock, References.of_store(index_key))
@@ -177,13 +176,13 @@ class CheckoutDomain:
                 PanelSource("Receipts", self.preflight.panel, 50),
                 PanelSource("What visitors get", self.verification.panel, 60),
             ],
-            operations=[*self._expiry.operations(), *self.account.operations()],
+            operations=self._expiry.operations(),
             figures=[Figure("orrery_webhook_refused", refused, "reason", self.refusals.counts)],
             personal_data=self._buyer_data.sources(),
             migrations=[self._rekey_imports],
             at_start=[self._log_mistakes],
             after_restore=[self._reconcile_after_restore],
-            offers={CheckoutDomain: self, Seller: self},
+            offers={CheckoutDomain: self, Seller: self, SessionFinder: self.sessions},
         )
 
     @property

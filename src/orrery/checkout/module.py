@@ -18,7 +18,11 @@ MODULE = Module(
         "orrery.ports.processor:EventReader",
     ),
     needs=("orrery.approvals.approvals:Approvals",),
-    provides=("orrery.checkout.domain:CheckoutDomain", "orrery.ports.seller:Seller"),
+    provides=(
+        "orrery.checkout.domain:CheckoutDomain",
+        "orrery.ports.seller:Seller",
+        "orrery.ports.sessions:SessionFinder",
+    ),
     prefixes=(
         "access:",
         "access-end:",
@@ -54,11 +58,6 @@ MODULE = Module(
             "checkout",
             "Try, verify and reconcile what is sold at the payment processor.",
             "orrery.checkout.cli.checkout:group",
-        ),
-        Command(
-            "processor",
-            "Look at the payment processor; change its account with your signature.",
-            "orrery.checkout.cli.processor:group",
         ),
     ),
     build="orrery.checkout.build:build",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from orrery.checkout.catalogue import Catalogue, ProductKey
 from orrery.checkout.records import AccessRecord, Reversal
 from orrery.runtime.outbox import Draft
+from orrery.syntax.money import money
 
 _NO_ADDRESS = (
     "The buyer left no e-mail address: no e-mail was sent, and only the browser that paid opens the access. "
@@ -140,23 +141,8 @@ def _of(reversal: Reversal) -> str:
     return "" if reversal.amount is None else f" ({money(reversal.amount, reversal.currency)})"
 
 
-_WHOLE = frozenset(
-    {"bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv", "xaf", "xof", "xpf"}
-)
-"""Currencies without a smaller unit."""
-
-_THOUSANDTHS = frozenset({"bhd", "jod", "kwd", "omr", "tnd"})
-"""Currencies whose smallest unit is a thousandth."""
-
-
 def amount(record: AccessRecord) -> str:
     """Return the paid amount, for people: `49.00 USD`, `4900 JPY`, `no payment`."""
     if record.amount_total is None or record.currency is None:
         return "no payment"
     return money(record.amount_total, record.currency)
-
-
-def money(smallest_units: int, currency: str) -> str:
-    """Return an amount for people: `49.00 USD`, `-4900 JPY`."""
-    digits = 0 if currency in _WHOLE else 3 if currency in _THOUSANDTHS else 2
-    return f"{smallest_units / 10**digits:.{digits}f} {currency.upper()}"

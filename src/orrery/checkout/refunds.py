@@ -14,7 +14,7 @@ import structlog
 from orrery.checkout import collections, keys
 from orrery.checkout.access import bought
 from orrery.checkout.lookup import Lookup
-from orrery.checkout.notifications import Notifications, money
+from orrery.checkout.notifications import Notifications
 from orrery.checkout.records import AccessRecord, Reversal
 from orrery.errors import ItemUnreadable, ProcessorRefused, RecordUnreadable
 from orrery.ports.clock import Clock
@@ -23,6 +23,7 @@ from orrery.ports.store import Conflict, Store
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Walk, commit, gathered
 from orrery.runtime.restored import Restored
+from orrery.syntax.money import money
 
 EVENTS_KEPT = timedelta(days=29)
 """How long the processor lists events (facts, The vendor: 30 days), less one day to be safe."""

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 from orrery.checkout import keys
 from orrery.checkout.lookup import Lookup
-from orrery.checkout.notifications import money
 from orrery.checkout.records import AccessRecord
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, Tone
 from orrery.runtime.collection import Walk, gathered
+from orrery.syntax.money import money
 
 WEEK, MONTH = timedelta(days=7), timedelta(days=30)
 

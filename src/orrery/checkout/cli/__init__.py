@@ -1,1 +1,1 @@
-"""The commands of the checkout, and of the account at the processor."""
+"""The commands of the checkout."""

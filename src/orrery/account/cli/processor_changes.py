@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from orrery.checkout.account import AccountProposal, ConfigurationPatch
-from orrery.checkout.cli.services import checkout_of
+from orrery.account.account import AccountDesk, AccountProposal, ConfigurationPatch
 from orrery.runtime.console.options import AsJson, Reason
 from orrery.runtime.console.runner import Handed, Runner, Services
 from orrery.runtime.console.tables import note, show, show_json
@@ -45,9 +44,7 @@ def set_branding(  # noqa: PLR0913, PLR0917  a command's options are its functio
         "business_profile.support_email": support_email,
     }
     named = {name: value for name, value in wanted.items() if value is not None}
-    _propose(
-        runner, lambda services: checkout_of(services).account.propose_branding(named, reason), as_json=as_json
-    )
+    _propose(runner, lambda services: services[AccountDesk].propose_branding(named, reason), as_json=as_json)
 
 
 def create_configuration(
@@ -64,7 +61,7 @@ def create_configuration(
     wanted = ConfigurationPatch(on or (), off or (), name)
     _propose(
         runner,
-        lambda services: checkout_of(services).account.propose_configuration(wanted, parent, reason),
+        lambda services: services[AccountDesk].propose_configuration(wanted, parent, reason),
         as_json=as_json,
     )
 
@@ -84,7 +81,7 @@ def update_configuration(  # noqa: PLR0913  a command's options are its function
     wanted = ConfigurationPatch(on or (), off or (), name, active)
     _propose(
         runner,
-        lambda services: checkout_of(services).account.propose_configuration_change(configuration, wanted, reason),
+        lambda services: services[AccountDesk].propose_configuration_change(configuration, wanted, reason),
         as_json=as_json,
     )
 

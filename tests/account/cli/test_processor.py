@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from orrery.checkout.cli import processor, processor_rows
+from orrery.account.cli import processor, processor_rows
 from orrery.errors import Invalid, NotFound
 from orrery.ports.processor import (
     BRANDING,

@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from orrery.approvals.progress import Progress
-from orrery.checkout.account import (
+from orrery.account.account import (
     AccountDesk,
     AccountProposal,
     ConfigurationPatch,
@@ -16,6 +15,7 @@ from orrery.checkout.account import (
     checked_branding,
     oddities,
 )
+from orrery.approvals.progress import Progress
 from orrery.errors import Invalid, NotFound, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.processor import BRANDING, Configuration
 from tests.support.account import OneAccount, configuration

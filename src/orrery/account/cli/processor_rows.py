@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 from dataclasses import asdict
 from datetime import datetime
 
-from orrery.checkout.notifications import money
 from orrery.errors import ItemUnreadable
 from orrery.ports.processor import (
     BRANDING,
@@ -19,6 +18,7 @@ from orrery.ports.processor import (
 )
 from orrery.ports.processor.lists import by_alias
 from orrery.runtime.console.tables import Row
+from orrery.syntax.money import money
 
 SESSION = ("created", "status", "payment_status", "price", "product", "email", "payment_intent", "id")
 CHARGE = (

@@ -5,18 +5,17 @@ import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from http import HTTPStatus
 from typing import Annotated, TypeVar
 
 import typer
 
-from orrery.checkout.account import oddities
-from orrery.checkout.cli import processor_rows as rows
-from orrery.checkout.cli.processor_changes import create_configuration, set_branding, update_configuration
-from orrery.checkout.cli.services import checkout_of
-from orrery.errors import Invalid, ItemUnreadable, NotFound, ProcessorRefused
+from orrery.account.account import oddities
+from orrery.account.cli import processor_rows as rows
+from orrery.account.cli.processor_changes import create_configuration, set_branding, update_configuration
+from orrery.account.session import SessionLookup
+from orrery.errors import Invalid, ItemUnreadable
 from orrery.ports.clock import Clock
-from orrery.ports.processor import CheckoutSession, Configuration, ProcessorReads, split_unreadable
+from orrery.ports.processor import Configuration, ProcessorReads, split_unreadable
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Runner, Services
 from orrery.runtime.console.tables import Row, left_out, note, show, show_json
@@ -89,17 +88,7 @@ def session(
     if as_reference(session_id) is None and not _SESSION_ID.fullmatch(session_id):
         raise Invalid("A session's id begins with cs_ and holds letters, digits and underscores.")
 
-    async def read(services: Services) -> CheckoutSession:
-        try:
-            return await services[ProcessorReads].get_session(
-                await checkout_of(services).sessions.named(session_id)
-            )
-        except ProcessorRefused as error:
-            if error.status == HTTPStatus.NOT_FOUND:
-                raise NotFound("The processor knows no such session.") from error
-            raise
-
-    found = rows.session(runner.run(read))
+    found = rows.session(runner.run(lambda services: services[SessionLookup].find(session_id)))
     if as_json:
         show_json(found)
     else:
