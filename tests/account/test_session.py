@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from orrery.account.session import SessionLookup
-from orrery.checkout.sessions import Sessions
+from orrery.checkout.selling.sessions import Sessions
 from orrery.errors import NotFound, ProcessorRefused
 from orrery.ports.processor import CheckoutSession, ProcessorReads
 from orrery.ports.store import Put

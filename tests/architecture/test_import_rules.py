@@ -41,8 +41,25 @@ PLANTED = [
         "inside-account", "account/account.py", "import orrery.account.build", "account -> orrery.account.build"
     ),
     Planted("inside-account", "account/extras.py", "", "- orrery.account.extras"),
-    Planted("inside-checkout", "checkout/keys.py", "import orrery.checkout.service", "checkout.service"),
-    Planted("inside-checkout", "checkout/webhook.py", "import orrery.checkout.service", "checkout.service"),
+    Planted("inside-checkout", "checkout/keys.py", "import orrery.checkout.selling.service", "selling.service"),
+    Planted(
+        "inside-checkout",
+        "checkout/access/desk.py",
+        "import orrery.checkout.selling.service",
+        "access.desk -> orrery.checkout.selling.service",
+    ),
+    Planted(
+        "inside-access",
+        "checkout/access/webhook.py",
+        "import orrery.checkout.access.desk",
+        "webhook -> orrery.checkout.access.desk",
+    ),
+    Planted(
+        "inside-selling",
+        "checkout/selling/receipts.py",
+        "import orrery.checkout.selling.trials",
+        "receipts -> orrery.checkout.selling.trials",
+    ),
     Planted("inside-checkout", "checkout/extras.py", "", "- orrery.checkout.extras"),
     Planted("inside-fraud", "fraud/reading.py", "import orrery.fraud.watch", "reading -> orrery.fraud.watch"),
     Planted("inside-fraud", "fraud/watch.py", "import orrery.fraud.screening", "watch -> orrery.fraud.screening"),
@@ -53,15 +70,15 @@ PLANTED = [
     Planted("public-reads", "edge/fast.py", "import orrery.live.budget", "orrery.edge.fast"),
     Planted("pure-live", "live/answers.py", "import orrery.ports.store", "orrery.ports.store"),
     Planted("pure-fraud", "fraud/clusters.py", "import orrery.ports.store", "orrery.ports.store"),
-    Planted("pure-checkout", "checkout/params.py", "import orrery.ports.store", "orrery.ports.store"),
+    Planted("pure-checkout", "checkout/selling/params.py", "import orrery.ports.store", "orrery.ports.store"),
     Planted("pure-rules", "syntax/lines.py", "import asyncio", "asyncio"),
     Planted("adapters-alone", "adapters/ntfy.py", "import orrery.adapters.memory", "orrery.adapters.memory"),
     Planted("ports-alone", "ports/clock.py", "import orrery.ports.notifier", "orrery.ports.notifier"),
     Planted(
         "composition-root",
-        "checkout/service.py",
+        "checkout/selling/service.py",
         "import orrery.app.settings",
-        "checkout.service -> orrery.app.settings",
+        "selling.service -> orrery.app.settings",
     ),
     Planted(
         "composition-root", "edge/body.py", "import orrery.adapters.memory", "edge.body -> orrery.adapters.memory"
@@ -76,15 +93,32 @@ PLANTED = [
     Planted("one-way-down", "checkout/cli/access.py", "import orrery.app.runner", "access -> orrery.app.runner"),
     Planted("no-sandbox", "app/__init__.py", "import orrery.sandbox.state", "orrery.app -> orrery.sandbox.state"),
     Planted("no-sandbox", "adapters/ntfy.py", "import orrery.sandbox", "orrery.adapters.ntfy -> orrery.sandbox"),
-    Planted("below-the-edge", "checkout/service.py", "import fastapi", "orrery.checkout.service -> fastapi"),
-    Planted("below-the-edge", "checkout/service.py", "from os import environ", "orrery.checkout.service -> os"),
+    Planted(
+        "below-the-edge",
+        "checkout/selling/service.py",
+        "import fastapi",
+        "orrery.checkout.selling.service -> fastapi",
+    ),
+    Planted(
+        "below-the-edge",
+        "checkout/selling/service.py",
+        "from os import environ",
+        "orrery.checkout.selling.service -> os",
+    ),
     Planted("below-the-edge", "fraud/reading.py", "import httpx2", "orrery.fraud.reading -> httpx2"),
     Planted("below-the-edge", "ports/store.py", "from time import monotonic", "orrery.ports.store -> time"),
     Planted("below-the-edge", "runtime/lease.py", "import socket", "orrery.runtime.lease -> socket"),
     Planted("below-the-edge", "fraud/reading.py", "import typer", "orrery.fraud.reading -> typer"),
     Planted("below-the-edge", "live/cli/refresh.py", "import httpx2", "orrery.live.cli.refresh -> httpx2"),
-    Planted("below-the-edge", "checkout/service.py", "import orrery.edge.body", "service -> orrery.edge.body"),
-    Planted("vendors-at-home", "checkout/webhook.py", "import stripe", "orrery.checkout.webhook -> stripe"),
+    Planted(
+        "below-the-edge", "checkout/selling/service.py", "import orrery.edge.body", "service -> orrery.edge.body"
+    ),
+    Planted(
+        "vendors-at-home",
+        "checkout/access/webhook.py",
+        "import stripe",
+        "orrery.checkout.access.webhook -> stripe",
+    ),
     Planted("vendors-at-home", "live/admin_reads.py", "import google.auth", "orrery.live.admin_reads -> google"),
     Planted("vendors-at-home", "sandbox/state.py", "import apsw", "orrery.sandbox.state -> apsw"),
 ]

@@ -72,7 +72,7 @@ PLANTED = {
         "import httpx2\nhttpx2.post('refunds')",
         "def f(connection): return connection.patch('/v1/refunds', {}, object)",
     ],
-    "checkout/service.py": [
+    "checkout/selling/service.py": [
         "async def f(writes): await writes.expire_session('cs_1', idempotency_key='k')",
         "async def f(writes): await writes.update_account({})",
         "def f(operation, intent): return operation.perform(intent, '')",

@@ -10,10 +10,10 @@ import httpx2
 import pytest
 from starlette.types import ASGIApp
 
+from orrery.checkout.access.desk import Grant
 from orrery.checkout.catalogue import Product
-from orrery.checkout.desk import Grant
-from orrery.checkout.proxy_health import ProxyHealth
 from orrery.checkout.routes import PREFIX, WEBHOOK_BODY, CheckoutRoutes
+from orrery.checkout.selling.proxy_health import ProxyHealth
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
 from orrery.edge.http import public_app

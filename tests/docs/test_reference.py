@@ -18,10 +18,6 @@ from orrery.app.settings.model import file_model, sections_of
 from orrery.app.settings.secrets import secret_names
 from orrery.approvals.chain import LogEntry
 from orrery.approvals.progress import Progress, Use
-from orrery.checkout.creation_health import CreationOutage
-from orrery.checkout.drift import DriftResult
-from orrery.checkout.proxy_health import ProxySighting
-from orrery.checkout.receipts import OwnSession, Receipt, Trial
 from orrery.checkout.records import (
     AccessEnd,
     AccessRecord,
@@ -33,6 +29,10 @@ from orrery.checkout.records import (
     RefusedWebhooks,
     UnreadableEvent,
 )
+from orrery.checkout.selling.creation_health import CreationOutage
+from orrery.checkout.selling.drift import DriftResult
+from orrery.checkout.selling.proxy_health import ProxySighting
+from orrery.checkout.selling.receipts import OwnSession, Receipt, Trial
 from orrery.checkout.settings import ProductSettings
 from orrery.fraud.records import LastSearch
 from orrery.live.records import Active, LastError, Pages, RefreshOutcome

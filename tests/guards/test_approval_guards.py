@@ -25,7 +25,7 @@ GUARDS = {
     "approvals/audit.py": [
         "tests/approvals/test_audit.py",
         "tests/approvals/test_approvals_put_back.py",
-        "tests/checkout/test_privacy_intents.py",
+        "tests/checkout/access/test_privacy_intents.py",
     ],
     "approvals/chain.py": ["tests/approvals/test_chain.py"],
     "approvals/execution.py": ["tests/approvals/test_approvals_lost.py", "tests/approvals/test_approvals.py"],
@@ -34,7 +34,7 @@ GUARDS = {
     "approvals/intent_store.py": [
         "tests/approvals/test_approvals.py",
         "tests/approvals/test_approvals_put_back.py",
-        "tests/checkout/test_privacy_intents.py",
+        "tests/checkout/access/test_privacy_intents.py",
     ],
 }
 """Which tests guard which file."""

@@ -22,7 +22,7 @@ from orrery.adapters.smtp import Relay, SmtpNotifier
 from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.adapters.stripe.writes import StripeWrites
-from orrery.checkout.creation_health import IN_A_ROW, CreationHealth
+from orrery.checkout.selling.creation_health import IN_A_ROW, CreationHealth
 from orrery.errors import AnalyticsFailed, DeliveryFailed, ProcessorError
 from orrery.ports.health import Finding
 from orrery.ports.notifier import Message

@@ -14,7 +14,7 @@ from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.checkout.catalogue import Product
-from orrery.checkout.params import SessionTerms, session_parameters
+from orrery.checkout.selling.params import SessionTerms, session_parameters
 from orrery.errors import NotConfigured, OrreryError, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.processor import Account, CheckoutSession, Parameters
 from tests.sandbox.conftest import KEY, OLD_PRICE, PRICE, READER_KEY, Running

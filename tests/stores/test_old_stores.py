@@ -16,8 +16,8 @@ from orrery.adapters.sqlite import SqliteStore
 from orrery.approvals.approval_log import ApprovalLog
 from orrery.approvals.intent_store import IntentStore
 from orrery.checkout import keys
+from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.catalogue import Catalogue
-from orrery.checkout.lookup import Lookup
 from orrery.checkout.records import AccessRecord
 from orrery.ports.store import Put
 from orrery.runtime.collection import Collection

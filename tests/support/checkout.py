@@ -12,25 +12,25 @@ from orrery.adapters.memory import MemoryStore
 from orrery.adapters.stripe.objects import read_event
 from orrery.approvals.privacy import intents_source
 from orrery.checkout import keys
-from orrery.checkout.access import one_year_after
+from orrery.checkout.access.desk import Desk
+from orrery.checkout.access.fulfilment import Fulfilment
+from orrery.checkout.access.lookup import Lookup
+from orrery.checkout.access.notifications import Notifications
+from orrery.checkout.access.privacy import BuyerData
+from orrery.checkout.access.raw_events import RawEvents
+from orrery.checkout.access.reconcile import Reconciliation
+from orrery.checkout.access.refunds import Refunds
+from orrery.checkout.access.refusals import Refusals
+from orrery.checkout.access.rules import one_year_after
+from orrery.checkout.access.session_states import SessionStates
+from orrery.checkout.access.webhook import Webhook
 from orrery.checkout.catalogue import Catalogue, Product
 from orrery.checkout.collections import access_records
-from orrery.checkout.creation_health import CreationHealth
-from orrery.checkout.desk import Desk
-from orrery.checkout.fulfilment import Fulfilment
-from orrery.checkout.lookup import Lookup
-from orrery.checkout.notifications import Notifications
-from orrery.checkout.params import SessionTerms
-from orrery.checkout.privacy import BuyerData
-from orrery.checkout.raw_events import RawEvents
-from orrery.checkout.reconcile import Reconciliation
 from orrery.checkout.records import AccessEnd, AccessRecord, Offer
-from orrery.checkout.refunds import Refunds
-from orrery.checkout.refusals import Refusals
-from orrery.checkout.selling import Selling
-from orrery.checkout.service import Checkout, Purchase
-from orrery.checkout.session_states import SessionStates
-from orrery.checkout.webhook import Webhook
+from orrery.checkout.selling.creation_health import CreationHealth
+from orrery.checkout.selling.params import SessionTerms
+from orrery.checkout.selling.products import Selling
+from orrery.checkout.selling.service import Checkout, Purchase
 from orrery.ports.processor import CheckoutSession
 from orrery.ports.store import Entry, Put, Store, Write
 from orrery.runtime.outbox import Outbox, Row

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 
-from orrery.checkout.offers import Offers
-from orrery.checkout.sales import Sales
-from orrery.checkout.service import Purchase
+from orrery.checkout.access.sales import Sales
+from orrery.checkout.selling.offers import Offers
+from orrery.checkout.selling.service import Purchase
 from orrery.errors import ProcessorUnreachable
 from orrery.ports.processor import Charge, ChargeEvent, CheckoutSession
 from orrery.ports.store import Entry, Put

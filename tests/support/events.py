@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from orrery.checkout.events import EventHistory
+from orrery.checkout.access.events import EventHistory
 from orrery.errors import ItemUnreadable, OrreryError, ProcessorRefused
 from orrery.ports.processor import EventSummary, ProcessorReads
 from tests.support.checkout import Shop, event_body, session_json

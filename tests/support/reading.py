@@ -17,9 +17,9 @@ from orrery.approvals.chain import LogEntry
 from orrery.approvals.intents import Erased
 from orrery.approvals.progress import Progress
 from orrery.checkout import records as checkout
-from orrery.checkout.drift import DriftResult
-from orrery.checkout.receipts import OwnSession, Receipt, Trial
 from orrery.checkout.records import JournalEntry
+from orrery.checkout.selling.drift import DriftResult
+from orrery.checkout.selling.receipts import OwnSession, Receipt, Trial
 from orrery.fraud.records import LastSearch
 from orrery.live import records as live
 from orrery.live.monitor import MonitorState

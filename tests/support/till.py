@@ -13,16 +13,16 @@ from anyio.lowlevel import checkpoint
 from orrery.adapters.memory import MemoryStore
 from orrery.approvals.approvals import Approvals
 from orrery.checkout.catalogue import Catalogue, Product
-from orrery.checkout.creation_health import CreationHealth
-from orrery.checkout.operations import Expiry
-from orrery.checkout.params import SessionTerms
-from orrery.checkout.preflight import Preflight, PreflightReport
-from orrery.checkout.receipt_health import ReceiptHealth
-from orrery.checkout.receipts import Receipt, Trial
-from orrery.checkout.selling import Selling
-from orrery.checkout.service import Checkout
-from orrery.checkout.trials import Trials
-from orrery.checkout.verification import Verification
+from orrery.checkout.selling.creation_health import CreationHealth
+from orrery.checkout.selling.operations import Expiry
+from orrery.checkout.selling.params import SessionTerms
+from orrery.checkout.selling.preflight import Preflight, PreflightReport
+from orrery.checkout.selling.products import Selling
+from orrery.checkout.selling.receipt_health import ReceiptHealth
+from orrery.checkout.selling.receipts import Receipt, Trial
+from orrery.checkout.selling.service import Checkout
+from orrery.checkout.selling.trials import Trials
+from orrery.checkout.selling.verification import Verification
 from orrery.errors import ItemUnreadable, ProcessorRefused
 from orrery.ports.processor import (
     CheckoutSession,

@@ -1,8 +1,8 @@
 """The parts of the checkout, from its settings and secrets."""
 
 from orrery.approvals.approvals import Approvals
+from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.domain import CheckoutDomain, CheckoutPlan
-from orrery.checkout.notifications import Notifications
 from orrery.checkout.settings import CheckoutSettings
 from orrery.edge.ratelimit import Limit
 from orrery.ports.processor import EventReader, Processor, ProcessorReads, ProcessorWrites

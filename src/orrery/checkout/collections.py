@@ -4,17 +4,13 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from orrery.checkout import keys
-from orrery.checkout.drift import DriftResult
-from orrery.checkout.receipts import KEEP_TRIALS, OwnSession, Receipt, Trial
 from orrery.checkout.records import (
-    KEEP_ATTEMPTS,
     KEEP_EVENTS,
     KEEP_FOREIGN,
     KEEP_OFFERS,
     KEEP_REFUSED,
     AccessEnd,
     AccessRecord,
-    Attempt,
     ErasedSession,
     JournalEntry,
     LastReconciliation,
@@ -103,28 +99,3 @@ def refused_webhooks(store: Store, clock: Clock) -> Collection[RefusedWebhooks]:
 def reconciled(store: Store, clock: Clock) -> Collection[LastReconciliation]:
     """Return the last reconciliation."""
     return Collection(store, clock, LastReconciliation, keys.RECONCILED)
-
-
-def attempts(store: Store, clock: Clock) -> Collection[Attempt]:
-    """Return the visitors' idempotency keys, by the digest of their scope."""
-    return Collection(store, clock, Attempt, keys.ATTEMPT, life=lambda _: KEEP_ATTEMPTS)
-
-
-def receipts(store: Store, clock: Clock) -> Collection[Receipt]:
-    """Return the last receipts, by `keys.product_id`."""
-    return Collection(store, clock, Receipt, keys.RECEIPT)
-
-
-def trials(store: Store, clock: Clock) -> Collection[Trial]:
-    """Return the trials of preflights, by run and product; a trial is indexed while it needs attention."""
-    return Collection(store, clock, Trial, keys.TRIAL, life=lambda _: KEEP_TRIALS)
-
-
-def drift(store: Store, clock: Clock) -> Collection[DriftResult]:
-    """Return the result of the last check for drift."""
-    return Collection(store, clock, DriftResult, keys.DRIFT)
-
-
-def own_sessions(store: Store, clock: Clock) -> Collection[OwnSession]:
-    """Return the sessions that preflights and verifications created."""
-    return Collection(store, clock, OwnSession, keys.OWN_SESSION, life=lambda _: KEEP_TRIALS)

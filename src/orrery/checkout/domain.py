@@ -7,37 +7,37 @@ from datetime import timedelta
 import structlog
 
 from orrery.approvals.approvals import Approvals
+from orrery.checkout.access.desk import Desk
+from orrery.checkout.access.events import EventHistory
+from orrery.checkout.access.fulfilment import Fulfilment
+from orrery.checkout.access.lookup import Lookup
+from orrery.checkout.access.notifications import Notifications
+from orrery.checkout.access.privacy import BuyerData
+from orrery.checkout.access.raw_events import RawEvents
+from orrery.checkout.access.reconcile import EVERY, Reconciliation
+from orrery.checkout.access.refunds import Refunds
+from orrery.checkout.access.refusals import Refusals
+from orrery.checkout.access.rekeying import rekey_imports
+from orrery.checkout.access.sales import Sales
+from orrery.checkout.access.session_states import SessionStates
+from orrery.checkout.access.webhook import Webhook
 from orrery.checkout.catalogue import Catalogue
-from orrery.checkout.creation_health import CreationHealth
-from orrery.checkout.desk import Desk
-from orrery.checkout.events import EventHistory
-from orrery.checkout.fulfilment import Fulfilment
 from orrery.checkout.health import CheckoutHealth
-from orrery.checkout.lookup import Lookup
-from orrery.checkout.notifications import Notifications
-from orrery.checkout.offers import Offers
-from orrery.checkout.operations import Expiry
-from orrery.checkout.params import SessionTerms
-from orrery.checkout.preflight import Preflight
-from orrery.checkout.privacy import BuyerData
-from orrery.checkout.proxy_health import EVERY as PROXIES_EVERY
-from orrery.checkout.proxy_health import ProxyHealth
-from orrery.checkout.raw_events import RawEvents
-from orrery.checkout.receipt_health import ReceiptHealth
-from orrery.checkout.reconcile import EVERY, Reconciliation
-from orrery.checkout.refunds import Refunds
-from orrery.checkout.refusals import Refusals
-from orrery.checkout.rekeying import rekey_imports
 from orrery.checkout.routes import CheckoutRoutes
-from orrery.checkout.sales import Sales
-from orrery.checkout.selling import Selling
-from orrery.checkout.service import Checkout
-from orrery.checkout.session_states import SessionStates
-from orrery.checkout.sessions import Sessions
-from orrery.checkout.trials import Trials
-from orrery.checkout.verification import EVERY as DRIFT_EVERY
-from orrery.checkout.verification import Verification
-from orrery.checkout.webhook import Webhook
+from orrery.checkout.selling.creation_health import CreationHealth
+from orrery.checkout.selling.offers import Offers
+from orrery.checkout.selling.operations import Expiry
+from orrery.checkout.selling.params import SessionTerms
+from orrery.checkout.selling.preflight import Preflight
+from orrery.checkout.selling.products import Selling
+from orrery.checkout.selling.proxy_health import EVERY as PROXIES_EVERY
+from orrery.checkout.selling.proxy_health import ProxyHealth
+from orrery.checkout.selling.receipt_health import ReceiptHealth
+from orrery.checkout.selling.service import Checkout
+from orrery.checkout.selling.sessions import Sessions
+from orrery.checkout.selling.trials import Trials
+from orrery.checkout.selling.verification import EVERY as DRIFT_EVERY
+from orrery.checkout.selling.verification import Verification
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
 from orrery.edge.ratelimit import Limit, RateLimit

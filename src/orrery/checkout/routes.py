@@ -9,12 +9,12 @@ from fastapi import APIRouter, Header, Path, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from orrery.checkout.access.lookup import Lookup
+from orrery.checkout.access.session_states import SessionStates, StateName
+from orrery.checkout.access.webhook import Webhook
 from orrery.checkout.catalogue import SLUG, SLUG_MAXIMUM, ProductKey
-from orrery.checkout.lookup import Lookup
-from orrery.checkout.proxy_health import ProxyHealth
-from orrery.checkout.service import Checkout, Purchase
-from orrery.checkout.session_states import SessionStates, StateName
-from orrery.checkout.webhook import Webhook
+from orrery.checkout.selling.proxy_health import ProxyHealth
+from orrery.checkout.selling.service import Checkout, Purchase
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.body import read_body, read_object
 from orrery.edge.client_address import ClientAddresses, is_private, rate_scope

@@ -12,7 +12,7 @@ from orrery.app.cli import init
 from orrery.app.settings import Settings, load, load_settings, settings_from
 from orrery.app.settings.model import file_model, sections_of
 from orrery.app.settings.secrets import secret_names
-from orrery.checkout.params import CHANGE_RULE_3
+from orrery.checkout.selling.params import CHANGE_RULE_3
 from orrery.checkout.settings import CheckoutSettings
 from orrery.errors import Invalid
 from orrery.live.settings import Monitor

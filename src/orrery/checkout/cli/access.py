@@ -8,10 +8,10 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from orrery.checkout.access.desk import Desk, Grant, checked_email
+from orrery.checkout.access.notifications import amount
 from orrery.checkout.catalogue import ProductKey, is_slug
 from orrery.checkout.cli.services import checkout_of
-from orrery.checkout.desk import Desk, Grant, checked_email
-from orrery.checkout.notifications import amount
 from orrery.checkout.records import AccessRecord
 from orrery.errors import Invalid, RecordUnreadable
 from orrery.ports.clock import Clock

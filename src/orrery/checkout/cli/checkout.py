@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from orrery.checkout.access.reconcile import ReconciliationReport
+from orrery.checkout.access.refunds import Discrepancy
 from orrery.checkout.cli.events import events
 from orrery.checkout.cli.preflight import preflight
 from orrery.checkout.cli.services import checkout_of
 from orrery.checkout.cli.verify import verify
-from orrery.checkout.reconcile import ReconciliationReport
-from orrery.checkout.refunds import Discrepancy
 from orrery.errors import RecordUnreadable
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services

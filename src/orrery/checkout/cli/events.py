@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from orrery.checkout.access.events import KnownEvent, Replay, ReplayResult
 from orrery.checkout.cli.services import checkout_of
-from orrery.checkout.events import KnownEvent, Replay, ReplayResult
 from orrery.errors import Invalid, ItemUnreadable
 from orrery.ports.processor import split_unreadable
 from orrery.runtime.console.options import AsJson

@@ -7,8 +7,8 @@ import typer
 
 from orrery.approvals.cli.signing import refuse_for_machines, sign_intent
 from orrery.checkout.cli.services import checkout_of
-from orrery.checkout.preflight import PreflightReport
-from orrery.checkout.selling import ProductStatus
+from orrery.checkout.selling.preflight import PreflightReport
+from orrery.checkout.selling.products import ProductStatus
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import note, show, show_json

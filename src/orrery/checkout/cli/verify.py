@@ -8,8 +8,8 @@ import typer
 
 from orrery.approvals.cli.signing import refuse_for_machines, sign_intent
 from orrery.checkout.cli.services import checkout_of
-from orrery.checkout.drift import Condition
-from orrery.checkout.verification import VerificationReport
+from orrery.checkout.selling.drift import Condition
+from orrery.checkout.selling.verification import VerificationReport
 from orrery.errors import NotConfigured
 from orrery.ports.shop import Shops
 from orrery.runtime.console.options import AsJson

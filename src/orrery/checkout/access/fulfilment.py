@@ -1,0 +1,228 @@
+"""A completed session becomes access and notifications, in one commit, once (decision 9)."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+import structlog
+
+from orrery.checkout import collections, keys
+from orrery.checkout.access.notifications import Notifications
+from orrery.checkout.access.raw_events import ERASED_EVENT, RawEvents
+from orrery.checkout.access.rules import AccessVerdict, VerdictAction, bought, grant, judge
+from orrery.checkout.catalogue import ProductKey
+from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, Offer, Pending
+from orrery.errors import RecordUnreadable
+from orrery.ports.clock import Clock
+from orrery.ports.processor import CheckoutSession
+from orrery.ports.store import Absent, Check, Conflict, Delete, Store, Write
+from orrery.runtime import outbox
+from orrery.runtime.collection import Changes, commit, compare_and_set
+
+FulfilmentResult = Literal["granted", "already", "waiting", "refused", "foreign"]
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class FulfilmentSource:
+    """What made Orrery handle a session: a webhook event with its raw body, a reconciliation, or the owner."""
+
+    granted_by: GrantedBy
+    event_id: str | None = None
+    event_body: bytes = b""
+    silent: bool = False
+    """Notifications are enqueued as held: they may have gone out before a restore."""
+
+
+@dataclass(frozen=True, slots=True)
+class FulfilmentOutcome:
+    """The result for one session."""
+
+    result: FulfilmentResult
+    reason: str = ""
+    record: AccessRecord | None = None
+
+
+class Fulfilment:
+    """Turns completed sessions into access records."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        notifications: Notifications,
+        raw_events: RawEvents,
+        *,
+        livemode: bool,
+        index_key: bytes,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self.records = collections.access_records(store, clock, index_key)
+        self._ends = collections.access_ends(store, clock)
+        self._offers = collections.offers(store, clock)
+        self._erasures = collections.erased_sessions(store, clock)
+        self.pending = collections.pending_sessions(store, clock)
+        self._notifications = notifications
+        self._raw_events = raw_events
+        self._livemode = livemode
+        self._index_key = index_key
+
+    async def settle(
+        self, session: CheckoutSession, source: FulfilmentSource, offer: Offer | None = None
+    ) -> FulfilmentOutcome:
+        """Grant, hold back or ignore a completed `session`; a repeat changes nothing.
+
+        `offer` replaces a stored offer that is missing or unreadable. Raises `StoreUnavailable` or
+        `OutcomeUnknown`; and, with nothing written, `EventIdReused` when another event is stored under the
+        source's id, and `RecordUnreadable` when a record that decides cannot be read.
+        """
+        try:
+            return await self._settle_once(session, source, offer)
+        except RecordUnreadable:
+            # A session with access needs no other record. An unreadable one is raised again here.
+            event_writes = self._raw_events.writes_of(source.event_id, source.event_body)
+            if already := await self._already(session, source, event_writes):
+                return already
+            raise
+
+    async def _settle_once(
+        self, session: CheckoutSession, source: FulfilmentSource, offer: Offer | None
+    ) -> FulfilmentOutcome:
+        verdict = await self.judge(session, offer)
+        product = bought(session)
+        # The commit's own checks show whether another was first: an earlier event, a reconciliation, or a second
+        # purchase of the same buyer. Only then the cause is read.
+        event_writes = self._raw_events.writes_of(source.event_id, source.event_body)
+        if verdict.action == "erased":
+            return await self._already(session, source, event_writes) or await self._erased(source)
+
+        async def attempt() -> FulfilmentOutcome | Conflict:
+            nonlocal event_writes
+            if verdict.action == "grant" and product:
+                outcome = await self._grant(session, product, source, verdict, event_writes)
+            else:
+                outcome = await self._withhold(session, source, verdict, event_writes)
+            if not isinstance(outcome, Conflict):
+                return outcome
+            event_writes = await self._raw_events.writes_after(outcome, source.event_id, source.event_body)
+            return await self._already(session, source, event_writes) or outcome
+
+        return await compare_and_set(
+            attempt, "The store is too busy to settle the session; the event will come again."
+        )
+
+    async def judge(self, session: CheckoutSession, offer: Offer | None = None) -> AccessVerdict:
+        """Return what `settle` would do, and write nothing; raise `RecordUnreadable`."""
+        if await self._erasures.entry(keys.erasure_id(session.id, self._index_key)):
+            return AccessVerdict("erased")
+        try:
+            known = await self._offers.get(session.id)
+            return judge(session, known.record if known else offer, livemode=self._livemode)
+        except RecordUnreadable:
+            if offer is None:
+                raise
+        verdict = judge(session, offer, livemode=self._livemode)
+        return replace(verdict, notes=(*verdict.notes, "Its offer cannot be read; it was held against today's."))
+
+    async def store_event(self, event_id: str, body: bytes) -> bool:
+        """Store an event that asks for nothing; return whether it was new. Raises `EventIdReused`."""
+        return await self._raw_events.keep(event_id, body)
+
+    async def _grant(
+        self,
+        session: CheckoutSession,
+        product: ProductKey,
+        source: FulfilmentSource,
+        verdict: AccessVerdict,
+        event_writes: Changes,
+    ) -> FulfilmentOutcome | Conflict:
+        now = self._clock.now()
+        end, end_check = await self._running_end(session.email or "", product)
+        record = grant(
+            session, product, event_id=source.event_id, granted_by=source.granted_by, now=now, running_until=end
+        )
+        notifications = outbox.enqueue(self._notifications.sold(record, verdict.notes), now, held=source.silent)
+        writes: list[Write] = [Delete(self.pending.key(session.id)), *notifications]
+        if record.email:
+            writes.append(self._ends.put(AccessEnd(expires_at=record.expires_at), self._end_id(record)))
+        changes = event_writes + self.records.changes(session.id, None, record) + Changes(writes, end_check)
+        outcome = await commit(self._store, changes)
+        if isinstance(outcome, Conflict):
+            return outcome
+        log.info("access granted", session=session.id, by=source.granted_by, event_id=source.event_id)
+        return FulfilmentOutcome("granted", record=record)
+
+    async def _running_end(self, email: str, product: ProductKey) -> tuple[datetime | None, list[Check]]:
+        if not email:
+            return None, []
+        ends: list[datetime] = []
+        checks: list[Check] = []
+        for digest in keys.email_digests(email, self._index_key):
+            end_id = keys.buyer_and_product(digest, product)
+            found = await self._ends.get(end_id)
+            checks.append(self._ends.as_read(end_id, found))
+            ends += [found.record.expires_at] if found else []
+        return max(ends, default=None), checks
+
+    def _end_id(self, record: AccessRecord) -> str:
+        return keys.buyer_and_product(keys.email_digest(record.email, self._index_key), record.product)
+
+    async def _withhold(
+        self, session: CheckoutSession, source: FulfilmentSource, verdict: AccessVerdict, event_writes: Changes
+    ) -> FulfilmentOutcome | Conflict:
+        changes = event_writes
+        if verdict.action != "foreign":
+            changes += await self._note(session.id, source, verdict)
+            changes += Changes(checks=[Absent(self.records.key(session.id))])
+        outcome = await commit(self._store, changes) if changes.writes else None
+        if isinstance(outcome, Conflict):
+            return outcome
+        log.info("access withheld", session=session.id, action=verdict.action, reason=verdict.reason)
+        return outcome_of(verdict)
+
+    async def _note(self, session_id: str, source: FulfilmentSource, verdict: AccessVerdict) -> Changes:
+        found, now = await self.pending.get(session_id), self._clock.now()
+        state = "waiting" if verdict.action == "wait" else "refused"
+        if found and found.record.reason == verdict.reason:
+            if state == "refused" or found.expires_at is None or found.record.failed_at:
+                return Changes()
+            # An earlier release kept it for 90 days. The waits is kept until it is decided (decision 49).
+            return self.pending.changes(session_id, found, found.record, anew=True)
+        pending = Pending(
+            session_id=session_id, state=state, reason=verdict.reason, event_id=source.event_id, noted_at=now
+        )
+        enqueued = outbox.enqueue(
+            [self._notifications.withheld(session_id, verdict.reason)], now, held=source.silent
+        )
+        return self.pending.changes(session_id, found, pending) + Changes(enqueued)
+
+    async def _already(
+        self, session: CheckoutSession, source: FulfilmentSource, event_writes: Changes
+    ) -> FulfilmentOutcome | None:
+        found = await self.records.get(session.id)
+        if found is None:
+            return None
+        record = found.record
+        # A late event must not bring back the buyer whom an erasure has taken out.
+        erased = bool(session.email) and not record.email
+        if event_writes.writes:
+            _ = await self._raw_events.keep(source.event_id, ERASED_EVENT if erased else source.event_body)
+        return FulfilmentOutcome("already", record=record)
+
+    async def _erased(self, source: FulfilmentSource) -> FulfilmentOutcome:
+        """Note that the event came, without its content: a restore has lost the record of its session."""
+        _ = await self._raw_events.keep(source.event_id, ERASED_EVENT)
+        return FulfilmentOutcome("already")
+
+
+def outcome_of(verdict: AccessVerdict) -> FulfilmentOutcome:
+    results: dict[VerdictAction, FulfilmentResult] = {
+        "grant": "granted",
+        "wait": "waiting",
+        "refuse": "refused",
+        "foreign": "foreign",
+        "erased": "already",
+    }
+    return FulfilmentOutcome(results[verdict.action], verdict.reason)

@@ -1,0 +1,240 @@
+"""The personal data of checkout: buyers' access records, the offers that they were made, and the raw events."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from orrery.checkout import collections, keys
+from orrery.checkout.access.lookup import Lookup
+from orrery.checkout.access.raw_events import ERASED_EVENT
+from orrery.checkout.records import KEEP_EVENTS, AccessRecord, ErasedSession, JournalEntry
+from orrery.errors import RecordUnreadable
+from orrery.ports.clock import Clock
+from orrery.ports.store import Absent, Committed, Delete, Entry, Put, Store, Unchanged, Write
+from orrery.runtime.collection import Changes, Collection, Walk, commit, sortable, write
+from orrery.runtime.privacy import (
+    EraseAddress,
+    ErasureRequest,
+    ErasureRound,
+    PersonalDataSource,
+    RepeatErasure,
+    commit_erasure,
+    stored_json,
+)
+from orrery.runtime.search_terms import SearchTerms
+
+KEEP_ADDRESSES = timedelta(days=30)
+"""How long an offer keeps the client address (decision 8)."""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierErasure:
+    """An erasure in the store that a restore replaces: its journal entry, and the record without its buyer."""
+
+    session_id: str
+    reason: str
+    journal: Put
+    record: AccessRecord | None
+
+
+class BuyerData:
+    """Finds and erases what checkout keeps about buyers."""
+
+    def __init__(self, store: Store, clock: Clock, lookup: Lookup, *, index_key: bytes) -> None:
+        self._store = store
+        self._clock = clock
+        self._lookup = lookup
+        self._index_key = index_key
+        self._access = lookup.records
+        self._offers = collections.offers(store, clock)
+        self._journal = collections.journal(store, clock)
+        self._erased = collections.erased_sessions(store, clock)
+        self._others: tuple[Collection[Any], ...] = (
+            self._offers,
+            collections.pending_sessions(store, clock),
+            collections.reversals(store, clock),
+            collections.unreadable_events(store, clock),
+        )
+
+    def sources(self) -> list[PersonalDataSource]:
+        """Return the access records, which hold the former addresses, and what else names a buyer."""
+        return [
+            PersonalDataSource(
+                "access", 10, self._find_access, self._erase_access, self._search_terms, self._erasures
+            ),
+            PersonalDataSource("offers", 20, self._find_offers, self._erase_others),
+            PersonalDataSource("events", 30, self._find_events, self._erase_events),
+        ]
+
+    async def erase_old_addresses(self) -> int:
+        """Remove the client address from offers older than 30 days; return how many (decision 8)."""
+        erased = 0
+        due = Walk(keys.OFFER_ADDRESS, until=f"{keys.OFFER_ADDRESS}{sortable(self._clock.now() - KEEP_ADDRESSES)}")
+        async for index in due.entries(self._store, self._clock):
+            changes = await self._without_address(index.key.rpartition(":")[2])
+            if index.key not in {one.key for one in changes.writes}:
+                changes += Changes([Delete(index.key)])
+            # What changed meanwhile is found again by the next run.
+            erased += isinstance(await commit(self._store, changes), Committed)
+        if erased:
+            _ = await self._store.scrub()
+        return erased
+
+    async def _search_terms(self, address: str) -> SearchTerms:
+        """Return the sessions of an address, and its former ones, unless another record has one of them now."""
+        records, former = await self._records(address), set[str]()
+        for one in {former for record in records for former in record.former_emails}:
+            if (await self._lookup.found_of(one)).is_empty:
+                former.add(one)
+        return SearchTerms(frozenset(former), frozenset(record.session_id for record in records))
+
+    async def _find_access(self, terms: SearchTerms) -> list[object]:
+        return [record.model_dump(mode="json") async for record in self._held_by(terms)]
+
+    async def _find_offers(self, terms: SearchTerms) -> list[object]:
+        offers = [await self._offers.entry(record.session_id) async for record in self._held_by(terms)]
+        return [stored_json(offer) for offer in offers if offer]
+
+    async def _find_events(self, terms: SearchTerms) -> list[object]:
+        return [stored_json(entry) async for entry in self._events(terms)]
+
+    async def _erase_events(self, request: ErasureRequest) -> ErasureRound:
+        found = False
+        async for entry in self._events(request.terms):
+            found = True
+            note = Delete(keys.unreadable_event(entry.key.removeprefix(keys.EVENT)))
+            erased = Put(entry.key, ERASED_EVENT, KEEP_EVENTS)
+            await commit_erasure(self._store, Changes([erased, note], [Unchanged(entry.key, entry.version)]))
+        return ErasureRound(found)
+
+    async def _erase_others(self, request: ErasureRequest) -> ErasureRound:
+        """Erase the person from records that are about something else."""
+        found = False
+        for collection in self._others:
+            async for entry in collection.entries():
+                if request.terms.addressed_in(entry.value):
+                    found = True
+                    await commit_erasure(self._store, _without_person(request.terms, collection, entry))
+        return ErasureRound(found)
+
+    async def _erase_access(self, request: ErasureRequest) -> ErasureRound:
+        """Erase the buyer; the sale stays, and access that runs stays open by its session id."""
+        records = await self._records(request.address)
+        found = bool(records)
+        for record in records:
+            await self._erase_record(record, request.reason)
+        async for entry in self._access.entries():
+            if request.terms.addressed_in(entry.value) and (
+                changes := _without_former(request.terms, self._access, entry)
+            ):
+                found = True
+                await commit_erasure(self._store, changes)
+        return ErasureRound(found)
+
+    async def _erasures(self, before: Store) -> list[RepeatErasure]:
+        return [partial(self._repeat, one) for one in await earlier_erasures(before, self._clock)]
+
+    async def _repeat(self, done: EarlierErasure, erase: EraseAddress) -> bool:
+        """Erase a session's buyer again, unless that is done; raise `RecordUnreadable`.
+
+        A record that this store does not contain is copied without its buyer, so that its session id keeps the
+        access.
+        """
+        if await self._erased.entry(keys.erasure_id(done.session_id, self._index_key)):
+            return False
+        record = await self._lookup.record(done.session_id)
+        if record and record.email:
+            _ = await erase(record.email, done.reason)
+        blank = [] if record or done.record is None else self._access.writes(done.record, done.session_id)
+        await write(self._store, [done.journal, self._tombstone(done.session_id), *blank])
+        return True
+
+    async def _records(self, address: str) -> list[AccessRecord]:
+        """Return the access records of an address in every spelling, also one in other capitals beyond ASCII."""
+        found = {one.session_id: one for one in await self._lookup.records_of(address)}
+        async for record in self._held_by(SearchTerms(frozenset({address}))):
+            found[record.session_id] = record
+        return list(found.values())
+
+    async def _held_by(self, terms: SearchTerms) -> AsyncIterator[AccessRecord]:
+        async for entry in self._access.entries():
+            if terms.addressed_in(entry.value):
+                record = self._access.read(entry).record
+                if terms.is_address(record.email):
+                    yield record
+
+    async def _events(self, terms: SearchTerms) -> AsyncIterator[Entry]:
+        async for entry in Walk(keys.EVENT).entries(self._store, self._clock):
+            if terms.named_in(entry.value):
+                yield entry
+
+    async def _erase_record(self, record: AccessRecord, reason: str) -> None:
+        found = await self._access.find(record.session_id)
+        if found is None or found.record != record:
+            return
+        digest = keys.email_digest(record.email, self._index_key)
+        blank = record.without_unknown_fields().change(email="", former_emails=(), marketing_consent=None)
+        now = self._clock.now()
+        journal = JournalEntry(at=now, action="erase", session_id=record.session_id, reason=reason)
+        writes: list[Write] = [
+            Delete(keys.access_end(digest, record.product)),
+            self._journal.put(journal, f"{sortable(now)}:{record.session_id}"),
+            self._tombstone(record.session_id),
+        ]
+        changes = self._access.changes(record.session_id, found, blank) + Changes(writes)
+        await commit_erasure(self._store, changes + await self._without_address(record.session_id))
+
+    def _tombstone(self, session_id: str) -> Put:
+        erasure_id = keys.erasure_id(session_id, self._index_key)
+        return self._erased.put(ErasedSession(erased_at=self._clock.now()), erasure_id)
+
+    async def _without_address(self, session_id: str) -> Changes:
+        if offer := await self._offers.find(session_id):
+            blank = offer.record.without_unknown_fields().change(client_address=None)
+            return self._offers.changes(session_id, offer, blank)
+        unreadable = await self._offers.unchanged(session_id)
+        if isinstance(unreadable, Absent):
+            return Changes()
+        # It may contain the address, and every reader treats it as missing.
+        return Changes([Delete(unreadable.key)], [unreadable])
+
+
+def _without_former(terms: SearchTerms, records: Collection[AccessRecord], entry: Entry) -> Changes | None:
+    """Return the changes that erase former addresses from an access record, the proof of a sale; None without any.
+
+    Raises `RecordUnreadable`.
+    """
+    found = records.read(entry)
+    left = found.record.without_unknown_fields()
+    left = left.change(former_emails=tuple(one for one in left.former_emails if not terms.is_address(one)))
+    return records.changes(found.id, found, left) if left != found.record else None
+
+
+def _without_person(terms: SearchTerms, collection: Collection[Any], entry: Entry) -> Changes:
+    """Return the changes that erase the person from a record that others need.
+
+    The address is in a field that this release does not know. A record that still names it, or cannot be read, is
+    deleted.
+    """
+    try:
+        found = collection.read(entry)
+    except RecordUnreadable:
+        return Changes([Delete(entry.key)], [Unchanged(entry.key, entry.version)])
+    left = found.record.without_unknown_fields()
+    return collection.changes(found.id, found, None if terms.addressed_in(left.to_bytes()) else left)
+
+
+async def earlier_erasures(store: Store, clock: Clock) -> list[EarlierErasure]:
+    """Return the erasures in a store's journal, the oldest first."""
+    found: list[EarlierErasure] = []
+    journal, records = collections.journal(store, clock), collections.access_records(store, clock, b"")
+    async for page in journal.pages():
+        for entry in page.records:
+            noted = entry.record
+            if noted.action == "erase":
+                record = await records.find(noted.session_id)
+                blank = record.record if record and not record.record.email else None
+                found.append(EarlierErasure(noted.session_id, noted.reason, journal.put(noted, entry.id), blank))
+    return found

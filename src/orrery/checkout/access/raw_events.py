@@ -1,0 +1,175 @@
+"""Raw events as they came: each id is stored once, with its first body (decision 44)."""
+
+import hashlib
+from datetime import datetime
+
+import structlog
+
+from orrery.checkout import collections, keys
+from orrery.checkout.access.rules import bought
+from orrery.checkout.errors import EventIdReused
+from orrery.checkout.records import KEEP_EVENTS, UnreadableEvent
+from orrery.errors import StoreUnavailable
+from orrery.ports.clock import Clock
+from orrery.ports.processor import CheckoutSession, Event, EventReader, PartialEvent
+from orrery.ports.store import Committed, Conflict, Delete, Entry, Store
+from orrery.runtime import outbox
+from orrery.runtime.collection import Changes, commit, gathered, write
+from orrery.runtime.raw_values import RawValues
+
+ERASED_EVENT = b'{"erased":true}'
+"""The stored body of an event whose buyer was erased: it only shows that the event came."""
+
+log = structlog.get_logger()
+
+
+class RawEvents:
+    """Stores the bodies of events, and notes those that cannot be read."""
+
+    def __init__(self, store: Store, clock: Clock, read_event: EventReader) -> None:
+        self._store = store
+        self._clock = clock
+        self._events = RawValues(store, keys.EVENT, KEEP_EVENTS)
+        self._unreadable = collections.unreadable_events(store, clock)
+        self.read = read_event
+
+    def writes_of(self, event_id: str | None, body: bytes) -> Changes:
+        """Return the writes of a new event; their commit conflicts when the event is not new."""
+        if event_id is None:
+            return Changes()
+        return self._events.added(event_id, body)
+
+    async def writes_after(self, conflict: Conflict, event_id: str | None, body: bytes) -> Changes:
+        """Return the writes that are still needed after a commit with `conflict`.
+
+        For an event that is stored they only delete its note, if there is one. Raises `EventIdReused` when another
+        event is stored under the id: the first one stays.
+        """
+        new = self.writes_of(event_id, body)
+        if event_id is None or keys.event(event_id) not in conflict.keys:
+            return new
+        entry = await self._events.get(event_id)
+        if entry is None:
+            return new
+        self._require_same(entry, body)
+        note = await self._unreadable.entry(event_id)
+        return Changes([Delete(note.key)]) if note else Changes()
+
+    async def keep(self, event_id: str | None, body: bytes) -> bool:
+        """Store an event that has no other effect; return whether it was new. Raises `EventIdReused`."""
+        event_writes = self.writes_of(event_id, body)
+        while event_writes.writes:
+            outcome = await commit(self._store, event_writes)
+            if isinstance(outcome, Committed):
+                return bool(event_writes.checks)
+            event_writes = await self.writes_after(outcome, event_id, body)
+        return False
+
+    async def keep_unreadable(self, event: Event | PartialEvent, body: bytes) -> bool:
+        """Store an event that cannot be read, note it, and enqueue one push a day.
+
+        Returns False for one that was read when it came first. Raises `EventIdReused`.
+        """
+        now, name = self._clock.now(), event.id or digest_id(body)
+        note = UnreadableEvent(
+            event_id=name, type=event.type, object_id=event.object_id, fields=event.unread, noted_at=now
+        )
+        noted = self.writes_of(name, body) + Changes([self._unreadable.put(note, name)])
+        draft = _unreadable_draft(note)
+        for drafts in ([draft], []):
+            told = Changes(outbox.enqueue(drafts, now), outbox.unseen(drafts))
+            outcome = await commit(self._store, noted + told)
+            if isinstance(outcome, Committed):
+                log.warning("event cannot be read", event_id=name, fields=event.unread)
+                return True
+            left = await self.writes_after(outcome, name, body)
+            if not left.checks:
+                return bool(left.writes)
+        raise StoreUnavailable("The store is too busy to keep the event; it will come again.")
+
+    async def notify_reused(self, event_id: str) -> None:
+        """Enqueue one push about an event id that came with other contents."""
+        log.warning("event id came with other contents", event_id=event_id)
+        await outbox.tell_once(self._store, self._clock, _reused_draft(event_id))
+
+    async def has(self, event_id: str) -> bool:
+        """Return whether an event was received."""
+        return await self._events.get(event_id) is not None
+
+    async def body(self, event_id: str) -> bytes | None:
+        """Return the body of an event; None where it is not stored, or was erased."""
+        entry = await self._events.get(event_id)
+        return None if entry is None or entry.value == ERASED_EVENT else entry.value
+
+    async def unreadable(self, since: datetime) -> list[UnreadableEvent]:
+        """Return the events since then that could not be read, at most 1,000."""
+        notes = (await gathered(self._unreadable.pages(limit=1000))).values()
+        return [note for note in notes if note.noted_at >= since]
+
+    async def note(self, event_id: str) -> UnreadableEvent | None:
+        """Return the note of an event that could not be read, and was not since."""
+        found = await self._unreadable.find(event_id)
+        return found.record if found else None
+
+    async def resolve(self, event_id: str) -> None:
+        """Delete the note of an unreadable event."""
+        await write(self._store, [Delete(keys.unreadable_event(event_id))])
+
+    def _require_same(self, entry: Entry, body: bytes) -> None:
+        if entry.value not in (body, ERASED_EVENT) and not _same(self.read(entry.value), self.read(body)):
+            raise EventIdReused("This event's id came before with other contents, which stand.")
+
+
+def digest_id(body: bytes) -> str:
+    """Return the name of an event whose own id cannot be read."""
+    return f"sha256-{hashlib.sha256(body).hexdigest()}"
+
+
+def _same(first: Event | PartialEvent, second: Event | PartialEvent) -> bool:
+    """Return whether two bodies under one id are the same event.
+
+    The processor writes one event in more than one way: a fetched one is laid out anew, counts its pending
+    deliveries, and may be of another API version. What decides is compared, as far as both can be read.
+    """
+    pairs = ((first.type, second.type), (first.object_id, second.object_id))
+    if any(one is not None and other is not None and one != other for one, other in pairs):
+        return False
+    if isinstance(first, PartialEvent) or isinstance(second, PartialEvent):
+        return True
+    if first.session is None or second.session is None:
+        return True
+    return first.livemode == second.livemode and _decisive(first.session) == _decisive(second.session)
+
+
+def _decisive(session: CheckoutSession) -> tuple[object, ...]:
+    money = session.payment_status, session.amount_total, session.currency, session.payment_intent
+    return session.id, session.livemode, bought(session), session.email, *money
+
+
+def _unreadable_draft(note: UnreadableEvent) -> outbox.Draft:
+    return outbox.Draft(
+        id=f"unreadable-event-{note.noted_at:%Y%m%d}",
+        channel="push",
+        title="A signed event cannot be read",
+        body=(
+            f"Event {note.event_id} is stored, and nothing follows from it yet. If it tells of a payment, "
+            "reconciliation opens the access as soon as it can read the session. "
+            "`orrery checkout events --failed` lists such events; today's others send no push."
+        ),
+        priority="urgent",
+        tags=("rotating_light",),
+    )
+
+
+def _reused_draft(event_id: str) -> outbox.Draft:
+    return outbox.Draft(
+        id=f"event-reused-{event_id}",
+        channel="push",
+        title="An event id came again with other contents",
+        body=(
+            f"Event {event_id}: the first stands, and the second opened nothing. Both were signed with the secret "
+            "of the webhook. If the processor's dashboard does not explain it, rotate the secret."
+        ),
+        priority="urgent",
+        tags=("rotating_light",),
+    )

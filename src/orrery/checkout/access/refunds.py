@@ -1,0 +1,248 @@
+"""Refunds and disputes of charges of any age: one push each, and listed while the access runs (decision 49).
+
+The processor keeps its events about them for 30 days. After a longer outage, and the first time, Orrery reads the
+charges themselves: they say what was refunded or disputed, without a deadline.
+"""
+
+import functools
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import structlog
+
+from orrery.checkout import collections, keys
+from orrery.checkout.access.lookup import Lookup
+from orrery.checkout.access.notifications import Notifications
+from orrery.checkout.access.rules import bought
+from orrery.checkout.records import AccessRecord, Reversal
+from orrery.errors import ItemUnreadable, ProcessorRefused, RecordUnreadable
+from orrery.ports.clock import Clock
+from orrery.ports.processor import Charge, ChargeEvent, Dispute, ProcessorReads, split_unreadable
+from orrery.ports.store import Conflict, Store
+from orrery.runtime import outbox
+from orrery.runtime.collection import Changes, Walk, commit, gathered
+from orrery.runtime.restored import Restored
+from orrery.syntax.money import money
+
+EVENTS_KEPT = timedelta(days=29)
+"""How long the processor lists events (facts, The vendor: 30 days), less one day to be safe."""
+
+BEFORE_THE_SALE = timedelta(days=2)
+"""A charge is made within a day of its session, and its access is granted after that."""
+
+Revoke = Callable[[str, str], Awaitable[tuple[Changes, list[AccessRecord]]]]
+"""Returns the changes that revoke a session's access for a reason, and the records that end earlier."""
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Discrepancy:
+    """One session whose payment and access do not match, without personal data; `reason` in a few words."""
+
+    session_id: str
+    reason: str
+
+
+@dataclass(slots=True)
+class ReversalReport:
+    """The refunds and disputes of sessions whose access runs, and the objects that could not be read."""
+
+    without_payment: list[Discrepancy] = field(default_factory=list[Discrepancy])
+    partly_refunded: list[Discrepancy] = field(default_factory=list[Discrepancy])
+    unreadable: list[RecordUnreadable | ItemUnreadable] = field(
+        default_factory=list["RecordUnreadable | ItemUnreadable"]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReversalSearch:
+    """How far back to read, and whether to store and notify. `charges`: read charges, not only events."""
+
+    since: datetime
+    charges: bool
+    dry_run: bool
+    restored: Restored | None
+
+    def held(self, at: datetime) -> bool:
+        """Return whether a notification about something at that time may have been sent before a restore."""
+        return self.restored is not None and self.restored.may_have_notified(at)
+
+
+class Refunds:
+    """Reads refunds and disputes from the processor, stores them, and notifies the owner."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        reads: ProcessorReads,
+        lookup: Lookup,
+        notifications: Notifications,
+        revoke: Revoke | None,
+    ) -> None:
+        """`revoke` is set where access ends with a full refund (`checkout.revoke_on_refund`)."""
+        self._store = store
+        self._clock = clock
+        self._reads = reads
+        self._lookup = lookup
+        self._notifications = notifications
+        self._revoke = revoke
+        self._reversals = collections.reversals(store, clock)
+
+    async def update(self, search: ReversalSearch) -> ReversalReport:
+        """Store and report new ones; return all. Raises the processor's and the store's errors."""
+        report, known = ReversalReport(), dict[str, Reversal]()
+        by_payment, report.unreadable = await self._happened(search)
+        for payment, events in by_payment.items():
+            try:
+                known[payment] = await self._learn(payment, events, search)
+            except (RecordUnreadable, ItemUnreadable) as error:
+                report.unreadable.append(error)
+        await self._list(known, report)
+        return report
+
+    async def _happened(
+        self, search: ReversalSearch
+    ) -> tuple[dict[str, list[ChargeEvent]], list[RecordUnreadable | ItemUnreadable]]:
+        """Return the events of each payment, the oldest first; charges, which say less, after all events."""
+        events, unread = split_unreadable([one async for one in self._reads.list_charge_events(search.since)])
+        charges: list[ChargeEvent] = []
+        if search.charges:
+            oldest = await self._oldest_sale(search.since)
+            charges, unread_too = split_unreadable([one async for one in self._charges(oldest)])
+            unread += unread_too
+        by_payment: dict[str, list[ChargeEvent]] = {}
+        for event in (*events[::-1], *charges[::-1]):
+            if payment := event.subject.payment_intent:
+                by_payment.setdefault(payment, []).append(event)
+        return by_payment, [*unread]
+
+    async def _charges(self, since: datetime) -> AsyncIterator[ChargeEvent | ItemUnreadable]:
+        async for charge in self._reads.list_charges(since):
+            if isinstance(charge, ItemUnreadable):
+                yield charge
+            elif charge.amount_refunded or charge.disputed:
+                yield ChargeEvent(charge.created, charge)
+
+    async def _oldest_sale(self, since: datetime) -> datetime:
+        oldest = await gathered(self._lookup.records.indexed(Walk(keys.ACCESS_BY_TIME, 1)))
+        return min([since, *(one.granted_at - BEFORE_THE_SALE for one in oldest.values())])
+
+    async def _learn(self, payment: str, events: Sequence[ChargeEvent], search: ReversalSearch) -> Reversal:
+        """Return the reversal of a payment after these events; store and report it when it is new."""
+        found = await self._reversals.get(payment)
+        before = found.record if found else await self._new(payment, events[0].subject)
+        after = functools.reduce(_after, events, before)
+        if not search.dry_run and (found is None or after != before):
+            noted = self._reversals.changes(payment, found, after)
+            await self._note(before, after, noted, held=search.held(events[-1].created))
+        return after
+
+    async def _new(self, payment: str, subject: Charge | Dispute) -> Reversal:
+        return Reversal(
+            payment_intent=payment,
+            session_id=await self._session_of(payment),
+            charge_id=subject.charge if isinstance(subject, Dispute) else subject.id,
+            currency=subject.currency,
+        )
+
+    async def _session_of(self, payment_intent: str) -> str | None:
+        """Return our session that made a payment, or None when it is none of ours."""
+        try:
+            found = [one async for one in self._reads.list_sessions(payment_intent=payment_intent)]
+        except ProcessorRefused:
+            return None
+        sessions, unread = split_unreadable(found)
+        if unread:
+            raise unread[0]
+        return next((one.id for one in sessions if bought(one)), None)
+
+    async def _note(self, before: Reversal, after: Reversal, changes: Changes, *, held: bool) -> None:
+        drafts = list[outbox.Draft]()
+        if after.session_id:
+            record = await self._lookup.record(after.session_id)
+            runs = record is not None and record.runs_at(self._clock.now())
+            shorter: int | None = None
+            if self._revoke and runs and after.refunded and not before.refunded:
+                reason = f"refunded in full: {after.charge_id}"
+                revocation, shortened = await self._revoke(after.session_id, reason)
+                changes, shorter = changes + revocation, len(shortened)
+            drafts = self._drafts(before, after, after.session_id, runs=runs, shorter=shorter)
+        for _ in range(2):
+            enqueued = Changes(outbox.enqueue(drafts, self._clock.now(), held=held), outbox.unseen(drafts))
+            outcome = await commit(self._store, changes + enqueued)
+            if not isinstance(outcome, Conflict):
+                return
+            # An earlier release notified of refunds without storing them: there is no second push.
+            drafts = [one for one in drafts if outbox.unseen([one])[0].key not in outcome.keys]
+        # It is seen again at the next look.
+        log.info("a refund or dispute changed meanwhile", charge=after.charge_id)
+
+    def _drafts(
+        self, before: Reversal, after: Reversal, session_id: str, *, runs: bool, shorter: int | None
+    ) -> list[outbox.Draft]:
+        drafts: list[outbox.Draft] = []
+        if after.decided and not before.decided:
+            drafts.append(self._notifications.dispute_decided(after, session_id, runs=runs))
+        elif after.dispute and not (before.dispute and before.dispute_id in (None, after.dispute_id)):
+            drafts.append(self._notifications.disputed(after, session_id))
+        if runs and after.refunded and not before.refunded:
+            drafts.append(self._notifications.refunded(after, session_id, shorter))
+        return drafts
+
+    async def _list(self, known: dict[str, Reversal], report: ReversalReport) -> None:
+        """Add the stored reversals to the report, and those that a dry run has found."""
+        everything = await self._reversals.all()
+        report.unreadable += everything.unreadable
+        for reversal in ({one.payment_intent: one for one in everything.values()} | known).values():
+            try:
+                record = await self._lookup.record(reversal.session_id) if reversal.session_id else None
+            except RecordUnreadable as error:
+                report.unreadable.append(error)
+                continue
+            if record and record.runs_at(self._clock.now()):
+                _list_one(record.session_id, reversal, report)
+
+
+def _after(before: Reversal, event: ChargeEvent) -> Reversal:
+    subject = event.subject
+    if isinstance(subject, Dispute):
+        if before.dispute_at and event.created < before.dispute_at:
+            return before
+        if before.decided and before.dispute_id == subject.id:
+            return before
+        return before.change(
+            dispute=subject.status,
+            dispute_id=subject.id,
+            dispute_at=event.created,
+            respond_by=subject.respond_by,
+        )
+    return before.change(
+        charge_id=subject.id,
+        amount=subject.amount,
+        amount_refunded=max(before.amount_refunded, subject.amount_refunded),
+        dispute=before.dispute or ("disputed" if subject.disputed else None),
+    )
+
+
+def _list_one(session_id: str, reversal: Reversal, report: ReversalReport) -> None:
+    if reversal.contested:
+        lost = "the dispute of charge {} was lost" if reversal.decided else "charge {} is disputed"
+        report.without_payment.append(
+            Discrepancy(session_id, lost.format(reversal.charge_id) + _deadline(reversal))
+        )
+    elif reversal.refunded:
+        report.without_payment.append(Discrepancy(session_id, f"charge {reversal.charge_id} was refunded"))
+    elif reversal.amount_refunded and reversal.amount is not None:
+        part, whole = (money(one, reversal.currency) for one in (reversal.amount_refunded, reversal.amount))
+        report.partly_refunded.append(Discrepancy(session_id, f"{part} of {whole} of charge {reversal.charge_id}"))
+
+
+def _deadline(reversal: Reversal) -> str:
+    return (
+        ""
+        if reversal.decided or not reversal.respond_by
+        else f", answer by {reversal.respond_by:%Y-%m-%d %H:%M} UTC"
+    )

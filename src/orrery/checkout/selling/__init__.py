@@ -1,0 +1,1 @@
+"""What is sold: the products, their parameters, and the sessions that sell them."""

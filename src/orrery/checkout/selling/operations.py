@@ -1,0 +1,74 @@
+"""The checkout's operations at the processor, each only after an approval (change rule 4): expiring sessions."""
+
+import secrets
+from typing import Literal
+
+from orrery.approvals.approvals import Approvals, IntentDraft, Operation
+from orrery.checkout import collections
+from orrery.checkout.selling import collections as own_collections
+from orrery.ports.clock import Clock
+from orrery.ports.processor import Processor, ProcessorWrites
+from orrery.ports.store import Store
+from orrery.runtime.operations import Intent
+
+EXPIRE_SESSION = "expire-session"
+"""Expires the one session that is the intent's target."""
+
+EXPIRE_PREFLIGHT_SESSIONS = "expire-preflight-sessions"
+"""A standing approval: expires exactly the sessions recorded under the run that is the intent's target."""
+
+
+class Expiry:
+    """Expires sessions. A session expires once, so a repeat does no harm: the processor refuses it."""
+
+    def __init__(
+        self, store: Store, clock: Clock, processor: Processor, writes: ProcessorWrites, approvals: Approvals
+    ) -> None:
+        self._offers = collections.offers(store, clock)
+        self._own_sessions = own_collections.own_sessions(store, clock)
+        self._processor = processor
+        self._writes = writes
+        self._approvals = approvals
+
+    def operations(self) -> list[Operation]:
+        return [
+            Operation(EXPIRE_SESSION, self.perform, self.happened),
+            Operation(EXPIRE_PREFLIGHT_SESSIONS, self.perform, self.happened, self.covers),
+        ]
+
+    async def propose(self, session_id: str, reason: str, by: Literal["owner", "software"]) -> Intent:
+        """Return the intent to expire one session: the one that waits already, or a new one."""
+        for proposal in await self._approvals.proposals():
+            intent = proposal.intent
+            is_same = (intent.operation, intent.target) == (EXPIRE_SESSION, session_id)
+            if is_same and proposal.progress and proposal.progress.state == "proposed":
+                return intent
+        summary = f"Expire the open session {session_id}"
+        return await self._approvals.propose(IntentDraft(EXPIRE_SESSION, session_id, {}, summary, reason, by=by))
+
+    async def perform(self, intent: Intent, target: str) -> str:
+        """Expire the session; raise the processor's errors."""
+        # A new key for each try: the processor stores a 5xx under its key, and would repeat it to the next try.
+        key = f"orrery-{intent.id}-{secrets.token_hex(8)}"
+        _ = await self._writes.expire_session(target, idempotency_key=key)
+        return "The session is expired."
+
+    async def happened(self, intent: Intent, target: str) -> bool:
+        """Return whether the session is expired."""
+        del intent
+        return (await self._processor.get_session(target)).status == "expired"
+
+    async def covers(self, intent: Intent, target: str) -> bool:
+        """Return whether the session is this run's own."""
+        return await self.is_own(intent.target, target)
+
+    async def is_own(self, run_id: str, session_id: str) -> bool:
+        """Return whether the session was recorded under a preflight's run, and offered to no visitor.
+
+        The record alone proves nothing: anyone who can write the store can invent one. A person who also deletes
+        the offer has broken the visitor's sale, which needs no approval.
+        """
+        if await self._offers.entry(session_id):
+            return False
+        found = await self._own_sessions.find(session_id)
+        return found is not None and found.record.made_by == "preflight" and found.record.run_id == run_id

@@ -1,0 +1,251 @@
+"""`orrery checkout preflight`: nothing is sold before the processor has accepted exactly it (change rule 1).
+
+A run begins with the owner's approval to expire its sessions, for 24 hours, so that none of them is left open.
+"""
+
+import secrets
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from pydantic import JsonValue
+
+from orrery.approvals.approvals import Approvals, IntentDraft, Proposal
+from orrery.checkout import keys
+from orrery.checkout.catalogue import Product
+from orrery.checkout.selling.operations import EXPIRE_PREFLIGHT_SESSIONS
+from orrery.checkout.selling.params import METHODS
+from orrery.checkout.selling.products import ProductState, ProductStatus, Selling
+from orrery.checkout.selling.receipts import Trial, digest_of, stored_form, trial_key
+from orrery.checkout.selling.trials import TrialOutcome, Trials, asked_anew
+from orrery.errors import NotConfigured, OrreryError, ProcessorError
+from orrery.ports.clock import Clock
+from orrery.ports.panels import Panel, Tone, utc_text
+from orrery.ports.processor import ProcessorReads
+from orrery.runtime.operations import Intent
+
+REASON = "The parameters are tried before they are sold, and the test sessions are expired."
+"""The sentence of change rule 1 that the owner reads before signing."""
+
+_NOT_ITS_OWN = "the account's first active price"
+"""Replaces the price in the digest of a product without one, whose price is not known yet."""
+
+_WORDS: dict[ProductState, str] = {
+    "accepted": "accepted",
+    "pending": "newer parameters wait",
+    "never": "never accepted",
+    "no price": "names no price",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTrial:
+    """One product of a run, and the digest of its parameters."""
+
+    product: Product
+    digest: str
+
+
+@dataclass(slots=True)
+class PreflightReport:
+    """The result of a preflight. With `to_sign` it tried nothing: that intent waits for the owner's signature.
+
+    `cleaned` is about sessions that earlier runs left.
+    """
+
+    run_id: str | None = None
+    to_sign: str | None = None
+    outcomes: list[TrialOutcome] = field(default_factory=list[TrialOutcome])
+    cleaned: list[TrialOutcome] = field(default_factory=list[TrialOutcome])
+
+    @property
+    def is_well(self) -> bool:
+        """Return whether everything was tried and accepted, and nothing is left open."""
+        return self.to_sign is None and all(one.is_well for one in [*self.outcomes, *self.cleaned])
+
+
+class Preflight:
+    """Plans runs, asks for the owner's approval, and carries them out."""
+
+    def __init__(
+        self, clock: Clock, reads: ProcessorReads, approvals: Approvals, selling: Selling, trials: Trials
+    ) -> None:
+        self._clock = clock
+        self._reads = reads
+        self._approvals = approvals
+        self._selling = selling
+        self._trials = trials
+
+    async def run(self, products: Sequence[Product]) -> PreflightReport:
+        """Try the products under an approved run, or propose one.
+
+        Raises `NotConfigured` without addresses, products or key, and the store's errors.
+        """
+        if not products:
+            raise NotConfigured("No product is configured.")
+        plans = [self._plan(product) for product in products]
+        triable = [plan for plan in plans if not self._untriable(plan.product)]
+        await self._settle()
+        approved = await self._approved(triable)
+        report = PreflightReport(run_id=approved.target if approved else None)
+        report.cleaned = await self._clean_up(approved, triable)
+        report.outcomes = [
+            TrialOutcome(plan.product.name, "rejected", note=why)
+            for plan in plans
+            if (why := self._untriable(plan.product))
+        ]
+        if approved:
+            report.outcomes += [await self._try(approved, plan) for plan in triable]
+        elif triable:
+            report.to_sign = (await self._proposed(triable)).id
+        return report
+
+    async def pending(self, products: Sequence[Product]) -> list[ProductStatus]:
+        """Return the state of each product from the store alone."""
+        return [await self._selling.status(product) for product in products]
+
+    async def panel(self) -> Panel:
+        """Return the receipts, as a part of the owner's page."""
+        title, columns = "Receipts", ("Product", "Parameters", "Accepted", "Age", "API version")
+        if self._selling.terms is None or not list(self._selling.catalogue):
+            return Panel(title, "Nothing is sold.")
+        statuses = await self._selling.statuses()
+        now = self._clock.now()
+        rows = tuple(_row(status, now) for status in statuses)
+        waiting = sum(status.state != "accepted" for status in statuses)
+        completed = await self._trials.completed()
+        if not waiting:
+            text = f"Accepted by the processor: all of {len(rows)}"
+            return _with_completed(completed, Panel(title, text, "good", "", columns, rows))
+        stopped = any(status.state in {"never", "no price"} for status in statuses)
+        tone: Tone = "bad" if stopped else "attention"
+        headline, todo = f"{waiting} of {len(rows)} wait for a preflight.", "Type `orrery checkout preflight`."
+        if not self._selling.livemode:
+            tone, headline = "plain", f"{headline} In this mode today's parameters are sold all the same."
+        return _with_completed(completed, Panel(title, headline, tone, todo, columns, rows))
+
+    def _plan(self, product: Product) -> PlannedTrial:
+        priced = product if product.price_id else replace(product, price_id=_NOT_ITS_OWN)
+        return PlannedTrial(
+            product, digest_of(self._selling.configured_parameters(priced), self._selling.api_version)
+        )
+
+    def _untriable(self, product: Product) -> str:
+        """Return why a product cannot be tried: some methods depend on the price's currency (spec 1, Limits)."""
+        methods = self._selling.terms.payment_method_types if self._selling.terms else ()
+        further = ", ".join(method for method in methods if method not in METHODS)
+        if product.price_id or not further:
+            return ""
+        return f"It names no price, and {further} can be tried with its own price only."
+
+    async def _settle(self) -> None:
+        """Read the outcomes of the expiries that a killed run had started."""
+        for proposal in await self._runs():
+            if proposal.in_words(self._clock.now()) == "unknown":
+                with suppress(OrreryError):  # the next run reads it again
+                    _ = await self._approvals.settle(proposal.intent.id)
+
+    async def _runs(self) -> list[Proposal]:
+        found = await self._approvals.proposals()
+        return [one for one in found if one.intent.operation == EXPIRE_PREFLIGHT_SESSIONS]
+
+    async def _approved(self, plans: Sequence[PlannedTrial]) -> Intent | None:
+        """Return the newest run in force that is for exactly today's parameters and is not finished."""
+        for proposal in await self._runs():
+            intent = proposal.intent
+            if not self._is_for(intent, plans) or not await self._approvals.is_in_force(intent.id):
+                continue
+            trials = [await self._trials.of(intent.target, plan.product.key) for plan in plans]
+            if not all(trial and trial.state in {"expired", "completed", "left open"} for trial in trials):
+                return intent
+        return None
+
+    async def _proposed(self, plans: Sequence[PlannedTrial]) -> Intent:
+        """Return the run that waits for a signature, or propose one."""
+        body = self._body(plans)
+        for proposal in await self._runs():
+            if proposal.in_words(self._clock.now()) == "waiting" and proposal.intent.body == body:
+                return proposal.intent
+        tried = plans[0].product.name if len(plans) == 1 else f"{len(plans)} products"
+        summary = f"Expire the test sessions of one preflight of {tried}"
+        run_id = f"run-{secrets.token_hex(6)}"
+        return await self._approvals.propose(IntentDraft(EXPIRE_PREFLIGHT_SESSIONS, run_id, body, summary, REASON))
+
+    def _body(self, plans: Sequence[PlannedTrial]) -> dict[str, JsonValue]:
+        products: dict[str, JsonValue] = {plan.product.name: plan.digest for plan in plans}
+        return {"api_version": self._selling.api_version, "products": products}
+
+    def _is_for(self, intent: Intent, plans: Sequence[PlannedTrial]) -> bool:
+        named = intent.body.get("products")
+        digests = named if isinstance(named, dict) else {}
+        return all(digests.get(plan.product.name) == plan.digest for plan in plans)
+
+    async def _clean_up(self, approved: Intent | None, plans: Sequence[PlannedTrial]) -> list[TrialOutcome]:
+        current = {keys.trial_id(approved.target, plan.product.key) for plan in plans} if approved else set[str]()
+        left = [one for one in await self._trials.unfinished() if one.id not in current]
+        return [await self._trials.clean_up(one) for one in left]
+
+    async def _try(self, approved: Intent, plan: PlannedTrial) -> TrialOutcome:
+        trial = await self._trials.of(approved.target, plan.product.key)
+        if trial is None:
+            try:
+                trial = await self._new_trial(approved, plan)
+            except ProcessorError as error:  # the others' outcomes must not be lost with it
+                return TrialOutcome(plan.product.name, "unanswered", note=f"No price to try it with: {error}")
+        elif trial.state in {"rejected", "gone"}:
+            trial = asked_anew(trial)
+        if trial is None:
+            return TrialOutcome(
+                plan.product.name, "rejected", note="The account has no active price to try it with."
+            )
+        return await self._trials.carry_out(trial)
+
+    async def _new_trial(self, approved: Intent, plan: PlannedTrial) -> Trial | None:
+        product = plan.product
+        if product.price_id is None:
+            price = await self._reads.first_active_price()
+            if price is None:
+                return None
+            product = replace(product, price_id=price.id)
+        return Trial(
+            run_id=approved.target,
+            deployment=approved.deployment,
+            intent_id=approved.id,
+            vendor_slug=product.vendor_slug,
+            cert_code=product.cert_code,
+            digest=plan.digest,
+            parameters=stored_form(self._selling.configured_parameters(product)),
+            api_version=self._selling.api_version,
+            stand_in=plan.product.price_id is None,
+            idempotency_key=trial_key(approved.target, product.key, 1),
+            asked_at=self._clock.now(),
+        )
+
+
+def _row(status: ProductStatus, now: datetime) -> tuple[str, ...]:
+    receipt = status.receipt
+    acceptance = (
+        (utc_text(receipt.accepted_at), _age(receipt.accepted_at, now), receipt.api_version)
+        if receipt
+        else ("",) * 3
+    )
+    return (status.product.name, _WORDS[status.state], *acceptance)
+
+
+def _with_completed(trials: Sequence[Trial], panel: Panel) -> Panel:
+    """Return the panel with completed test sessions: whether they were refunded is not known."""
+    if not trials:
+        return panel
+    text = f"Completed test sessions: {', '.join(trial.session_id or '' for trial in trials)}."
+    todo = "Where money moved, refund it by hand at the processor's dashboard, unless you have."
+    tone: Tone = "bad" if panel.tone == "bad" else "attention"
+    return replace(panel, tone=tone, todo=f"{text} {todo} {panel.todo}".rstrip())
+
+
+def _age(then: datetime, now: datetime) -> str:
+    passed = now - then
+    for size, unit in ((timedelta(days=1), "d"), (timedelta(hours=1), "h")):
+        if passed >= size:
+            return f"{passed // size} {unit}"
+    return f"{passed // timedelta(minutes=1)} min"

@@ -1,0 +1,132 @@
+"""The products on sale, and their parameters (change rule 1).
+
+In live mode a product is sold with the parameters of its last receipt: a changed setting does not reach a visitor
+before the processor has accepted it. In test and sandbox mode today's parameters are sold.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from orrery.checkout import keys
+from orrery.checkout.catalogue import Catalogue, Product, ProductKey
+from orrery.checkout.errors import NotPreflighted
+from orrery.checkout.selling import collections
+from orrery.checkout.selling.params import SessionTerms, session_parameters
+from orrery.checkout.selling.receipts import (
+    ParameterChange,
+    Receipt,
+    changes,
+    digest_of,
+    parameters_of,
+    price_of,
+)
+from orrery.errors import NotConfigured, NotFound
+from orrery.ports.clock import Clock
+from orrery.ports.processor import Parameters
+from orrery.ports.store import Store
+
+ProductState = Literal["accepted", "pending", "never", "no price"]
+"""The settings' parameters are accepted, wait for a new preflight, never had one, or have no price."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentOffer:
+    """The parameters that a visitor gets now; `digest` is over the parameters and their API version.
+
+    `since` is the time of their acceptance; None where the settings' parameters are sold without one.
+    """
+
+    product: Product
+    parameters: Parameters
+    api_version: str
+    price_id: str
+    digest: str
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProductStatus:
+    """One product with its last receipt, and how the settings' parameters differ from it."""
+
+    product: Product
+    state: ProductState
+    receipt: Receipt | None
+    changes: tuple[ParameterChange, ...] = ()
+
+
+class Selling:
+    """Chooses a product's parameters, from its receipt or from the settings."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        catalogue: Catalogue,
+        terms: SessionTerms | None,
+        *,
+        api_version: str,
+        livemode: bool,
+        deployment: str,
+    ) -> None:
+        """`deployment` identifies this mode and this processor, as in an intent."""
+        self._receipts = collections.receipts(store, clock)
+        self._deployment = deployment
+        self.catalogue = catalogue
+        self.terms = terms
+        self.api_version = api_version
+        self.livemode = livemode
+
+    async def current_offer(self, key: ProductKey) -> CurrentOffer:
+        """Return the parameters for a new visitor.
+
+        Raises `NotFound` (not in the catalogue, whatever receipts there are), `NotConfigured` (no addresses, no
+        price, a mistake in the product) and `NotPreflighted`.
+        """
+        product = self.catalogue.find(key)
+        if product is None:
+            raise NotFound("There is no such product.")
+        if why := self.catalogue.refused.get(product.name):
+            raise NotConfigured(f"{product.name} is not sold: {why}")
+        today = self.configured_parameters(product)
+        if not self.livemode:
+            return _current_offer(product, today, self.api_version, None)
+        receipt = await self.receipt(product)
+        if receipt is None:
+            raise NotPreflighted("The processor has not accepted this product's parameters yet.")
+        return _current_offer(product, parameters_of(receipt), receipt.api_version, receipt.accepted_at)
+
+    def configured_parameters(self, product: Product) -> Parameters:
+        """Return the parameters of the settings; raise `NotConfigured` without addresses or a price."""
+        if self.terms is None:
+            raise NotConfigured("The checkout has no success_url and cancel_url.")
+        return session_parameters(product, self.terms)
+
+    async def receipt(self, product: Product) -> Receipt | None:
+        """Return the product's last receipt, if it can be read, and is unaltered and of this product here."""
+        found = await self._receipts.find(keys.product_id(product.key))
+        if found is None or not found.record.is_unaltered:
+            return None
+        receipt = found.record
+        here = (product.vendor_slug, product.cert_code, self._deployment)
+        return receipt if (receipt.vendor_slug, receipt.cert_code, receipt.deployment) == here else None
+
+    async def status(self, product: Product) -> ProductStatus:
+        receipt = await self.receipt(product)
+        if product.price_id is None:
+            return ProductStatus(product, "no price", receipt)
+        today = self.configured_parameters(product)
+        if receipt and receipt.digest == digest_of(today, self.api_version):
+            return ProductStatus(product, "accepted", receipt)
+        differing = tuple(changes(receipt, today, self.api_version))
+        return ProductStatus(product, "pending" if receipt else "never", receipt, differing)
+
+    async def statuses(self) -> list[ProductStatus]:
+        return [await self.status(product) for product in self.catalogue]
+
+
+def _current_offer(
+    product: Product, parameters: Parameters, api_version: str, since: datetime | None
+) -> CurrentOffer:
+    digest = digest_of(parameters, api_version)
+    return CurrentOffer(product, parameters, api_version, price_of(parameters), digest, since)

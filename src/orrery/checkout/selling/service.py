@@ -1,0 +1,205 @@
+"""The checkout operation (spec 1, What the service does 1; decisions 2 to 8)."""
+
+import asyncio
+import hashlib
+import json
+import secrets
+from dataclasses import dataclass
+
+import structlog
+
+from orrery.checkout import collections
+from orrery.checkout.catalogue import ProductKey
+from orrery.checkout.errors import KeyReused
+from orrery.checkout.records import Attempt, Offer
+from orrery.checkout.selling import collections as own_collections
+from orrery.checkout.selling.creation_health import CreationHealth
+from orrery.checkout.selling.new_session import payment_page
+from orrery.checkout.selling.products import CurrentOffer, Selling
+from orrery.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
+from orrery.ports.clock import Clock
+from orrery.ports.processor import CheckoutSession, Processor
+from orrery.ports.store import Conflict, Store, Write
+from orrery.runtime.collection import commit, write
+from orrery.runtime.tasks import Tasks
+
+TRIES = 2
+"""How often one request asks the processor for a session (issue: at most 2 tries and 10 s in all)."""
+
+DEADLINE = 10.0
+"""Seconds that all tries of one request may take."""
+
+PAUSE = 0.2
+"""Seconds between a 409 or 429 and the next try."""
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Purchase:
+    """One visitor's request. `client_address` is kept with the offer for 30 days (decision 8)."""
+
+    product: ProductKey
+    client_address: str
+    idempotency_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedSession:
+    """The new session, with the address of its payment page."""
+
+    id: str
+    url: str
+
+
+class Checkout:
+    """Creates hosted payment sessions."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        processor: Processor,
+        selling: Selling,
+        health: CreationHealth,
+        tasks: Tasks,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._processor = processor
+        self._selling = selling
+        self._health = health
+        self._tasks = tasks
+        self._offers = collections.offers(store, clock)
+        self._attempts = own_collections.attempts(store, clock)
+        self._under_way: dict[tuple[str, ProductKey], asyncio.Task[CreatedSession]] = {}
+
+    async def create(self, purchase: Purchase) -> CreatedSession:
+        """Return a new session for `purchase`, or the same one for the same idempotency key.
+
+        Raises `NotFound` (unknown product), `KeyReused`, `NotConfigured`, `NotPreflighted`, `ProcessorRefused`,
+        `ProcessorUnreachable` and the store's errors.
+        """
+        if purchase.idempotency_key is None:
+            return await self._create(purchase, None)
+        # The second of two clicks waits for the first one's session: the processor would answer it 409 meanwhile.
+        key = _scope(purchase)
+        same = (key, purchase.product)
+        if same not in self._under_way:
+            task = self._under_way[same] = self._tasks.start(self._create(purchase, key))
+            task.add_done_callback(lambda _: self._under_way.pop(same))
+        return await asyncio.shield(self._under_way[same])
+
+    async def _create(self, purchase: Purchase, key: str | None) -> CreatedSession:
+        offered = await self._selling.current_offer(purchase.product)
+        attempt = _fresh_attempt(offered)
+        if key is not None:
+            attempt = await self._attempt(key, attempt)
+        if attempt.session_id and attempt.url:
+            return CreatedSession(attempt.session_id, attempt.url)
+        return await self._new_session(offered, purchase, attempt, key)
+
+    async def _attempt(self, key: str, new: Attempt) -> Attempt:
+        if not isinstance(await commit(self._store, self._attempts.changes(key, None, new)), Conflict):
+            return new
+        found = await self._attempts.get(key)
+        known = found.record if found else new
+        if (known.cert_code, known.vendor_slug) != (new.cert_code, new.vendor_slug):
+            raise KeyReused("This Idempotency-Key was used for another product.")
+        if known.session_id is None and known.parameters_digest != new.parameters_digest:
+            # The product was changed between two clicks: under the old key the processor would refuse it.
+            await write(self._store, [self._attempts.put(new, key)])
+            return new
+        return known
+
+    async def _new_session(
+        self, offered: CurrentOffer, purchase: Purchase, attempt: Attempt, key: str | None
+    ) -> CreatedSession:
+        session, url = await self._created(offered, attempt, key)
+        writes = self._offer(session, offered, purchase)
+        if key:
+            done = attempt.change(session_id=session.id, url=url)
+            writes.append(self._attempts.put(done, key))
+        await write(self._store, writes)
+        log.info("session created", session=session.id, product=offered.product.name)
+        return CreatedSession(session.id, url)
+
+    async def _created(
+        self, offered: CurrentOffer, attempt: Attempt, key: str | None
+    ) -> tuple[CheckoutSession, str]:
+        """Return a session and its address, having noted whether the processor gave one."""
+        try:
+            session = await self._ask(offered, attempt, key)
+            url = payment_page(session, livemode=self._selling.livemode)
+        except ProcessorError as error:
+            await self._health.failed(offered.product.name, error)
+            raise
+        self._health.succeeded(offered.product.name)
+        return session, url
+
+    async def _ask(self, offered: CurrentOffer, attempt: Attempt, key: str | None) -> CheckoutSession:
+        end = self._clock.monotonic() + DEADLINE
+        processor_key = attempt.processor_key
+        for tries_left in reversed(range(TRIES)):
+            remaining = end - self._clock.monotonic()
+            try:
+                return await self._processor.create_session(
+                    offered.parameters,
+                    idempotency_key=processor_key,
+                    deadline=remaining / (tries_left + 1),
+                    api_version=offered.api_version,
+                )
+            except ProcessorRefused as error:
+                log.warning(
+                    "processor refused", status=error.status, kind=error.kind, code=error.code, param=error.param
+                )
+                raise
+            except ProcessorUnreachable as error:
+                log.warning("processor unreachable", status=error.status, tries_left=tries_left, why=str(error))
+                if not error.same_key:
+                    processor_key = await self._renew(attempt, key)
+                if not tries_left:
+                    raise
+                await self._clock.sleep(PAUSE if error.status else 0)
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    async def _renew(self, attempt: Attempt, key: str | None) -> str:
+        # The processor stores a 5xx under its key and would replay it, also to the visitor's next click.
+        fresh = _fresh_key()
+        if key:
+            renewed = attempt.change(processor_key=fresh)
+            await write(self._store, [self._attempts.put(renewed, key)])
+        return fresh
+
+    def _offer(self, session: CheckoutSession, offered: CurrentOffer, purchase: Purchase) -> list[Write]:
+        now, product = self._clock.now(), offered.product
+        offer = Offer(
+            session_id=session.id,
+            product_type=product.key.product_type,
+            cert_code=product.cert_code,
+            vendor_slug=product.vendor_slug,
+            price_id=offered.price_id,
+            amount_total=session.amount_total,
+            currency=session.currency,
+            client_address=purchase.client_address,
+            created_at=now,
+        )
+        return self._offers.writes(offer, session.id)
+
+
+def _scope(purchase: Purchase) -> str:
+    scope = [purchase.product.product_type, purchase.client_address, purchase.idempotency_key]
+    return hashlib.sha256(json.dumps(scope).encode()).hexdigest()
+
+
+def _fresh_attempt(offered: CurrentOffer) -> Attempt:
+    return Attempt(
+        cert_code=offered.product.cert_code,
+        vendor_slug=offered.product.vendor_slug,
+        parameters_digest=offered.digest,
+        processor_key=_fresh_key(),
+    )
+
+
+def _fresh_key() -> str:
+    return f"orrery-{secrets.token_hex(16)}"

@@ -1,0 +1,367 @@
+"""One product's trial at the processor, which may be killed anywhere and is continued from its stored state.
+
+    asked ──▶ open ──▶ expired       and the receipt is stored
+      │         ├──▶ completed       the same; somebody paid first, and the owner has to refund
+      │         └──▶ left open       the same; expiring the session waits for the owner's approval
+      └──▶ rejected                  no receipt
+
+The idempotency key is written before the request: a repeated request with it gets the same session.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+
+import structlog
+
+from orrery.approvals.approvals import Approvals
+from orrery.checkout import keys
+from orrery.checkout.catalogue import ProductKey
+from orrery.checkout.selling import collections as own_collections
+from orrery.checkout.selling.operations import Expiry
+from orrery.checkout.selling.receipts import (
+    KEEP_TRIALS,
+    OwnSession,
+    Receipt,
+    Trial,
+    TrialState,
+    parameters_of,
+    trial_key,
+)
+from orrery.errors import (
+    Invalid,
+    NotConfigured,
+    ProcessorError,
+    ProcessorRefused,
+    ProcessorUnreachable,
+    RecordUnreadable,
+)
+from orrery.ports.clock import Clock
+from orrery.ports.processor import CheckoutSession, Processor
+from orrery.ports.store import Delete, Put, Store, Write
+from orrery.runtime import outbox
+from orrery.runtime.collection import Walk, write
+from orrery.syntax.lines import one_line
+from orrery.syntax.reason import LONGEST_REASON
+
+DEADLINE = 10.0
+"""Seconds that one request may take."""
+
+TRIES = 2
+
+PAUSE = 0.5
+"""Seconds between two tries."""
+
+LONGEST_TRIAL = timedelta(minutes=5)
+"""How long after its request a trial is over or was interrupted."""
+
+LIFE_OF_A_SESSION = timedelta(hours=25)
+"""After this an open session has expired by itself: the processor gives it 24 hours, and clocks differ."""
+
+TrialResult = Literal[
+    "accepted",
+    "tried",
+    "rejected",
+    "unanswered",
+    "unsettled",
+    "completed",
+    "left open",
+    "cleaned up",
+    "unreadable",
+]
+
+_UNREADABLE = "What an earlier run did about it cannot be read; a session that it left expires by itself in a day."
+
+_NOT_ITS_OWN = "Its record was altered: its session is not the run's own. Nothing was expired; run it again."
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class TrialOutcome:
+    """The result of one product in a run.
+
+    accepted: the receipt is stored. tried: accepted with another's price, no receipt. unanswered: ask again.
+    unsettled: accepted, but whether its session is expired is not known yet. completed: accepted, but a person
+    completed the session, so that the owner may have to refund it. left open: accepted, its session is open and
+    `intent_id` waits for approval. cleaned up: a session of an earlier run is closed. unreadable: the trial of an
+    earlier run cannot be read.
+    """
+
+    product: str
+    result: TrialResult
+    session_id: str | None = None
+    note: str = ""
+    intent_id: str | None = None
+
+    @property
+    def is_well(self) -> bool:
+        """Return whether nothing is left to be done about it."""
+        return self.result in {"accepted", "tried", "cleaned up"}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTrial:
+    """A trial, by its id, that needs attention; `trial` is None when it cannot be read."""
+
+    id: str
+    trial: Trial | None
+
+    @property
+    def name(self) -> str:
+        """Return the product's name."""
+        return "/".join(self.id.split(":")[-2:])
+
+
+class Trials:
+    """Sends parameters, stores each state, expires sessions under the run's approval, and stores receipts."""
+
+    def __init__(
+        self, store: Store, clock: Clock, processor: Processor, approvals: Approvals, expiry: Expiry
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._processor = processor
+        self._approvals = approvals
+        self._expiry = expiry
+        self._trials = own_collections.trials(store, clock)
+        self._receipts = own_collections.receipts(store, clock)
+        self._own_sessions = own_collections.own_sessions(store, clock)
+
+    async def of(self, run_id: str, product: ProductKey) -> Trial | None:
+        """Return the trial of a product in a run; an unreadable one is started again."""
+        found = await self._trials.find(keys.trial_id(run_id, product))
+        return found.record if found else None
+
+    async def interrupted(self) -> list[OpenTrial]:
+        """Return the unfinished trials that no process can still be running."""
+        latest = self._clock.now() - LONGEST_TRIAL
+        return [one for one in await self.unfinished() if one.trial is None or one.trial.asked_at <= latest]
+
+    async def unfinished(self) -> list[OpenTrial]:
+        """Return every trial that may have left its session open."""
+        return [one for one in await self._open_trials() if one.trial is None or one.trial.is_unfinished]
+
+    async def completed(self) -> list[Trial]:
+        """Return the trials of this deployment, of the last 30 days, whose session was completed."""
+        trials = [one.trial for one in await self._open_trials() if one.trial and one.trial.state == "completed"]
+        return [trial for trial in trials if trial.deployment == self._approvals.deployment]
+
+    async def _open_trials(self) -> list[OpenTrial]:
+        found: list[OpenTrial] = []
+        async for entries in Walk(keys.TRIAL_LEFT).over(self._store, self._clock):
+            for index in entries:
+                trial_id = index.key.removeprefix(keys.TRIAL_LEFT)
+                if await self._trials.entry(trial_id):
+                    trial = await self._trials.find(trial_id)
+                    found.append(OpenTrial(trial_id, trial.record if trial else None))
+        return found
+
+    async def carry_out(self, trial: Trial) -> TrialOutcome:
+        """Continue a trial from its state to its end; the receipt is stored as soon as there is an acceptance."""
+        if not trial.is_unfinished:
+            return _outcome(trial)
+        trial, outcome = await self._with_session(trial)
+        if outcome:
+            return outcome
+        trial, outcome = await self._closed(trial)
+        receipt = [] if trial.stand_in else [self._receipt(trial)]
+        await self._keep(trial, [*receipt, *self._pushes(trial)])
+        log.info("preflight", product=_name(trial), state=trial.state, session=trial.session_id)
+        return outcome
+
+    async def clean_up(self, left: OpenTrial) -> TrialOutcome:
+        """Expire the session that an earlier run may have left open, without storing a receipt."""
+        trial = left.trial
+        if trial is None:
+            await write(self._store, [Delete(f"{keys.TRIAL_LEFT}{left.id}")])
+            return TrialOutcome(left.name, "unreadable", note=_UNREADABLE)
+        if gone := self._why_gone(trial):
+            await self._keep(_after(trial, "gone", gone))
+            return TrialOutcome(_name(trial), "cleaned up", note=gone)
+        trial, outcome = await self._with_session(trial)
+        if outcome:
+            return outcome
+        trial, outcome = await self._closed(trial)
+        await self._keep(trial, self._pushes(trial))
+        if trial.state != "expired":
+            return outcome
+        return TrialOutcome(
+            _name(trial), "cleaned up", trial.session_id, "A session of an earlier run is expired."
+        )
+
+    def _why_gone(self, trial: Trial) -> str:
+        if trial.deployment != self._approvals.deployment:
+            return "It was tried in another mode or at another processor, where its session expires by itself."
+        if trial.state == "asked" and self._clock.now() - trial.asked_at >= LIFE_OF_A_SESSION:
+            return "Its session would have expired by itself."
+        return ""
+
+    async def _with_session(self, trial: Trial) -> tuple[Trial, TrialOutcome | None]:
+        """Return the trial with its session, or with the outcome that there is none of its own."""
+        if trial.state != "open":
+            return await self._with_new_session(trial)
+        if await self._expiry.is_own(trial.run_id, trial.session_id or ""):
+            return trial, None
+        trial = _after(trial, "gone", _NOT_ITS_OWN)
+        await self._keep(trial)
+        return trial, TrialOutcome(_name(trial), "unreadable", note=_NOT_ITS_OWN)
+
+    async def _with_new_session(self, trial: Trial) -> tuple[Trial, TrialOutcome | None]:
+        trial = trial.change(asked_at=self._clock.now())
+        await self._keep(trial)
+        try:
+            trial, session = await self._ask(trial)
+        except ProcessorRefused as error:
+            named = f" ({error.param})" if error.param else ""
+            trial = _after(trial, "rejected", f"{error}{named}")
+            await self._keep(trial)
+            return trial, _outcome(trial)
+        except ProcessorUnreachable as error:
+            return trial, TrialOutcome(_name(trial), "unanswered", note=f"{error} Run it again.")
+        trial = trial.change(state="open", session_id=session.id)
+        await self._keep(trial, [self._own(trial, session.id)])
+        return trial, None
+
+    async def _ask(self, trial: Trial) -> tuple[Trial, CheckoutSession]:
+        for tries_left in reversed(range(TRIES)):
+            try:
+                return trial, await self._processor.create_session(
+                    parameters_of(trial),
+                    # Reckoned, not read: under a key that was put into the record another's session may lie.
+                    idempotency_key=trial_key(trial.run_id, trial.product, trial.attempt),
+                    deadline=DEADLINE,
+                    api_version=trial.api_version,
+                )
+            except ProcessorUnreachable as error:
+                if not error.same_key:
+                    # The processor stores a 5xx under its key, and would give it again.
+                    trial = asked_anew(trial)
+                    await self._keep(trial)
+                if not tries_left:
+                    raise
+                await self._clock.sleep(PAUSE)
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    async def _closed(self, trial: Trial) -> tuple[Trial, TrialOutcome]:
+        """Expire the trial's session under its run's approval; what fails is read, and queued for the owner."""
+        session_id = trial.session_id or ""
+        try:
+            note = await self._approvals.use(trial.intent_id, session_id)
+        except (ProcessorError, Invalid, NotConfigured, RecordUnreadable) as error:
+            return await self._not_expired(trial, session_id, error)
+        trial = _after(trial, "expired", note)
+        return trial, _outcome(trial)
+
+    async def _not_expired(
+        self,
+        trial: Trial,
+        session_id: str,
+        error: ProcessorError | Invalid | NotConfigured | RecordUnreadable,
+    ) -> tuple[Trial, TrialOutcome]:
+        with suppress(ProcessorError, NotConfigured):
+            session = await self._processor.get_session(session_id)
+            if session.status == "expired":
+                trial = _after(trial, "expired", "Reading shows that it is expired.")
+                return trial, _outcome(trial)
+            if session.status == "complete":
+                trial = _after(trial, "completed", _completed(session))
+                return trial, _outcome(trial)
+        if type(error) is Invalid:  # it may still be under way: no refusal of the approval, and no lost intent
+            return trial, TrialOutcome(_name(trial), "unsettled", session_id, f"{error} Then run it again.")
+        intent = await self._expiry.propose(session_id, _reason(error), "software")
+        trial = _after(trial, "left open", str(error)).change(expiry_intent_id=intent.id)
+        return trial, _outcome(trial)
+
+    async def _keep(self, trial: Trial, more: Sequence[Write] = ()) -> None:
+        kept = self._trials.put(trial, keys.trial_id(trial.run_id, trial.product))
+        left = keys.trial_left(trial.run_id, trial.product)
+        index = Put(left, b"", KEEP_TRIALS) if trial.needs_attention else Delete(left)
+        await write(self._store, [kept, index, *more])
+
+    def _pushes(self, trial: Trial) -> list[Write]:
+        pushes = [_completed_push(trial)] if trial.state == "completed" else []
+        return outbox.enqueue(pushes, self._clock.now())
+
+    def _own(self, trial: Trial, session_id: str) -> Put:
+        own = OwnSession(
+            session_id=session_id, made_by="preflight", run_id=trial.run_id, made_at=self._clock.now()
+        )
+        return self._own_sessions.put(own, session_id)
+
+    def _receipt(self, trial: Trial) -> Put:
+        receipt = Receipt(
+            vendor_slug=trial.vendor_slug,
+            cert_code=trial.cert_code,
+            digest=trial.digest,
+            parameters=trial.parameters,
+            api_version=trial.api_version,
+            run_id=trial.run_id,
+            deployment=trial.deployment,
+            session_id=trial.session_id or "",
+            accepted_at=self._clock.now(),
+        )
+        return self._receipts.put(receipt, keys.product_id(trial.product))
+
+
+def asked_anew(trial: Trial) -> Trial:
+    """Return the trial with a key that was not used yet."""
+    attempt = trial.attempt + 1
+    key = trial_key(trial.run_id, trial.product, attempt)
+    return trial.change(state="asked", attempt=attempt, idempotency_key=key, note="")
+
+
+def _after(trial: Trial, state: TrialState, note: str) -> Trial:
+    return trial.change(state=state, note=note)
+
+
+def _outcome(trial: Trial) -> TrialOutcome:
+    """Return the result of a finished trial."""
+    match trial.state:
+        case "rejected":
+            return TrialOutcome(_name(trial), "rejected", note=trial.note)
+        case "completed":
+            return TrialOutcome(_name(trial), "completed", trial.session_id, trial.note)
+        case "left open":
+            return TrialOutcome(_name(trial), "left open", trial.session_id, trial.note, trial.expiry_intent_id)
+        case _:
+            return TrialOutcome(
+                _name(trial), "tried" if trial.stand_in else "accepted", trial.session_id, trial.note
+            )
+
+
+def _completed(session: CheckoutSession) -> str:
+    """Return the push about a completed test session."""
+    if session.payment_status == "no_payment_required":
+        return f"Somebody completed it before it could be expired; there was nothing to pay. {_access(session)}"
+    paid = session.payment_status == "paid"
+    done = "Somebody paid it" if paid else "Somebody completed it, and its payment is under way,"
+    todo = "refund it by hand at the processor's dashboard."
+    money = todo if session.livemode else "it is not of live mode, so no money moves."
+    return f"{done} before it could be expired: {money} {_access(session)}"
+
+
+def _access(session: CheckoutSession) -> str:
+    return f"It may open access: see `orrery access show {session.id}`."
+
+
+def _completed_push(trial: Trial) -> outbox.Draft:
+    return outbox.Draft(
+        id=f"preflight-completed-{trial.session_id}",
+        channel="push",
+        title="A test session was completed",
+        body=f"Session {trial.session_id} of a preflight of {_name(trial)}. {trial.note}",
+        priority="urgent",
+        tags=("warning",),
+    )
+
+
+def _reason(error: Exception) -> str:
+    """Return why the owner is asked: one line, whatever the processor's sentence holds."""
+    return one_line(f"A preflight could not expire its session: {error}", LONGEST_REASON)
+
+
+def _name(trial: Trial) -> str:
+    return f"{trial.vendor_slug}/{trial.cert_code}"

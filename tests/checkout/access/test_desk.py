@@ -1,0 +1,313 @@
+"""The owner's changes to access records, each with its reason (issue item 6)."""
+
+import json
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+import pytest
+
+from orrery.adapters.memory import MemoryStore
+from orrery.checkout.access.desk import Grant, checked_email
+from orrery.checkout.access.rules import one_year_after
+from orrery.errors import Invalid, NotFound, StoreUnavailable
+from orrery.ports.store import Put
+from tests.support.checkout import BUYER, OTHER, PRODUCT, Shop, ids, session_json
+from tests.support.clock import START, ManualClock
+from tests.support.unreliable_store import UnreliableStore
+
+pytestmark = pytest.mark.anyio
+
+GRANT = Grant(BUYER, PRODUCT.key, "owner")
+NEW = "new@example.org"
+
+
+async def sold(*session_ids: str, over: Shop | None = None) -> Shop:
+    """Return a shop that sold these sessions to one buyer, one after the other, an hour apart."""
+    shop = over or Shop()
+    await shop.offered(*session_ids)
+    for session_id in session_ids:
+        await shop.receive(f"evt_{session_id}", session_json(session_id))
+        shop.clock.advance(3600)
+    return shop
+
+
+async def test_the_newest_first() -> None:
+    """Records are listed by the time of granting, newest first, as many as asked for."""
+    names = [f"cs_{number}" for number in range(5)]
+    shop = await sold(*reversed(names))
+    assert [one.session_id for one in (await shop.desk.newest(3)).whole()] == names[:3]
+    assert [one.session_id for one in (await shop.desk.newest(99)).whole()] == names
+    assert [one.session_id for one in (await shop.desk.newest(0)).whole()] == []
+
+
+async def test_more_than_a_page() -> None:
+    """A list longer than a page of the store is whole."""
+    shop = await sold(*(f"cs_{number:03}" for number in range(130)))
+    found = [one.session_id for one in (await shop.desk.newest(120)).whole()]
+    assert found == [f"cs_{number:03}" for number in range(129, 9, -1)]
+
+
+async def test_found_by_session_or_address() -> None:
+    """A record is found by its session, or by its buyer's address however it is written."""
+    shop = await sold("cs_1", "cs_2")
+    assert [one.session_id for one in (await shop.desk.find("cs_2")).whole()] == ["cs_2"]
+    assert [one.session_id for one in (await shop.desk.find(f" {BUYER.upper()}")).whole()] == ["cs_1", "cs_2"]
+
+
+@pytest.mark.parametrize("nobody", ["cs_9", "nobody@example.org", ""])
+async def test_found_nowhere(nobody: str) -> None:
+    """Who is not there is said to be not there."""
+    with pytest.raises(NotFound):
+        await (await sold("cs_1")).desk.find(nobody)
+
+
+async def test_resending() -> None:
+    """The buyer's mail is enqueued once more, under an id of its own."""
+    shop = await sold("cs_1")
+    await shop.desk.resend("cs_1", "lost in spam")
+    mails = [row for row in await shop.told() if row.channel == "email"]
+    assert len({row.id for row in mails}) == 2
+    assert mails[0].body == mails[1].body
+    assert mails[0].to == BUYER
+
+
+async def test_resending_to_nobody() -> None:
+    """A record without an address has nobody to write to."""
+    shop = Shop()
+    await shop.offered("cs_1")
+    await shop.receive("evt_1", session_json(customer_details=None))
+    with pytest.raises(Invalid, match="no e-mail address"):
+        await shop.desk.resend("cs_1", "asked")
+
+
+async def test_revoking() -> None:
+    """Access ends at the moment of revoking, for the session and for the buyer."""
+    shop = await sold("cs_1")
+    assert (await shop.lookup.check_email(BUYER, "cissp")).granted
+    await shop.desk.revoke("cs_1", "refunded")
+    assert not (await shop.lookup.check_email(BUYER, "cissp")).granted
+    assert not (await shop.lookup.check_session("cs_1", "cissp")).granted
+    state = await shop.session_states.of("cs_1")
+    assert (state.state, state.expires_at) == ("ended", shop.clock.now())
+
+
+async def test_revoking_twice() -> None:
+    """What is revoked cannot be revoked again."""
+    shop = await sold("cs_1")
+    await shop.desk.revoke("cs_1", "refunded")
+    with pytest.raises(Invalid, match="already"):
+        await shop.desk.revoke("cs_1", "refunded")
+
+
+async def test_a_revoked_year_is_not_extended() -> None:
+    """Who buys again after his only access was revoked gets a year from now, not from the revoked end."""
+    shop = await sold("cs_1")
+    await shop.desk.revoke("cs_1", "refunded")
+    await sold("cs_2", over=shop)
+    assert (await shop.access("cs_2")).expires_at == one_year_after(START + timedelta(hours=1))
+
+
+async def test_revoking_one_of_two() -> None:
+    """When one of two years is revoked, a further purchase extends the one that is left."""
+    shop = await sold("cs_1", "cs_2")
+    await shop.desk.revoke("cs_2", "refunded")
+    await sold("cs_3", over=shop)
+    assert (await shop.access("cs_3")).expires_at == START.replace(year=2028)
+
+
+async def test_a_revoked_purchase_lengthens_no_other() -> None:
+    """Of three years bought in a row the first is refunded and revoked: the others are one and two years long."""
+    shop = await sold("cs_1", "cs_2", "cs_3")
+    second = START + timedelta(hours=1)
+    changed = await shop.desk.revoke("cs_1", "refunded")
+    assert [one.session_id for one in changed] == ["cs_2", "cs_3"]
+    ends = [(await shop.access(name)).expires_at for name in ("cs_2", "cs_3")]
+    assert ends == [one_year_after(second), one_year_after(one_year_after(second))]
+    assert (await shop.lookup.check_email(BUYER, "cissp")).expires_at == ends[-1]
+    await sold("cs_4", over=shop)
+    assert (await shop.access("cs_4")).expires_at == one_year_after(ends[-1])
+
+
+async def test_revoking_leaves_other_buyers_and_products_alone() -> None:
+    """What another buyer has, or the same one of another product, or by an import, ends when it did."""
+    shop = await sold("cs_1", "cs_2")
+    await shop.desk.change_email("cs_2", NEW, "a gift to a friend")
+    await shop.desk.grant(Grant(BUYER, OTHER.key, "owner"), "another product")
+    await shop.desk.grant(Grant(BUYER, PRODUCT.key, "import", START.replace(year=2028), "order_7"), "moving in")
+    before = [await shop.access(name) for name in ("cs_2", "order_7")]
+    assert await shop.desk.revoke("cs_1", "refunded") == []
+    assert [await shop.access(name) for name in ("cs_2", "order_7")] == before
+
+
+async def test_changing_the_address() -> None:
+    """Access follows the record to its new address, and leaves the old one."""
+    shop = await sold("cs_1")
+    changed = await shop.desk.change_email("cs_1", f" {NEW.upper()} ", "a new mailbox")
+    assert changed.email == NEW
+    assert (await shop.lookup.check_email(NEW, "cissp")).granted
+    assert not (await shop.lookup.check_email(BUYER, "cissp")).granted
+    assert (await shop.access()).email == NEW
+
+
+async def test_the_ends_follow_the_address() -> None:
+    """After a change of address each buyer's further purchase extends what he has himself."""
+    shop = await sold("cs_1", "cs_2")
+    await shop.desk.change_email("cs_2", NEW, "a gift to a friend")
+    await shop.offered("cs_3", "cs_4")
+    await shop.receive("evt_3", session_json("cs_3"))
+    await shop.receive("evt_4", session_json("cs_4", customer_details={"email": NEW}))
+    assert (await shop.access("cs_3")).expires_at == START.replace(year=2028)
+    assert (await shop.access("cs_4")).expires_at == START.replace(year=2029)
+
+
+async def test_the_same_address_is_no_change() -> None:
+    """An address that the record has already is refused."""
+    shop = await sold("cs_1")
+    with pytest.raises(Invalid, match="already"):
+        await shop.desk.change_email("cs_1", BUYER.upper(), "a mistake")
+
+
+@pytest.mark.parametrize("address", ["", "ann", "ann@example.org, bob@example.org"])
+def test_what_is_no_address(address: str) -> None:
+    """What cannot be an address is refused."""
+    with pytest.raises(Invalid, match="not an e-mail address"):
+        checked_email(address)
+
+
+async def test_free_access() -> None:
+    """The owner opens a year of access without a payment, and the buyer is written to."""
+    shop = Shop()
+    record = await shop.desk.grant(GRANT, "a prize")
+    assert (record.expires_at, record.granted_by, record.amount_total) == (START.replace(year=2027), "owner", None)
+    assert (await shop.lookup.check_email(BUYER, "cissp")).granted
+    assert ids(await shop.told()) == [f"buyer-{record.session_id}"]
+
+
+async def test_free_access_while_access_runs() -> None:
+    """Free access extends access that runs, as a purchase does, and not access that has ended."""
+    shop = Shop()
+    await shop.desk.grant(GRANT, "a prize")
+    assert (await shop.desk.grant(GRANT, "another")).expires_at == START.replace(year=2028)
+    shop.clock.advance(timedelta(days=3 * 365).total_seconds())
+    assert (await shop.desk.grant(GRANT, "a third")).expires_at == shop.clock.now().replace(year=2030)
+
+
+async def test_an_import() -> None:
+    """Access that was sold elsewhere is brought along with its own end, and nobody is written to."""
+    shop, end = Shop(), START + timedelta(days=5)
+    imported = await shop.desk.grant(Grant(BUYER, PRODUCT.key, "import", end), "moving in")
+    assert (await shop.access(imported.session_id)).expires_at == end
+    assert await shop.told() == []
+
+
+async def test_an_import_twice() -> None:
+    """An import that is there already is refused, and changes nothing."""
+    shop = Shop()
+    grant = Grant(BUYER, PRODUCT.key, "import", START + timedelta(days=5))
+    await shop.desk.grant(grant, "moving in")
+    before = await shop.entries()
+    with pytest.raises(Invalid, match="already"):
+        await shop.desk.grant(grant, "moving in")
+    assert await shop.entries() == before
+
+
+@pytest.mark.parametrize("ago", [timedelta(0), timedelta(days=1)])
+async def test_access_that_would_have_ended(ago: timedelta) -> None:
+    """Access that ends now or ended before is not granted."""
+    shop = Shop()
+    with pytest.raises(Invalid, match="ended"):
+        await shop.desk.grant(Grant(BUYER, PRODUCT.key, "import", START - ago), "late")
+    assert await shop.entries() == []
+
+
+async def test_a_purchase_extends_free_access() -> None:
+    """A buyer with free access gets the purchased year after its end."""
+    shop = Shop()
+    await shop.desk.grant(GRANT, "a prize")
+    await sold("cs_1", over=shop)
+    assert (await shop.access()).expires_at == START.replace(year=2028)
+
+
+async def test_short_free_access_shortens_nothing() -> None:
+    """Free access that ends sooner than running access leaves the end from which a purchase extends."""
+    shop = await sold("cs_1")
+    await shop.desk.grant(Grant(BUYER, PRODUCT.key, "owner", START + timedelta(days=3)), "a prize")
+    await sold("cs_2", over=shop)
+    assert (await shop.access("cs_2")).expires_at == START.replace(year=2028)
+
+
+Change = Callable[[Shop, str], Awaitable[object]]
+CHANGES: dict[str, Change] = {
+    "resend": lambda shop, reason: shop.desk.resend("cs_1", reason),
+    "revoke": lambda shop, reason: shop.desk.revoke("cs_1", reason),
+    "change-email": lambda shop, reason: shop.desk.change_email("cs_1", NEW, reason),
+    "grant": lambda shop, reason: shop.desk.grant(GRANT, reason),
+    "import": lambda shop, reason: shop.desk.grant(Grant(BUYER, PRODUCT.key, "import"), reason),
+}
+
+
+@pytest.mark.parametrize("action", CHANGES)
+async def test_every_change_is_in_the_journal(action: str) -> None:
+    """Each change is logged with its time, action, session and reason, and without an address."""
+    shop = await sold("cs_1")
+    await CHANGES[action](shop, "because")
+    (entry,) = (await shop.desk.journal(10)).whole()
+    assert (entry.at, entry.action, entry.reason) == (shop.clock.now(), action, "because")
+    (stored,) = await shop.entries("journal:")
+    assert b"@" not in stored.value
+
+
+@pytest.mark.parametrize("action", CHANGES)
+@pytest.mark.parametrize("reason", ["", " ", "\n\t"])
+async def test_no_change_without_a_reason(action: str, reason: str) -> None:
+    """Without a reason nothing is written."""
+    shop = await sold("cs_1")
+    before = await shop.entries()
+    with pytest.raises(Invalid, match="reason"):
+        await CHANGES[action](shop, reason)
+    assert await shop.entries() == before
+
+
+@pytest.mark.parametrize("action", ["resend", "revoke", "change-email"])
+async def test_an_unknown_session(action: str) -> None:
+    """A record that is not there cannot be changed, and nothing is written."""
+    shop = Shop()
+    with pytest.raises(NotFound):
+        await CHANGES[action](shop, "because")
+    assert await shop.entries() == []
+
+
+@pytest.mark.parametrize("action", ["resend", "revoke", "change-email"])
+async def test_a_record_that_changed_meanwhile(action: str) -> None:
+    """When the record changes between reading and writing, nothing is written."""
+    clock = ManualClock()
+    store = UnreliableStore(MemoryStore(clock))
+    shop = await sold("cs_1", over=Shop(clock, store))
+    entry = await store.inside.get("access:cs_1")
+    assert entry is not None
+    before = [one for one in await shop.entries() if one.key != entry.key]
+
+    async def touch() -> None:
+        await store.inside.commit([Put(entry.key, entry.value)])
+
+    store.overtaken_by = touch
+    with pytest.raises(StoreUnavailable, match="changed meanwhile"):
+        await CHANGES[action](shop, "because")
+    assert [one for one in await shop.entries() if one.key != entry.key] == before
+
+
+async def test_the_journal_newest_first() -> None:
+    """The journal's newest entries come first, as many as asked for."""
+    shop = await sold("cs_1")
+    for reason in ("one", "two", "three"):
+        shop.clock.advance(1)
+        await shop.desk.resend("cs_1", reason)
+    assert [entry.reason for entry in (await shop.desk.journal(2)).whole()] == ["three", "two"]
+
+
+async def test_the_journal_outlives_reading() -> None:
+    """What the journal holds is plain JSON with a schema version."""
+    shop = await sold("cs_1")
+    await shop.desk.revoke("cs_1", "refunded")
+    (stored,) = await shop.entries("journal:")
+    assert json.loads(stored.value)["v"] == 1

@@ -1,0 +1,217 @@
+"""Webhooks that are refused: counted by reason, one push an outage, and no flood by a stranger (decision 44)."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from orrery.adapters.memory import MemoryStore
+from orrery.checkout import probe
+from orrery.checkout.access.refusals import SEVERAL
+from orrery.errors import Invalid, StoreUnavailable
+from orrery.runtime.outbox import Row
+from tests.support.checkout import SIGNING_SECRET, Shop, event_body, session_json, signed
+from tests.support.clock import START, ManualClock
+from tests.support.events import Post
+from tests.support.unreliable_store import UnreliableStore
+
+pytestmark = pytest.mark.anyio
+
+BODY = event_body("evt_1", session_json(metadata={}))
+OTHER = b"whsec_of_somebody_else"
+HOUR, DAY = timedelta(hours=1).total_seconds(), timedelta(days=1).total_seconds()
+
+
+async def refuse(shop: Shop, header: str = "", times: int = 1) -> None:
+    """Deliver what is refused, with a signature that another secret made now unless one is given."""
+    for _ in range(times):
+        with pytest.raises(Invalid):
+            await shop.webhook.receive(BODY, header or signed(BODY, shop.clock.now(), OTHER))
+
+
+async def accept(shop: Shop) -> None:
+    """Deliver what is accepted."""
+    assert await shop.webhook.receive(BODY, signed(BODY, shop.clock.now())) == "foreign"
+
+
+async def pushes(shop: Shop) -> list[Row]:
+    """Return the pushes about refusals and their end."""
+    return [row for row in await shop.told() if row.id.startswith("webhook-")]
+
+
+async def titles(shop: Shop) -> list[str]:
+    """Return their titles, in order of their ids."""
+    return [row.title for row in await pushes(shop)]
+
+
+def signature(at: datetime, secret: bytes = SIGNING_SECRET) -> str:
+    """Return a header signed at that time."""
+    return signed(BODY, at, secret)
+
+
+async def test_a_wrong_secret_is_one_push() -> None:
+    """Several well-formed signatures in a row that do not match are one push with the likely cause, for days."""
+    shop = Shop()
+    await refuse(shop, times=SEVERAL - 1)
+    assert await pushes(shop) == []
+    for _ in range(5):
+        await refuse(shop, times=50)
+        shop.clock.advance(DAY)
+    (push,) = await pushes(shop)
+    assert push.priority == "high"
+    assert "signing secret" in push.body
+    assert "stranger" in push.body
+
+
+async def test_the_next_good_signature_ends_it() -> None:
+    """Then there is one all-clear, of low priority, and no more of it with each further event."""
+    shop = Shop()
+    await refuse(shop, times=SEVERAL)
+    shop.clock.advance(HOUR)
+    for _ in range(3):
+        await accept(shop)
+    told = [(row.title, row.priority) for row in await pushes(shop)]
+    assert told == [("Webhooks are accepted again", "low"), ("Webhooks are refused", "high")]
+    assert await shop.refusals.open() is None
+
+
+async def test_the_all_clear_comes_after_a_restart() -> None:
+    """A wrong secret is put right by a restart: the next process ends the outage of the one before."""
+    shop = Shop()
+    await refuse(shop, times=SEVERAL)
+    restarted = Shop(shop.clock, shop.store)
+    await accept(restarted)
+    assert [row.title for row in await pushes(restarted)] == [
+        "Webhooks are accepted again",
+        "Webhooks are refused",
+    ]
+
+
+async def test_a_restart_in_an_outage_tells_nothing_twice() -> None:
+    """A process that starts during an outage adds no push."""
+    shop = Shop()
+    await refuse(shop, times=SEVERAL)
+    shop.clock.advance(2 * DAY)
+    await refuse(Shop(shop.clock, shop.store), times=SEVERAL)
+    assert len(await pushes(shop)) == 1
+
+
+async def test_a_few_between_good_ones_are_no_outage() -> None:
+    """What is refused between accepted events is counted, and told to nobody."""
+    shop = Shop()
+    for _ in range(5):
+        await refuse(shop, times=SEVERAL - 1)
+        await accept(shop)
+    assert await pushes(shop) == []
+    assert shop.refusals.counts == {"wrong signature": 10}
+
+
+JUNK = [
+    "garbage",
+    "t=1,v1=00",
+    f"t=now,v1={'0' * 64}",
+    f"v1={'0' * 64}",
+    f"t=1772366400,v0={'0' * 64}",
+    f"t=999999999999,v1={'0' * 64}",
+]
+
+
+@pytest.mark.parametrize("header", JUNK)
+async def test_junk_says_nothing_about_the_secret(header: str) -> None:
+    """A header that is not the processor's is counted, and nothing is stored, however often it comes."""
+    shop = Shop()
+    await refuse(shop, header, 50)
+    assert await shop.entries() == []
+    assert shop.refusals.counts == {"no signature": 50}
+
+
+@pytest.mark.parametrize("seconds", [301, -301, 10**9])
+async def test_an_old_signature_of_a_stranger(seconds: int) -> None:
+    """A time that is far away, signed with another secret, says nothing about ours or about the clock."""
+    shop = Shop()
+    await refuse(shop, signature(START - timedelta(seconds=seconds), OTHER), 50)
+    assert await shop.entries() == []
+    assert shop.refusals.counts == {"old signature": 50}
+
+
+@pytest.mark.parametrize("seconds", [301, -301])
+async def test_a_wrong_clock(seconds: int) -> None:
+    """The right secret at a time that is far away is one push, which names the clock."""
+    shop = Shop()
+    await refuse(shop, signature(START - timedelta(seconds=seconds)), 50)
+    (push,) = await pushes(shop)
+    assert "the clock of this machine" in push.body
+
+
+async def test_a_stranger_who_waits_for_good_events() -> None:
+    """Junk between all good events is one push and one all-clear a day, not one for each."""
+    shop = Shop()
+    for _ in range(20):
+        await refuse(shop, times=SEVERAL)
+        await accept(shop)
+        shop.clock.advance(60)
+    assert len(await pushes(shop)) == 2
+    shop.clock.advance(DAY)
+    for _ in range(20):
+        await refuse(shop, times=SEVERAL)
+        await accept(shop)
+    assert len(await pushes(shop)) == 4
+
+
+async def test_a_flood_writes_once() -> None:
+    """However much of it comes, the store is asked for one commit a day."""
+    store = UnreliableStore(MemoryStore(clock := ManualClock()))
+    shop = Shop(clock, store)
+    await refuse(shop, times=500)
+    assert store.commits == 1
+
+
+async def test_a_store_that_fails_leaves_the_answer_as_it_is() -> None:
+    """A refusal that cannot be told is a refusal, and told by the next one."""
+    store = UnreliableStore(MemoryStore(clock := ManualClock()))
+    shop = Shop(clock, store)
+    store.commit_errors = [StoreUnavailable("full")]
+    await refuse(shop, times=SEVERAL)
+    assert await pushes(shop) == []
+    await refuse(shop)
+    assert len(await pushes(shop)) == 1
+
+
+async def test_a_body_that_is_too_large() -> None:
+    """It is counted; with a header like the processor's it is told once a day, else to nobody."""
+    shop = Shop()
+    await shop.refusals.too_large("garbage")
+    await shop.refusals.too_large(signature(START - timedelta(hours=1), OTHER))
+    assert await shop.entries() == []
+    for _ in range(50):
+        await shop.refusals.too_large(signature(START, OTHER))
+    (push,) = await pushes(shop)
+    assert "1 MiB" in push.body
+    assert shop.refusals.counts == {"too large": 52}
+
+
+async def test_the_doctor_names_the_secret() -> None:
+    """While completed sessions do not arrive, and webhooks are refused, `doctor` says both."""
+    post = Post()
+    post.processor.happened(START)
+    await refuse(post.shop, times=SEVERAL)
+    post.shop.clock.advance(HOUR)
+    found = await post.events.finding()
+    assert found.state == "broken"
+    assert "did not arrive: 1" in found.why
+    assert "refused since 2026-03-01T12:00:00Z: wrong signature" in found.why
+
+
+async def test_a_stranger_does_not_make_the_doctor_worry() -> None:
+    """Where the processor has delivered everything, refused webhooks are not its own."""
+    post = Post()
+    await refuse(post.shop, times=SEVERAL)
+    assert (await post.events.finding()).state == "ok"
+
+
+async def test_the_probe_of_our_own_is_not_counted() -> None:
+    """`orrery secrets check` with a wrong secret is no outage."""
+    shop = Shop()
+    for _ in range(SEVERAL):
+        with pytest.raises(Invalid):
+            await shop.webhook.receive(probe.BODY, probe.signed(OTHER, shop.clock.now()))
+    assert shop.refusals.counts == {}

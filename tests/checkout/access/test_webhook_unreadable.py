@@ -1,0 +1,209 @@
+"""A signed event that cannot be read is kept, told once and taken in later (decision 44)."""
+
+import asyncio
+import hashlib
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from orrery.adapters.memory import MemoryStore
+from orrery.checkout import probe
+from orrery.checkout.access.desk import Grant
+from orrery.checkout.access.raw_events import ERASED_EVENT
+from orrery.errors import Invalid, StoreUnavailable
+from orrery.ports.store import Put
+from orrery.runtime.outbox import Row
+from tests.support.checkout import PRODUCT, Shop, event_body, ids, session_json, signed
+from tests.support.clock import START, ManualClock
+from tests.support.events import Post
+from tests.support.items import gathered
+from tests.support.unreliable_store import UnreliableStore
+
+pytestmark = pytest.mark.anyio
+
+DAY = timedelta(days=1)
+NO_JSON = [b"", b"[]", b"{}", b"null", b"\xff\xfe", b'"evt"', b"[" * 10_000, b"{"]
+ODD = event_body("evt_1", session_json(payment_status="halfway"))
+"""A completed session whose payment status is not one that we know."""
+
+
+async def receive(shop: Shop, body: bytes) -> str:
+    """Deliver a well-signed body."""
+    return await shop.webhook.receive(body, signed(body, shop.clock.now()))
+
+
+async def pushes(shop: Shop) -> list[Row]:
+    """Return the pushes about events."""
+    return [row for row in await shop.told() if row.id.startswith(("unreadable-event", "event-reused"))]
+
+
+@pytest.mark.parametrize("body", NO_JSON)
+async def test_any_signed_body_is_kept(body: bytes) -> None:
+    """A body without a usable id is stored as it came, under its digest, and the owner is told."""
+    shop = Shop()
+    assert await receive(shop, body) == "unreadable"
+    name = f"sha256-{hashlib.sha256(body).hexdigest()}"
+    (event,) = await shop.entries("event:")
+    assert (event.key, event.value) == (f"event:{name}", body)
+    (push,) = await pushes(shop)
+    assert (push.priority, name in push.body) == ("urgent", True)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"payment_status": "halfway"}, {"status": None}, {"amount_total": "49"}, {"metadata": [1]}, {"id": ""}],
+)
+async def test_a_completed_session_that_cannot_be_read(changed: dict[str, Any]) -> None:
+    """It opens nothing, is stored under its id with the names of the fields, and no value of them."""
+    shop = Shop()
+    await shop.offered("cs_1")
+    assert await shop.receive("evt_1", session_json(**changed)) == "unreadable"
+    assert await shop.entries("access:") == []
+    note = await shop.raw_events.note("evt_1")
+    assert note is not None
+    assert note.fields == (f"data.object.{next(iter(changed))}",)
+    assert await shop.raw_events.body("evt_1") == event_body("evt_1", session_json(**changed))
+
+
+async def test_a_completed_event_about_something_else() -> None:
+    """A completed event whose object is no session is kept as one that cannot be read."""
+    shop = Shop()
+    assert await shop.receive("evt_1", {"id": "ch_1", "object": "charge"}) == "unreadable"
+
+
+async def test_a_session_of_an_event_that_asks_for_nothing() -> None:
+    """Of an event that is not acted on, nobody needs to read the session."""
+    shop = Shop()
+    odd = session_json(payment_status="halfway")
+    assert await shop.receive("evt_1", odd, "checkout.session.expired") == "ignored"
+    assert await pushes(shop) == []
+
+
+async def test_many_are_one_push_a_day() -> None:
+    """However many come, there is one push a day; each is kept and listed."""
+    shop = Shop()
+    for number in range(5):
+        assert await shop.receive(f"evt_{number}", session_json(payment_status="halfway")) == "unreadable"
+    assert ids(await pushes(shop)) == ["unreadable-event-20260301"]
+    assert len(await shop.raw_events.unreadable(START)) == 5
+    shop.clock.advance(DAY.total_seconds())
+    await shop.receive("evt_9", session_json(payment_status="halfway"))
+    assert len(await pushes(shop)) == 2
+
+
+async def test_the_same_one_again() -> None:
+    """A repeat is acknowledged and changes nothing."""
+    shop = Shop()
+    await receive(shop, ODD)
+    before = await shop.entries()
+    assert await receive(shop, ODD) == "unreadable"
+    assert await shop.entries() == before
+
+
+async def test_the_same_one_twice_at_once() -> None:
+    """Of two deliveries at the same moment one is kept."""
+    store = UnreliableStore(MemoryStore(clock := ManualClock()))
+    shop = Shop(clock, store)
+    assert await asyncio.gather(*(receive(shop, ODD) for _ in range(8))) == ["unreadable"] * 8
+    assert len(await shop.entries("event:")) == len(await pushes(shop)) == 1
+
+
+async def test_a_store_that_fails() -> None:
+    """When it cannot be stored, the processor hears of it and sends it again."""
+    store = UnreliableStore(MemoryStore(clock := ManualClock()))
+    shop = Shop(clock, store)
+    store.commit_errors = [StoreUnavailable("full")]
+    with pytest.raises(StoreUnavailable):
+        await receive(shop, ODD)
+    assert await shop.entries() == []
+
+
+async def test_a_mended_vendor() -> None:
+    """A replay takes it in once the processor writes it as documented: access is granted, the note is over."""
+    post = Post()
+    await post.shop.offered("cs_1")
+    await receive(post.shop, ODD)
+    post.processor.happened(START)
+    assert (await post.events.replay("evt_1")).result == "granted"
+    assert await post.shop.raw_events.note("evt_1") is None
+    assert await post.shop.raw_events.body("evt_1") == ODD
+    assert (await post.events.replay("evt_1")).result == "already"
+
+
+@pytest.mark.parametrize("at_the_processor", [True, False])
+async def test_a_newer_release(at_the_processor: bool) -> None:  # noqa: FBT001  a parameter of the test
+    """What an older release could not read is taken in from what was kept, whatever the processor has of it."""
+    post = Post()
+    await post.shop.offered("cs_1")
+    await receive(post.shop, ODD)
+    # The release that reads it: here what is kept becomes readable.
+    readable = event_body("evt_1", session_json())
+    await post.shop.store.commit([Put("event:evt_1", readable)])
+    if at_the_processor:
+        post.processor.happened(START)
+        post.processor.bodies["evt_1"] = ODD
+    assert (await post.events.replay("evt_1")).result == "granted"
+    assert await post.shop.raw_events.note("evt_1") is None
+
+
+async def test_one_without_an_id_is_replayed_by_its_digest() -> None:
+    """A newer release that reads it stores it under its id, and the note is over."""
+    post = Post()
+    await post.shop.offered("cs_1")
+    await receive(post.shop, b"{}")
+    (note,) = await post.shop.raw_events.unreadable(START)
+    assert (await post.events.replay(note.event_id)).result == "unreadable"
+    await post.shop.store.commit([Put(f"event:{note.event_id}", event_body("evt_1", session_json()))])
+    assert (await post.events.replay(note.event_id)).result == "granted"
+    assert await post.shop.raw_events.unreadable(START) == []
+
+
+async def test_it_is_listed_and_found_by_the_doctor() -> None:
+    """`events` lists it with the fields; `doctor` counts it until another way has granted its session."""
+    post = Post()
+    await post.shop.offered("cs_1")
+    await receive(post.shop, ODD)
+    await receive(post.shop, b"{}")
+    post.processor.happened(START, pending=0)
+    first, second = await gathered(post.events.list_events(DAY, failed=True))
+    assert (first.id, first.became, first.why) == ("evt_1", "unreadable", "data.object.payment_status")
+    assert (second.became, second.id[:7]) == ("unreadable", "sha256-")
+    found = await post.events.finding()
+    assert (found.state, "cannot be read: 2" in found.why) == ("broken", True)
+    grant = Grant("ann@example.org", PRODUCT.key, "owner", session_id="cs_1")
+    await post.shop.desk.grant(grant, "paid, as the dashboard says")
+    assert "cannot be read: 1" in (await post.events.finding()).why
+
+
+async def test_it_can_be_erased() -> None:
+    """A body that is no JSON is searched for the address of a person like any other, and is not replayed then."""
+    post = Post()
+    await receive(post.shop, b"\xff ann@example.org bought it")
+    (note,) = await post.shop.raw_events.unreadable(START)
+    await post.shop.privacy.erase("ann@example.org", "asked by letter")
+    (event,) = await post.shop.entries("event:")
+    assert event.value == ERASED_EVENT
+    with pytest.raises(Invalid):
+        await post.events.replay(note.event_id)
+
+
+async def test_our_own_probe_is_not_kept() -> None:
+    """What `orrery secrets check` sends is refused, and leaves nothing."""
+    shop = Shop()
+    with pytest.raises(Invalid, match="not an event"):
+        await receive(shop, probe.BODY)
+    assert await shop.entries() == []
+
+
+async def test_a_fetched_copy_is_the_same_event() -> None:
+    """The processor lays an event out anew when it is fetched, and counts deliveries: it is no other event."""
+    shop = Shop()
+    await shop.offered("cs_1")
+    body = event_body("evt_1", session_json())
+    await receive(shop, body)
+    fetched = json.dumps(json.loads(body) | {"pending_webhooks": 3, "api_version": None}, indent=2).encode()
+    assert await shop.webhook.receive_verified(fetched) == "already"
+    assert await pushes(shop) == []
+    assert await shop.raw_events.body("evt_1") == body

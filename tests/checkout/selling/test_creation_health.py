@@ -1,0 +1,277 @@
+"""When failing sessions are an outage, and when it is over."""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cached_property
+
+import pytest
+
+from orrery.adapters.memory import MemoryStore
+from orrery.checkout.keys import CREATION_OUTAGE
+from orrery.checkout.selling.creation_health import CreationHealth
+from orrery.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable, StoreUnavailable
+from orrery.ports.health import Finding
+from orrery.ports.store import Put
+from tests.support.clock import ManualClock
+from tests.support.unreliable_store import UnreliableStore
+
+pytestmark = pytest.mark.anyio
+
+MINUTE = 60
+CISSP, CCSP = "isc2/cissp", "isc2/ccsp"
+REFUSED = ProcessorRefused(
+    "No such price.", status=400, kind="invalid_request_error", param="line_items[0][price]"
+)
+DOWN = ProcessorUnreachable("The processor cannot be reached.", same_key=True)
+
+
+@dataclass
+class Checkouts:
+    """One process that notes how its visitors' requests go; `other` is another over the same store."""
+
+    clock: ManualClock = field(default_factory=ManualClock)
+
+    @cached_property
+    def store(self) -> UnreliableStore:
+        """The store that all processes share."""
+        return UnreliableStore(MemoryStore(self.clock))
+
+    @cached_property
+    def health(self) -> CreationHealth:
+        """The process."""
+        return self.another()
+
+    def another(self) -> CreationHealth:
+        """Return another process, or this one after a restart."""
+        return CreationHealth(self.store, self.clock)
+
+    async def fail(
+        self, count: int = 1, *, every: float = 1, product: str = CISSP, error: ProcessorError = DOWN
+    ) -> None:
+        """Let requests fail, one every so many seconds."""
+        for _ in range(count):
+            await self.health.failed(product, error)
+            self.clock.advance(every)
+
+    async def finding(self, health: CreationHealth | None = None) -> Finding:
+        """Return how creating sessions goes, as another process sees it."""
+        (found,) = await (health or self.another()).local()
+        return found
+
+    async def is_broken(self) -> bool:
+        """Tell whether there is an outage."""
+        return (await self.finding()).state == "broken"
+
+
+async def test_five_failures_in_a_row_are_an_outage() -> None:
+    """Four failures are none, the fifth is one at once, in every process; it makes the service unready."""
+    shop = Checkouts()
+    await shop.fail(4)
+    assert not await shop.is_broken()
+    await shop.fail()
+    found = await shop.finding()
+    assert (found.part, found.state, found.essential) == ("session creation", "broken", True)
+    assert found.why == (
+        "The checkout fails: 5 requests to start a payment failed since 2026-03-01 12:00 UTC, the last at 12:00 "
+        "UTC. All were for isc2/cissp. The processor cannot be reached."
+    )
+
+
+async def test_a_success_ends_a_row() -> None:
+    """Four failures, a success and four failures are no outage, nor are two failures with a success between."""
+    shop = Checkouts()
+    for _ in range(3):
+        await shop.fail(4)
+        shop.health.succeeded(CISSP)
+        shop.clock.advance(4 * MINUTE)
+    assert not await shop.is_broken()
+
+
+@pytest.mark.parametrize(("apart", "broken"), [(3 * MINUTE - 1, False), (3 * MINUTE, True), (8 * 3600, True)])
+async def test_two_failures_apart_are_an_outage(apart: float, broken: bool) -> None:  # noqa: FBT001  pytest passes parameters by position
+    """For few visitors, two failures at least 3 minutes apart with no success between are enough."""
+    shop = Checkouts()
+    await shop.fail(every=apart)
+    await shop.fail()
+    assert await shop.is_broken() == broken
+
+
+async def test_an_outage_ends_after_ten_minutes_without_a_failure() -> None:
+    """Successes do not end it, ten minutes without a failure do; then it is said what was, no more."""
+    shop = Checkouts()
+    await shop.fail(5)
+    shop.health.succeeded(CISSP)
+    shop.clock.advance(10 * MINUTE - 6)
+    assert await shop.is_broken()
+    shop.clock.advance(6)
+    found = await shop.finding()
+    assert (found.state, found.settled) == ("ok", True)
+    assert (
+        found.why
+        == "5 requests to start a payment failed from 2026-03-01 12:00 to 12:00 UTC, and none since then."
+    )
+
+
+async def test_an_outage_lasts_while_requests_fail() -> None:
+    """Failures now and then, whatever succeeds between, are one outage; each counts."""
+    shop = Checkouts()
+    await shop.fail(5)
+    for _ in range(8 * 6):
+        shop.health.succeeded(CISSP)
+        await shop.fail(every=9 * MINUTE)
+        assert await shop.is_broken()
+    assert "53 requests to start a payment failed since 2026-03-01 12:00 UTC" in (await shop.finding()).why
+
+
+async def test_a_second_outage_begins_like_the_first() -> None:
+    """After its end the failures of before count no more: one is none, five are the next outage."""
+    shop = Checkouts()
+    await shop.fail(5)
+    shop.clock.advance(11 * MINUTE)
+    await shop.fail(4)
+    assert not await shop.is_broken()
+    await shop.fail()
+    assert "5 requests to start a payment failed since 2026-03-01 12:11 UTC" in (await shop.finding()).why
+
+
+async def test_one_product_that_nobody_can_buy() -> None:
+    """Failures of one product are an outage though the others sell; the sentence names the product."""
+    shop = Checkouts()
+    for _ in range(5):
+        await shop.fail(error=REFUSED)
+        shop.health.succeeded(CCSP)
+    assert "All were for isc2/cissp." in (await shop.finding()).why
+
+
+async def test_a_product_that_is_seldom_asked_for() -> None:
+    """Two failures of one product 3 minutes apart count, whatever else fails and succeeds between."""
+    shop = Checkouts()
+    await shop.fail(every=3 * MINUTE)
+    shop.health.succeeded(CCSP)
+    await shop.fail(2, product=CCSP)
+    await shop.fail()
+    assert await shop.is_broken()
+
+
+async def test_failures_of_several_products() -> None:
+    """Five in a row are an outage whatever they were for, and then no product is named."""
+    shop = Checkouts()
+    for product in (CISSP, CCSP, CISSP, CCSP, CISSP):
+        await shop.fail(product=product)
+    assert "All were for" not in (await shop.finding()).why
+
+
+async def test_an_outage_that_spreads() -> None:
+    """When another product fails too, the first is named no more."""
+    shop = Checkouts()
+    await shop.fail(5)
+    shop.clock.advance(MINUTE)
+    await shop.fail(product=CCSP)
+    assert "All were for" not in (await shop.finding()).why
+
+
+REASONS: dict[str, tuple[ProcessorError, str, str]] = {
+    "refused": (REFUSED, "The processor refuses the session: No such price. (line_items[0][price])", "preflight"),
+    "key": (ProcessorRefused("The key is wrong.", status=401), "The key is wrong.", "`orrery secrets check`"),
+    "odd": (ProcessorUnreachable("Odd.", same_key=True, status=200), "Odd.", "checkout.api_version"),
+    "5xx": (ProcessorUnreachable("It said 500.", same_key=False, status=500), "It said 500.", "status page"),
+    "network": (DOWN, "The processor cannot be reached.", "network"),
+}
+
+
+@pytest.mark.parametrize("case", REASONS)
+async def test_the_reason_and_what_to_do(case: str) -> None:
+    """The likely cause stands there as the processor or the network gave it, with what to do about it."""
+    error, why, todo = REASONS[case]
+    shop = Checkouts()
+    await shop.fail(5, error=error)
+    found = await shop.finding()
+    assert found.why.endswith(why)
+    assert todo in found.todo
+
+
+async def test_a_long_reason_is_one_short_line() -> None:
+    """What a stranger answers is one line without hidden characters, and cut."""
+    shop = Checkouts()
+    await shop.fail(5, error=ProcessorRefused("a\n\u202e\ud800" * 1000, status=400))
+    found = await shop.finding()
+    assert found.why.isprintable()
+    assert len(found.why) < 700
+
+
+async def test_a_restart_amid_an_outage() -> None:
+    """A process that starts amid an outage goes on with it at its first failure."""
+    shop = Checkouts()
+    await shop.fail(5)
+    shop.clock.advance(9 * MINUTE)
+    shop.health = shop.another()
+    await shop.fail()
+    shop.clock.advance(9 * MINUTE)
+    assert "6 requests to start a payment failed since 2026-03-01 12:00 UTC" in (await shop.finding()).why
+
+
+async def test_two_processes_are_one_outage() -> None:
+    """Failures of two processes are added up, also when both write at once."""
+    shop = Checkouts()
+    other = shop.another()
+    await asyncio.gather(*(one.failed(CISSP, DOWN) for _ in range(5) for one in (shop.health, other)))
+    shop.clock.advance(MINUTE)
+    await asyncio.gather(shop.health.failed(CISSP, DOWN), other.failed(CISSP, DOWN))
+    assert "12 requests" in (await shop.finding()).why
+
+
+async def test_a_flood_of_failures_is_no_flood_of_commits() -> None:
+    """Of a thousand failures at once, and of a thousand in a minute, few are written and all are counted."""
+    shop = Checkouts()
+    await asyncio.gather(*(shop.health.failed(CISSP, DOWN) for _ in range(1000)))
+    assert shop.store.commits == 1
+    await shop.fail(1000, every=0.06)
+    assert shop.store.commits <= 8
+    shop.clock.advance(10)
+    await shop.fail()
+    assert "2001 requests" in (await shop.finding()).why
+
+
+async def test_well_visitors_cost_nothing() -> None:
+    """A success, and a failure that is none yet, write nothing."""
+    shop = Checkouts()
+    shop.health.succeeded(CISSP)
+    await shop.fail(4)
+    assert shop.store.commits == 0
+
+
+async def test_a_store_that_fails_keeps_the_processors_error() -> None:
+    """When the outage cannot be written, the visitor's answer stays the same, and the next failure writes it."""
+    shop = Checkouts()
+    shop.store.commit_errors = [StoreUnavailable("The disk is full.")]
+    await shop.fail(5)
+    assert not await shop.is_broken()
+    await shop.fail()
+    assert "6 requests" in (await shop.finding()).why
+
+
+async def test_a_store_that_fails_is_another_parts_to_tell() -> None:
+    """A store that cannot be read makes no second finding."""
+    shop = Checkouts()
+    shop.store.get_errors = [StoreUnavailable("The disk is full.")]
+    assert await shop.health.local() == []
+
+
+@pytest.mark.parametrize("value", [b"", b"{}", b"null"])
+async def test_a_damaged_record_is_replaced(value: bytes) -> None:
+    """A record that cannot be read is no outage, and hides none."""
+    shop = Checkouts()
+    await shop.store.commit([Put(CREATION_OUTAGE, value)])
+    assert not await shop.is_broken()
+    await shop.fail(5)
+    assert await shop.is_broken()
+
+
+@pytest.mark.parametrize("jump", [timedelta(hours=5), timedelta(days=400)])
+async def test_a_clock_that_was_put_back(jump: timedelta) -> None:
+    """An outage seen by a wrong clock does not last for years."""
+    shop = Checkouts()
+    await shop.fail(5)
+    shop.clock = ManualClock(shop.clock.now() - jump)
+    assert (await shop.finding(CreationHealth(shop.store, shop.clock))).state == "ok"

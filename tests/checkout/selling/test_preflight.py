@@ -1,0 +1,364 @@
+"""Nothing is sold before the processor has accepted exactly it; no test session stays open (change rule 1)."""
+
+from dataclasses import replace
+
+import pytest
+
+from orrery.checkout.selling.params import session_parameters
+from orrery.checkout.selling.receipts import digest_of, parameters_of
+from orrery.errors import (
+    ApprovalRefused,
+    NotConfigured,
+    NotFound,
+    ProcessorRefused,
+    ProcessorUnreachable,
+)
+from orrery.ports.processor import Price
+from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS
+from tests.support.till import Rehearsal
+
+pytestmark = pytest.mark.anyio
+
+LOST = ProcessorUnreachable("No answer within 10.0 s.", same_key=True)
+SERVER = ProcessorUnreachable("The processor answered 500.", same_key=False, status=500)
+REFUSED = ProcessorRefused("The price specified is inactive.", status=400, param="line_items[0][price]")
+BARE = replace(PRODUCT, price_id=None)
+DAY = 24 * 3600
+
+
+async def test_first_the_owners_word() -> None:
+    """Without an approval the processor is asked nothing; an intent waits that names run, products and version."""
+    rehearsal = Rehearsal()
+    report = await rehearsal.run()
+    assert (report.is_well, report.outcomes, rehearsal.till.asked) == (False, [], [])
+    intent = (await rehearsal.approvals.proposal(report.to_sign or "")).intent
+    assert intent.operation == "expire-preflight-sessions"
+    assert intent.target.startswith("run-")
+    assert intent.body == {
+        "api_version": API_VERSION,
+        "products": {
+            product.name: digest_of(session_parameters(product, TERMS), API_VERSION)
+            for product in (PRODUCT, OTHER)
+        },
+    }
+
+
+async def test_the_same_intent_again() -> None:
+    """Asked again before the owner has signed, the same intent waits; other parameters are another one."""
+    rehearsal = Rehearsal()
+    first = (await rehearsal.run()).to_sign
+    assert (await rehearsal.run()).to_sign == first
+    dearer = rehearsal.again(products=(replace(PRODUCT, price_id="price_dearer"),))
+    assert (await dearer.run()).to_sign not in (None, first)
+
+
+async def test_a_run() -> None:
+    """Each product's exact parameters are accepted, each session is expired, each receipt is kept."""
+    rehearsal = Rehearsal()
+    report = await rehearsal.preflighted()
+    assert report.is_well
+    assert [(one.product, one.result) for one in report.outcomes] == [
+        ("isc2/cissp", "accepted"),
+        ("isc2/ccsp", "accepted"),
+    ]
+    assert rehearsal.till.asked == [(session_parameters(one, TERMS), API_VERSION) for one in (PRODUCT, OTHER)]
+    assert rehearsal.till.open() == []
+    receipt = await rehearsal.receipt()
+    assert receipt is not None
+    assert parameters_of(receipt) == session_parameters(PRODUCT, TERMS)
+    assert (receipt.api_version, receipt.run_id, receipt.session_id) == (API_VERSION, report.run_id, "cs_1")
+    assert receipt.digest == digest_of(session_parameters(PRODUCT, TERMS), API_VERSION)
+    assert [step for step in await rehearsal.logged() if step[1]] == [
+        (kind, session) for session in ("cs_1", "cs_2") for kind in ("started", "done")
+    ]
+
+
+async def test_only_one_product() -> None:
+    """What is named is tried, and nothing else; a name that is no product is refused."""
+    rehearsal = Rehearsal()
+    report = await rehearsal.preflighted("isc2/ccsp")
+    assert [one.product for one in report.outcomes] == ["isc2/ccsp"]
+    assert await rehearsal.receipt() is None
+    for name in ("isc2/ccs", "ccsp", "isc2/ccsp/", ""):
+        with pytest.raises(NotFound):
+            await rehearsal.run(name)
+
+
+async def test_a_finished_run_is_over() -> None:
+    """After a run that came to its end, the next one wants a word of its own."""
+    rehearsal = Rehearsal()
+    report = await rehearsal.preflighted()
+    again = await rehearsal.run()
+    assert again.to_sign is not None
+    assert again.run_id != report.run_id
+    assert len(rehearsal.till.sessions) == 2
+
+
+async def test_an_approval_for_other_parameters() -> None:
+    """What was approved for yesterday's parameters does not count for today's."""
+    rehearsal = Rehearsal()
+    await rehearsal.sign((await rehearsal.run()).to_sign)
+    changed = rehearsal.again(products=(replace(PRODUCT, trust_copy="Another year of {CERT}."), OTHER))
+    assert (await changed.run()).to_sign is not None
+    other_version = rehearsal.again(api_version="2026-09-30.endive")
+    assert (await other_version.run()).to_sign is not None
+    assert rehearsal.till.asked == []
+
+
+async def test_an_approval_is_good_for_a_day() -> None:
+    """A run that begins later than 24 hours after the signature wants another."""
+    rehearsal = Rehearsal()
+    await rehearsal.sign((await rehearsal.run()).to_sign)
+    rehearsal.clock.advance(DAY + 1)
+    assert (await rehearsal.run()).to_sign is not None
+    assert rehearsal.till.asked == []
+
+
+async def test_a_withdrawn_approval() -> None:
+    """A run whose approval was withdrawn does not begin."""
+    rehearsal = Rehearsal()
+    intent_id = (await rehearsal.run()).to_sign
+    await rehearsal.sign(intent_id)
+    await rehearsal.approvals.withdraw(intent_id or "")
+    assert (await rehearsal.run()).to_sign not in (None, intent_id)
+    assert rehearsal.till.asked == []
+
+
+async def test_only_what_the_run_has_recorded() -> None:
+    """The approval expires no other session, be it a visitor's or another run's."""
+    rehearsal = Rehearsal()
+    report = await rehearsal.preflighted("isc2/ccsp")
+    second = await rehearsal.run("isc2/cissp")
+    await rehearsal.sign(second.to_sign)
+    visitor = await rehearsal.till.create_session(
+        session_parameters(PRODUCT, TERMS), idempotency_key="a click", deadline=1
+    )
+    for session_id in (visitor.id, report.outcomes[0].session_id or ""):
+        with pytest.raises(ApprovalRefused, match="does not cover"):
+            await rehearsal.approvals.use(second.to_sign or "", session_id)
+    assert rehearsal.till.open() == [visitor.id]
+
+
+async def test_rejected() -> None:
+    """The processor's sentence and parameter are told, no receipt is kept, and the others are tried."""
+    rehearsal = Rehearsal()
+    rehearsal.till.refusals["price_cissp"] = REFUSED
+    report = await rehearsal.preflighted()
+    assert not report.is_well
+    rejected, accepted = report.outcomes
+    assert (rejected.result, rejected.note) == (
+        "rejected",
+        "The price specified is inactive. (line_items[0][price])",
+    )
+    assert accepted.result == "accepted"
+    assert await rehearsal.receipt(PRODUCT) is None
+    assert await rehearsal.receipt(OTHER) is not None
+    assert rehearsal.till.open() == []
+
+
+async def test_rejected_and_mended() -> None:
+    """What was mended at the processor is tried again under the same approval; what was accepted is not."""
+    rehearsal = Rehearsal()
+    rehearsal.till.refusals["price_cissp"] = REFUSED
+    await rehearsal.preflighted()
+    rehearsal.till.refusals.clear()
+    assert (await rehearsal.run()).is_well
+    assert await rehearsal.receipt() is not None
+    assert len(rehearsal.till.sessions) == 2
+
+
+async def test_a_rejection_takes_nothing_away() -> None:
+    """A product that was accepted before keeps its last receipt when newer parameters are rejected."""
+    rehearsal = Rehearsal()
+    await rehearsal.preflighted()
+    kept = await rehearsal.receipt()
+    dearer = rehearsal.again(products=(replace(PRODUCT, price_id="price_dearer"),))
+    dearer.till.refusals["price_dearer"] = REFUSED
+    assert not (await dearer.preflighted()).is_well
+    assert await dearer.receipt() == kept
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_a_lost_answer_of_creation(when: str) -> None:
+    """Asked again under the same key, the same session is found."""
+    rehearsal = Rehearsal()
+    getattr(rehearsal.till, when)["create"] = [LOST]
+    await rehearsal.sign((await rehearsal.run()).to_sign)
+    assert (await rehearsal.run()).is_well
+    assert len(rehearsal.till.sessions) == 2
+    assert rehearsal.till.open() == []
+
+
+async def test_after_a_server_error() -> None:
+    """A 5xx, which the processor would replay, is asked again under another key, which is kept."""
+    rehearsal = Rehearsal(products=(PRODUCT,))
+    rehearsal.till.before["create"] = [SERVER]
+    assert (await rehearsal.preflighted()).is_well
+    (trial,) = await rehearsal.stored_trials()
+    assert (trial.attempt, trial.idempotency_key in rehearsal.till.keys) == (2, True)
+
+
+async def test_no_answer_at_all() -> None:
+    """A product that got no answer is said to be, the next is tried, and the same run goes on where it stands."""
+    rehearsal = Rehearsal()
+    rehearsal.till.after["create"] = [LOST, LOST]
+    report = await rehearsal.preflighted()
+    assert [one.result for one in report.outcomes] == ["unanswered", "accepted"]
+    assert rehearsal.till.open() == ["cs_1"]
+    assert [(one.state, one.session_id) for one in await rehearsal.stored_trials()] == [
+        ("expired", "cs_2"),
+        ("asked", None),
+    ]
+    again = await rehearsal.run()
+    assert (again.is_well, again.run_id, rehearsal.till.open()) == (True, report.run_id, [])
+    assert len(rehearsal.till.sessions) == 2
+
+
+async def test_a_lost_answer_of_expiry() -> None:
+    """Reading shows that it happened: nothing is left to do, and the log says so."""
+    rehearsal = Rehearsal(products=(PRODUCT,))
+    rehearsal.till.after["expire"] = [LOST]
+    assert (await rehearsal.preflighted()).is_well
+    assert [kind for kind, target in await rehearsal.logged() if target] == ["started", "happened"]
+
+
+FAILURES = [
+    LOST,
+    SERVER,
+    ProcessorUnreachable("The processor answered 409.", same_key=True, status=409),
+    ProcessorRefused("It cannot be expired.", status=400),
+    ProcessorRefused("The key may not.", status=403),
+    NotConfigured("The processor has no API key."),
+]
+
+
+@pytest.mark.parametrize("error", FAILURES, ids=str)
+async def test_an_expiry_that_failed(error: Exception) -> None:
+    """The session that is still open is named and queued for the owner, who is told; the receipt is kept."""
+    rehearsal = Rehearsal(products=(PRODUCT,))
+    rehearsal.till.before["expire"] = [error]
+    report = await rehearsal.preflighted()
+    (outcome,) = report.outcomes
+    assert (report.is_well, outcome.result, outcome.session_id) == (False, "left open", "cs_1")
+    assert await rehearsal.receipt() is not None
+    intent = (await rehearsal.approvals.proposal(outcome.intent_id or "")).intent
+    assert (intent.operation, intent.target, intent.proposed_by) == ("expire-session", "cs_1", "software")
+    assert f"queued-{intent.id}" in [row.id for row in await rehearsal.told()]
+    await rehearsal.sign(intent.id)
+    assert rehearsal.till.open() == []
+
+
+@pytest.mark.parametrize("said", ["One line.\nAnother \x1b[31m.", "long " * 200])
+async def test_whatever_the_processor_says(said: str) -> None:
+    """A processor's sentence of several lines, or a very long one, keeps no orphan from being queued."""
+    rehearsal = Rehearsal(products=(PRODUCT,))
+    rehearsal.till.before["expire"] = [ProcessorRefused(said, status=403)]
+    (outcome,) = (await rehearsal.preflighted()).outcomes
+    assert outcome.result == "left open"
+    intent = (await rehearsal.approvals.proposal(outcome.intent_id or "")).intent
+    assert intent.reason.startswith(f"A preflight could not expire its session: {said[:5].strip()}")
+
+
+async def test_neither_expired_nor_read() -> None:
+    """What can be neither expired nor read is taken for open."""
+    rehearsal = Rehearsal(products=(PRODUCT,))
+    await rehearsal.sign((await rehearsal.run()).to_sign)
+    rehearsal.till.before = {"expire": [LOST], "read": [LOST, LOST]}
+    (outcome,) = (await rehearsal.run()).outcomes
+    assert (outcome.result, outcome.intent_id is None) == ("left open", False)
+
+
+async def test_without_a_price() -> None:
+    """A product without a price is tried with the account's first active price, and gets no receipt."""
+    rehearsal = Rehearsal(products=(BARE,))
+    rehearsal.till.active_price = Price("price_first", active=True, amount=1, currency="usd", product=None)
+    report = await rehearsal.preflighted()
+    assert (report.is_well, [one.result for one in report.outcomes]) == (True, ["tried"])
+    ((parameters, _),) = rehearsal.till.asked
+    assert parameters == session_parameters(replace(BARE, price_id="price_first"), TERMS)
+    assert await rehearsal.receipt() is None
+    assert rehearsal.till.open() == []
+
+
+@pytest.mark.parametrize("error", [LOST, ProcessorRefused("The API key may not do this.", status=403)])
+async def test_no_answer_about_a_price(error: Exception) -> None:
+    """Where no price can be asked for, what became of the other products is told all the same."""
+    rehearsal = Rehearsal(products=(OTHER, BARE))
+    rehearsal.till.before["price"] = [error]
+    report = await rehearsal.preflighted()
+    assert [one.result for one in report.outcomes] == ["accepted", "unanswered"]
+    assert str(error) in report.outcomes[1].note
+
+
+async def test_without_any_price() -> None:
+    """Without a price at the account there is nothing to try such a product with."""
+    rehearsal = Rehearsal(products=(BARE,))
+    report = await rehearsal.preflighted()
+    assert (report.is_well, report.outcomes[0].result, rehearsal.till.asked) == (False, "rejected", [])
+
+
+async def test_further_methods_want_the_real_price() -> None:
+    """Methods beyond card and link depend on the price's currency: they are tried with the product's own only."""
+    terms = replace(TERMS, payment_method_types=("card", "link", "ideal"))
+    rehearsal = Rehearsal(products=(BARE, OTHER), terms=terms)
+    rehearsal.till.active_price = Price("price_first", active=True, amount=1, currency="usd", product=None)
+    report = await rehearsal.preflighted()
+    assert [(one.product, one.result) for one in report.outcomes] == [
+        ("isc2/cissp", "rejected"),
+        ("isc2/ccsp", "accepted"),
+    ]
+    assert "ideal" in report.outcomes[0].note
+
+
+async def test_nothing_to_try() -> None:
+    """Without products or addresses there is no preflight."""
+    for rehearsal in (Rehearsal(products=()), Rehearsal(terms=None)):
+        with pytest.raises(NotConfigured):
+            await rehearsal.run()
+        assert await rehearsal.memory.scan("") == []
+
+
+async def test_what_waits() -> None:
+    """Today's parameters are compared with the receipt, name by name, and nobody is asked."""
+    rehearsal = Rehearsal()
+    await rehearsal.preflighted("isc2/cissp")
+    changed = rehearsal.again(
+        products=(replace(PRODUCT, trust_copy="Newer: {CERT}."), OTHER, replace(BARE, cert_code="x"))
+    )
+    asked = len(rehearsal.till.asked)
+    pending, never, bare = await changed.preflight.pending(list(changed.selling.catalogue))
+    assert [one.state for one in (pending, never, bare)] == ["pending", "never", "no price"]
+    (change,) = pending.changes
+    assert (change.name, change.becomes) == ("custom_text[submit][message]", "Newer: CISSP.")
+    assert change.was == PRODUCT.submit_message
+    assert ("line_items[0][price]", None, "price_ccsp") in [
+        (one.name, one.was, one.becomes) for one in never.changes
+    ]
+    assert len(rehearsal.till.asked) == asked
+
+
+async def test_a_newer_version_waits() -> None:
+    """Another API version alone wants a preflight, too."""
+    rehearsal = Rehearsal(products=(PRODUCT,))
+    await rehearsal.preflighted()
+    newer = rehearsal.again(api_version="2026-09-30.endive")
+    (status,) = await newer.preflight.pending(list(newer.selling.catalogue))
+    assert [(one.name, one.was, one.becomes) for one in status.changes] == [
+        ("api_version", API_VERSION, "2026-09-30.endive")
+    ]
+
+
+async def test_the_panel() -> None:
+    """The owner's page shows each product's receipt with its age, and what waits."""
+    rehearsal = Rehearsal()
+    assert (await rehearsal.preflight.panel()).tone == "bad"
+    await rehearsal.preflighted()
+    rehearsal.clock.advance(3 * DAY)
+    panel = await rehearsal.preflight.panel()
+    assert panel.tone == "good"
+    assert panel.rows[0] == ("isc2/cissp", "accepted", "2026-03-01T12:00:00Z", "3 d", API_VERSION)
+    changed = rehearsal.again(products=(replace(PRODUCT, trust_copy="Newer."), OTHER))
+    panel = await changed.preflight.panel()
+    assert (panel.tone, panel.headline) == ("attention", "1 of 2 wait for a preflight.")
+    assert (await changed.again(livemode=False).preflight.panel()).tone == "plain"
+    assert (await Rehearsal(products=()).preflight.panel()).rows == ()
