@@ -10,6 +10,7 @@ import pytest
 from tests.support.mutations import Mutation, Runs, see_fit, see_pass, see_red, tried
 
 GUARDS = {
+    "account/account.py": ["tests/account/test_account.py"],
     "adapters/ssh_keygen.py": ["tests/adapters/test_ssh_keygen.py"],
     "approvals/approval_log.py": [
         "tests/approvals/test_audit.py",
@@ -240,6 +241,30 @@ MUTATIONS = [
         "approvals/public_keys.py",
         '    if "PRIVATE KEY" in line:\n',
         "    if False:\n",
+    ),
+    Mutation(
+        "the account has other branding than when it was proposed",
+        "account/account.py",
+        "        _require_same(await _read(self._branding(target, body)), before)\n",
+        "        await _read(self._branding(target, body))\n",
+    ),
+    Mutation(
+        "other configurations are there than when one was proposed",
+        "account/account.py",
+        "        _require_same(ConfigurationBody(known=sorted(one.id for one in there)), before)\n",
+        "",
+    ),
+    Mutation(
+        "the configuration is another than when it was proposed",
+        "account/account.py",
+        "        _require_same(_configuration_values(current, body), before)\n",
+        "",
+    ),
+    Mutation(
+        "the branding of another account is changed",
+        "account/account.py",
+        "        if account.id != account_id:\n",
+        "        if False:\n",
     ),
 ]
 

@@ -11,7 +11,6 @@ WEBHOOK = "tests/checkout/access/test_webhook.py"
 
 GUARDS = {
     "checkout/signature.py": ["tests/checkout/test_signature.py"],
-    "account/account.py": ["tests/account/test_account.py"],
     "checkout/access/rules.py": ["tests/checkout/access/test_rules.py"],
     "checkout/access/webhook.py": [WEBHOOK],
     "checkout/access/fulfilment.py": [WEBHOOK, "tests/checkout/access/test_erasure_reach.py"],
@@ -354,30 +353,6 @@ MUTATIONS = [
         "secrets/check.py",
         "        observations = await self._settled_observations()\n",
         '        observations = dict.fromkeys(self.uses, SecretObservation("unknown"))\n',
-    ),
-    Mutation(
-        "the account has other branding than when it was proposed",
-        "account/account.py",
-        "        _require_same(await _read(self._branding(target, body)), before)\n",
-        "        await _read(self._branding(target, body))\n",
-    ),
-    Mutation(
-        "other configurations are there than when one was proposed",
-        "account/account.py",
-        "        _require_same(ConfigurationBody(known=sorted(one.id for one in there)), before)\n",
-        "",
-    ),
-    Mutation(
-        "the configuration is another than when it was proposed",
-        "account/account.py",
-        "        _require_same(_configuration_values(current, body), before)\n",
-        "",
-    ),
-    Mutation(
-        "the branding of another account is changed",
-        "account/account.py",
-        "        if account.id != account_id:\n",
-        "        if False:\n",
     ),
 ]
 
