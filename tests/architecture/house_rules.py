@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import PurePosixPath
 
 LONGEST_FUNCTION = 50
@@ -27,9 +28,15 @@ STORE_CALL = re.compile(r"store\.(?:get|scan|commit)$")
 type_of_function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
+@cache
+def _nodes(text: str) -> tuple[ast.AST, ...]:
+    """Return every node of a file, parsed once for all rules."""
+    return tuple(ast.walk(ast.parse(text)))
+
+
 def long_functions(text: str) -> Iterator[str]:
     """A function has at most 50 lines."""
-    for node in ast.walk(ast.parse(text)):
+    for node in _nodes(text):
         if isinstance(node, type_of_function):
             lines = (node.end_lineno or node.lineno) - node.lineno + 1
             if lines > LONGEST_FUNCTION:
@@ -52,21 +59,21 @@ def vague_paths(path: PurePosixPath) -> Iterator[str]:
 
 def vague_classes(text: str) -> Iterator[str]:
     """A class is named after what it is."""
-    for node in ast.walk(ast.parse(text)):
+    for node in _nodes(text):
         if isinstance(node, ast.ClassDef) and FORBIDDEN_CLASSES.search(node.name):
             yield f"{node.lineno}: {node.name} says nothing about what it is"
 
 
 def untold_tests(text: str) -> Iterator[str]:
     """A test states its one fact in its docstring."""
-    for node in ast.walk(ast.parse(text)):
+    for node in _nodes(text):
         if isinstance(node, type_of_function) and node.name.startswith("test_") and not ast.get_docstring(node):
             yield f"{node.lineno}: {node.name} has no docstring"
 
 
 def patching(text: str) -> Iterator[str]:
     """A test replaces nothing in our own modules: a fake is an adapter of the port."""
-    for node in ast.walk(ast.parse(text)):
+    for node in _nodes(text):
         if isinstance(node, ast.Attribute) and ast.unparse(node) == "monkeypatch.setattr":
             yield f"{node.lineno}: patches with monkeypatch.setattr"
         if isinstance(node, ast.Import | ast.ImportFrom) and "unittest.mock" in _imported(node):
@@ -75,7 +82,7 @@ def patching(text: str) -> Iterator[str]:
 
 def sleeping(text: str) -> Iterator[str]:
     """A test waits on a condition; sleep(0), which only yields, is no wait."""
-    for node in ast.walk(ast.parse(text)):
+    for node in _nodes(text):
         if (
             isinstance(node, ast.ImportFrom)
             and node.module in SLEEPERS
@@ -89,7 +96,7 @@ def sleeping(text: str) -> Iterator[str]:
 def timing(text: str) -> Iterator[str]:
     """A test measures no time and sets no time-out of its own: `PATIENCE` ends what would hang."""
     lines = text.splitlines()
-    for node in ast.walk(ast.parse(text)):
+    for node in _nodes(text):
         what = _measures(node) or _limits(node) or _checks_speed(node, text)
         if isinstance(node, ast.expr) and what and not REASON.search(lines[node.lineno - 1]):
             yield f"{node.lineno}: {what}"
@@ -97,7 +104,7 @@ def timing(text: str) -> Iterator[str]:
 
 def direct_store_calls(text: str) -> Iterator[str]:
     """Records are read and written through `orrery.runtime.collection`."""
-    for node in ast.walk(ast.parse(text)):
+    for node in _nodes(text):
         if isinstance(node, ast.Call) and STORE_CALL.search(ast.unparse(node.func)):
             yield f"{node.lineno}: {ast.unparse(node.func)}"
 
@@ -123,7 +130,7 @@ def unexplained_exceptions(text: str) -> Iterator[str]:
 def swallowed_exceptions(text: str) -> Iterator[str]:
     """Anyone who catches everything raises again, or says on that line why not."""
     lines = text.splitlines()
-    for node in ast.walk(ast.parse(text)):
+    for node in _nodes(text):
         if not (isinstance(node, ast.ExceptHandler) and _catches_all(node)):
             continue
         if not (_raises(node) or REASON.search(lines[node.lineno - 1])):
