@@ -78,7 +78,7 @@ def _without_sessions(text: str) -> str:
 
 def refer_to_sessions(within: Callable[[str], str]) -> None:
     """Let `within` put references in the place of session ids, in this task and in those that it starts."""
-    _REFERRING.set(within)
+    _ = _REFERRING.set(within)
 
 
 def configure(form: Literal["auto", "json", "console"], level: str, redaction: Redaction) -> None:

@@ -5,7 +5,7 @@ import json
 import pkgutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 import pytest
 from pydantic import BaseModel
@@ -13,7 +13,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from orrery.record import Record
-from orrery.runtime.section import Section
+from tests.support.modules import folders
 
 SHAPES = Path(__file__).with_name("record_shapes.json")
 """The JSON schema of each stored record when it was first released. Never change one: add an optional field, or
@@ -29,24 +29,20 @@ NOT_STORED_ALONE = {
 """The bodies of intents are stored within the intent that is signed. What is carried out must be known in full, so
 that an unknown field in them is refused."""
 
-READ_ONLY = {"orrery.runtime.collection._Versioned", "orrery.live.settings._Account"}
-"""Reads nothing but the version of another record, or the account of a key file."""
+READ_ONLY = {"orrery.runtime.collection._Versioned"}
+"""Reads nothing but the version of another record."""
 
 
 def classes() -> Iterator[type[BaseModel]]:
-    """Yield every pydantic model of the modules, but those of routes, commands and settings."""
-    for domain in ("account", "checkout", "fraud", "live", "approvals", "secrets", "runtime"):
-        package = importlib.import_module(f"orrery.{domain}")
+    """Yield every pydantic model in the folders of the modules, except those of routes, commands and settings."""
+    for folder in folders():
+        package = importlib.import_module(f"orrery.{folder}")
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not found.name.endswith((".routes", ".cli")) and ".cli." not in found.name:
+            if not found.name.endswith((".routes", ".section", ".settings")) and ".cli" not in found.name:
                 module = importlib.import_module(found.name)
                 for one in vars(module).values():
-                    if _is_model(one) and one.__module__ == found.name:
+                    if isinstance(one, type) and issubclass(one, BaseModel) and one.__module__ == found.name:
                         yield one
-
-
-def _is_model(one: object) -> TypeGuard[type[BaseModel]]:
-    return isinstance(one, type) and issubclass(one, BaseModel) and not issubclass(one, Section)
 
 
 def name_of(kind: type[BaseModel]) -> str:

@@ -46,6 +46,7 @@ from tests.docs.documents import ROOT
 from tests.docs.tables import REFERENCE, code, names, rows, sections
 from tests.support.commands import Parameter, commands
 from tests.support.errors import kinds_of_errors
+from tests.support.modules import folders
 
 SETTINGS = sections("settings.md")
 COMMANDS = sections("commands.md")
@@ -54,6 +55,14 @@ RECORDS = sections("events-and-records.md")
 
 TABLES = sections_of("site")
 PROBLEM = re.compile(r'(?:Problem\(\s*|Error, |errors\.\w+, )(?P<status>\d{3}), "(?P<tag>[a-z-]+)"')
+
+
+async def figures(folder: Path) -> set[str]:
+    """Return the name of each figure that a module brings, as `/metrics` writes it."""
+    settings = settings_from({}, folder)
+    create(settings[StoreSettings].path)
+    async with opened(settings, Secrets()) as orrery:
+        return {f"{figure.name}_total" for parts in orrery.modules for figure in parts.figures}
 
 
 async def openapi(folder: Path) -> dict[str, Any]:
@@ -89,8 +98,8 @@ def documented_problems() -> set[tuple[str, str]]:
 
 def raised_problems() -> set[tuple[str, str]]:
     """Return every pair of status and tag in the product's source."""
-    folders = (ROOT / "src/orrery/edge", ROOT / "src/orrery/checkout", ROOT / "src/orrery/live")
-    sources = [path.read_text() for folder in folders for path in folder.glob("*.py")]
+    rooms = [ROOT / "src/orrery" / room for room in ("edge", *folders())]
+    sources = [path.read_text() for room in rooms for path in room.glob("*.py")]
     found = {(match["status"], match["tag"]) for text in sources for match in PROBLEM.finditer(text)}
     found |= {(str(kind.http_status), kind.tag) for kind in kinds_of_errors()}
     return found | {("404", "not-found"), ("405", "method-not-allowed")}
@@ -183,6 +192,13 @@ def test_every_operation_and_status_is_documented(tmp_path: Path) -> None:
         if title.split()[0] in {"GET", "POST"}
     }
     assert told == described(tmp_path)
+
+
+def test_every_figure_is_documented(tmp_path: Path) -> None:
+    """The operations' page names the figures of `/metrics`, and no other."""
+    told = set(re.findall(r"orrery_\w+", (REFERENCE / "operations.md").read_text()))
+    own = {"orrery_http_requests_total", "orrery_http_request_seconds", "orrery_notifications"}
+    assert told - {"orrery_sandbox"} == own | asyncio.run(figures(tmp_path))
 
 
 def test_every_error_tag_is_documented() -> None:

@@ -1,15 +1,18 @@
 """Every command of the command line with its options and arguments, as typer sees them."""
 
+import re
 from collections.abc import Iterator, Mapping
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import Protocol, cast
 
 import typer
 
 from orrery.app.modules import MODULES
-from orrery.runtime.module import load
+from orrery.runtime.module import Command, load
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +48,35 @@ def commands() -> dict[str, list[Parameter]]:
     """Return the parameters of each command, by what is typed to call it: `orrery access list`."""
     found: dict[str, list[Parameter]] = {}
     for command in COMMANDS:
-        found |= dict(_walk(_root(command.target), f"orrery {command.name}"))
+        if command.plain:
+            found[f"orrery {command.name}"] = [*_plain_parameters(plain_help(command))]
+        else:
+            found |= dict(_walk(_root(command.target), f"orrery {command.name}"))
     return found
+
+
+def plain_help(command: Command) -> str:
+    """Return what a plain command prints for `--help`."""
+    with redirect_stdout(printed := StringIO()), suppress(SystemExit):
+        load(command.target)(["--help"])
+    return printed.getvalue()
+
+
+def _plain_parameters(text: str) -> Iterator[Parameter]:
+    """Yield the options and arguments in a help of argparse, where an option's line begins with its names."""
+    for words in re.findall(r"(?m)^  (\S.*?)(?:  .*)?$", text):
+        options = tuple(re.findall(r"-[\w-]+", words)) if words.startswith("-") else ()
+        if "--help" not in options:
+            yield Parameter(options or (words.upper(),), not options, "")
 
 
 def help_texts() -> Iterator[tuple[str, str]]:
     """Yield what `--help` says of each command and group, with its options, by what is typed to call it."""
     for command in COMMANDS:
-        yield from _help(_root(command.target), f"orrery {command.name}")
+        if command.plain:
+            yield f"orrery {command.name}", plain_help(command)
+        else:
+            yield from _help(_root(command.target), f"orrery {command.name}")
 
 
 def _help(command: _Command, typed: str) -> Iterator[tuple[str, str]]:

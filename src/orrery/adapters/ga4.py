@@ -93,7 +93,7 @@ class GoogleAnalytics:
 
     async def check(self) -> None:
         """Mint a new token: the one in use only shows that the key was valid when it was minted."""
-        await self._within(CHECK_SECONDS, self._tokens.mint)
+        _ = await self._within(CHECK_SECONDS, self._tokens.mint)
 
     async def _within(self, deadline: float, call: Callable[[], Awaitable[T]]) -> T:
         if not self._property_id:
@@ -340,7 +340,7 @@ def _https_or_here(address: str) -> bool:
 def _in_thread(call: Callable[[], str]) -> Future[str]:
     """Run a call in a thread of its own, which keeps no process from ending; no waiting caller cancels it."""
     future: Future[str] = Future()
-    future.set_running_or_notify_cancel()
+    _ = future.set_running_or_notify_cancel()
     threading.Thread(target=_settle, args=(future, call), name="analytics token", daemon=True).start()
     return future
 

@@ -102,12 +102,12 @@ class GitHubTracker:
         return issue.to_value()
 
     async def comment(self, issue: Issue, body: str) -> None:
-        await self._ask("POST", f"/{issue.id}/comments", {"body": body})
+        _ = await self._ask("POST", f"/{issue.id}/comments", {"body": body})
 
     async def close(self, issue: Issue, body: str) -> None:
         """Add a closing comment and close."""
         await self.comment(issue, body)
-        await self._ask("PATCH", f"/{issue.id}", {"state": "closed", "state_reason": "completed"})
+        _ = await self._ask("PATCH", f"/{issue.id}", {"state": "closed", "state_reason": "completed"})
 
     async def _ask(
         self,

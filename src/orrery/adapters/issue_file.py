@@ -145,10 +145,10 @@ class FileTracker:
     def _replace(self, content: bytes) -> None:
         fresh = self._beside("new")
         with fresh.open("wb") as file:
-            file.write(content)
+            _ = file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        fresh.replace(self._path)
+        _ = fresh.replace(self._path)
         _sync(self._path.parent)
 
     def _beside(self, ending: str) -> Path:

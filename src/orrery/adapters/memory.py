@@ -87,7 +87,7 @@ class MemoryStore:
 
     def _write(self, write: Write) -> None:
         if isinstance(write, Delete):
-            self._entries.pop(encode_key(write.key), None)
+            _ = self._entries.pop(encode_key(write.key), None)
             return
         expires_at = None if write.ttl is None else self._clock.now() + write.ttl
         entry = Entry(write.key, bytes(write.value), self._version, expires_at)

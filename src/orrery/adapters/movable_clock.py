@@ -76,5 +76,5 @@ def _write_atomically(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     with os.fdopen(handle, "w", encoding="ascii") as temporary:
-        temporary.write(text)
-    Path(name).replace(path)
+        _ = temporary.write(text)
+    _ = Path(name).replace(path)

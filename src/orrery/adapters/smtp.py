@@ -50,7 +50,7 @@ class SmtpNotifier:
         email = self._email(message)
         async with self._connected() as client:
             try:
-                await client.send_message(email)
+                _ = await client.send_message(email)
             except aiosmtplib.SMTPNotSupported:
                 what = "The mail server takes no address with letters beyond ASCII."
                 raise DeliveryFailed(what, permanent=True) from None
@@ -62,7 +62,7 @@ class SmtpNotifier:
     async def check(self) -> None:
         """Greet the relay and log in."""
         async with self._connected() as client:
-            await client.noop()
+            _ = await client.noop()
 
     @asynccontextmanager
     async def _connected(self) -> AsyncGenerator[aiosmtplib.SMTP]:
@@ -117,7 +117,7 @@ def _leave(client: aiosmtplib.SMTP) -> None:
     if transport is not None:
         # TLS would wait for the server's side of its own farewell; the message is out by the next turn of the
         # loop.
-        asyncio.get_running_loop().call_soon(transport.abort)
+        _ = asyncio.get_running_loop().call_soon(transport.abort)
 
 
 def _one_address(text: str) -> str:

@@ -42,7 +42,7 @@ class SshKeygen:
     async def examine(self) -> None:
         """See whether signatures can be checked here, by one that is nobody's; raise `NotConfigured` if not."""
         with suppress(ApprovalRefused):
-            await self.check(b"", _NOBODYS)
+            _ = await self.check(b"", _NOBODYS)
 
     def sign(self, statement: bytes, key: Path) -> bytes:
         """Return a signature by this key; `ssh-keygen` may ask at the terminal for a passphrase or a touch.
@@ -82,8 +82,8 @@ class SshKeygen:
         try:
             with TemporaryDirectory(prefix="orrery-") as folder:
                 signers, signed = Path(folder, "allowed_signers"), Path(folder, "signature")
-                signers.write_text("".join(map(self._signer, self._owner_keys)), encoding="utf-8")
-                signed.write_bytes(signature.replace(b"\r\n", b"\n"))
+                _ = signers.write_text("".join(map(self._signer, self._owner_keys)), encoding="utf-8")
+                _ = signed.write_bytes(signature.replace(b"\r\n", b"\n"))
                 about = ["-n", self._namespace, "-I", _OWNER]
                 return subprocess.run(  # noqa: S603  OpenSSH's own tool, without a shell
                     [program, "-Y", "verify", *about, "-f", str(signers), "-s", str(signed)],
@@ -132,7 +132,7 @@ def made_key(file: Path) -> str:
     public = file.with_name(f"{file.name}.pub")
     if not public.exists():
         file.unlink(missing_ok=True)
-        subprocess.run(  # noqa: S603  OpenSSH's own tool, without a shell
+        _ = subprocess.run(  # noqa: S603  OpenSSH's own tool, without a shell
             [_program(), "-q", "-t", "ed25519", "-N", "", "-C", "the demo's owner", "-f", str(file)],
             stdin=subprocess.DEVNULL,
             check=True,

@@ -49,9 +49,10 @@ def _runner_of(command: Command | None, config: "Path | None") -> "AbstractConte
     """Return the runner of a deployment: only a command that is run composes one."""
     from orrery.app.runner import runner_of  # noqa: PLC0415  it imports a store, and `--help` none
 
-    if command is None or command.whole:
+    if command is None:
         return runner_of(config)
-    return runner_of(config, [module.name for module in MODULES if command in module.commands])
+    own = [module.name for module in MODULES if command in module.commands]
+    return runner_of(config, None if command.whole else own, command.role)
 
 
 def _application(words: Sequence[str]) -> typer.Typer:
@@ -63,13 +64,13 @@ def _application(words: Sequence[str]) -> typer.Typer:
         rich_markup_mode=None,  # boxes around the help take longer than all else of it
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
     )
-    root.callback()(_options)
+    _ = root.callback()(_options)
     wanted = command_of(words)
     for command in (one for module in MODULES for one in module.commands if " " not in one.name):
         if command == wanted:
             _add(root, command)
         else:
-            root.command(command.name, short_help=command.summary)(_only_listed)
+            _ = root.command(command.name, short_help=command.summary)(_only_listed)
     return root
 
 
@@ -79,7 +80,9 @@ def _add(root: typer.Typer, command: Command) -> None:
         _show_whole_summaries(found)
         for plain in (one for module in MODULES for one in module.commands):
             if plain.name.startswith(f"{command.name} "):
-                found.command(plain.name.removeprefix(f"{command.name} "), short_help=plain.summary)(_only_listed)
+                _ = found.command(plain.name.removeprefix(f"{command.name} "), short_help=plain.summary)(
+                    _only_listed
+                )
         root.add_typer(found, name=command.name, help=command.summary, short_help=command.summary)
     else:
         root.command(command.name, help=command.summary, short_help=command.summary)(found)

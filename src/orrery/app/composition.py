@@ -51,7 +51,7 @@ async def opened(
     try:
         orrery = composed(Adapters(settings, secrets, clock), store, await index_key(store), tasks, wanted)
         for migrate in (one for parts in orrery.modules for one in parts.migrations):
-            await migrate()
+            _ = await migrate()
         yield orrery
     finally:
         await tasks.finish()
@@ -92,7 +92,8 @@ def composed(
     adapters: Adapters, store: Store, key: bytes, tasks: Tasks, wanted: Sequence[str] | None = None
 ) -> Orrery:
     """Build the modules over the store, each behind those that it needs."""
-    chosen = [module for module in (MODULES if wanted is None else needed_by(wanted, MODULES)) if module.build]
+    of_role = [module for module in MODULES if adapters.settings.role in module.roles]
+    chosen = [module for module in (of_role if wanted is None else needed_by(wanted, of_role)) if module.build]
     ground, references = _ground(adapters, store, key, tasks), References.of_store(key)
     refer_to_sessions(references.within)
     workers = Workers(store, ground.clock, ground.holder)

@@ -1,13 +1,7 @@
 """Every module there is: a domain that is added is one more line here."""
 
-from orrery.account.module import MODULE as ACCOUNT
-from orrery.approvals.module import MODULE as APPROVALS
-from orrery.checkout.module import MODULE as CHECKOUT
-from orrery.fraud.module import MODULE as FRAUD
-from orrery.live.module import MODULE as LIVE
-from orrery.runtime.module import Command, Module
+from orrery.runtime.module import Command, Module, load
 from orrery.runtime.modules import BACKUPS, NOTIFICATIONS, RUNTIME, WATCH
-from orrery.secrets.module import MODULE as SECRETS
 
 START = Module(
     "start",
@@ -59,17 +53,23 @@ OWNER = Module(
 )
 """The owner's commands over all modules."""
 
+
+def _in(folder: str) -> Module:
+    """Return the module that a folder of the package is."""
+    return load(f"orrery.{folder}.module:MODULE")
+
+
 MODULES = (
     START,
     RUNTIME,
-    CHECKOUT,
-    ACCOUNT,
-    FRAUD,
-    LIVE,
+    _in("checkout"),
+    _in("account"),
+    _in("fraud"),
+    _in("live"),
     NOTIFICATIONS,
     WATCH,
-    APPROVALS,
-    SECRETS,
+    _in("approvals"),
+    _in("secrets"),
     BACKUPS,
     OWNER,
 )

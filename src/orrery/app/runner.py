@@ -9,12 +9,12 @@ from typing import TypeVar, cast
 from orrery.adapters.clock import SystemClock
 from orrery.app.composition import opened
 from orrery.app.refresh import HttpRefreshServices
-from orrery.app.secrets_examination import Examination
 from orrery.app.settings import Secrets, Settings, load, load_usable
 from orrery.logs import Redaction, configure
 from orrery.ports.clock import Clock
 from orrery.ports.refresh import RefreshServices
 from orrery.runtime.console.runner import Runner, Services
+from orrery.runtime.module import Role
 from orrery.runtime.settings import Log
 from orrery.secrets.examination import SecretsExamination
 
@@ -25,12 +25,12 @@ _Loaded = tuple[Settings, Secrets, Mapping[str, str]]
 
 
 @contextmanager
-def runner_of(config: Path | None, wanted: Sequence[str] | None = None) -> Generator[Runner]:
+def runner_of(config: Path | None, wanted: Sequence[str] | None = None, role: Role = "site") -> Generator[Runner]:
     """Yield the runner of the deployment with these settings; close its store at the end, if it was opened.
 
-    `wanted` are the modules whose services the command uses, or None for all.
+    `wanted` are the modules whose services the command uses, or None for all of its role.
     """
-    runner = DeploymentRunner(config, wanted)
+    runner = DeploymentRunner(config, wanted, role)
     try:
         yield runner
     finally:
@@ -40,8 +40,9 @@ def runner_of(config: Path | None, wanted: Sequence[str] | None = None) -> Gener
 class DeploymentRunner:
     """See `Runner`. Settings, secrets and store are read and opened when a command first asks for them."""
 
-    def __init__(self, config: Path | None, wanted: Sequence[str] | None = None) -> None:
+    def __init__(self, config: Path | None, wanted: Sequence[str] | None, role: Role) -> None:
         self._config, self._wanted = config, wanted
+        self._role: Role = role
         self._loop, self._stack = asyncio.Runner(), AsyncExitStack()
         self._loaded: _Loaded | None = None
         self._services: Services | None = None
@@ -51,7 +52,7 @@ class DeploymentRunner:
 
     def run_with_usable_secrets(self, action: Callable[[Services], Awaitable[T]]) -> T:
         if self._loaded is None:
-            self._loaded = _with_logs(*load_usable(self._config))
+            self._loaded = _with_logs(*load_usable(self._config, self._role))
         return self.run(action)
 
     def section(self, kind: type[S]) -> S:
@@ -72,13 +73,16 @@ class DeploymentRunner:
         if self._services is None:
             settings, secrets, troubles = self._settings()
             orrery = await self._stack.enter_async_context(opened(settings, secrets, self._wanted))
-            orrery.offer(SecretsExamination, Examination(settings, secrets, troubles, orrery))
+            if self._role == "site":
+                from orrery.app.secrets_examination import Examination  # noqa: PLC0415  it loads the checkout
+
+                orrery.offer(SecretsExamination, Examination(settings, secrets, troubles, orrery))
             self._services = orrery
         return await action(self._services)
 
     def _settings(self) -> _Loaded:
         if self._loaded is None:
-            self._loaded = _with_logs(*load(self._config), {})
+            self._loaded = _with_logs(*load(self._config, self._role), {})
         return self._loaded
 
 

@@ -16,6 +16,7 @@ from orrery.edge import problems
 from orrery.edge.direct import DirectRoute
 from orrery.edge.headers import SecurityHeaders
 from orrery.edge.metrics import MeasuredApp, Metrics
+from orrery.edge.reference import reference_page
 from orrery.errors import OrreryError
 from orrery.ports.health import Finding, Round
 
@@ -107,8 +108,6 @@ def _add_reference(app: FastAPI, public: FastAPI) -> None:
     @app.get("/docs")
     async def docs() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
         """Describe the public operations for people."""
-        from orrery.edge.reference import reference_page  # noqa: PLC0415  the template engine is needed here only
-
         policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
         return HTMLResponse(reference_page(public.openapi()), headers={"Content-Security-Policy": policy})
 

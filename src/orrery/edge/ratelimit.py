@@ -40,9 +40,9 @@ class RateLimit:
         times = self._seen.setdefault(scope, deque(maxlen=self._most))
         self._seen.move_to_end(scope)
         while times and times[0] <= now - self._longest:
-            times.popleft()
+            _ = times.popleft()
         while len(self._seen) > _SCOPES:
-            self._seen.popitem(last=False)
+            _ = self._seen.popitem(last=False)
         return times
 
 

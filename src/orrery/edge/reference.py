@@ -4,18 +4,17 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, select_autoescape
-
-_PAGES = Environment(loader=PackageLoader("orrery", "web/reference"), autoescape=select_autoescape())
-
 
 def reference_page(openapi: Mapping[str, Any]) -> str:
     """Return an OpenAPI document as HTML."""
+    from jinja2 import Environment, PackageLoader, select_autoescape  # noqa: PLC0415  it is needed here only
+
+    pages = Environment(loader=PackageLoader("orrery", "web/reference"), autoescape=select_autoescape())
     operations = [
         (method.upper(), path, operation)
         for path, methods in openapi["paths"].items()
         for method, operation in methods.items()
     ]
     tokens = files("orrery").joinpath("web/tokens.css").read_text(encoding="utf-8")
-    page = _PAGES.get_template("reference.html")
+    page = pages.get_template("reference.html")
     return page.render(title=openapi["info"]["title"], operations=operations, tokens=tokens)

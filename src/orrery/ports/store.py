@@ -96,7 +96,7 @@ def refuse_invalid(writes: Sequence[Write], checks: Sequence[Check], commit_id: 
     if len(keys) != len(set(keys)):
         raise Invalid("A commit may write each key only once.")
     for name in [check.key for check in checks] + [commit_id or ""]:
-        encode_key(name)
+        _ = encode_key(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,21 @@
 """The modules that every deployment has beside its domains, such as notifications and backups."""
 
-from orrery.runtime.module import Module, Named
+from orrery.runtime.module import Module, Named, Role
+
+HAS_STORE: frozenset[Role] = frozenset({"site", "cockpit"})
+
+READS_SETTINGS: frozenset[Role] = frozenset({"site", "cockpit", "cloud"})
+"""A guest and a scan need no settings file."""
 
 RUNTIME = Module(
     "runtime",
     sections=(
         Named("server", "orrery.runtime.settings:Server"),
-        Named("store", "orrery.runtime.settings:StoreSettings"),
-        Named("log", "orrery.runtime.settings:Log"),
-        Named("secrets", "orrery.runtime.settings:SecretFiles"),
-        Named("tls", "orrery.runtime.settings:TlsSettings"),
-        Named("sandbox", "orrery.runtime.settings:SandboxSettings"),
+        Named("store", "orrery.runtime.settings:StoreSettings", HAS_STORE),
+        Named("log", "orrery.runtime.settings:Log", READS_SETTINGS),
+        Named("secrets", "orrery.runtime.settings:SecretFiles", READS_SETTINGS),
+        Named("tls", "orrery.runtime.settings:TlsSettings", READS_SETTINGS),
+        Named("sandbox", "orrery.runtime.settings:SandboxSettings", HAS_STORE),
     ),
     prefixes=("index-key", "lease:", "restored-at"),
 )

@@ -127,7 +127,7 @@ class Sandbox:
             yield
         finally:
             for task in tasks:
-                task.cancel()
+                _ = task.cancel()
                 with suppress(asyncio.CancelledError):
                     await task
             if self.mail is not None:

@@ -71,7 +71,7 @@ class Console:
         if unknown := sorted(given.keys() - _FAULT_FIELDS):
             raise ValueError(f"A fault has {', '.join(_FAULT_FIELDS)}, and no {', no '.join(unknown)}.")
         count = given.get("count", 1)
-        self._faults.add(
+        _ = self._faults.add(
             str(given.get("kind", "")),
             count=int(count or 0) or None,
             path=str(given.get("path") or ""),
@@ -82,7 +82,7 @@ class Console:
         """GET returns the sandbox's time; POST moves it forward by `advance` seconds."""
         if request.method == "POST":
             try:
-                self._advance(float((await _fields(request)).get("advance", 0)))
+                _ = self._advance(float((await _fields(request)).get("advance", 0)))
             except (TypeError, ValueError) as error:
                 return _refusal(str(error))
             for world in self._worlds:

@@ -138,10 +138,10 @@ class LateAnswer(Response):
         """Wait for the time or the client, whichever is first."""
         hung_up = asyncio.ensure_future(_disconnected(receive))
         due = asyncio.ensure_future(self._wait())
-        await asyncio.wait({hung_up, due}, return_when=asyncio.FIRST_COMPLETED)
+        _ = await asyncio.wait({hung_up, due}, return_when=asyncio.FIRST_COMPLETED)
         answer_now = due.done() and self._answer is not None
         for task in (hung_up, due):
-            task.cancel()
+            _ = task.cancel()
         if answer_now and self._answer is not None:
             await self._answer(scope, receive, send)
 
@@ -153,4 +153,4 @@ async def _disconnected(receive: Receive) -> None:
 
 async def never() -> None:
     """Wait for ever."""
-    await asyncio.Event().wait()
+    _ = await asyncio.Event().wait()

@@ -38,9 +38,9 @@ class DocumentStore:
             path.touch(mode=0o600)
             path.chmod(0o600)  # an earlier release left it readable to all: it holds what buyers entered
         self._database = sqlite3.connect(path or ":memory:", check_same_thread=False, isolation_level=None)
-        self._database.execute("PRAGMA journal_mode=WAL")
-        self._database.execute("PRAGMA synchronous=NORMAL")
-        self._database.execute(_SCHEMA)
+        _ = self._database.execute("PRAGMA journal_mode=WAL")
+        _ = self._database.execute("PRAGMA synchronous=NORMAL")
+        _ = self._database.execute(_SCHEMA)
         self._kinds: dict[str, dict[str, Document]] = {}
         for (body,) in self._database.execute("SELECT body FROM documents ORDER BY seq"):
             self._remember(json.loads(body))
@@ -61,17 +61,17 @@ class DocumentStore:
 
     def save(self, *documents: Document) -> None:
         """Write all documents, new or changed, in one transaction."""
-        self._database.execute("BEGIN IMMEDIATE")
+        _ = self._database.execute("BEGIN IMMEDIATE")
         rows = [(document["object"], document["id"], json.dumps(document)) for document in documents]
-        self._database.executemany(_UPSERT, rows)
-        self._database.execute("COMMIT")
+        _ = self._database.executemany(_UPSERT, rows)
+        _ = self._database.execute("COMMIT")
         for document in documents:
             self._remember(copy.deepcopy(document))
 
     def remove(self, kind: str, key: str) -> None:
         """Delete one document; a missing one is no error."""
-        self._database.execute("DELETE FROM documents WHERE object = ? AND id = ?", (kind, key))
-        self._kinds.get(kind, {}).pop(key, None)
+        _ = self._database.execute("DELETE FROM documents WHERE object = ? AND id = ?", (kind, key))
+        _ = self._kinds.get(kind, {}).pop(key, None)
 
     def close(self) -> None:
         """Close the file."""

@@ -7,8 +7,11 @@ from importlib.metadata import version
 
 import pytest
 
+from orrery.app.modules import MODULES
 from tests.docs.documents import ROOT
+from tests.support.modules import folders
 from tests.support.program import run_orrery
+from tools.import_rules import domains
 
 
 def test_the_version_needs_no_settings() -> None:
@@ -56,47 +59,40 @@ def loaded(*arguments: str) -> set[str]:
     return {*run.stderr.split()}
 
 
-DOMAINS = {"account", "checkout", "fraud", "live"}
-
-
 def test_the_help_loads_no_command() -> None:
     """The list of the commands imports none of them, no settings and no rich: it takes little more than typer."""
     found = loaded()
     assert "typer" in found
-    assert {one for one in found if one.startswith("orrery") and not one.endswith((".module", ".modules"))} == {
-        *("orrery", "orrery.app", "orrery.app.main", "orrery.app.command_line", "orrery.errors", "orrery.runtime"),
-        *(f"orrery.{one}" for one in (*DOMAINS, "approvals", "secrets")),
-    }
+    data = {f"orrery.{folder}.module" for folder in folders()} | {"orrery.runtime.modules"}
+    own = {f"orrery.{one}" for one in ("app", "app.main", "app.modules", "app.command_line", "errors", *folders())}
+    assert {one for one in found if one.startswith("orrery")} == {"orrery", *own, *data}
     assert not found & {"rich.console", "pydantic_settings", "fastapi", "stripe", "apsw", "asyncio"}
 
 
+DOMAINS = set(domains(ROOT / "src" / "orrery"))
+GROUPS = {
+    command.name: command.target.split(".")[1]
+    for module in MODULES
+    for command in module.commands
+    if ".app." not in command.target
+}
+"""The folder of each group of commands."""
 HEAVY = {
     *("fastapi", "starlette", "uvicorn", "httpx2", "requests", "pydantic_settings", "prometheus_client"),
     *("apsw", "sqlite3", "stripe", "google", "cryptography", "aiosmtplib"),
-    *("orrery.app.settings", "orrery.app.composition", "orrery.adapters", "orrery.edge", "orrery.sandbox"),
+    *("orrery.app.composition", "orrery.app.settings", "orrery.adapters", "orrery.edge", "orrery.sandbox"),
 }
 """Web frameworks, HTTP clients, stores and vendors' libraries, and the rooms that need them."""
 
 
-@pytest.mark.parametrize(
-    ("command", "domain"),
-    [
-        ("access", "checkout"),
-        ("checkout", "checkout"),
-        ("processor", "account"),
-        ("fraud", "fraud"),
-        ("live", "live"),
-        ("approvals", "approvals"),
-        ("secrets", "secrets"),
-    ],
-)
+@pytest.mark.parametrize(("command", "domain"), GROUPS.items())
 def test_the_help_of_a_group_loads_its_own_domain(command: str, domain: str) -> None:
     """A group of commands imports its domain alone: what it asks for is composed when one of them is run."""
     found = loaded(command)
     assert f"orrery.{domain}.cli" in found
+    others = {one for one in found for other in DOMAINS - {domain} if one.startswith(f"orrery.{other}.")}
+    assert others <= {f"orrery.{other}.module" for other in DOMAINS}
     assert not found & HEAVY
-    others = tuple(f"orrery.{one}." for one in DOMAINS - {domain})
-    assert {one for one in found if one.startswith(others)} == {f"{one}module" for one in others}
 
 
 @pytest.mark.parametrize("words", [[], ["access"], ["processor"], ["approvals"]])

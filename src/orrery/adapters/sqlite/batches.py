@@ -57,7 +57,7 @@ class BatchThread(Generic[Request, BatchAnswer]):
             jobs = [first, *self._waiting(self._largest - 1)]
             outcomes = self._settle([job.request for job in jobs])
             with suppress(RuntimeError):  # the loop is closed: no caller waits any more
-                self._loop.call_soon_threadsafe(_deliver, jobs, outcomes)
+                _ = self._loop.call_soon_threadsafe(_deliver, jobs, outcomes)
         self._drop()
 
     def _waiting(self, limit: int) -> list[_Job[Request, BatchAnswer]]:

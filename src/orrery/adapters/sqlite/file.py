@@ -58,7 +58,7 @@ class StoreFile:
         with ExitStack() as undo:
             self._hold = undo.enter_context(share(path))
             self._identity = _identity(path)
-            undo.pop_all()
+            _ = undo.pop_all()
 
     def connect(self, busy_timeout: timedelta) -> Database:
         """Open another connection whose commits are on the disk when they return."""
@@ -180,14 +180,14 @@ def _build(path: Path) -> None:
     create_private(path)
     with closing(connect(path, BUSY_TIMEOUT)) as database:
         make_durable(database)
-        database.execute(_SCHEMA)
+        _ = database.execute(_SCHEMA)
 
 
 def make_durable(database: Database) -> None:
     """Have every commit on the disk before it returns, readers beside the writer, and erased data gone."""
-    database.pragma("journal_mode", "wal")
-    database.pragma("synchronous", "full")
-    database.pragma("secure_delete", 1)  # else erased data stays in the file's free space
+    _ = database.pragma("journal_mode", "wal")
+    _ = database.pragma("synchronous", "full")
+    _ = database.pragma("secure_delete", 1)  # else erased data stays in the file's free space
 
 
 def verify_ours(path: Path, database: Database) -> None:

@@ -87,7 +87,7 @@ def _scratch(target: Path) -> Generator[Path, None, None]:
 def _copy(source: Path, new: Path) -> None:
     create_private(new)
     with closing(_open_sound(source)) as database:
-        database.execute("VACUUM INTO ?", (str(new),))
+        _ = database.execute("VACUUM INTO ?", (str(new),))
     _open_sound(new).close()
 
 
@@ -122,9 +122,9 @@ def _count_on(new: Path, *, beyond: int, clock: Clock) -> None:
         make_durable(database)
         floor = int(clock.now().timestamp()) * VERSIONS_PER_SECOND
         last = max(floor, beyond, _last_version(database))
-        database.execute("BEGIN; DELETE FROM sqlite_sequence WHERE name = 'commits'")
-        database.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('commits', ?)", (last,))
-        database.execute("COMMIT")
+        _ = database.execute("BEGIN; DELETE FROM sqlite_sequence WHERE name = 'commits'")
+        _ = database.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('commits', ?)", (last,))
+        _ = database.execute("COMMIT")
 
 
 def _last_version(database: Database) -> int:
@@ -138,7 +138,7 @@ def _fold_log(path: Path) -> int:
         with closing(connect(path, BUSY_TIMEOUT)) as database:
             verify_ours(path, database)
             last = _last_version(database)
-            database.pragma("journal_mode", "delete")
+            _ = database.pragma("journal_mode", "delete")
             return last
     except apsw.BusyError:
         raise Invalid(f"The store file {path.name} is in use by another program: close that first.") from None
@@ -174,5 +174,5 @@ def _set_aside(path: Path) -> None:
 
 def _publish(new: Path, target: Path) -> None:
     sync(new)
-    new.replace(target)
+    _ = new.replace(target)
     sync(target.parent)

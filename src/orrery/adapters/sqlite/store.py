@@ -60,7 +60,7 @@ class SqliteStore:
             with ExitStack() as undo:
                 file = undo.enter_context(closing(StoreFile(path)))
                 store = cls(file, clock, loop, busy_timeout)
-                undo.pop_all()
+                _ = undo.pop_all()
                 return store
         except (apsw.Error, OSError) as error:
             raise unavailable(path, error) from error

@@ -69,7 +69,7 @@ def apply(database: Database, request: Request, now: datetime) -> Committed | Co
     failed = dict.fromkeys(check.key for check in request.checks if not _holds(database, check, stamp))
     if failed:
         return Conflict(tuple(failed))
-    database.execute(_NUMBER, (encode_key(request.commit_id), stamp))
+    _ = database.execute(_NUMBER, (encode_key(request.commit_id), stamp))
     version = database.last_insert_rowid()
     for write in request.writes:
         _write(database, write, version, now)
@@ -78,8 +78,8 @@ def apply(database: Database, request: Request, now: datetime) -> Committed | Co
 
 def sweep(database: Database, now: datetime, commits: int) -> None:
     """Remove some expired entries, and twice as many old commit ids as the `commits` just made."""
-    database.execute(_SWEEP_ENTRIES, (microseconds(now), _EXPIRED_PER_SWEEP))
-    database.execute(_SWEEP_COMMITS, (2 * commits, microseconds(now - _REMEMBERED)))
+    _ = database.execute(_SWEEP_ENTRIES, (microseconds(now), _EXPIRED_PER_SWEEP))
+    _ = database.execute(_SWEEP_COMMITS, (2 * commits, microseconds(now - _REMEMBERED)))
 
 
 def _known(database: Database, request: Request) -> Committed | None:
@@ -101,7 +101,7 @@ def _holds(database: Database, check: Check, stamp: int) -> bool:
 def _write(database: Database, write: Write, version: int, now: datetime) -> None:
     key = encode_key(write.key)
     if isinstance(write, Delete):
-        database.execute(_DELETE, (key,))
+        _ = database.execute(_DELETE, (key,))
         return
     expires_at = None if write.ttl is None else microseconds(now + write.ttl)
-    database.execute(_PUT, (key, write.value, version, expires_at))
+    _ = database.execute(_PUT, (key, write.value, version, expires_at))

@@ -65,7 +65,7 @@ class Writer:
     def _transact(self, requests: Sequence[Request]) -> Sequence[CommitAnswer]:
         self._file.verify_in_place()
         database = self._connection.opened()
-        database.execute("BEGIN IMMEDIATE")
+        _ = database.execute("BEGIN IMMEDIATE")
         now = self._clock.now()
         answers = [apply(database, request, now) for request in requests]
         committed = sum(isinstance(answer, Committed) for answer in answers)
@@ -89,7 +89,7 @@ class Writer:
 
 def _commit(database: Database) -> None:
     try:
-        database.execute("COMMIT")
+        _ = database.execute("COMMIT")
     except (apsw.BusyError, apsw.FullError):
         raise  # SQLite reports both before it writes the record that completes the commit
     except apsw.Error as error:

@@ -78,7 +78,7 @@ class Connection:
 
     async def text(self, operation: Operation, deadline: float = READ_DEADLINE) -> str:
         """Return the JSON answer to an operation of the library."""
-        self._require_key()
+        _ = self._require_key()
         try:
             async with asyncio.timeout(deadline):
                 return await asyncio.wrap_future(self._threads.submit(partial(self._in_thread, operation)))

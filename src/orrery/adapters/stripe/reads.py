@@ -178,8 +178,8 @@ class StripeReads:
         """Ask for one object of a kind that Orrery does not need; the answer is ignored."""
         match kind:
             case "invoices":
-                await self._connection.text(lambda client: client.v1.invoices.list({"limit": 1}))
+                _ = await self._connection.text(lambda client: client.v1.invoices.list({"limit": 1}))
             case "payouts":
-                await self._connection.text(lambda client: client.v1.payouts.list({"limit": 1}))
+                _ = await self._connection.text(lambda client: client.v1.payouts.list({"limit": 1}))
             case "subscriptions":
-                await self._connection.text(lambda client: client.v1.subscriptions.list({"limit": 1}))
+                _ = await self._connection.text(lambda client: client.v1.subscriptions.list({"limit": 1}))

@@ -42,7 +42,9 @@ class StripeWrites:
 
     async def remove_entry(self, entry_id: str) -> None:
         path_id = _id(entry_id)
-        await self._connection.call(lambda client: client.v1.radar.value_list_items.delete(path_id), RemovedObject)
+        _ = await self._connection.call(
+            lambda client: client.v1.radar.value_list_items.delete(path_id), RemovedObject
+        )
 
     async def create_configuration(
         self, name: str, methods: Mapping[str, bool], *, parent: str | None, idempotency_key: str

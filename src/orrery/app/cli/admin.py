@@ -42,7 +42,7 @@ def hash_password(
         raise Invalid(f"The password must have at least {SHORTEST_PASSWORD} characters.")
     digest = hashed(password.encode())
     if directory is None:
-        sys.stdout.write(f"{digest}\n")
+        _ = sys.stdout.write(f"{digest}\n")
     else:
         _replace(directory / SECRET_FILE, f"{digest}\n")
         note(f"Wrote {directory / SECRET_FILE}. The service reads it when it starts.")
@@ -79,10 +79,10 @@ def _replace(file: Path, text: str) -> None:
         handle, name = tempfile.mkstemp(prefix=f".{file.name}-", dir=file.parent)
         try:
             with open(handle, "w", encoding="ascii") as new:  # noqa: PTH123  it is open already
-                new.write(text)
+                _ = new.write(text)
                 new.flush()
                 os.fsync(handle)
-            Path(name).replace(file)
+            _ = Path(name).replace(file)
         finally:
             Path(name).unlink(missing_ok=True)
     except OSError as error:

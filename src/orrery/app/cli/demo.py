@@ -187,11 +187,11 @@ def _prepared(data: Path, ports: Ports) -> Path:
     for name, prefix in _SECRETS.items():
         if not (folder / name).exists():
             _write_secret(folder / name, f"{prefix}{random.token_hex(16)}")
-    stored_key(folder / "analytics_service_account_key", ports.sandbox)
+    _ = stored_key(folder / "analytics_service_account_key", ports.sandbox)
     _write_secret(folder / "admin_password_hash", hashed(_admin_password(data).encode()))
     settings = data / DEMO_FILE.name
     settings.touch(mode=0o644)
-    settings.write_text(_settings_text(data, folder, ports), encoding="utf-8")
+    _ = settings.write_text(_settings_text(data, folder, ports), encoding="utf-8")
     if not _store(data).exists():
         create(_store(data))
     return settings
@@ -211,7 +211,7 @@ def _admin_password(data: Path) -> str:
 
 def _write_secret(file: Path, value: str) -> None:
     file.touch(mode=0o600)
-    file.write_text(f"{value}\n", encoding="utf-8")
+    _ = file.write_text(f"{value}\n", encoding="utf-8")
 
 
 def _settings_text(data: Path, folder: Path, ports: Ports) -> str:

@@ -90,7 +90,7 @@ def _write(file: Path, secrets: Path) -> None:
         file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         secrets.mkdir(mode=0o700, exist_ok=True)
         file.touch(mode=0o644, exist_ok=False)
-        file.write_text(settings_text(file.parent), encoding="utf-8")
+        _ = file.write_text(settings_text(file.parent), encoding="utf-8")
     except FileExistsError:
         raise Invalid(f"{file} exists already; nothing was written.") from None
     except OSError as error:

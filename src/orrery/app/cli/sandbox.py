@@ -108,13 +108,13 @@ def stored_key(file: Path, port: int) -> str:
         return text
     file.parent.mkdir(parents=True, exist_ok=True)
     file.touch(mode=0o600)
-    file.write_text(key := service_account_key(token_url), encoding="utf-8")
+    _ = file.write_text(key := service_account_key(token_url), encoding="utf-8")
     return key
 
 
 def _read_key(file: Path) -> str:
     try:
-        config_of(text := file.read_text(encoding="utf-8"), PROPERTY_ID)
+        _ = config_of(text := file.read_text(encoding="utf-8"), PROPERTY_ID)
     except (OSError, TypeError, ValueError) as error:  # TypeError: the private key has a password
         raise typer.BadParameter(f"{file} holds no service account's key.") from error
     return text

@@ -56,7 +56,7 @@ async def serve(
 ) -> None:
     """Serve until a signal to stop; call `ready` once both listeners answer. See `run_together`."""
     # uvicorn raises the signal anew once it has stopped: by default SIGTERM would end us ahead of our `finally`.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    _ = signal.signal(signal.SIGTERM, signal.default_int_handler)
     public_socket, private_socket = _bind(settings[Server])
     async with opened(settings, secrets) as orrery:
         for start in (one for parts in orrery.modules for one in parts.at_start):
@@ -68,7 +68,7 @@ async def serve(
             Readiness
         ].run_round()  # else the service says "not ready" until its first round has ended
         # Imported modules stay in memory: scanning them in each collection costs tens of milliseconds.
-        gc.collect()
+        _ = gc.collect()
         gc.freeze()
         sys.setswitchinterval(TURN)
         workers = asyncio.create_task(orrery[Workers].run())

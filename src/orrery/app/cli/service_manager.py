@@ -19,7 +19,7 @@ def notify_ready() -> None:
     name = f"\0{address[1:]}" if address.startswith("@") else address
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
-            manager.sendto(b"READY=1", name)
+            _ = manager.sendto(b"READY=1", name)
     except OSError as error:
         # A shell may have inherited the variable from a service long ended.
         log.warning("systemd did not get the message that the service is ready", why=error.strerror)

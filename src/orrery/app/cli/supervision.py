@@ -53,9 +53,9 @@ async def run_together(
             raise _unexpected("the server", trouble)
     finally:
         for task in names:
-            task.cancel()
+            _ = task.cancel()
         # uvicorn raises the signal again, which cancels this: the store must stay open until the workers end.
-        await to_its_end(asyncio.wait(names))
+        _ = await to_its_end(asyncio.wait(names))
 
 
 async def _serve(server: uvicorn.Server, sockets: list[socket.socket]) -> Exception | None:

@@ -103,7 +103,7 @@ def uses_of(settings: Settings, role: Role = "site") -> dict[str, SecretUse]:
 
 def settings_from(found: dict[str, Any], folder: Path, role: Role = "site") -> Settings:
     """Return the settings that a file's contents and the variables make; relative paths begin in `folder`."""
-    settings = settings_of(anchored(_read(found, role), folder))
+    settings = settings_of(anchored(_read(found, role), folder), role)
     check_authority(settings[TlsSettings].ca_file)
     return settings
 

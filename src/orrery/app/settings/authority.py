@@ -23,6 +23,6 @@ def check_authority(file: Path | None) -> None:
     except OSError as error:
         raise SettingsError(f"{_WHAT} {file} cannot be read ({type(error).__name__}).") from None
     try:
-        certificates(text)
+        _ = certificates(text)
     except Invalid as error:
         raise SettingsError(f"{_WHAT} {file} {error}.") from None

@@ -16,7 +16,11 @@ class HeldSecretFiles:
     def __init__(self, settings: Settings, secrets: Secrets) -> None:
         self._settings = settings
         self._secrets = secrets
-        self.observer = f"{platform.node()}:{settings[Server].private_port}"
+
+    @property
+    def observer(self) -> str:
+        """Return the listener that only this process has."""
+        return f"{platform.node()}:{self._settings[Server].private_port}"
 
     def held(self, fingerprint: Fingerprinting) -> Mapping[str, str | None]:
         """Return the fingerprint of each secret in memory, or None for one that is not set."""

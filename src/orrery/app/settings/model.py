@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from typing import Any, TypeVar, cast
@@ -17,11 +17,12 @@ from orrery.runtime.section import PREFIX, Mode
 S = TypeVar("S")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Settings:
-    """Everything but the secrets: the mode, and each section by its class."""
+    """Everything but the secrets: the mode, and each section of the role by its class."""
 
     mode: Mode
+    role: Role
     sections: Mapping[type, BaseModel]
 
     def __getitem__(self, kind: type[S]) -> S:
@@ -29,7 +30,7 @@ class Settings:
 
     def with_section(self, section: BaseModel) -> "Settings":
         """Return the same with another section in the place of its class."""
-        return Settings(self.mode, {**self.sections, type(section): section})
+        return replace(self, sections={**self.sections, type(section): section})
 
 
 class SettingsFile(BaseSettings):
@@ -71,14 +72,14 @@ def file_model(role: Role) -> type[SettingsFile]:
     return create_model("SettingsFile", __base__=SettingsFile, **fields)
 
 
-def settings_of(file: SettingsFile) -> Settings:
+def settings_of(file: SettingsFile, role: Role) -> Settings:
     """Return the sections that were read."""
-    return Settings(file.mode, {type(value): value for _, value in file if isinstance(value, BaseModel)})
+    return Settings(file.mode, role, {type(value): value for _, value in file if isinstance(value, BaseModel)})
 
 
 def deployment_id(settings: Settings, store_key: bytes) -> str:
-    """Return the id of this deployment, a digest of the store's key, the mode and what identifies it."""
-    named = {one.name: load(one.target) for module in MODULES for one in module.sections}
+    """Return the id of this deployment: a digest of its store's key, its mode and what identifies it."""
+    own = sections_of(settings.role)
     identity = [key.partition(".") for module in MODULES for key in module.identity]
-    values = [str(getattr(settings[named[section]], key)).rstrip("/") for section, _, key in identity]
+    values = [str(getattr(settings[own[one]], key)).rstrip("/") for one, _, key in identity if one in own]
     return sha256(json.dumps([store_key.hex(), settings.mode, *values]).encode()).hexdigest()[:16]

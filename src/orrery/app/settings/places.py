@@ -49,7 +49,7 @@ def find_settings_file_if_any(
 def _is_there(file: Path) -> bool:
     """Return whether anything has that name: one that cannot be read is refused later, and not passed over."""
     try:
-        file.lstat()
+        _ = file.lstat()
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:

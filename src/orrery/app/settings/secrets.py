@@ -109,7 +109,7 @@ def examine_secrets(
         except SettingsError as error:
             troubles[name] = str(error)
     try:
-        read_secrets(directory, environment, mode, role)
+        _ = read_secrets(directory, environment, mode, role)
     except SettingsError as error:
         if str(error) not in troubles.values():
             troubles[""] = str(error)
@@ -189,7 +189,7 @@ def _read_secret(file: Path, role: Role) -> str:
 def _refuse_garbled(found: Mapping[str, str]) -> None:
     for name, value in found.items():
         try:
-            value.encode()
+            _ = value.encode()
         except UnicodeEncodeError:
             raise SettingsError(f"The secret {name} is not valid UTF-8.") from None
 

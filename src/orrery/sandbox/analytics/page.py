@@ -61,7 +61,7 @@ class AnalyticsPage:
             given = await _fields(request)
             self._faults.remove(DOWN)
             if str(given.get("running", True)).lower() != "true":
-                self._faults.add(DOWN, count=None)
+                _ = self._faults.add(DOWN, count=None)
         return _answer(request, self._known())
 
     async def visitors(self, request: Request) -> Response:

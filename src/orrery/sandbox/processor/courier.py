@@ -68,7 +68,7 @@ class Courier:
                 self._world.expire_due()
                 for delivery in self._due():
                     self._underway.add(delivery["id"])
-                    tasks.create_task(self._bring(client, delivery))
+                    _ = tasks.create_task(self._bring(client, delivery))
                 await self._rest()
 
     def _due(self) -> list[Document]:
@@ -101,10 +101,10 @@ class Courier:
         woken = asyncio.ensure_future(self._wake.wait())
         rested = asyncio.ensure_future(self._world.clock.sleep(until - self._now()))
         try:
-            await asyncio.wait({woken, rested}, return_when=asyncio.FIRST_COMPLETED)
+            _ = await asyncio.wait({woken, rested}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            woken.cancel()
-            rested.cancel()
+            _ = woken.cancel()
+            _ = rested.cancel()
 
     def _delivery(self, event: Document, endpoint: Document) -> Document:
         now, kind = self._now(), event["type"]
@@ -171,7 +171,7 @@ class Courier:
 
     def _finish(self, delivery: Document, state: str, event: Document | None = None) -> None:
         delivery["state"] = state
-        self._pending.pop(delivery["id"], None)
+        _ = self._pending.pop(delivery["id"], None)
         self._world.state.save(delivery)
         if event is not None:
             current = self._world.state.get("event", event["id"]) or event

@@ -47,7 +47,7 @@ def read_endpoint_changes(params: Document) -> Document:
         if name != EVERY_EVENT and not _EVENT_NAME.fullmatch(name):
             raise invalid(f"Invalid event type: {name[:80]}", f"enabled_events[{number}]")
     if "api_version" in params:
-        known_version(params["api_version"], "api_version")
+        _ = known_version(params["api_version"], "api_version")
     changes = {key: value for key, value in params.items() if key not in ("disabled", "expand")}
     if "disabled" in params:
         changes["status"] = "disabled" if params["disabled"] else "enabled"

@@ -60,7 +60,7 @@ def create_configuration(call: Call) -> Document:
     """POST /v1/payment_method_configurations."""
     parent = call.params.get("parent")
     if parent is not None:
-        call.world.find(_CONFIGURATION, parent, "parent", status=400)
+        _ = call.world.find(_CONFIGURATION, parent, "parent", status=400)
     name = call.params.get("name", "Unnamed")
     configuration = new_configuration(new_id("pmc_"), name, is_default=False, parent=parent)
     return _switched(call, configuration)
@@ -111,7 +111,7 @@ def _contains(value_list: Document, value: str) -> bool:
 
 def list_value_list_items(call: Call) -> Document:
     """GET /v1/radar/value_list_items: needs `value_list`; `value` is found within others, as the vendor says."""
-    call.world.find(_LIST, call.params["value_list"], "value_list")
+    _ = call.world.find(_LIST, call.params["value_list"], "value_list")
     params = dict(call.params)
     like: str = params.pop("value", "").lower()
     return page((one for one in _items(call) if like in one["value"].lower()), params, call.path)
@@ -241,7 +241,7 @@ def get_endpoint(call: Call) -> Document:
 
 def create_endpoint(call: Call) -> Document:
     """POST /v1/webhook_endpoints: the one answer that shows the signing secret."""
-    read_endpoint_changes(call.params)
+    _ = read_endpoint_changes(call.params)
     secret = new_id("whsec_sandbox_", 8)
     endpoint = new_endpoint(call.params, call.world.now(), (secret,))
     call.world.save(endpoint)

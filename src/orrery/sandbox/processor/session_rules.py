@@ -121,7 +121,7 @@ def is_email(text: str) -> bool:
 def is_ip_address(text: str) -> bool:
     """Return whether the text is an IPv4 or IPv6 address."""
     try:
-        ip_address(text)
+        _ = ip_address(text)
     except ValueError:
         return False
     return True
@@ -199,7 +199,7 @@ def _check_configuration(world: World, params: Document, configuration: str) -> 
             "You may only specify one of these parameters: payment_method_types, payment_method_configuration."
         )
         raise invalid(message, "payment_method_types", "parameters_exclusive")
-    world.find("payment_method_configuration", configuration, "payment_method_configuration", status=400)
+    _ = world.find("payment_method_configuration", configuration, "payment_method_configuration", status=400)
 
 
 def _method_refusal(method: str, currency: str) -> str | None:

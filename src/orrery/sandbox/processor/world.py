@@ -115,7 +115,7 @@ class World:
             _, key = heapq.heappop(self._deadlines)
             session = self.state.get("checkout.session", key)
             if session is not None and session["status"] == "open":
-                expire(self, session)
+                _ = expire(self, session)
 
 
 def holding(worlds: Sequence[World], kind: str, key: str) -> World:

@@ -1,0 +1,1 @@
+"""What a person sees at a desk: a module of another role than the site."""

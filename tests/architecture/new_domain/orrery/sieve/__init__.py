@@ -1,0 +1,1 @@
+"""What a hook runs: a module of another role than the site."""

@@ -1,0 +1,1 @@
+"""People who wait for what is not sold yet."""

@@ -1,0 +1,35 @@
+"""`orrery waitlist`: who waits."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orrery.runtime.console.options import AsJson
+from orrery.runtime.console.runner import Handed, Services
+from orrery.runtime.console.tables import note, show
+
+if TYPE_CHECKING:
+    from orrery.waitlist.service import Waitlist
+
+group = typer.Typer(no_args_is_help=True)
+
+
+@group.command("list")
+def everybody(as_json: AsJson = False, *, runner: Handed) -> None:  # noqa: FBT002  a flag of the command line
+    """Show who waits."""
+    found = runner.run(lambda services: waitlist_of(services).everybody())
+    show([one.model_dump() for one in found], ("email", "since"), as_json=as_json, empty="Nobody waits.")
+
+
+@group.command()
+def add(email: Annotated[str, typer.Argument(help="The person's e-mail address.")], *, runner: Handed) -> None:
+    """Add a person."""
+    runner.run(lambda services: waitlist_of(services).join(email))
+    note("One more waits.")
+
+
+def waitlist_of(services: Services) -> "Waitlist":
+    """Return the services of this domain."""
+    from orrery.waitlist.service import Waitlist  # noqa: PLC0415  the help of a command needs no store
+
+    return services[Waitlist]

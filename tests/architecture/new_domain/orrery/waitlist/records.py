@@ -1,0 +1,22 @@
+"""What the waiting list stores."""
+
+from typing import Literal
+
+from pydantic import AwareDatetime
+
+from orrery.record import Record
+
+
+class Waiting(Record):
+    """A person who waits."""
+
+    v: Literal[1] = 1
+    email: str
+    since: AwareDatetime
+
+
+class Begun(Record):
+    """When the list was begun."""
+
+    v: Literal[1] = 1
+    at: AwareDatetime

@@ -1,0 +1,103 @@
+"""Types the commands of a deployment and asks its two listeners, in one process: run with a copy of the package.
+
+usage: new_domain_session.py FOLDER   Prints one JSON object: what came of each step.
+"""
+
+import asyncio
+import io
+import json
+import os
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from orrery.app.composition import opened
+from orrery.app.main import main
+from orrery.app.settings import load
+from orrery.approvals.approvals import Approvals, IntentDraft
+from orrery.edge.auth import hashed
+from orrery.runtime.readiness import Readiness
+
+EMAIL = "ann@buyer.example"
+
+
+def orrery(*words: str | Path) -> str:
+    """Run one command; return its exit code and what it printed."""
+    sys.argv, printed, code = ["orrery", *map(str, words)], io.StringIO(), 0
+    with redirect_stdout(printed), redirect_stderr(printed):
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return f"{code} {' '.join(printed.getvalue().split())}"
+
+
+def typed(folder: Path) -> dict[str, str]:
+    """Type every command that the new domain has a part in."""
+    config, secrets = folder / "orrery.toml", folder / "secrets"
+    said = {"init": orrery("init", folder), "template": config.read_text()}
+    (folder / "mistyped.toml").write_text("[waitlist]\nmany = 1\n")
+    said["unknown key"] = orrery("waitlist", "list", "-c", folder / "mistyped.toml")
+    (secrets / "waitlist_token").write_text("one value\nanother value\n")
+    said["unusable secret"] = orrery("waitlist", "list", "-c", config)
+    (secrets / "waitlist_token").unlink()
+    said["without secret"] = orrery("doctor", "--json", "-c", config)
+    os.environ["CREDENTIALS_DIRECTORY"] = str(copied(folder))  # noqa: TID251  the service manager's own
+    said["add"] = orrery("waitlist", "add", EMAIL, "-c", config)
+    said["list"] = orrery("waitlist", "list", "-c", config)
+    said["doctor"] = orrery("doctor", "--json", "-c", config)
+    said["secrets"] = orrery("secrets", "check", "-c", config)
+    said["export"] = orrery("privacy", "export", EMAIL, "-c", config)
+    said["backup"] = orrery("backup", folder / "snapshot.db", "-c", config)
+    said["restore"] = orrery("restore", folder / "snapshot.db", "-c", config)
+    said["erase"] = orrery("privacy", "erase", EMAIL, "--reason", "asked", "-c", config)
+    said["export after"] = orrery("privacy", "export", EMAIL, "-c", config)
+    return said
+
+
+def copied(folder: Path) -> Path:
+    """Return a folder with secrets as the unit's `LoadCredential=site:…` copies them."""
+    credentials = folder / "credentials"
+    credentials.mkdir(mode=0o700)
+    (credentials / "site_waitlist_token").write_text("a-token-of-the-partner\n")
+    (credentials / "site_admin_password_hash").write_text(f"{hashed(b'open sesame')}\n")
+    return credentials
+
+
+async def asked(folder: Path) -> dict[str, Any]:
+    """Ask the listeners for what the new domain shows there, run its job, and propose its operation."""
+    said: dict[str, Any] = {}
+    async with opened(*load(folder / "orrery.toml")) as orrery:
+        _ = await orrery[Readiness].run_round()
+        public, private = (_client(app) for app in orrery.apps())
+        wish = {"email": EMAIL}
+        for name, client in (("public", public), ("private", private)):
+            answer = await client.post("/guided/api/waitlist", json=wish)
+            said[f"joined {name}"] = answer.status_code
+            said[f"counted {name}"] = (await client.get("/waitlist")).status_code
+        said["count"] = (await private.get("/waitlist")).json()
+        said["readyz"] = (await private.get("/readyz")).text
+        said["metrics"] = (await private.get("/metrics")).text
+        said["owner"] = (await private.get("/owner", auth=("owner", "open sesame"))).text
+        said["openapi"] = (await private.get("/openapi.json")).text
+        draft = IntentDraft("close-waitlist", "waitlist", {}, "Close it.", "enough")
+        said["proposed"] = (await orrery[Approvals].propose(draft)).operation
+        jobs = [job for parts in orrery.modules for job in parts.jobs if parts.module == "waitlist"]
+        said["counted by the job"] = [await job.run() for job in jobs]
+        limit = await public.post("/guided/api/waitlist", json={"email": "bob@buyer.example"})
+        said["full"] = [limit.status_code, limit.json().get("error")]
+    return said
+
+
+def _client(app: Any) -> httpx2.AsyncClient:  # noqa: ANN401  any application
+    return httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://127.0.0.1")
+
+
+if __name__ == "__main__":
+    there = Path(sys.argv[1])
+    came = typed(there)
+    os.environ["ORRERY_WAITLIST__MOST"] = "1"  # noqa: TID251  a setting of the new domain
+    print(json.dumps(came | asyncio.run(asked(there))))  # noqa: T201  what the test reads
