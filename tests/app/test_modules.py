@@ -2,12 +2,23 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import pytest
 
+from orrery.adapters.clock import SystemClock
+from orrery.adapters.memory import MemoryStore
+from orrery.app.adapters import Adapters
+from orrery.app.composition import composed
 from orrery.app.modules import MODULES
+from orrery.app.settings import Secrets, settings_from
 from orrery.runtime.module import Module, load
+from orrery.runtime.runtime import NotDeclaredError
+from orrery.runtime.tasks import Tasks
 from tests.support.modules import targets
+from tests.support.runtimes import runtime_of
+
+SETTINGS = settings_from({}, Path())
 
 NAMES: dict[str, Callable[[Module], Iterable[str]]] = {
     "name": lambda one: [one.name],
@@ -30,12 +41,37 @@ def test_a_name_is_declared_once(names: Callable[[Module], Iterable[str]]) -> No
 def test_every_target_is_there() -> None:
     """What the data of a module names can be loaded: a renamed class would else be missed only when it is used."""
     for module in MODULES:
-        for target in (*targets(module), *module.reads, *module.ports, *module.needs, *module.provides):
+        read = [one for one in module.reads if ":" in one]  # the others are names of secrets
+        for target in (*targets(module), *read, *module.ports, *module.needs, *module.provides):
             assert load(target) is not None
 
 
 def test_what_is_read_belongs_to_another_module() -> None:
-    """`reads` names sections that another module has."""
-    sections = {one.target: module.name for module in MODULES for one in module.sections}
+    """`reads` names sections and secrets that another module has."""
+    owners = {one.target: module.name for module in MODULES for one in module.sections}
+    owners |= {one.name: module.name for module in MODULES for one in module.secrets}
     for module in MODULES:
-        assert all(sections[one] != module.name for one in module.reads)
+        assert all(owners[one] != module.name for one in module.reads)
+
+
+def test_a_probe_is_of_a_secret_that_its_module_may_read() -> None:
+    """No probe has a name that nobody knows, which would never run, or another module's secret unannounced."""
+    clock = SystemClock()
+    orrery = composed(Adapters(SETTINGS, Secrets(), clock), MemoryStore(clock), b"the key", Tasks())
+    allowed = {one.name: {*one.reads, *(secret.name for secret in one.secrets)} for one in MODULES}
+    found = [(parts.module, probe.secret) for parts in orrery.modules for probe in parts.secret_probes]
+    assert found == [
+        ("checkout", "webhook_signing_secret"),
+        ("account", "processor_api_key"),
+        ("live", "admin_password_hash"),
+    ]
+    assert all(secret in allowed[module] for module, secret in found)
+
+
+def test_a_secret_of_another_module_is_read_by_its_name() -> None:
+    """A module that names the secret of another gets it; one that does not is refused."""
+    secrets = Secrets.of({"processor_api_key": "sk_test_of_nobody"})
+    reads = Module("reads", reads=("processor_api_key",))
+    assert runtime_of(reads, SETTINGS, secrets).secret("processor_api_key") == "sk_test_of_nobody"
+    with pytest.raises(NotDeclaredError, match="asks for the secret processor_api_key"):
+        runtime_of(Module("other"), SETTINGS, secrets).secret("processor_api_key")

@@ -1,6 +1,6 @@
 """The contract of a module: what it brings reaches the listeners, the pages and the workers, once."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 
 import pytest
@@ -13,6 +13,7 @@ from orrery.runtime.operations import Intent, Operation
 from orrery.runtime.parts import DuplicateNameError, Figure, Parts, refuse_duplicates
 from orrery.runtime.privacy import ErasureRequest, ErasureRound, PersonalDataSource
 from orrery.runtime.search_terms import SearchTerms
+from orrery.runtime.secret_probe import ProbeContext, Remark, SecretProbe
 
 
 async def nothing(*_: object) -> None:
@@ -49,6 +50,11 @@ async def erased(request: ErasureRequest) -> ErasureRound:
     return ErasureRound(found=not request)
 
 
+async def remarks(context: ProbeContext) -> AsyncIterator[Remark]:
+    """Yield one remark."""
+    yield Remark(str(context))
+
+
 def router(path: str, method: str = "GET") -> APIRouter:
     """Return a router with one route."""
     made = APIRouter()
@@ -69,6 +75,7 @@ def parts(name: str, suffix: str = "") -> Parts:
         operations=[Operation(f"o{suffix}", done, happened)],
         figures=[Figure(f"f{suffix}", "A figure.", "label", {})],
         personal_data=[PersonalDataSource(f"d{suffix}", 1, found, erased)],
+        secret_probes=[SecretProbe(f"s{suffix}", remarks)],
     )
 
 
@@ -82,6 +89,7 @@ CLASHES: Sequence[tuple[Parts, str]] = [
     (Parts(module="two", panels=[PanelSource("P", panel)]), "panel P"),
     (Parts(module="two", operations=[Operation("o", done, happened)]), "operation o"),
     (Parts(module="two", personal_data=[PersonalDataSource("d", 2, found, erased)]), "personal data d"),
+    (Parts(module="two", secret_probes=[SecretProbe("s", remarks)]), "probe of the secret s"),
     (Parts(module="two", figures=[Figure("f", "Another.", "label", {})]), "figure f"),
 ]
 

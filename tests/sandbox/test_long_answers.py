@@ -15,7 +15,7 @@ from orrery.adapters.heartbeat import HttpHeartbeat
 from orrery.adapters.ntfy import NtfyNotifier
 from orrery.adapters.public_counter import HttpCounter
 from orrery.adapters.public_shop import HttpShop
-from orrery.adapters.running_service import RunningService
+from orrery.adapters.running_service import HttpRunningService
 from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.writes import StripeWrites
@@ -81,7 +81,7 @@ CALLS: dict[str, Callable[[str], Awaitable[object]]] = {
     "the watcher": lambda url: HttpHeartbeat(url).send(),
     "the public counter": lambda url: HttpCounter(url).read("site"),
     "the shop": lambda url: HttpShop(url).start(product_type="cert", vendor_slug="a", cert_code="b", key="c"),
-    "the running service": lambda url: RunningService(url, url).held_secrets(),
+    "the running service": lambda url: HttpRunningService(url, url).held_secrets(),
 }
 
 

@@ -4,7 +4,12 @@ from orrery.runtime.module import Command, Module
 
 MODULE = Module(
     "account",
-    ports=("orrery.ports.processor:ProcessorReads", "orrery.ports.processor:ProcessorWrites"),
+    reads=("processor_api_key",),
+    ports=(
+        "orrery.ports.processor:Processor",
+        "orrery.ports.processor:ProcessorReads",
+        "orrery.ports.processor:ProcessorWrites",
+    ),
     needs=("orrery.approvals.approvals:Approvals", "orrery.ports.sessions:SessionFinder"),
     provides=("orrery.account.account:AccountDesk", "orrery.account.session:SessionLookup"),
     commands=(

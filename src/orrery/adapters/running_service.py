@@ -1,61 +1,56 @@
 """The HTTP client of the owner's commands for the service that runs on this machine."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Annotated
 
 import httpx2
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from orrery.bounded import BOUNDED
+from orrery.ports.running_service import Refusal, RunningSecrets
 
 SECONDS = 5.0
 """How long one question may take."""
 
-Fingerprint = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
+_Fingerprint = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
 
 
-class RunningSecrets(BaseModel):
-    """The fingerprints of the running service's secrets, null for a missing one, and the id of their key."""
-
-    model_config = ConfigDict(frozen=True)
-
-    keyed_by: Fingerprint
-    secrets: dict[str, Fingerprint | None]
+class _Secrets(BaseModel):
+    keyed_by: _Fingerprint
+    secrets: dict[str, _Fingerprint | None]
 
 
-class Refusal(BaseModel):
-    """An error as every operation answers it."""
-
-    status: int = 0
+class _Problem(BaseModel):
     error: str = ""
     message: str = ""
 
 
-class RunningService:
-    """Asks the two listeners. None means that no service of ours answers there."""
+class HttpRunningService:
+    """See `RunningService`."""
 
     def __init__(self, public_url: str, private_url: str) -> None:
         self._public = public_url
         self._private = private_url
 
     async def held_secrets(self) -> RunningSecrets | None:
-        """Return the fingerprints of the service's secrets."""
         answer = await self._ask("GET", f"{self._private}/secrets")
         try:
-            return RunningSecrets.model_validate_json(answer.content) if answer is not None else None
+            found = _Secrets.model_validate_json(answer.content) if answer is not None else None
         except ValidationError:
             return None
+        return RunningSecrets(found.keyed_by, found.secrets) if found else None
 
-    async def deliver(self, path: str, body: bytes, signature: str) -> Refusal | None:
-        """Post a body to the webhook as the processor does, and return how it was refused."""
-        headers = {"Content-Type": "application/json", "Stripe-Signature": signature}
-        answer = await self._ask("POST", self._public + path, body, headers)
+    async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> Refusal | None:
+        written = {"Content-Type": "application/json", **headers}
+        answer = await self._ask("POST", self._public + path, body, written)
         if answer is None:
             return None
         try:
-            return Refusal.model_validate_json(answer.content).model_copy(update={"status": answer.status_code})
+            said = _Problem.model_validate_json(answer.content)
         except ValidationError:
-            return Refusal(status=answer.status_code)
+            return Refusal(answer.status_code)
+        return Refusal(answer.status_code, said.error, said.message)
 
     async def _ask(
         self, method: str, url: str, body: bytes | None = None, headers: dict[str, str] | None = None

@@ -39,10 +39,6 @@ class Orrery:
         found = self.offers.get(target_of(kind))
         return self.adapters.port(kind) if found is None else cast("S", found)
 
-    def offer(self, kind: type[S], service: S) -> None:
-        """Add a service that a command asks for."""
-        self.offers[target_of(kind)] = service
-
     def apps(self, site: ASGIApp | None = None) -> tuple[ASGIApp, ASGIApp]:
         """Return the public app, with `site` behind its operations, and the private one."""
         metrics, readiness = Metrics(), self[Readiness].last

@@ -1,7 +1,7 @@
 """The runner that the root hands to the commands: one deployment, whose store is opened once for a command."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import TypeVar, cast
@@ -16,12 +16,9 @@ from orrery.ports.refresh import RefreshServices
 from orrery.runtime.console.runner import Runner, Services
 from orrery.runtime.module import Role
 from orrery.runtime.settings import Log
-from orrery.secrets.examination import SecretsExamination
 
 S = TypeVar("S")
 T = TypeVar("T")
-_Loaded = tuple[Settings, Secrets, Mapping[str, str]]
-"""Settings and secrets, and why a secret was left out, by its name."""
 
 
 @contextmanager
@@ -44,7 +41,7 @@ class DeploymentRunner:
         self._config, self._wanted = config, wanted
         self._role: Role = role
         self._loop, self._stack = asyncio.Runner(), AsyncExitStack()
-        self._loaded: _Loaded | None = None
+        self._loaded: tuple[Settings, Secrets] | None = None
         self._services: Services | None = None
 
     def run(self, action: Callable[[Services], Awaitable[T]]) -> T:
@@ -56,7 +53,7 @@ class DeploymentRunner:
         return self.run(action)
 
     def section(self, kind: type[S]) -> S:
-        settings, _, _ = self._settings()
+        settings, _ = self._settings()
         return settings[kind]
 
     def port(self, kind: type[S]) -> S:
@@ -71,21 +68,15 @@ class DeploymentRunner:
 
     async def _run(self, action: Callable[[Services], Awaitable[T]]) -> T:
         if self._services is None:
-            settings, secrets, troubles = self._settings()
-            orrery = await self._stack.enter_async_context(opened(settings, secrets, self._wanted))
-            if self._role == "site":
-                from orrery.app.secrets_examination import Examination  # noqa: PLC0415  it loads the checkout
-
-                orrery.offer(SecretsExamination, Examination(settings, secrets, troubles, orrery))
-            self._services = orrery
+            self._services = await self._stack.enter_async_context(opened(*self._settings(), self._wanted))
         return await action(self._services)
 
-    def _settings(self) -> _Loaded:
+    def _settings(self) -> tuple[Settings, Secrets]:
         if self._loaded is None:
-            self._loaded = _with_logs(*load(self._config, self._role), {})
+            self._loaded = _with_logs(*load(self._config, self._role))
         return self._loaded
 
 
-def _with_logs(settings: Settings, secrets: Secrets, troubles: Mapping[str, str]) -> _Loaded:
+def _with_logs(settings: Settings, secrets: Secrets) -> tuple[Settings, Secrets]:
     configure(settings[Log].format, "warning", Redaction(secrets.values()))
-    return settings, secrets, troubles
+    return settings, secrets

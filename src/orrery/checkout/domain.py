@@ -38,6 +38,7 @@ from orrery.checkout.selling.sessions import Sessions
 from orrery.checkout.selling.trials import Trials
 from orrery.checkout.selling.verification import EVERY as DRIFT_EVERY
 from orrery.checkout.selling.verification import Verification
+from orrery.checkout.webhook_probe import WebhookProbe
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
 from orrery.edge.ratelimit import Limit, RateLimit
@@ -51,6 +52,7 @@ from orrery.ports.store import Store
 from orrery.runtime.jobs import Job
 from orrery.runtime.parts import Figure, Parts, RestoreReport
 from orrery.runtime.references import References
+from orrery.runtime.secret_probe import SecretProbe
 from orrery.runtime.tasks import Tasks
 
 log = structlog.get_logger()
@@ -120,6 +122,7 @@ class CheckoutDomain:
         self.events = EventHistory(
             clock, reads, fulfilment, raw_events, self.refusals, webhook.receive_verified, livemode=plan.livemode
         )
+        self._webhook_probe = WebhookProbe(clock, plan.signing_secrets)
         creation = CreationHealth(store, clock)
         self._proxies = ProxyHealth(store, clock, plan.trusted_proxies)
         self.health = self._health(processor, creation)
@@ -179,6 +182,7 @@ class CheckoutDomain:
             operations=self._expiry.operations(),
             figures=[Figure("orrery_webhook_refused", refused, "reason", self.refusals.counts)],
             personal_data=self._buyer_data.sources(),
+            secret_probes=[SecretProbe("webhook_signing_secret", self._webhook_probe.remarks)],
             migrations=[self._rekey_imports],
             at_start=[self._log_mistakes],
             after_restore=[self._reconcile_after_restore],

@@ -13,6 +13,7 @@ from orrery.live.health import LiveHealth
 from orrery.live.metrics import metrics
 from orrery.live.monitor import Monitor
 from orrery.live.overview import Overview
+from orrery.live.password_probe import PasswordProbe
 from orrery.live.quota import Limits
 from orrery.live.reads import FirstLevelCache, PublicRead
 from orrery.live.refresh import Refresh
@@ -27,6 +28,7 @@ from orrery.ports.store import Store
 from orrery.ports.tracker import Tracker
 from orrery.runtime.jobs import Job
 from orrery.runtime.parts import Parts
+from orrery.runtime.secret_probe import SecretProbe
 from orrery.runtime.tasks import Tasks
 
 
@@ -77,6 +79,7 @@ class LiveDomain:
         # Without its key nothing is counted, which the health reports.
         self.monitor = Monitor(store, clock, counter, tracker, pushes=self._can_ask)
         bearer = AdminBearer(plan.password_hash, wrong_passwords)
+        self._password = PasswordProbe(bearer.is_password)
         self.health = LiveHealth(store, clock, analytics, plan.has_property, plan.has_key, bearer.usable)
         self.routes = LiveRoutes(
             refresh=self.refresh if self._can_ask else None,
@@ -98,6 +101,7 @@ class LiveDomain:
             checks=[self._checked],
             remote_checks=self.health.remote(),
             panels=[PanelSource("Live counter", self.overview.panel, 80)],
+            secret_probes=[SecretProbe("admin_password_hash", self._password.remarks, compares_password=True)],
             offers={LiveDomain: self},
         )
 

@@ -45,7 +45,8 @@ class Command:
 class Module:
     """One module. Each target is written `package.module:name`.
 
-    `reads` are sections of other modules that it reads; `ports` are what it may ask of the outside; `needs` are
+    `reads` are sections of other modules that it reads, and the names of their
+    secrets; `ports` are what it may ask of the outside; `needs` are
     what other modules provide to it. Its `Runtime` refuses everything else. `build` is called with that `Runtime`,
     and returns the module's `Parts`. The names of sections, secrets and commands, and the prefixes of the keys in
     the store, are unique over all modules. `identity` are the settings, as `section.key`, whose change makes the

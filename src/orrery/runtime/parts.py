@@ -18,6 +18,7 @@ from orrery.ports.panels import PanelSource
 from orrery.runtime.jobs import Job
 from orrery.runtime.operations import Operation
 from orrery.runtime.privacy import PersonalDataSource
+from orrery.runtime.secret_probe import SecretProbe
 
 Check = Callable[[], Awaitable[Sequence[Finding]]]
 """Returns findings without asking anybody outside."""
@@ -53,7 +54,8 @@ class Parts:
     """What one module brings. Each name in it is unique over all modules.
 
     `direct` routes stand before the framework, `reads` answer a public path ahead of it, by query string. The
-    findings of `own_checks` have a panel of their own on the owner's page. `migrations` run when the store is
+    findings of `own_checks` have a panel of their own on the owner's page. `secret_probes` try secrets that are
+    present, each of this module or one that it reads. `migrations` run when the store is
     opened, and do nothing when they are done. `at_start` runs when the service starts, `after_restore` after a
     restore of the store. `offers` are the services that commands ask for, and those that other modules need.
     `once_composed` is called with the parts of all modules, before anything runs.
@@ -72,6 +74,7 @@ class Parts:
     operations: Sequence[Operation] = ()
     figures: Sequence[Figure] = ()
     personal_data: Sequence[PersonalDataSource] = ()
+    secret_probes: Sequence[SecretProbe] = ()
     offers: Mapping[type, object] = field(default_factory=dict[type, object])
     once_composed: Sequence[Callable[[Sequence["Parts"]], None]] = ()
     migrations: Sequence[Callable[[], Awaitable[object]]] = ()
@@ -99,6 +102,7 @@ def _names(parts: Parts) -> Iterator[str]:
     yield from (f"operation {one.name}" for one in parts.operations)
     yield from (f"figure {one.name}" for one in parts.figures)
     yield from (f"personal data {one.name}" for one in parts.personal_data)
+    yield from (f"probe of the secret {one.secret}" for one in parts.secret_probes)
     yield from (f"read {path}" for path in parts.reads)
     for listener, routers in (("public", parts.routers), ("private", parts.private_routers)):
         for router in routers:

@@ -61,12 +61,12 @@ class Runtime:
 
     def secret(self, name: str) -> str | None:
         """Return a secret's value, or None when it is missing (decision 41)."""
-        self._require(name, {one.name for one in self._module.secrets}, "secret")
+        self._require(name, {*(one.name for one in self._module.secrets), *self._module.reads}, "secret")
         return self._ground.secrets.reveal(name)
 
     def secret_values(self, name: str) -> list[bytes]:
         """Return each value of a secret that may have several."""
-        self._require(name, {one.name for one in self._module.secrets}, "secret")
+        self._require(name, {*(one.name for one in self._module.secrets), *self._module.reads}, "secret")
         return [part.encode() for part in self._ground.secrets.parts(name)]
 
     def port(self, kind: type[T]) -> T:

@@ -35,9 +35,17 @@ class Server(Section):
     @property
     def address(self) -> str:
         """The address of the public listener for a client on this machine."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        here = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(host, host)  # noqa: S104  it is compared, not bound
-        return f"http://{here}:{self.port}"
+        here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104  it is compared, not bound
+        return _address(here, self.port)
+
+    @property
+    def private_address(self) -> str:
+        """The address of the private listener."""
+        return _address(self.private_host, self.private_port)
+
+
+def _address(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 class StoreSettings(Section):

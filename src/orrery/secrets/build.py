@@ -1,20 +1,29 @@
 """The parts of the watch over the secrets."""
 
+from collections.abc import Sequence
+
 from orrery.ports.panels import PanelSource
+from orrery.ports.running_service import RunningService
 from orrery.runtime.jobs import Job
 from orrery.runtime.parts import Parts
 from orrery.runtime.runtime import Runtime
 from orrery.secrets.baseline import EVERY
 from orrery.secrets.check import HeldSecrets, ObservedSecrets, SecretsCheck
+from orrery.secrets.examination import Examination
 from orrery.secrets.fingerprints import Fingerprints
 from orrery.secrets.routes import secrets_router
 
 
 def build(runtime: Runtime) -> Parts:
-    """Return the check of the secrets that this process holds."""
+    """Return the check of the secrets that this process holds, and their examination with the modules' probes."""
     secrets, fingerprints = runtime.need(ObservedSecrets), Fingerprints.of_store(runtime.index_key)
     held = HeldSecrets(secrets.held(fingerprints), fingerprints.keyed_by, secrets.observer, secrets.uses())
     check = SecretsCheck(runtime.store, runtime.clock, held, lambda: secrets.observe(fingerprints))
+    examination = Examination(check, secrets, runtime.port(RunningService))
+
+    def add_probes(modules: Sequence[Parts]) -> None:
+        examination.add_probes(one for parts in modules for one in parts.secret_probes)
+
     return Parts(
         module="secrets",
         private_routers=[secrets_router(check.held_fingerprints)],
@@ -22,5 +31,6 @@ def build(runtime: Runtime) -> Parts:
         jobs=[Job(SecretsCheck.JOB, EVERY, check.check, everywhere=True)],
         own_checks=[check.findings],
         panels=[PanelSource("Secrets", check.panel, 40)],
-        offers={SecretsCheck: check},
+        offers={SecretsCheck: check, Examination: examination},
+        once_composed=[add_probes],
     )

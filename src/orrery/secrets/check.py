@@ -20,7 +20,7 @@ from orrery.ports.store import Absent, Check, Conflict, Store
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Collection, commit, compare_and_set, write
 from orrery.runtime.restored import last_restore
-from orrery.runtime.secret import SecretUse
+from orrery.runtime.secret import Form, SecretUse
 from orrery.secrets.alerts import SecretEvent, describe, pushes
 from orrery.secrets.baseline import ANNOUNCED_FOR, Alarm, Announcement, Baseline, CheckContext, compare
 from orrery.secrets.fingerprints import DIRECTORY, Fingerprinting, SecretObservation, SecretObservations
@@ -53,10 +53,18 @@ class HeldSecrets:
 class ObservedSecrets(Protocol):
     """The secrets of this process, in its memory and where they lie; no value leaves it.
 
-    `observer` identifies this process among those of the deployment, and is the same after a restart.
+    `observer` identifies this process among those of the deployment, and is the same after a restart. `troubles`
+    says why a secret was left out, by its name; what concerns the folder is under "".
     """
 
     observer: str
+
+    @property
+    def troubles(self) -> Mapping[str, str]: ...
+
+    def form(self, name: str) -> Form:
+        """Return how a secret in memory looks."""
+        ...
 
     def held(self, fingerprint: Fingerprinting) -> Mapping[str, str | None]:
         """Return the fingerprint of each secret in memory, or None for one that is not set."""

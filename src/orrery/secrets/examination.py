@@ -1,19 +1,21 @@
 """What `orrery secrets check` finds about each secret (issue item 7). It shows no value and no length."""
 
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
-from orrery.secrets.baseline import Announcement
+from orrery.ports.running_service import RunningSecrets, RunningService
+from orrery.runtime.secret import SecretUse
+from orrery.runtime.secret_probe import RESTART, ProbeContext, Remark, SecretProbe
+from orrery.secrets.alerts import describe
+from orrery.secrets.baseline import Alarm, Announcement, Baseline
+from orrery.secrets.check import ObservedSecrets, SecretsCheck
+from orrery.secrets.fingerprints import DIRECTORY, SecretObservation, SecretObservations
 
 ExaminedState = Literal["ok", "broken", "off"]
 
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """One observation about a secret; with a `todo` the secret is broken."""
-
-    text: str
-    todo: str = ""
+_READ, _PASS = 0o004, 0o001
+"""Everybody's right to read a file, and to pass through its folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +42,149 @@ class Examined:
         }
 
 
-class SecretsExamination(Protocol):
-    """Examines every secret, and asks the processor and the running service about them."""
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The information that is gathered before the secrets are examined one by one."""
+
+    baselines: Mapping[str, Baseline]
+    announced: Mapping[str, Announcement]
+    observations: SecretObservations
+    service: RunningSecrets | None
+    context: ProbeContext = field(repr=False)
+
+
+class Examination:
+    """Examines every secret of a deployment: here, in the running service, and by the probes of the modules."""
+
+    def __init__(self, check: SecretsCheck, secrets: ObservedSecrets, service: RunningService) -> None:
+        self._check = check
+        self._secrets = secrets
+        self._service = service
+        self._probes: dict[str, SecretProbe] = {}
+
+    def add_probes(self, probes: Iterable[SecretProbe]) -> None:
+        """Add what the modules try."""
+        self._probes |= {one.secret: one for one in probes}
 
     @property
     def compares_password(self) -> bool:
-        """Whether there is a hash with which the admin password can be compared."""
-        ...
+        """Whether there is a secret with which the admin password can be compared."""
+        return any(self._held(one.secret) for one in self._probes.values() if one.compares_password)
 
     async def run(self, password: str | None) -> tuple[list[Examined], str]:
         """Return each secret, the folder if there is one, and a sentence about the running service.
 
         `password` is the admin password, if it was given.
         """
-        ...
+        observations = await self._secrets.observe(lambda _name, _value: "")
+        baselines, announced = await self._check.baselines(), await self._check.announced()
+        running = await self._service.held_secrets()
+        said = self._said(running)
+        ours = running if running and running.keyed_by == self._check.held.keyed_by else None
+        context = ProbeContext(self._service if ours else None, password)
+        known = _Known(baselines, announced, observations, ours, context)
+        found = [await self._examined(name, use, known) for name, use in self._check.uses.items()]
+        return [*found, *self._folder(known)], said
+
+    def _said(self, running: RunningSecrets | None) -> str:
+        if running is None:
+            return "The service does not run here: its memory and its webhook were not looked at."
+        if running.keyed_by != self._check.held.keyed_by:
+            return "The service that runs here has another store: its memory and its webhook were not looked at."
+        return "The service runs: its memory and its webhook were looked at."
+
+    def _held(self, name: str) -> str | None:
+        return self._check.held.fingerprints.get(name)
+
+    async def _examined(self, name: str, use: SecretUse, known: _Known) -> Examined:
+        mine = self._held(name)
+        remarks = [remark async for remark in self._remarks(name, use, known, mine)]
+        elsewhere = known.service is not None and known.service.secrets.get(name) is not None
+        there = mine is not None or elsewhere
+        broken = any(remark.todo for remark in remarks)
+        state: ExaminedState = "broken" if broken else "ok" if there else "off"
+        return Examined(name, state, mine, known.announced.get(name), tuple(remarks))
+
+    async def _remarks(self, name: str, use: SecretUse, known: _Known, mine: str | None) -> AsyncIterator[Remark]:
+        theirs = known.service.secrets.get(name) if known.service else None
+        baseline = known.baselines.get(name)
+        if trouble := self._secrets.troubles.get(name):
+            yield Remark(trouble, "Put the right value there, in a file that nobody else may write.")
+        elif lost := _lost(known.observations[name], baseline):
+            yield Remark(*describe(lost, name))
+            return
+        elif mine is None and theirs is None:
+            yield _missing(name, use)
+        elif mine is None:
+            yield Remark("not found from here; the running service holds one")
+        else:
+            async for remark in self._present(name, known):
+                yield remark
+        if mine and known.service:
+            yield _compared(mine, theirs)
+        if baseline and (alarm := baseline.worst()) and alarm.trouble != "restart":
+            yield _alarm_remark(alarm, baseline, mine)
+
+    async def _present(self, name: str, known: _Known) -> AsyncIterator[Remark]:
+        form = self._secrets.form(name)
+        yield Remark(form.wrong, "Put the right value there.") if form.wrong else Remark("present")
+        if form.note:
+            yield Remark(form.note)
+        if _is_everybodys(known.observations.get(name), known.observations[DIRECTORY]):
+            yield Remark("everybody on this machine may read its file", "Take the rights of others away (chmod).")
+        if probe := self._probes.get(name):
+            async for remark in probe.remarks(known.context):
+                yield remark
+
+    def _folder(self, known: _Known) -> list[Examined]:
+        observed, baseline = known.observations[DIRECTORY], known.baselines.get(DIRECTORY)
+        trouble = self._secrets.troubles.get("")
+        if observed.state == "missing" and trouble is None:
+            return []
+        remarks = [] if trouble is None else [Remark(trouble, "Until then the service does not start.")]
+        if baseline and (alarm := baseline.worst()):
+            remarks.append(Remark(*describe(alarm.trouble, DIRECTORY)))
+        state: ExaminedState = "broken" if remarks else "ok"
+        announced = known.announced.get(DIRECTORY)
+        return [Examined(DIRECTORY, state, None, announced, tuple(remarks) or (Remark("present"),))]
+
+
+def _lost(observed: SecretObservation, baseline: Baseline | None) -> Literal["emptied", "vanished"] | None:
+    """Return how a secret was lost that was in the folder before, even if the service has not seen it yet."""
+    if baseline is None or baseline.fingerprint is None or baseline.place != "directory":
+        return None
+    match observed.state:
+        case "empty":
+            return "emptied"
+        case "missing":
+            return "vanished"
+        case _:
+            return None
+
+
+def _alarm_remark(alarm: Alarm, baseline: Baseline, mine: str | None) -> Remark:
+    """Return the remark about the service's last check, unless its alarm is over: it checks every ten minutes."""
+    seen_from_here = baseline.place == "directory" and mine is not None and mine == baseline.fingerprint
+    if seen_from_here and alarm.trouble in ("vanished", "emptied", "changed"):
+        return Remark(f"as before again; the service has not looked since {alarm.seen_at:%H:%M} UTC")
+    return Remark(*describe(alarm.trouble, baseline.name))
+
+
+def _missing(name: str, use: SecretUse) -> Remark:
+    if use.needed:
+        return Remark(f"missing: {use.effect}", f"Put it into the secret file {name}, and restart the service.")
+    return Remark(f"missing. {use.idle}")
+
+
+def _compared(mine: str, theirs: str | None) -> Remark:
+    if theirs is None:
+        return Remark("the running service does not hold it", RESTART)
+    if mine != theirs:
+        return Remark("the running service holds another value", RESTART)
+    return Remark("the running service holds the same")
+
+
+def _is_everybodys(observed: SecretObservation | None, folder: SecretObservation) -> bool:
+    if observed is None or observed.mode is None or observed.place != folder.place or folder.mode is None:
+        return False
+    return bool(observed.mode & _READ and folder.mode & _PASS)

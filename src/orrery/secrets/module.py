@@ -4,8 +4,9 @@ from orrery.runtime.module import Command, Module
 
 MODULE = Module(
     "secrets",
+    ports=("orrery.ports.running_service:RunningService",),
     needs=("orrery.secrets.check:ObservedSecrets",),
-    provides=("orrery.secrets.check:SecretsCheck",),
+    provides=("orrery.secrets.check:SecretsCheck", "orrery.secrets.examination:Examination"),
     prefixes=("secret:", "secret-announced:"),
     commands=(
         Command(

@@ -33,3 +33,17 @@ def test_the_private_listener_is_for_this_machine(machine: Machine, host: str) -
     """An address that others can reach is refused for the private listener."""
     machine.write(f'[server]\nprivate_host = "{host}"\n')
     assert "the private listener is for this machine only" in machine.refusal()
+
+
+@pytest.mark.parametrize(
+    ("host", "private_host", "addresses"),
+    [
+        ("0.0.0.0", "127.0.0.1", ("http://127.0.0.1:8080", "http://127.0.0.1:8081")),  # noqa: S104  nothing listens
+        ("::", "::1", ("http://[::1]:8080", "http://[::1]:8081")),
+        ("192.0.2.7", "localhost", ("http://192.0.2.7:8080", "http://localhost:8081")),
+    ],
+)
+def test_where_a_client_on_this_machine_asks(host: str, private_host: str, addresses: tuple[str, str]) -> None:
+    """A service that listens everywhere is asked at the loopback address; an IPv6 address stands in brackets."""
+    server = Server(host=host, port=8080, private_host=private_host, private_port=8081)
+    assert (server.address, server.private_address) == addresses

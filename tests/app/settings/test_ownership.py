@@ -118,18 +118,18 @@ def test_an_examination_names_the_one_secret(machine: Machine) -> None:
     """`secrets check` tells of the one file that others may write; the others are used."""
     machine.secret("push_token", MARK)
     open_to_all(machine.folder / "secrets" / "push_token")
-    _, secrets, troubles = load_usable()
-    assert [*troubles] == ["push_token"]
-    assert "chmod go-w" in troubles["push_token"]
+    _, secrets = load_usable()
+    assert [*secrets.troubles] == ["push_token"]
+    assert "chmod go-w" in secrets.troubles["push_token"]
     assert (secrets.reveal("push_token"), secrets.reveal("processor_api_key")) == (None, f"sk_test_{MARK}")
 
 
 def test_an_examination_names_the_folder(machine: Machine) -> None:
     """`secrets check` uses nothing from a folder that others may write, and says so of the folder."""
     open_to_all(machine.folder / "secrets")
-    _, secrets, troubles = load_usable()
-    assert [*troubles] == [""]
-    assert "The secrets directory" in troubles[""]
+    _, secrets = load_usable()
+    assert [*secrets.troubles] == [""]
+    assert "The secrets directory" in secrets.troubles[""]
     assert secrets.values() == []
 
 

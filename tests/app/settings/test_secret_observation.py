@@ -138,7 +138,8 @@ def test_what_can_be_used_is_used(machine: Machine) -> None:
     machine.secret("push_token", "short")
     (machine.secret("tracker_token", MARK) / "mail_password").mkdir()
     machine.secret("surprise", MARK)
-    settings, secrets, troubles = load_usable()
+    settings, secrets = load_usable()
+    troubles = secrets.troubles
     assert (settings.mode, secrets.reveal("tracker_token"), secrets.reveal(KEY)) == ("test", MARK, None)
     assert sorted(troubles) == ["", "mail_password", KEY, "push_token"]
     assert "surprise" in troubles[""]
@@ -152,5 +153,5 @@ def test_all_can_be_used(machine: Machine) -> None:
     """Where nothing is wrong, the examined secrets are those of the start."""
     machine.secret(KEY, VALUE)
     machine.set(ORRERY_PUSH_TOKEN=MARK)
-    _, secrets, troubles = load_usable()
-    assert (troubles, secrets) == ({}, load()[1])
+    _, secrets = load_usable()
+    assert (secrets.troubles, secrets) == ({}, load()[1])

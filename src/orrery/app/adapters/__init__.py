@@ -24,6 +24,7 @@ ADAPTERS = {
     "orrery.ports.heartbeat:Heartbeat": "orrery.app.adapters.owner:heartbeat",
     "orrery.ports.signatures:Signatures": "orrery.app.adapters.owner:signatures",
     "orrery.ports.signatures:OwnerKeys": "orrery.app.adapters.owner:owner_keys",
+    "orrery.ports.running_service:RunningService": "orrery.app.adapters.owner:running_service",
     "orrery.ports.shop:Shops": "orrery.app.adapters.counting:shops",
     "orrery.ports.snapshots:Snapshots": "orrery.app.adapters.owner:snapshots",
 }

@@ -1,5 +1,6 @@
-"""The adapters of what the owner gets and gives: messages, heartbeats, signatures, snapshots."""
+"""The adapters of what the owner gets, gives and asks: messages, heartbeats, signatures, snapshots, answers."""
 
+from orrery.adapters.running_service import HttpRunningService
 from orrery.adapters.snapshot_folder import SnapshotFolder
 from orrery.adapters.ssh_keygen import SshKeygen, SshKeys
 from orrery.app.adapters import Adapters
@@ -8,8 +9,9 @@ from orrery.approvals.settings import ApprovalSettings
 from orrery.errors import NotConfigured
 from orrery.ports.heartbeat import Heartbeat
 from orrery.ports.notifier import Notifier, Notifiers
+from orrery.ports.running_service import RunningService
 from orrery.ports.signatures import OwnerKeys, Signatures
-from orrery.runtime.settings import BackupSettings, Mail, Push
+from orrery.runtime.settings import BackupSettings, Mail, Push, Server
 from orrery.runtime.settings import Heartbeat as HeartbeatSettings
 
 # Some adapters are imported when they are used: a service that does not use them starts sooner and weighs less.
@@ -48,6 +50,11 @@ def signatures(adapters: Adapters) -> Signatures:
 def owner_keys(adapters: Adapters) -> OwnerKeys:
     approvals = adapters.settings[ApprovalSettings]
     return SshKeys(approvals.owner_keys, approvals.signing_key, NAMESPACE)
+
+
+def running_service(adapters: Adapters) -> RunningService:
+    server = adapters.settings[Server]
+    return HttpRunningService(server.address, server.private_address)
 
 
 def snapshots(adapters: Adapters) -> SnapshotFolder:

@@ -81,11 +81,11 @@ def load_settings_if_any(path: Path | None = None, role: Role = "site") -> Setti
     return settings_from({}, Path.cwd(), role)
 
 
-def load_usable(path: Path | None = None, role: Role = "site") -> tuple[Settings, Secrets, dict[str, str]]:
-    """Return settings, the secrets that can be used, and why the others cannot: see `examine_secrets`."""
+def load_usable(path: Path | None = None, role: Role = "site") -> tuple[Settings, Secrets]:
+    """Return settings and the secrets that can be used, with the troubles of the others."""
     settings = load_settings(path, role)
     directory = settings[SecretFiles].directory
-    return settings, *examine_secrets(directory, os.environ, settings.mode, role)  # noqa: TID251  see `load_settings`
+    return settings, examine_secrets(directory, os.environ, settings.mode, role)  # noqa: TID251  see `load_settings`
 
 
 def observe_secrets(

@@ -5,7 +5,7 @@ import platform
 from collections.abc import Mapping
 
 from orrery.app.settings import Secrets, Settings, held_fingerprints, observe_secrets
-from orrery.runtime.secret import SecretUse
+from orrery.runtime.secret import Form, SecretUse
 from orrery.runtime.settings import Server
 from orrery.secrets.fingerprints import Fingerprinting, SecretObservations
 
@@ -21,6 +21,14 @@ class HeldSecretFiles:
     def observer(self) -> str:
         """Return the listener that only this process has."""
         return f"{platform.node()}:{self._settings[Server].private_port}"
+
+    @property
+    def troubles(self) -> Mapping[str, str]:
+        return self._secrets.troubles
+
+    def form(self, name: str) -> Form:
+        """Return how a secret in memory looks."""
+        return self._secrets.form(name, self._settings.mode)
 
     def held(self, fingerprint: Fingerprinting) -> Mapping[str, str | None]:
         """Return the fingerprint of each secret in memory, or None for one that is not set."""

@@ -116,5 +116,5 @@ def _is_refused(directory: Path | None, environment: Mapping[str, str], mode: Mo
         return False
     # The copies stay as they are: the next start gets the values of the folder, and those that are not copied.
     next_start = {name: value for name, value in environment.items() if name != CREDENTIALS_VARIABLE}
-    _, troubles = examine_secrets(directory, next_start, mode, role)
-    return any(name in troubles for name in secret_kinds(role))
+    found = examine_secrets(directory, next_start, mode, role)
+    return any(name in found.troubles for name in secret_kinds(role))

@@ -34,15 +34,22 @@ def secret_names() -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """The secrets of a role; each may be missing (decision 41), and an empty one is missing."""
+    """The secrets of a role; each may be missing (decision 41), and an empty one is missing.
+
+    `troubles` says why others cannot be used, by their names. A fault that concerns no single secret (the folder,
+    an unknown file in it) is under "".
+    """
 
     _texts: Mapping[str, SecretStr] = field(default_factory=dict[str, SecretStr])
     role: Role = "site"
+    troubles: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @classmethod
-    def of(cls, texts: Mapping[str, str], role: Role = "site") -> "Secrets":
+    def of(
+        cls, texts: Mapping[str, str], role: Role = "site", troubles: Mapping[str, str] | None = None
+    ) -> "Secrets":
         """Return the secrets with these texts, by their names."""
-        return cls({name: SecretStr(text) for name, text in texts.items()}, role)
+        return cls({name: SecretStr(text) for name, text in texts.items()}, role, troubles or {})
 
     @property
     def kinds(self) -> Mapping[str, SecretKind]:
@@ -91,13 +98,8 @@ def read_secrets(directory: Path | None, environment: Mapping[str, str], mode: M
     return secrets
 
 
-def examine_secrets(
-    directory: Path | None, environment: Mapping[str, str], mode: Mode, role: Role
-) -> tuple[Secrets, dict[str, str]]:
-    """Return the secrets of this machine that can be used, and a sentence for each that cannot, by its name.
-
-    A fault that concerns no single secret (the folder, an unknown file in it) is under "".
-    """
+def examine_secrets(directory: Path | None, environment: Mapping[str, str], mode: Mode, role: Role) -> Secrets:
+    """Return the secrets of this machine that can be used, with a sentence for each that cannot."""
     usable: dict[str, str] = {}
     troubles: dict[str, str] = {}
     place = _believed(directory, environment)
@@ -113,7 +115,7 @@ def examine_secrets(
     except SettingsError as error:
         if str(error) not in troubles.values():
             troubles[""] = str(error)
-    return Secrets.of(usable, role), troubles
+    return Secrets.of(usable, role, troubles)
 
 
 def secret_name(file: Path, role: Role) -> str:

@@ -10,7 +10,7 @@ from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import note, show
 from orrery.secrets.baseline import Announcement
 from orrery.secrets.check import SecretsCheck
-from orrery.secrets.examination import SecretsExamination
+from orrery.secrets.examination import Examination
 
 group = typer.Typer(no_args_is_help=True)
 
@@ -56,8 +56,8 @@ def announce(
     note(_announced(announcement))
 
 
-async def _examination(services: Services) -> SecretsExamination:
-    return services[SecretsExamination]
+async def _examination(services: Services) -> Examination:
+    return services[Examination]
 
 
 def _announced(announcement: Announcement) -> str:
