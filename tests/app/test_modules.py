@@ -16,6 +16,7 @@ from orrery.runtime.module import Module, load
 from orrery.runtime.runtime import NotDeclaredError
 from orrery.runtime.tasks import Tasks
 from tests.support.modules import targets
+from tests.support.reading import BYTES, READERS
 from tests.support.runtimes import runtime_of
 
 SETTINGS = settings_from({}, Path())
@@ -75,3 +76,9 @@ def test_a_secret_of_another_module_is_read_by_its_name() -> None:
     assert runtime_of(reads, SETTINGS, secrets).secret("processor_api_key") == "sk_test_of_nobody"
     with pytest.raises(NotDeclaredError, match="asks for the secret processor_api_key"):
         runtime_of(Module("other"), SETTINGS, secrets).secret("processor_api_key")
+
+
+def test_every_key_that_is_stored_has_its_module() -> None:
+    """Each kind of record begins with a prefix that one module declares."""
+    declared = tuple(prefix for module in MODULES for prefix in module.prefixes)
+    assert [prefix for prefix in (*READERS, *BYTES) if not prefix.startswith(declared)] == []

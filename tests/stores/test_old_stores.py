@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from orrery.adapters.sqlite import SqliteStore
+from orrery.app.modules import MODULES
 from orrery.approvals.approval_log import ApprovalLog
 from orrery.approvals.intent_store import IntentStore
 from orrery.checkout import keys
@@ -48,6 +49,8 @@ async def test_every_record_is_read(store_file: Path) -> None:
     found = [entry.key async for entry in entries(store_file, clock)]
     assert len(found) > 80
     assert [key for key in found if not prefix_of(key)] == []
+    declared = tuple(prefix for module in MODULES for prefix in module.prefixes)
+    assert [key for key in found if not key.startswith(declared)] == []
 
 
 async def test_what_is_written_back_is_what_was_read(store_file: Path) -> None:

@@ -26,6 +26,7 @@ MODULE = Module(
     prefixes=(
         "access:",
         "access-end:",
+        "access-by-email:",
         "access-by-time:",
         "attempt:",
         "checkout-creation-outage",
@@ -46,6 +47,7 @@ MODULE = Module(
         "refused-webhooks",
         "taken-back:",
         "unreadable-event:",
+        "verifying:",
     ),
     identity=("checkout.processor_url",),
     commands=(
