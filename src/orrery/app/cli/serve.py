@@ -64,9 +64,8 @@ async def serve(
         public, private = orrery.apps(site)
         private_address = private_socket.getsockname()[:2]
         server = uvicorn.Server(_uvicorn(Listeners(public, private, private_address)))
-        _ = await orrery[
-            Readiness
-        ].run_round()  # else the service says "not ready" until its first round has ended
+        # Else the service says "not ready" until its first round has ended.
+        _ = await orrery[Readiness].run_round()
         # Imported modules stay in memory: scanning them in each collection costs tens of milliseconds.
         _ = gc.collect()
         gc.freeze()
