@@ -32,14 +32,14 @@ from orrery.approvals.progress import (
     may_be_under_way,
 )
 from orrery.approvals.waiting import panel_of
-from orrery.errors import ApprovalRefused, Invalid, Overtaken
+from orrery.errors import ApprovalRefused, Invalid, Overtaken, RecordUnreadable
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.panels import Panel
 from orrery.ports.signatures import Signatures
 from orrery.ports.store import Conflict, Entry, Store, Write
 from orrery.runtime import outbox
-from orrery.runtime.collection import compare_and_set
+from orrery.runtime.collection import compare_and_set, unreadable
 from orrery.runtime.operations import Intent, Operation
 from orrery.syntax.reason import normal_reason
 
@@ -122,6 +122,10 @@ class Approvals:
     async def unreadable(self) -> list[Entry]:
         """Return the unreadable entries among the intents: altered, cut, or written by a newer version."""
         return await self._intents.unreadable()
+
+    async def unreadable_records(self) -> list[RecordUnreadable]:
+        """Return why some intents cannot be read; the log has a check of its own."""
+        return [unreadable(entry.key) for entry in await self.unreadable()]
 
     async def panel(self) -> Panel:
         """Return the panel of the owner's page: the intents that wait for approval, and the newest entries."""

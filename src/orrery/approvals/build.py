@@ -29,6 +29,7 @@ def build(runtime: Runtime) -> Parts:
         remote_checks=[("approval log", approvals.finding)],
         panels=[PanelSource("Approvals", approvals.panel, 30)],
         personal_data=[intents_source(approvals)],
+        unreadable=[approvals.unreadable_records],
         offers={Approvals: approvals},
         once_composed=[allow],
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import timedelta
+from typing import Any
 
 from orrery.checkout import keys
 from orrery.checkout.records import (
@@ -24,6 +25,27 @@ from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.collection import Collection
 from orrery.runtime.raw_values import RawValues
+
+
+def kept(store: Store, clock: Clock, index_key: bytes) -> list[Collection[Any]]:
+    """Return every collection of this module whose records are not made anew by themselves."""
+    return [
+        access_records(store, clock, index_key),
+        *(
+            one(store, clock)
+            for one in (
+                access_ends,
+                erased_sessions,
+                offers,
+                pending_sessions,
+                reversals,
+                unreadable_events,
+                journal,
+                refused_webhooks,
+                reconciled,
+            )
+        ),
+    ]
 
 
 def access_records(store: Store, clock: Clock, index_key: bytes) -> Collection[AccessRecord]:

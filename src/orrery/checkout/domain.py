@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 import structlog
 
 from orrery.approvals.approvals import Approvals
+from orrery.checkout import collections
 from orrery.checkout.access.desk import Desk
 from orrery.checkout.access.events import EventHistory
 from orrery.checkout.access.fulfilment import Fulfilment
@@ -24,6 +26,7 @@ from orrery.checkout.access.webhook import Webhook
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.health import CheckoutHealth
 from orrery.checkout.routes import CheckoutRoutes
+from orrery.checkout.selling import collections as sold
 from orrery.checkout.selling.creation_health import CreationHealth
 from orrery.checkout.selling.offers import Offers
 from orrery.checkout.selling.operations import Expiry
@@ -49,6 +52,7 @@ from orrery.ports.processor import EventReader, Processor, ProcessorReads, Proce
 from orrery.ports.seller import Seller
 from orrery.ports.sessions import SessionFinder
 from orrery.ports.store import Store
+from orrery.runtime.collection import Collection
 from orrery.runtime.jobs import Job
 from orrery.runtime.parts import Figure, Parts, RestoreReport
 from orrery.runtime.references import References
@@ -183,11 +187,16 @@ class CheckoutDomain:
             figures=[Figure("orrery_webhook_refused", refused, "reason", self.refusals.counts)],
             personal_data=self._buyer_data.sources(),
             secret_probes=[SecretProbe("webhook_signing_secret", self._webhook_probe.remarks)],
+            unreadable=[one.unreadable for one in self._collections()],
             migrations=[self._rekey_imports],
             at_start=[self._log_mistakes],
             after_restore=[self._reconcile_after_restore],
             offers={CheckoutDomain: self, Seller: self, SessionFinder: self.sessions},
         )
+
+    def _collections(self) -> list[Collection[Any]]:
+        of_access = collections.kept(self._store, self._clock, self._index_key)
+        return [*of_access, *sold.kept(self._store, self._clock)]
 
     @property
     def sells(self) -> bool:

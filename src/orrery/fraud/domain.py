@@ -8,6 +8,7 @@ from orrery.approvals.approvals import Approvals
 from orrery.fraud.incidents import IncidentLog, read_incidents
 from orrery.fraud.operations import ListOperations
 from orrery.fraud.reading import AddressOf, ClusterReader
+from orrery.fraud.records import last_search
 from orrery.fraud.screening import Screening
 from orrery.fraud.watch import EVERY, FraudWatch
 from orrery.ports.clock import Clock
@@ -40,6 +41,7 @@ class FraudDomain:
         plan: FraudPlan,
     ) -> None:
         self._plan = plan
+        self._store, self._clock = store, clock
         self._approvals = approvals
         self._operations = ListOperations(reads, writes)
         self.reading = ClusterReader(store, clock, reads, address_of)
@@ -53,6 +55,7 @@ class FraudDomain:
             jobs=[Job(FraudWatch.JOB, EVERY, self.watch.run)] if self._plan.watches else [],
             panels=[PanelSource("Fraud clusters", self.watch.panel, 70)],
             operations=self._operations.both(),
+            unreadable=[last_search(self._store, self._clock).unreadable],
             offers={FraudDomain: self},
         )
 

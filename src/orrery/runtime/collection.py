@@ -179,6 +179,10 @@ class Collection(Generic[R]):
         """Return all of `pages` at once: for what is few."""
         return await gathered(self.pages(within))
 
+    async def unreadable(self) -> list[RecordUnreadable]:
+        """Read all records, and return why some cannot be read."""
+        return [error async for page in self.pages() for error in page.unreadable]
+
     async def indexed(self, walk: "Walk") -> AsyncIterator[Page[R]]:
         """Yield the records that the entries of an index lead to, in their order.
 

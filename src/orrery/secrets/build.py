@@ -31,6 +31,7 @@ def build(runtime: Runtime) -> Parts:
         jobs=[Job(SecretsCheck.JOB, EVERY, check.check, everywhere=True)],
         own_checks=[check.findings],
         panels=[PanelSource("Secrets", check.panel, 40)],
+        unreadable=[check.unreadable],
         offers={SecretsCheck: check, Examination: examination},
         once_composed=[add_probes],
     )

@@ -131,6 +131,10 @@ class SecretsCheck:
         """Return the known state of each secret, by its name."""
         return {name: one for name, (one, _) in (await self._stored()).items() if one}
 
+    async def unreadable(self) -> list[RecordUnreadable]:
+        """Return why some baselines and announcements cannot be read."""
+        return [*await self._baselines.unreadable(), *await self._announced.unreadable()]
+
     async def findings(self) -> list[Finding]:
         """Return a finding for each secret with an alarm, or one for all; an empty list when the store fails."""
         try:

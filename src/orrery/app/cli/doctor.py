@@ -1,7 +1,9 @@
 """`orrery doctor`: each configured part, how it is, why, and what to do (issue item 8)."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from shutil import disk_usage
 
@@ -19,12 +21,18 @@ from orrery.runtime.console.tables import show_json
 from orrery.runtime.console.terminal import marked, new_console
 from orrery.runtime.findings import Findings
 from orrery.runtime.health import STORE, run_check
+from orrery.runtime.parts import Parts
 from orrery.runtime.settings import StoreSettings
 
 MIB = 1 << 20
 
 LEAST_FREE = 8 * MIB
 """Bytes: twice what the store's log takes before it is brought into the file (SQLite's wal_autocheckpoint)."""
+
+UNREADABLE = "records"
+"""The part that is broken while a record cannot be read."""
+
+MOST_NAMED = 10
 
 _SIGNS = {"ok": "[green]ok[/green]", "broken": "[red]broken[/red]", "off": "[dim]off[/dim]"}
 
@@ -49,7 +57,18 @@ async def _examine(settings: Settings, secrets: Secrets) -> list[Finding]:
         local = [one for one in findings if one.part != STORE]
         checks = [check for parts in orrery.modules for check in parts.remote_checks]
         asked = [await run_check(part, check) for part, check in checks]
-        return [*store, *local, *asked, *await orrery[Findings].health.remote()]
+        damaged = await run_check(UNREADABLE, partial(_unreadable, orrery.modules))
+        return [*store, damaged, *local, *asked, *await orrery[Findings].health.remote()]
+
+
+async def _unreadable(modules: Sequence[Parts]) -> Finding:
+    """Read every record, and name those that cannot be read."""
+    found = [one.name for parts in modules for read in parts.unreadable for one in await read()]
+    if not found:
+        return Finding(UNREADABLE, "ok", "every record can be read")
+    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    todo = "A newer version wrote them, or the file is damaged: run the newer one, or restore a backup."
+    return Finding(UNREADABLE, "broken", f"Cannot be read: {', '.join(found[:MOST_NAMED])}{more}.", todo)
 
 
 def _disk(store: Path) -> list[Finding]:

@@ -1,5 +1,7 @@
 """The records of what is sold: attempts, receipts, trials, drift, and the sessions that Orrery made itself."""
 
+from typing import Any
+
 from orrery.checkout import keys
 from orrery.checkout.records import KEEP_ATTEMPTS, Attempt
 from orrery.checkout.selling.drift import DriftResult
@@ -7,6 +9,11 @@ from orrery.checkout.selling.receipts import KEEP_TRIALS, OwnSession, Receipt, T
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.collection import Collection
+
+
+def kept(store: Store, clock: Clock) -> list[Collection[Any]]:
+    """Return every collection here whose records are not made anew by themselves."""
+    return [one(store, clock) for one in (attempts, receipts, trials, own_sessions)]
 
 
 def attempts(store: Store, clock: Clock) -> Collection[Attempt]:
