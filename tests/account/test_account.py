@@ -10,11 +10,10 @@ import pytest
 from orrery.account.account import (
     AccountDesk,
     AccountProposal,
-    ConfigurationPatch,
     FieldChange,
     checked_branding,
-    oddities,
 )
+from orrery.account.configurations import ConfigurationPatch
 from orrery.approvals.progress import Progress
 from orrery.errors import Invalid, NotFound, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.processor import BRANDING, Configuration
@@ -375,18 +374,3 @@ def test_a_change_with_a_lost_answer() -> None:
         assert owner.account.configurations[0].enabled == ("card",)
 
     run(work())
-
-
-def test_what_cannot_be_told_apart_is_pointed_out() -> None:
-    """Configurations of one name and several defaults are named by their ids; four as in spec 1."""
-    four = [
-        configuration("Shop", id="pmc_1", is_default=True),
-        configuration("Shop", id="pmc_2", is_default=True),
-        configuration("Platform"),
-        configuration("Trial"),
-    ]
-    assert oddities(four) == [
-        "2 configurations are named 'Shop': pmc_1, pmc_2.",
-        "2 configurations say that they are the default: pmc_1, pmc_2.",
-    ]
-    assert oddities(four[1:]) == []

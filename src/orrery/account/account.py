@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict
 
+from orrery.account.configurations import ConfigurationPatch
 from orrery.approvals.approvals import Approvals, IntentDraft, Operation
 from orrery.errors import Invalid, NotFound, ProcessorUnreachable
 from orrery.ports.processor import (
@@ -64,16 +65,6 @@ class AccountProposal:
 
     intent: Intent
     changes: tuple[FieldChange, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigurationPatch:
-    """The new values of a configuration; None leaves a value as it is. `on` and `off` are slugs of methods."""
-
-    on: Sequence[str] = ()
-    off: Sequence[str] = ()
-    name: str | None = None
-    active: bool | None = None
 
 
 class AccountBody(BaseModel):
@@ -264,20 +255,6 @@ class AccountDesk:
             before=before.model_dump(mode="json", exclude_defaults=True),
         )
         return AccountProposal(await self._approvals.propose(draft), tuple(changes))
-
-
-def oddities(configurations: Sequence[Configuration]) -> list[str]:
-    """Return a sentence for each name that several configurations share, and one when several are the default."""
-    sentences: list[str] = []
-    names = sorted({one.name for one in configurations})
-    for name in names:
-        same = [one.id for one in configurations if one.name == name]
-        if len(same) > 1:
-            sentences.append(f"{len(same)} configurations are named {name!r}: {', '.join(same)}.")
-    defaults = [one.id for one in configurations if one.is_default]
-    if len(defaults) > 1:
-        sentences.append(f"{len(defaults)} configurations say that they are the default: {', '.join(defaults)}.")
-    return sentences
 
 
 def checked_branding(name: str, value: str) -> str:

@@ -81,8 +81,9 @@ HEAVY = {
     *("fastapi", "starlette", "uvicorn", "httpx2", "requests", "pydantic_settings", "prometheus_client"),
     *("apsw", "sqlite3", "stripe", "google", "cryptography", "aiosmtplib"),
     *("orrery.app.composition", "orrery.app.settings", "orrery.adapters", "orrery.edge", "orrery.sandbox"),
+    *("structlog", "orrery.runtime.collection"),
 }
-"""Web frameworks, HTTP clients, stores and vendors' libraries, and the rooms that need them."""
+"""Web frameworks, HTTP clients, stores, logs and vendors' libraries, and the rooms that need them."""
 
 
 @pytest.mark.parametrize(("command", "domain"), GROUPS.items())

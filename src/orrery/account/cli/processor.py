@@ -9,9 +9,9 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from orrery.account.account import oddities
 from orrery.account.cli import processor_rows as rows
 from orrery.account.cli.processor_changes import create_configuration, set_branding, update_configuration
+from orrery.account.configurations import oddities
 from orrery.account.session import SessionLookup
 from orrery.errors import Invalid, ItemUnreadable
 from orrery.ports.clock import Clock

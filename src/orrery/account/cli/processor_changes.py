@@ -2,14 +2,17 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orrery.account.account import AccountDesk, AccountProposal, ConfigurationPatch
+from orrery.account.configurations import ConfigurationPatch
 from orrery.runtime.console.options import AsJson, Reason
 from orrery.runtime.console.runner import Handed, Runner, Services
 from orrery.runtime.console.tables import note, show, show_json
+
+if TYPE_CHECKING:
+    from orrery.account.account import AccountDesk, AccountProposal
 
 Text = str | None
 On = Annotated[list[str] | None, typer.Option("--on", help="A payment method to switch on; may be repeated.")]
@@ -44,7 +47,7 @@ def set_branding(  # noqa: PLR0913, PLR0917  a command's options are its functio
         "business_profile.support_email": support_email,
     }
     named = {name: value for name, value in wanted.items() if value is not None}
-    _propose(runner, lambda services: services[AccountDesk].propose_branding(named, reason), as_json=as_json)
+    _propose(runner, lambda services: _desk_of(services).propose_branding(named, reason), as_json=as_json)
 
 
 def create_configuration(
@@ -61,7 +64,7 @@ def create_configuration(
     wanted = ConfigurationPatch(on or (), off or (), name)
     _propose(
         runner,
-        lambda services: services[AccountDesk].propose_configuration(wanted, parent, reason),
+        lambda services: _desk_of(services).propose_configuration(wanted, parent, reason),
         as_json=as_json,
     )
 
@@ -81,12 +84,20 @@ def update_configuration(  # noqa: PLR0913  a command's options are its function
     wanted = ConfigurationPatch(on or (), off or (), name, active)
     _propose(
         runner,
-        lambda services: services[AccountDesk].propose_configuration_change(configuration, wanted, reason),
+        lambda services: _desk_of(services).propose_configuration_change(configuration, wanted, reason),
         as_json=as_json,
     )
 
 
-def _propose(runner: Runner, propose: Callable[[Services], Awaitable[AccountProposal]], *, as_json: bool) -> None:
+def _desk_of(services: Services) -> "AccountDesk":
+    from orrery.account.account import AccountDesk  # noqa: PLC0415  it loads what reads the store
+
+    return services[AccountDesk]
+
+
+def _propose(
+    runner: Runner, propose: Callable[[Services], "Awaitable[AccountProposal]"], *, as_json: bool
+) -> None:
     proposed = runner.run(propose)
     changes = [asdict(change) for change in proposed.changes]
     if as_json:

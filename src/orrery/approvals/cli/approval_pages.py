@@ -4,21 +4,24 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 from rich.text import Text
 
-from orrery.approvals.approvals import Progress, Proposal
-from orrery.approvals.audit import AuditResult, Head
-from orrery.approvals.chain import LogEntry
 from orrery.approvals.intents import NAMESPACE
 from orrery.runtime.console.tables import Row
 from orrery.runtime.console.terminal import new_console, visible
 
+if TYPE_CHECKING:
+    from orrery.approvals.approvals import Progress, Proposal
+    from orrery.approvals.audit import AuditResult, Head
+    from orrery.approvals.chain import LogEntry
+
 _STYLES = {"+": "green", "-": "red"}
 
 
-def intent_row(found: Proposal, now: datetime) -> Row:
+def intent_row(found: "Proposal", now: datetime) -> Row:
     """Return an intent as a row: with every field for machines."""
     progress = found.progress.model_dump(exclude={"v", "intent_id", "digest"}) if found.progress else None
     return found.intent.model_dump(exclude={"v"}) | {
@@ -28,7 +31,7 @@ def intent_row(found: Proposal, now: datetime) -> Row:
     }
 
 
-def print_intent(found: Proposal, now: datetime, *, for_signing: bool = False) -> None:
+def print_intent(found: "Proposal", now: datetime, *, for_signing: bool = False) -> None:
     """Print everything about an intent, and how to sign it; to standard error when it is about to be signed."""
     console, intent, state = (
         new_console(stderr=for_signing),
@@ -72,7 +75,7 @@ def changes(body: Mapping[str, JsonValue], before: Mapping[str, JsonValue]) -> I
             yield f"+ {label}: {_json(sent[name])}"
 
 
-def print_outcome(progress: Progress, *, goes_on: bool = False) -> None:
+def print_outcome(progress: "Progress", *, goes_on: bool = False) -> None:
     """Print how far an intent has come; `goes_on`: the command that prints it uses the approval itself."""
     console = new_console()
     for line in _outcome(progress, goes_on=goes_on):
@@ -81,7 +84,9 @@ def print_outcome(progress: Progress, *, goes_on: bool = False) -> None:
         console.print(Text(f"In two minutes, ask what became of it: orrery approvals settle {progress.intent_id}"))
 
 
-def log_row(entry: LogEntry | None, found: Mapping[str, Proposal], erased: AbstractSet[str] = frozenset()) -> Row:
+def log_row(
+    entry: "LogEntry | None", found: "Mapping[str, Proposal]", erased: AbstractSet[str] = frozenset()
+) -> Row:
     """Return an entry of the log as a row, with the reason that its intent gives unless it is `erased`."""
     if entry is None:
         return {"kind": "cannot be read"}
@@ -92,7 +97,7 @@ def log_row(entry: LogEntry | None, found: Mapping[str, Proposal], erased: Abstr
     return entry.model_dump(exclude={"v"}) | {"intent": entry.intent_id, "reason": reason}
 
 
-def verdict(verified: AuditResult, remembered: Head | None) -> Iterator[str]:
+def verdict(verified: "AuditResult", remembered: "Head | None") -> Iterator[str]:
     """Yield the results of the log's check, one sentence each."""
     if verified.head and verified.broken_at is None:
         whole = ", and signatures and intents are as it says" if verified.holds else ""
@@ -116,7 +121,7 @@ def verdict(verified: AuditResult, remembered: Head | None) -> Iterator[str]:
         )
 
 
-def _wrong(verified: AuditResult) -> Iterator[str]:
+def _wrong(verified: "AuditResult") -> Iterator[str]:
     if verified.unchecked:
         yield f"The signatures were not checked: {verified.unchecked}"
     if verified.unproven:
@@ -132,7 +137,7 @@ def _wrong(verified: AuditResult) -> Iterator[str]:
         yield f"In the log, but gone or not to be read: {', '.join(map(visible, verified.missing))}."
 
 
-def _outcome(progress: Progress, *, goes_on: bool = False) -> Iterator[str]:
+def _outcome(progress: "Progress", *, goes_on: bool = False) -> Iterator[str]:
     if progress.state == "approved":
         yield "Approved, for 24 hours from your signature."
         if not progress.uses and not goes_on:

@@ -3,22 +3,24 @@
 import sys
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orrery.approvals.approvals import Approvals, Proposal
-from orrery.approvals.audit import AuditResult, erased_as_proposed, read_head
 from orrery.approvals.cli.approval_pages import intent_row, log_row, print_intent, print_outcome, verdict
+from orrery.approvals.cli.services import approvals_of
 from orrery.approvals.cli.signing import sign_intent, statement_of
 from orrery.approvals.public_keys import public_key
 from orrery.errors import Invalid, RecordUnreadable
 from orrery.ports.clock import Clock
 from orrery.ports.signatures import LONGEST, OwnerKeys
-from orrery.runtime.collection import unreadable
 from orrery.runtime.console.options import AsJson, Reason
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import Row, note, show
+
+if TYPE_CHECKING:
+    from orrery.approvals.approvals import Proposal
+    from orrery.approvals.audit import AuditResult
 
 group = typer.Typer(no_args_is_help=True)
 
@@ -38,9 +40,11 @@ def list_intents(
     """List what waits for your approval, or has no known outcome."""
 
     async def read(services: Services) -> tuple[list[Row], list[RecordUnreadable]]:
+        from orrery.runtime.collection import unreadable  # noqa: PLC0415  it loads what reads the store
+
         now = services[Clock].now()
-        found = [intent_row(one, now) for one in await services[Approvals].proposals()]
-        damaged = [unreadable(entry.key) for entry in await services[Approvals].unreadable()]
+        found = [intent_row(one, now) for one in await approvals_of(services).proposals()]
+        damaged = [unreadable(entry.key) for entry in await approvals_of(services).unreadable()]
         return sorted(found, key=lambda row: row["state"] != "waiting"), damaged
 
     found, damaged = runner.run(read)
@@ -58,8 +62,8 @@ def show_intent(
 ) -> None:
     """Show everything about an intent, or exactly the bytes to be signed."""
 
-    async def read(services: Services) -> tuple[Proposal, datetime, bytes]:
-        found = await services[Approvals].proposal(intent_id)
+    async def read(services: Services) -> "tuple[Proposal, datetime, bytes]":
+        found = await approvals_of(services).proposal(intent_id)
         return found, services[Clock].now(), await statement_of(services, found)
 
     found, now, text = runner.run(read)
@@ -88,20 +92,20 @@ def sign(
 @group.command()
 def settle(intent_id: Id, *, runner: Handed) -> None:
     """Find out at the processor what became of an intent whose answer was lost; nothing is repeated."""
-    print_outcome(runner.run(lambda services: services[Approvals].settle(intent_id)))
+    print_outcome(runner.run(lambda services: approvals_of(services).settle(intent_id)))
 
 
 @group.command()
 def close(intent_id: Id, reason: Reason, *, runner: Handed) -> None:
     """Close an intent whose outcome nobody can find out; nothing is read or carried out."""
-    runner.run(lambda services: services[Approvals].close(intent_id, reason))
+    runner.run(lambda services: approvals_of(services).close(intent_id, reason))
     note("It is closed; the log says that its outcome is not known.")
 
 
 @group.command()
 def withdraw(intent_id: Id, *, runner: Handed) -> None:
     """Take back an intent that was not signed, or end a standing approval."""
-    _ = runner.run(lambda services: services[Approvals].withdraw(intent_id))
+    _ = runner.run(lambda services: approvals_of(services).withdraw(intent_id))
     note("It is withdrawn.")
 
 
@@ -115,8 +119,10 @@ def log(
     """Show the approval log, the newest entry first."""
 
     async def read(services: Services) -> list[Row]:
-        known = {one.intent.id: one for one in await services[Approvals].proposals()}
-        entries = [entry async for entry in services[Approvals].log.entries()]
+        from orrery.approvals.audit import erased_as_proposed  # noqa: PLC0415  it loads what reads the store
+
+        known = {one.intent.id: one for one in await approvals_of(services).proposals()}
+        entries = [entry async for entry in approvals_of(services).log.entries()]
         erased = erased_as_proposed([entry for entry in entries if entry])
         return [log_row(entry, known, erased) for entry in reversed(entries[-limit:])]
 
@@ -136,11 +142,13 @@ def verify(
     runner: Handed,
 ) -> None:
     """Check the whole log: whether an entry was altered, inserted or removed."""
+    from orrery.approvals.audit import read_head  # noqa: PLC0415  it loads what reads the store
+
     remembered = None if head is None else read_head(head)
     old_keys = list(map(_old_key, old_key or []))
 
-    async def run(services: Services) -> AuditResult:
-        return await services[Approvals].verify(remembered, services[OwnerKeys].signatures(old_keys))
+    async def run(services: Services) -> "AuditResult":
+        return await approvals_of(services).verify(remembered, services[OwnerKeys].signatures(old_keys))
 
     verified = runner.run(run)
     for sentence in verdict(verified, remembered):

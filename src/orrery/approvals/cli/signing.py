@@ -4,17 +4,21 @@ import sys
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from orrery.approvals.approvals import Approvals, Proposal
 from orrery.approvals.cli.approval_pages import print_intent, print_outcome
+from orrery.approvals.cli.services import approvals_of
 from orrery.errors import Invalid
 from orrery.ports.clock import Clock
 from orrery.ports.signatures import OwnerKeys
 from orrery.runtime.console.runner import Runner, Services
 from orrery.runtime.console.tables import note
 from orrery.runtime.console.terminal import new_console
+
+if TYPE_CHECKING:
+    from orrery.approvals.approvals import Proposal
 
 _WELL = ("done", "approved")
 
@@ -26,7 +30,7 @@ _LATER = "With your yes, nothing is done at once: for 24 hours, the command that
 class _Asked:
     """What the owner is asked to sign, at this time, and the keys to sign with."""
 
-    proposal: Proposal
+    proposal: "Proposal"
     is_standing: bool
     now: datetime
     keys: OwnerKeys
@@ -49,14 +53,14 @@ def sign_intent(
     asked = runner.run(lambda services: _look_up(services, intent_id))
     print_intent(asked.proposal, asked.now, for_signing=True)
     given = signed or _signed(runner, asked, key, goes_on or (_LATER if asked.is_standing else _AT_ONCE))
-    progress = runner.run(lambda services: services[Approvals].sign(intent_id, *given))
+    progress = runner.run(lambda services: approvals_of(services).sign(intent_id, *given))
     print_outcome(progress, goes_on=bool(goes_on))
     if progress.state not in _WELL:
         raise typer.Exit(1)
 
 
 async def _look_up(services: Services, intent_id: str) -> _Asked:
-    approvals = services[Approvals]
+    approvals = approvals_of(services)
     found = await approvals.proposal(intent_id)
     return _Asked(found, approvals.is_standing(found.intent), services[Clock].now(), services[OwnerKeys])
 
@@ -67,9 +71,9 @@ def refuse_for_machines(*, sign: bool, as_json: bool) -> None:
         raise Invalid("--sign shows what is signed, for a person: give --json without it.")
 
 
-async def statement_of(services: Services, found: Proposal) -> bytes:
+async def statement_of(services: Services, found: "Proposal") -> bytes:
     """Return the text to be signed now."""
-    return services[Approvals].statement(found.intent).to_bytes()
+    return approvals_of(services).statement(found.intent).to_bytes()
 
 
 def _signed(runner: Runner, asked: _Asked, key: Path | None, follows: str) -> tuple[bytes, bytes]:

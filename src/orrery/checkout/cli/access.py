@@ -4,12 +4,10 @@ import csv
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from orrery.checkout.access.desk import Desk, Grant, checked_email
-from orrery.checkout.access.notifications import amount
 from orrery.checkout.catalogue import ProductKey, is_slug
 from orrery.checkout.cli.services import checkout_of
 from orrery.checkout.records import AccessRecord
@@ -19,6 +17,9 @@ from orrery.runtime.console.options import AsJson, Reason
 from orrery.runtime.console.runner import Handed, Runner, Services
 from orrery.runtime.console.tables import Row, left_out, note, show, show_json
 from orrery.runtime.references import SESSION_ID, References
+
+if TYPE_CHECKING:
+    from orrery.checkout.access.desk import Desk, Grant
 
 group = typer.Typer(no_args_is_help=True)
 
@@ -114,6 +115,8 @@ def grant(
     product = _product(vendor, cert)
 
     async def write(services: Services) -> AccessRecord:
+        from orrery.checkout.access.desk import Grant  # noqa: PLC0415  it loads what reads the store
+
         named = await checkout_of(services).sessions.named(session) if session else None
         if named is not None and not SESSION_ID.fullmatch(named):
             raise Invalid("A session's id begins with cs_ and holds letters, digits and underscores.")
@@ -166,14 +169,14 @@ def journal(
     show(rows, columns, as_json=as_json, empty="Nothing was changed by hand.", unreadable=found.unreadable)
 
 
-def _with_record(runner: Runner, session: str, act: Callable[[Desk, str], Awaitable[T]]) -> T:
+def _with_record(runner: Runner, session: str, act: "Callable[[Desk, str], Awaitable[T]]") -> T:
     async def done(services: Services) -> T:
         return await act(checkout_of(services).desk, await checkout_of(services).sessions.named(session))
 
     return runner.run(done)
 
 
-async def _new(grants: Sequence[Grant], services: Services) -> list[Grant]:
+async def _new(grants: "Sequence[Grant]", services: Services) -> "list[Grant]":
     """Return the lines that are not imported yet; raise `Invalid` for a wrong one before any line is written."""
     new: dict[Grant, None] = {}
     for number, grant in enumerate(grants, 2):
@@ -188,6 +191,8 @@ async def _new(grants: Sequence[Grant], services: Services) -> list[Grant]:
 
 
 def _row(record: AccessRecord, now: datetime) -> Row:
+    from orrery.checkout.access.notifications import amount  # noqa: PLC0415  it loads the outbox
+
     state = "revoked" if record.revoked_at else "open" if record.runs_at(now) else "ended"
     return record.model_dump() | {
         "product": record.product.name,
@@ -204,7 +209,7 @@ def _product(vendor: str, cert: str) -> ProductKey:
     return ProductKey("cert", cert, vendor)
 
 
-def _refuse_unknown(grants: Sequence[Grant], services: Services, *, retired: bool) -> None:
+def _refuse_unknown(grants: "Sequence[Grant]", services: Services, *, retired: bool) -> None:
     for grant in grants:
         if not retired and checkout_of(services).catalogue.find(grant.product) is None:
             raise Invalid(
@@ -212,7 +217,7 @@ def _refuse_unknown(grants: Sequence[Grant], services: Services, *, retired: boo
             )
 
 
-def _grants(file: Path) -> Iterator[Grant]:
+def _grants(file: Path) -> "Iterator[Grant]":
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
             for number, line in enumerate(csv.DictReader(lines), 2):
@@ -221,7 +226,9 @@ def _grants(file: Path) -> Iterator[Grant]:
         raise Invalid(f"{file.name} cannot be read ({type(error).__name__}).") from None
 
 
-def _grant(line: dict[str, str], number: int) -> Grant:
+def _grant(line: dict[str, str], number: int) -> "Grant":
+    from orrery.checkout.access.desk import Grant, checked_email  # noqa: PLC0415  it loads what reads the store
+
     try:
         email, product = checked_email(line["email"]), _product(line["vendor_slug"], line["cert_code"])
         expires_at = datetime.fromisoformat(line["expires_at"])

@@ -2,13 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from orrery.checkout.access.reconcile import ReconciliationReport
-from orrery.checkout.access.refunds import Discrepancy
 from orrery.checkout.cli.events import events
 from orrery.checkout.cli.preflight import preflight
 from orrery.checkout.cli.services import checkout_of
@@ -20,6 +18,10 @@ from orrery.runtime.console.tables import left_out, show_json
 from orrery.runtime.console.terminal import marked, new_console
 from orrery.runtime.console.windows import parse_window
 from orrery.runtime.references import References
+
+if TYPE_CHECKING:
+    from orrery.checkout.access.reconcile import ReconciliationReport
+    from orrery.checkout.access.refunds import Discrepancy
 
 group = typer.Typer(no_args_is_help=True)
 _ = group.command()(events)
@@ -46,7 +48,7 @@ def reconcile(
     """Grant what is paid without access, and list what does not add up."""
     window = parse_window(since) if since else None
 
-    async def run(services: Services) -> tuple[ReconciliationReport, References]:
+    async def run(services: Services) -> "tuple[ReconciliationReport, References]":
         with _progress() as progress:
             task = progress.add_task("sessions", total=None)
             report = await checkout_of(services).reconciliation.run(
@@ -74,11 +76,11 @@ def _progress() -> Progress:
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
-def _show(report: ReconciliationReport, within: Callable[[str], str]) -> None:
+def _show(report: "ReconciliationReport", within: Callable[[str], str]) -> None:
     """Print the report, with references: a timer's output is a log."""
     console = new_console()
 
-    def shown(finding: Discrepancy) -> str:
+    def shown(finding: "Discrepancy") -> str:
         return marked(within(f"{finding.session_id}: {finding.reason}"))
 
     would = "would be granted" if report.dry_run else "granted"

@@ -1,11 +1,10 @@
 """`orrery checkout events`: the processor's events, those that Orrery received, and the replay of one."""
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orrery.checkout.access.events import KnownEvent, Replay, ReplayResult
 from orrery.checkout.cli.services import checkout_of
 from orrery.errors import Invalid, ItemUnreadable
 from orrery.ports.processor import split_unreadable
@@ -14,9 +13,12 @@ from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import note, show, show_json
 from orrery.runtime.console.windows import parse_window
 
+if TYPE_CHECKING:
+    from orrery.checkout.access.events import KnownEvent, Replay, ReplayResult
+
 _COLUMNS = ("created", "type", "pending", "stored", "became", "why", "id", "session_id")
 
-_SAYS: dict[ReplayResult, str] = {
+_SAYS: "dict[ReplayResult, str]" = {
     "granted": "Access is granted; Orrery notifies you and the buyer.",
     "already": "Access had been granted before; nothing changed.",
     "waiting": "No access yet: it is not paid, or what was offered is not known. See `orrery checkout reconcile`.",
@@ -50,7 +52,7 @@ def events(
         _show(runner.run(lambda services: checkout_of(services).events.replay(replay)), as_json=as_json)
         return
 
-    async def read(services: Services) -> list[KnownEvent | ItemUnreadable]:
+    async def read(services: Services) -> "list[KnownEvent | ItemUnreadable]":
         return [event async for event in checkout_of(services).events.list_events(window, failed=failed)]
 
     found, unread = split_unreadable(runner.run(read))
@@ -60,7 +62,7 @@ def events(
         raise typer.Exit(1)
 
 
-def _show(replayed: Replay, *, as_json: bool) -> None:
+def _show(replayed: "Replay", *, as_json: bool) -> None:
     if as_json:
         show_json(asdict(replayed))
     else:

@@ -1,18 +1,20 @@
 """`orrery checkout preflight`: the dry run before anything is sold (change rule 1)."""
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orrery.approvals.cli.signing import refuse_for_machines, sign_intent
 from orrery.checkout.cli.services import checkout_of
-from orrery.checkout.selling.preflight import PreflightReport
-from orrery.checkout.selling.products import ProductStatus
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import note, show, show_json
 from orrery.runtime.console.terminal import marked, new_console
+
+if TYPE_CHECKING:
+    from orrery.checkout.selling.preflight import PreflightReport
+    from orrery.checkout.selling.products import ProductStatus
 
 Products = Annotated[
     list[str] | None, typer.Option("--product", help="Only this one, as vendor/cert; may be repeated.")
@@ -55,16 +57,16 @@ def preflight(
     _show_report(report, as_json=as_json)
 
 
-async def _run(services: Services, names: list[str]) -> PreflightReport:
+async def _run(services: Services, names: list[str]) -> "PreflightReport":
     return await checkout_of(services).preflight.run(checkout_of(services).catalogue.named(names))
 
 
-async def _statuses(services: Services, names: list[str]) -> tuple[list[ProductStatus], bool]:
+async def _statuses(services: Services, names: list[str]) -> "tuple[list[ProductStatus], bool]":
     statuses = await checkout_of(services).preflight.pending(checkout_of(services).catalogue.named(names))
     return statuses, checkout_of(services).selling.livemode
 
 
-def _show_report(report: PreflightReport, *, as_json: bool) -> None:
+def _show_report(report: "PreflightReport", *, as_json: bool) -> None:
     rows = [asdict(one) for one in [*report.cleaned, *report.outcomes]]
     if as_json:
         show_json(asdict(report))
@@ -75,7 +77,7 @@ def _show_report(report: PreflightReport, *, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _explain(report: PreflightReport) -> None:
+def _explain(report: "PreflightReport") -> None:
     if report.to_sign:
         note("Nothing was tried yet: a test session is made only when it may be expired. Approve it with")
         note(f"  orrery approvals sign {report.to_sign}")
@@ -87,7 +89,7 @@ def _explain(report: PreflightReport) -> None:
             note(f"Session {one.session_id} is still open. Expire it with: orrery approvals sign {one.intent_id}")
 
 
-def _show_pending(statuses: list[ProductStatus], livemode: bool, *, as_json: bool) -> None:  # noqa: FBT001  from a pair
+def _show_pending(statuses: "list[ProductStatus]", livemode: bool, *, as_json: bool) -> None:  # noqa: FBT001  from a pair
     if as_json:
         show_json([_status_json(one) for one in statuses])
     else:
@@ -101,7 +103,7 @@ def _show_pending(statuses: list[ProductStatus], livemode: bool, *, as_json: boo
         raise typer.Exit(1)
 
 
-def _show_status(status: ProductStatus) -> None:
+def _show_status(status: "ProductStatus") -> None:
     console, receipt = new_console(), status.receipt
     since = f" (last accepted {receipt.accepted_at:%Y-%m-%d %H:%M} UTC)" if receipt else ""
     console.print(f"[bold]{status.product.name}[/bold]: {_STATES[status.state]}{since}")
@@ -116,7 +118,7 @@ def _show_status(status: ProductStatus) -> None:
             console.print(f"    [green]+ {marked(change.becomes)}[/green]")
 
 
-def _status_json(status: ProductStatus) -> dict[str, object]:
+def _status_json(status: "ProductStatus") -> dict[str, object]:
     receipt = status.receipt
     return {
         "product": status.product.name,

@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orrery.approvals.cli.signing import refuse_for_machines, sign_intent
 from orrery.checkout.cli.services import checkout_of
-from orrery.checkout.selling.drift import Condition
-from orrery.checkout.selling.verification import VerificationReport
 from orrery.errors import NotConfigured
 from orrery.ports.shop import Shops
 from orrery.runtime.console.options import AsJson
@@ -17,6 +15,10 @@ from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import note, show_json
 from orrery.runtime.console.terminal import marked, new_console
 from orrery.syntax.base_url import checked_base_url
+
+if TYPE_CHECKING:
+    from orrery.checkout.selling.drift import Condition
+    from orrery.checkout.selling.verification import VerificationReport
 
 BaseUrl = Annotated[
     str | None, typer.Option(help="Where the service is; by default this deployment's own address.")
@@ -52,7 +54,7 @@ def verify(
         raise typer.Exit(1)
 
 
-async def _run(services: Services, name: str | None, address: str | None) -> VerificationReport:
+async def _run(services: Services, name: str | None, address: str | None) -> "VerificationReport":
     named = checkout_of(services).catalogue.named([] if name is None else [name])
     chosen = next((one for one in named if one.price_id or name), None)
     if chosen is None:
@@ -60,7 +62,7 @@ async def _run(services: Services, name: str | None, address: str | None) -> Ver
     return await checkout_of(services).verification.run(chosen, services[Shops].at(address))
 
 
-def show_verified(verified: VerificationReport) -> None:
+def show_verified(verified: "VerificationReport") -> None:
     """Print the result of a verification."""
     console = new_console()
     if verified.session_id:
@@ -71,7 +73,7 @@ def show_verified(verified: VerificationReport) -> None:
         console.print(f"[red]{marked(verified.why)}[/red]")
 
 
-def _show_conditions(title: str, conditions: Sequence[Condition]) -> None:
+def _show_conditions(title: str, conditions: "Sequence[Condition]") -> None:
     console = new_console()
     if conditions:
         console.print(title)

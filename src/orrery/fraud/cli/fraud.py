@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,7 +23,9 @@ from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Runner, Services
 from orrery.runtime.console.tables import left_out, note, show, show_json
 from orrery.runtime.console.windows import parse_window
-from orrery.runtime.operations import Intent
+
+if TYPE_CHECKING:
+    from orrery.runtime.operations import Intent
 
 group = typer.Typer(no_args_is_help=True)
 
@@ -142,5 +144,5 @@ def _wanted(
     return [BlocklistValue(trait, value) for trait, values in named for value in values or ()]
 
 
-def _proposed(runner: Runner, action: Callable[[Services], Awaitable[Intent]]) -> None:
+def _proposed(runner: Runner, action: Callable[[Services], "Awaitable[Intent]"]) -> None:
     print_proposed(runner.run(action))

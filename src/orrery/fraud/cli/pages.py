@@ -4,14 +4,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.style import Style
 from rich.text import Text
 
 from orrery.errors import Invalid
 from orrery.fraud.clusters import NAMES, Cluster
-from orrery.fraud.incidents import Incident
-from orrery.fraud.operations import body_of
 from orrery.fraud.timeline import (
     LEGEND,
     MARK,
@@ -28,7 +27,10 @@ from orrery.fraud.timeline import (
 from orrery.fraud.timeline_svg import svg
 from orrery.runtime.console.tables import Row, note
 from orrery.runtime.console.terminal import new_console, visible
-from orrery.runtime.operations import Intent
+
+if TYPE_CHECKING:
+    from orrery.fraud.incidents import Incident
+    from orrery.runtime.operations import Intent
 
 NARROWEST, WIDEST = 40, 100
 _STYLES = {
@@ -87,8 +89,10 @@ def write_svg(path: Path, clusters: Sequence[Cluster]) -> None:
     note(f"The picture is in {path}.")
 
 
-def print_proposed(intent: Intent) -> None:
+def print_proposed(intent: "Intent") -> None:
     """Print the proposed change, and the steps that are missing until it is made."""
+    from orrery.fraud.operations import body_of  # noqa: PLC0415  it loads what reads the store
+
     console = new_console()
     console.print(Text(intent.summary, "bold"))
     for entry in body_of(intent).entries:
@@ -98,7 +102,7 @@ def print_proposed(intent: Intent) -> None:
     console.print(Text(f"  orrery approvals sign {intent.id}"))
 
 
-def print_log(incidents: Sequence[Incident]) -> None:
+def print_log(incidents: "Sequence[Incident]") -> None:
     """Print the incident log, the newest first."""
     if not incidents:
         note("Nothing was proposed so far.")
@@ -111,7 +115,7 @@ def print_log(incidents: Sequence[Incident]) -> None:
         console.print(Text(f"  intent   {one.intent_id}, entry {one.number} of the approval log", "dim"))
 
 
-def incident_row(incident: Incident) -> Row:
+def incident_row(incident: "Incident") -> Row:
     entries = [entry.model_dump(exclude_none=True) for entry in incident.entries]
     return asdict(incident) | {"entries": entries}
 

@@ -1,6 +1,6 @@
 """`orrery secrets`: how each secret is, and that one is about to change (issue item 7)."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -8,9 +8,11 @@ from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.passwords import PasswordFile, given_password
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import note, show
-from orrery.secrets.baseline import Announcement
-from orrery.secrets.check import SecretsCheck
-from orrery.secrets.examination import Examination
+
+if TYPE_CHECKING:
+    from orrery.secrets.baseline import Announcement
+    from orrery.secrets.check import SecretsCheck
+    from orrery.secrets.examination import Examination
 
 group = typer.Typer(no_args_is_help=True)
 
@@ -51,15 +53,23 @@ def announce(
 ) -> None:
     """Say that a secret is about to change, so that the change is no alarm: it counts for 24 hours."""
     announcement = runner.run_with_usable_secrets(
-        lambda services: services[SecretsCheck].announce(name, reason, removal=removal)
+        lambda services: _check_of(services).announce(name, reason, removal=removal)
     )
     note(_announced(announcement))
 
 
-async def _examination(services: Services) -> Examination:
+async def _examination(services: Services) -> "Examination":
+    from orrery.secrets.examination import Examination  # noqa: PLC0415  it loads what reads the store
+
     return services[Examination]
 
 
-def _announced(announcement: Announcement) -> str:
+def _check_of(services: Services) -> "SecretsCheck":
+    from orrery.secrets.check import SecretsCheck  # noqa: PLC0415  the same
+
+    return services[SecretsCheck]
+
+
+def _announced(announcement: "Announcement") -> str:
     what = "may be taken away" if announcement.removal else "may change"
     return f"{announcement.name} {what} until {announcement.until:%Y-%m-%d %H:%M} UTC: {announcement.reason}"
