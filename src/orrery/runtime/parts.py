@@ -57,10 +57,11 @@ class Parts:
     """What one module brings. Each name in it is unique over all modules.
 
     `direct` routes stand before the framework, `reads` answer a public path ahead of it, by query string. The
-    findings of `own_checks` have a panel of their own on the owner's page. `unreadable` is asked by `orrery doctor`.
-    `migrations` run when the store is opened, and do nothing when they are done. `at_start` runs when the service
-    starts, `after_restore` after a restore of the store. `offers` are the services that commands ask for, and those
-    that other modules need. `once_composed` is called with the parts of all modules, before anything runs.
+    findings of `own_checks` have a panel of their own on the owner's page. `secret_probes` try secrets that are
+    present, each of this module or one that it reads. `orrery doctor` asks for what is `unreadable`. `migrations`
+    run when the store is opened, and do nothing when they are done. `at_start` runs when the service starts,
+    `after_restore` after a restore of the store. `offers` are the services that commands ask for, and those that
+    other modules need. `once_composed` is called with the parts of all modules, before anything runs.
     """
 
     module: str
