@@ -249,8 +249,8 @@ MUTATIONS = [
     Mutation(
         "the hash itself is admitted, too",
         "edge/auth.py",
-        "        admitted = hmac.compare_digest(",
-        "        admitted = given == self._hash.encode() or hmac.compare_digest(",
+        "        admitted = self.is_password(given)",
+        "        admitted = given == self._hash.encode() or self.is_password(given)",
     ),
     Mutation(
         "without a hash everybody is the admin",
