@@ -27,9 +27,10 @@ def test_the_process_ends_when_its_workers_end(tmp_path: Path) -> None:
         clock.parent.mkdir()
         clock.write_text("no number", encoding="ascii")
         assert service.process.wait(PATIENCE) == 1
-        (line,) = [one for one in service.printed().splitlines() if '"ends unexpectedly"' in one]
-        assert '"part": "the workers"' in line
-        assert "ValueError" in line
+        lines = [one for one in service.printed().splitlines() if '"ends unexpectedly"' in one]
+        assert len(lines) == 1, service.printed()
+        assert '"part": "the workers"' in lines[0]
+        assert "ValueError" in lines[0]
         assert "The service ends, because the workers ended (ValueError)." in service.printed()
         assert not shop.leaves_a_listener()
     finally:
