@@ -13,13 +13,15 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Host, Route, Router
 
 from orrery.ports.clock import Clock
+from orrery.runtime.module import load
 from orrery.sandbox.analytics.api import AnalyticsApi
 from orrery.sandbox.analytics.config import AnalyticsConfig
 from orrery.sandbox.analytics.page import ADDRESS, AnalyticsPage, switched_off
 from orrery.sandbox.console import Console
 from orrery.sandbox.faults import Faults
+from orrery.sandbox.ground import SandboxGround
 from orrery.sandbox.guard import Guard
-from orrery.sandbox.mail import MailLogin, MailServer, mail_routes
+from orrery.sandbox.mail import MailLogin, MailServer
 from orrery.sandbox.pages import assets
 from orrery.sandbox.processor.account import PriceSeed, open_account
 from orrery.sandbox.processor.api import EVERYTHING, Api
@@ -30,10 +32,15 @@ from orrery.sandbox.processor.world import Mode, World, mode_of
 from orrery.sandbox.push import PushServer
 from orrery.sandbox.state import DocumentStore
 from orrery.sandbox.tracker import TrackerServer
-from orrery.sandbox.watcher import watcher_routes
 from orrery.trust import Trust
 
 log = logging.getLogger(__name__)
+
+SANDBOXES = (
+    "orrery.sandbox.mail:mail_routes",
+    "orrery.sandbox.watcher:watcher_routes",
+)
+"""The stand-ins that need no configuration of their own: a vendor that is added is one more line here."""
 
 __all__ = ["EVERYTHING", "AnalyticsConfig", "MailLogin", "PriceSeed", "Sandbox", "SandboxConfig", "create_app"]
 
@@ -79,6 +86,7 @@ class Sandbox:
         self.config = config
         self.state = DocumentStore(config.state_path)
         self.faults = Faults()
+        self._ground = SandboxGround(self.state, clock, self.faults, config.base_url.rstrip("/"))
         self.worlds = _worlds(config, self.state, clock, self.faults)
         trust = Trust(config.ca_file)
         self.couriers = [Courier(world, trust) for world in self.worlds]
@@ -96,8 +104,7 @@ class Sandbox:
             *PayPage(self.worlds).routes(),
             *self.push.routes(),
             *self.tracker.routes(),
-            *mail_routes(self.state),
-            *watcher_routes(self.state, self.worlds[0].clock),
+            *(route for target in SANDBOXES for route in load(target)(self._ground)),
             *self._analytics_routes(),
             *self.console.routes(),
             assets(),

@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from orrery.ports.clock import Clock
 from orrery.sandbox.faults import Faults
+from orrery.sandbox.ground import SandboxGround
 from orrery.sandbox.pages import render, wants_json
 from orrery.sandbox.state import Document, DocumentStore
 
@@ -124,12 +125,13 @@ def _stored(envelope: Envelope, now: float) -> Document:
     }
 
 
-def mail_routes(state: DocumentStore) -> list[Route]:
+def mail_routes(ground: SandboxGround) -> list[Route]:
     """Return the page that shows the mail, newest first; JSON when asked for."""
 
     async def show(request: Request) -> Response:
         mails = [
-            {key: value for key, value in one.items() if key != "object"} for one in state.newest_first(_KIND)
+            {key: value for key, value in one.items() if key != "object"}
+            for one in ground.state.newest_first(_KIND)
         ]
         return JSONResponse(mails) if wants_json(request) else render("mail.html", mails=mails)
 

@@ -4,14 +4,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from orrery.ports.clock import Clock
-from orrery.sandbox.state import DocumentStore
+from orrery.sandbox.ground import SandboxGround
 
 _KIND = "_ping"
 
 
-def watcher_routes(state: DocumentStore, clock: Clock) -> list[Route]:
+def watcher_routes(ground: SandboxGround) -> list[Route]:
     """Return the route for a job's heartbeats, and that of the JSON about all jobs: `name`, `count`, `at`."""
+    state, clock = ground.state, ground.clock
 
     async def ping(request: Request) -> Response:
         name = request.path_params["name"]
