@@ -49,6 +49,11 @@ def pushed(shop: Deployment, begun: int, over: int = 0) -> list[dict[str, Any]]:
     return pushes
 
 
+def noted(shop: Deployment) -> None:
+    """See that the service has noted every delivery."""
+    assert shop.records.notifications("waiting") == []
+
+
 def examined(shop: Deployment) -> dict[str, Any]:
     """Return what `orrery doctor`, another process, says of this part."""
     found = json.loads(shop.orrery("doctor", "--json").stdout)
@@ -85,6 +90,7 @@ def test_a_restart_and_a_second_outage(shop: Deployment) -> None:
     shop.sandbox.fault("html_200", count=None, path=SESSIONS)
     fail(shop, 5)
     pushed(shop, begun=1)
+    eventually(lambda: noted(shop))  # killed before, the service sends the push again
     service.kill()
     shop.start_service()
     assert shop.readiness() == [503, 503]
