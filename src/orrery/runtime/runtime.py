@@ -7,7 +7,7 @@ from typing import TypeVar, cast
 
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
-from orrery.runtime.module import Module, Named, target_of
+from orrery.runtime.module import Module, target_of
 from orrery.runtime.secret import SecretValues
 from orrery.runtime.section import Mode, Sections
 from orrery.runtime.tasks import Tasks
@@ -56,18 +56,17 @@ class Runtime:
 
     def section(self, kind: type[T]) -> T:
         """Return a section of the settings."""
-        self._require(target_of(kind), {*_targets(self._module.sections), *self._module.reads}, "section")
+        own = {one.target for one in self._module.sections}
+        self._require(target_of(kind), {*own, *self._module.reads}, "section")
         return self._ground.settings[kind]
 
     def secret(self, name: str) -> str | None:
         """Return a secret's value, or None when it is missing (decision 41)."""
-        self._require(name, {*(one.name for one in self._module.secrets), *self._module.reads}, "secret")
-        return self._ground.secrets.reveal(name)
+        return self._secrets_with(name).reveal(name)
 
     def secret_values(self, name: str) -> list[bytes]:
         """Return each value of a secret that may have several."""
-        self._require(name, {*(one.name for one in self._module.secrets), *self._module.reads}, "secret")
-        return [part.encode() for part in self._ground.secrets.parts(name)]
+        return [part.encode() for part in self._secrets_with(name).parts(name)]
 
     def port(self, kind: type[T]) -> T:
         """Return the adapter that the root has chosen for a port."""
@@ -79,15 +78,16 @@ class Runtime:
         self._require(target_of(kind), self._module.needs, "need")
         return cast("T", self._offers[target_of(kind)])
 
+    def _secrets_with(self, name: str) -> SecretValues:
+        own = {one.name for one in self._module.secrets}
+        self._require(name, {*own, *self._module.reads}, "secret")
+        return self._ground.secrets
+
     def _require(self, name: str, declared: Sequence[str] | set[str], what: str) -> None:
         if name not in declared:
             raise NotDeclaredError(
                 f"The module {self._module.name} asks for the {what} {name}, and does not name it."
             )
-
-
-def _targets(named: Sequence[Named]) -> set[str]:
-    return {one.target for one in named}
 
 
 def in_order(modules: Sequence[Module], given: set[str]) -> list[Module]:

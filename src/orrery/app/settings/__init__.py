@@ -88,17 +88,15 @@ def load_usable(path: Path | None = None, role: Role = "site") -> tuple[Settings
     return settings, examine_secrets(directory, os.environ, settings.mode, role)  # noqa: TID251  see `load_settings`
 
 
-def observe_secrets(
-    settings: Settings, fingerprint: Fingerprinting, role: Role = "site"
-) -> dict[str, SecretObservation]:
+def observe_secrets(settings: Settings, fingerprint: Fingerprinting) -> dict[str, SecretObservation]:
     """Return the present state of the secrets, as fingerprints; the settings are those of the start."""
     directory = settings[SecretFiles].directory
-    return observe(directory, os.environ, settings.mode, role, fingerprint)  # noqa: TID251  see `load_settings`
+    return observe(directory, os.environ, settings.mode, settings.role, fingerprint)  # noqa: TID251  see `load_settings`
 
 
-def uses_of(settings: Settings, role: Role = "site") -> dict[str, SecretUse]:
+def uses_of(settings: Settings) -> dict[str, SecretUse]:
     """Return the use of each secret, by its name."""
-    return {name: kind.use(settings) for name, kind in secret_kinds(role).items()}
+    return {name: kind.use(settings) for name, kind in secret_kinds(settings.role).items()}
 
 
 def settings_from(found: dict[str, Any], folder: Path, role: Role = "site") -> Settings:

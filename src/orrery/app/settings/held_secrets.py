@@ -4,7 +4,7 @@ import asyncio
 import platform
 from collections.abc import Mapping
 
-from orrery.app.settings import Secrets, Settings, held_fingerprints, observe_secrets
+from orrery.app.settings import Secrets, Settings, held_fingerprints, observe_secrets, uses_of
 from orrery.runtime.secret import Form, SecretUse
 from orrery.runtime.settings import Server
 from orrery.secrets.fingerprints import Fingerprinting, SecretObservations
@@ -36,8 +36,8 @@ class HeldSecretFiles:
 
     async def observe(self, fingerprint: Fingerprinting) -> SecretObservations:
         """Return the present state of each secret where it lies; the settings are those of the start."""
-        return await asyncio.to_thread(observe_secrets, self._settings, fingerprint, self._secrets.role)
+        return await asyncio.to_thread(observe_secrets, self._settings, fingerprint)
 
     def uses(self) -> Mapping[str, SecretUse]:
         """Return the use of each secret."""
-        return {name: kind.use(self._settings) for name, kind in self._secrets.kinds.items()}
+        return uses_of(self._settings)
