@@ -69,6 +69,14 @@ def test_a_probe_is_of_a_secret_that_its_module_may_read() -> None:
     assert all(secret in allowed[module] for module, secret in found)
 
 
+def test_a_role_is_composed_of_its_own_modules() -> None:
+    """A command that uses every service gets those of its role: none of the site's in another one."""
+    clock, settings = SystemClock(), settings_from({}, Path(), "cockpit")
+    adapters = Adapters(settings, Secrets(role="cockpit"), clock)
+    built = {one.module for one in composed(adapters, MemoryStore(clock), b"the key", Tasks()).modules}
+    assert built == {module.name for module in MODULES if "cockpit" in module.roles and module.build}
+
+
 def test_a_secret_of_another_module_is_read_by_its_name() -> None:
     """A module that names the secret of another gets it; one that does not is refused."""
     secrets = Secrets.of({"processor_api_key": "sk_test_of_nobody"})
