@@ -1,0 +1,163 @@
+#!/bin/sh
+# Looks at the unit, and recovers it when it needs that (spec 3, States and transitions; the timer and the watch
+# run this). By hand also:
+#   pause 2h   leave the unit alone for that long (s, m, h or d; at most 7d); the pause ends by itself
+#   resume     end the pause
+#   status     what the recovery knows
+set -u
+case $0 in */*) here=${0%/*} ;; *) here=. ;; esac
+name=${0##*/}
+name=${name%-recover.sh}
+# shellcheck source=recover.lib
+. "$here/$name-recover.lib"
+
+readonly ANSWER_SECONDS=90 LONGEST_START=600 HOLD_SECONDS=10 STOP_SECONDS=5
+
+recover() {
+  exec 9>"$RUN/lock"
+  flock -n 9 || return 0
+  probing=probe_twice requested=
+  if [ -f "$RUN/request" ]; then requested=1 probing=probe; fi # the watch has seen it fail already
+  rm -f "$RUN/request"
+  look || return 1
+  judge "$probing"
+  case $finding in
+    good) settle ;;
+    waiting) [ -n "$requested" ] || [ -z "$missing" ] || [ "$ActiveState" = activating ] || retry ;;
+    crashed) [ -f "$RUN/tried" ] || fire ;; # at once, once; then the unit's own restarts keep their pace
+    stopped | dead) fire ;;
+  esac
+}
+
+# Starts a unit whose credential is missing, in case that cannot be seen from here. That is no recovery: it does not
+# count, and does not refill the budget of starts.
+retry() {
+  is_stopping && return 0
+  ping
+  control start --no-block -- "$UNIT" 2>/dev/null
+}
+
+fire() {
+  is_stopping && return 0
+  begun=$(now)
+  log "$UNIT is recovered: $why."
+  [ "$ActiveState/$Result" != inactive/success ] ||
+    log "If you stopped it yourself, pause the recovery first: $here/$name-recover.sh pause 2h"
+  [ "$finding" != crashed ] || : >"$RUN/tried"
+  count_fire
+  ping 9>&- &
+  control reset-failed -- "$UNIT" 2>/dev/null
+  control restart --no-block -- "$UNIT" || log "systemd refused to restart $UNIT."
+  [ "$finding" != dead ] || hurry
+  if answers && holds; then
+    log "$UNIT has recovered, $(($(now) - begun)) s after the recovery began."
+    settle
+  else
+    now >"$RUN/failed-at"
+    open_outage "$UNIT on $(uname -n) did not recover." \
+      "Before: $why. Now: $ActiveState ($Result, status $ExecMainStatus${answer:+, probe: $answer}). $(advice)"
+    return 1
+  fi
+}
+
+advice() {
+  case $ExecMainStatus in
+    243) echo "Its credentials cannot be loaded${TOKEN_SCRIPT:+: look at $TOKEN_SCRIPT}." ;;
+    *) echo "See: journalctl -u $UNIT" ;;
+  esac
+}
+
+# Counts a recovery; the third within the hour is a flap, which is pushed once.
+count_fire() {
+  [ ! -f "$RUN/drill" ] || return 0
+  { recent_fires && now; } | keep "$STATE/fires"
+  if [ "$(fires)" -ge "$FLAP_COUNT" ] && [ ! -f "$STATE/flap" ]; then
+    now | keep "$STATE/flap"
+    enqueue urgent rotating_light,flap "$UNIT on $(uname -n) flaps." \
+      "$(fires) recoveries within an hour. The last one: $why."
+  fi
+}
+
+# A service that hangs may not hear that it is to stop.
+hurry() {
+  waited=0
+  while [ "$waited" -lt "$STOP_SECONDS" ]; do
+    sleep 1
+    waited=$((waited + 1))
+    look && [ "$ActiveState" = deactivating ] || return 0
+  done
+  log "$UNIT does not stop: it is killed."
+  control kill --signal=KILL -- "$UNIT"
+}
+
+# Waits for the first answer.
+answers() {
+  waited=0
+  while [ "$waited" -lt "$LONGEST_START" ]; do
+    look || return 1
+    case $ActiveState/$SubState/$Job in
+      active/*/ | reloading/*/)
+        probe && return 0
+        [ "$waited" -lt "$ANSWER_SECONDS" ] || return 1
+        ;;
+      activating/auto-restart*/ | inactive/*/ | failed/*/) return 1 ;;
+    esac
+    sleep 1
+    waited=$((waited + 1))
+  done
+  return 1
+}
+
+# Whether it goes on answering.
+holds() {
+  held=$Entered waited=0
+  while [ "$waited" -lt "$HOLD_SECONDS" ]; do
+    sleep 2
+    waited=$((waited + 2))
+    look && [ "$ActiveState" = active ] && [ "$Entered" = "$held" ] && probe_twice || return 1
+  done
+}
+
+pause() {
+  case $1 in
+    *[!0-9smhd]* | *[smhd]?* | [!0-9]*) seconds=0 ;;
+    *s) seconds=${1%s} ;;
+    *m) seconds=$((${1%m} * 60)) ;;
+    *h) seconds=$((${1%h} * 3600)) ;;
+    *d) seconds=$((${1%d} * 86400)) ;;
+    *) seconds=0 ;;
+  esac
+  if [ "$seconds" -lt 1 ] || [ "$seconds" -gt 604800 ]; then
+    echo "A pause is written like 30m, 2h or 1d, and lasts at most 7d." >&2
+    return 2
+  fi
+  echo "$(($(now) + seconds))" | keep "$STATE/paused-until"
+  log "The recovery of $UNIT is paused for $1."
+  echo "$UNIT is left alone for $1. To end the pause sooner: $here/$name-recover.sh resume"
+}
+
+resume() {
+  rm -f "$STATE/paused-until"
+  log "The recovery of $UNIT is no longer paused."
+}
+
+status() {
+  look || return 1
+  judge probe_twice
+  echo "unit: $UNIT, $ActiveState ($SubState), $finding${why:+: $why}"
+  if is_paused; then echo "paused: for $(((left + 59) / 60)) min more"; fi
+  echo "recoveries in the last hour: $(fires)"
+  if read -r since <"$STATE/outage" 2>/dev/null; then echo "outage: for $((($(now) - since) / 60)) min"; fi
+  echo "pushes that wait: $(find "$STATE/outbox" -type f | wc -l | tr -d ' ')"
+}
+
+trap 'exit 0' TERM # the system is stopped
+case ${1-} in
+  '') recover ;;
+  pause) pause "${2-}" ;;
+  resume | status) "$1" ;;
+  *)
+    echo "usage: $0 [pause 2h | resume | status]" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,93 @@
+#!/bin/sh
+# Notices within seconds that the unit has stopped, failed or does not answer, and starts the recovery; pings.
+#
+# Each second it only asks the kernel whether the unit's main process is there. Every tenth second, and each second
+# while something is wrong, it asks systemd and probes.
+set -u
+case $0 in */*) here=${0%/*} ;; *) here=. ;; esac
+name=${0##*/}
+name=${name%-watch.sh}
+# shellcheck source=recover.lib
+. "$here/$name-recover.lib"
+
+readonly LOOK_SECONDS=10 PING_SECONDS=60 STEADY_SECONDS=60 RETRY_SECONDS=60 LASTS_SECONDS=5
+
+second=0 next_look=0 next_ping=0 good_since='' seen='' said='' asked=-9
+MainPID=0
+
+watch() {
+  while :; do
+    if [ "$second" -ge "$next_look" ] || ! is_running; then check; fi
+    sleep 1
+    second=$((second + 1))
+  done
+}
+
+is_running() { [ "$MainPID" -gt 0 ] && kill -0 "$MainPID" 2>/dev/null; }
+
+check() {
+  next_look=$((second + LOOK_SECONDS))
+  if ! look; then
+    MainPID=0 next_look=$((second + 1))
+    return
+  fi
+  judge probe_twice
+  case $finding in
+    good) is_good ;;
+    paused) is_paused_for_now ;;
+    *) is_bad ;;
+  esac
+}
+
+is_good() {
+  seen='' said=''
+  : "${good_since:=$second}"
+  [ "$MainPID" -gt 0 ] || next_look=$((second + 2)) # no process to look at
+  if [ "$((second - good_since))" -ge "$LOOK_SECONDS" ]; then settle; fi
+  if [ "$((second - good_since))" -ge "$STEADY_SECONDS" ]; then rm -f "$RUN/tried"; fi
+  ping_now_and_then
+}
+
+is_paused_for_now() {
+  good_since=''
+  MainPID=1 # nothing to notice before the next look
+  ping_now_and_then
+}
+
+ping_now_and_then() {
+  [ "$second" -ge "$next_ping" ] || return 0
+  next_ping=$((second + PING_SECONDS))
+  ping &
+}
+
+is_bad() {
+  good_since='' next_look=$((second + 1))
+  if [ -n "$missing" ]; then rm -f "$RUN/tried"; fi # it did not fail by itself
+  case $finding in
+    crashed) [ -f "$RUN/tried" ] || ask ;;
+    stopped) has_failed_lately || ask ;;
+    dead) [ -f "$RUN/failed-at" ] || ask ;; # a restart did not help: the timer tries again
+  esac
+  # A fault that lasts is pinged too, so that the site can name its cause.
+  sign="$LoadState $ActiveState $Result $ExecMainStatus $answer"
+  if [ "$sign" != "$seen" ]; then
+    seen=$sign seen_since=$second
+  elif [ "$sign" != "$said" ] && [ "$((second - seen_since))" -ge "$LASTS_SECONDS" ]; then
+    said=$sign
+    ping &
+  fi
+}
+
+has_failed_lately() {
+  read -r failed_at <"$RUN/failed-at" 2>/dev/null && [ "$(($(now) - failed_at))" -lt "$RETRY_SECONDS" ]
+}
+
+# Starts the recovery, unless it is under way.
+ask() {
+  [ "$((second - asked))" -ge 3 ] && flock -n "$RUN/lock" true && ! is_stopping || return 0
+  asked=$second
+  : >"$RUN/request"
+  control start --no-block -- "$name-recover.service"
+}
+
+watch
