@@ -21,7 +21,7 @@ import pytest
 
 TESTS = Path(__file__).resolve().parent
 SOURCE = TESTS.parent / "src" / "orrery"
-PROCESSES = frozenset({"browser", "crash", "journeys", "nginx", "rehearsal"})
+PROCESSES = frozenset({"browser", "crash", "journeys", "nginx", "rehearsal", "systemd"})
 """The suites with real processes: continuous integration looks at their failures once more."""
 LOOPBACK = PROCESSES | {"conformance", "sandbox"}
 LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"]

@@ -15,7 +15,7 @@ import pytest
 
 from tests.docs.documents import ROOT
 from tests.rehearsal import vendors
-from tests.rehearsal.host import MACHINE, OUTSIDE, Host, booted
+from tests.systemd.host import MACHINE, OUTSIDE, Host, booted
 from tests.rehearsal.owner import SETTINGS, Owner
 from tests.rehearsal.page import Piece, Seen, section, steps
 from tests.rehearsal.typist import END, Answer, Typist

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tests.rehearsal.host import Host
+from tests.systemd.host import Host
 from tests.rehearsal.page import Edited, Piece, Seen, Typed
 from tests.rehearsal.typist import Answer, Typist
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.rehearsal.going_live import PAGE, rehearsal
-from tests.rehearsal.host import refused
+from tests.systemd.host import refused
 from tests.rehearsal.page import Typed, pieces
 from tests.support.soak import SOAKING
 

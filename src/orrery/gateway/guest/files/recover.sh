@@ -147,7 +147,7 @@ status() {
   echo "unit: $UNIT, $ActiveState ($SubState), $finding${why:+: $why}"
   if is_paused; then echo "paused: for $(((left + 59) / 60)) min more"; fi
   echo "recoveries in the last hour: $(fires)"
-  if read -r since <"$STATE/outage" 2>/dev/null; then echo "outage: for $((($(now) - since) / 60)) min"; fi
+  if [ -f "$STATE/outage" ] && read -r since <"$STATE/outage"; then echo "outage: for $((($(now) - since) / 60)) min"; fi
   echo "pushes that wait: $(find "$STATE/outbox" -type f | wc -l | tr -d ' ')"
 }
 

@@ -65,7 +65,7 @@ is_bad() {
   if [ -n "$missing" ]; then rm -f "$RUN/tried"; fi # it did not fail by itself
   case $finding in
     crashed) [ -f "$RUN/tried" ] || ask ;;
-    stopped) has_failed_lately || ask ;;
+    stopped) has_just_failed || ask ;;
     dead) [ -f "$RUN/failed-at" ] || ask ;; # a restart did not help: the timer tries again
   esac
   # A fault that lasts is pinged too, so that the site can name its cause.
@@ -78,8 +78,8 @@ is_bad() {
   fi
 }
 
-has_failed_lately() {
-  read -r failed_at <"$RUN/failed-at" 2>/dev/null && [ "$(($(now) - failed_at))" -lt "$RETRY_SECONDS" ]
+has_just_failed() {
+  [ -f "$RUN/failed-at" ] && read -r failed_at <"$RUN/failed-at" && [ "$(($(now) - failed_at))" -lt "$RETRY_SECONDS" ]
 }
 
 # Starts the recovery, unless it is under way.

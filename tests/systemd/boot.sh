@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
-# boot.sh ROOT FOLDER OFFERED: boots the system that lies below ROOT, with its own systemd as process 1.
+# boot.sh ROOT FOLDER OFFERED [DISK]: boots the system that lies below ROOT, with its own systemd as process 1.
 #
-# To be started by unshare, in namespaces of its own (machine.py). What the system writes is kept in memory, over ROOT,
-# and is gone with its last process. OFFERED is seen in it as /srv/offered. Only the loopback is there.
+# To be started by unshare, in namespaces of its own (host.py). What the system writes is kept in memory, over ROOT,
+# and is gone with its last process; with DISK, a folder that is not on ROOT's disk, it lies there, and is seen again
+# at the next boot. OFFERED is seen in it as /srv/offered. Only the loopback is there.
 set -euo pipefail
 readonly lower=$1 folder=$2 offered=$3
 
 mount -t tmpfs -o mode=755 tmpfs "$folder"
 readonly root=$folder/root
-mkdir "$root" "$folder/upper" "$folder/work"
-mount -t overlay overlay -o "lowerdir=$lower,upperdir=$folder/upper,workdir=$folder/work" "$root"
+readonly disk=${4:-$folder}
+mkdir -p "$root" "$disk/upper" "$disk/work"
+mount -t overlay overlay -o "lowerdir=$lower,upperdir=$disk/upper,workdir=$disk/work" "$root"
+readonly installed=$disk/installed
 
 mount -t proc proc "$root/proc"
 # What this kernel is set to is not the system's to change.
@@ -35,15 +38,18 @@ mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
 ln -s pts/ptmx "$root/dev/ptmx"
 for link in fd:fd stdin:fd/0 stdout:fd/1 stderr:fd/2; do ln -s "/proc/self/${link#*:}" "$root/dev/${link%:*}"; done
 
-# What else the system under ROOT would start is not this machine's business.
-rm -rf "$root"/etc/systemd/system/*.wants "$root/etc/fstab" "$root/etc/resolv.conf"
-for unit in systemd-udevd systemd-udev-trigger systemd-timesyncd systemd-networkd systemd-resolved systemd-logind \
-  systemd-modules-load; do
-  ln -sf /dev/null "$root/etc/systemd/system/$unit.service"
-done
-tr -d - </proc/sys/kernel/random/uuid >"$root/etc/machine-id"
+if [[ ! -e $installed ]]; then
+  # What else the system under ROOT would start is not this machine's business.
+  rm -rf "$root"/etc/systemd/system/*.wants "$root/etc/fstab" "$root/etc/resolv.conf"
+  for unit in systemd-udevd systemd-udev-trigger systemd-timesyncd systemd-networkd systemd-resolved systemd-logind \
+    systemd-modules-load; do
+    ln -sf /dev/null "$root/etc/systemd/system/$unit.service"
+  done
+  tr -d - </proc/sys/kernel/random/uuid >"$root/etc/machine-id"
+  echo machine >"$root/etc/hostname"
+  : >"$installed"
+fi
 hostname machine
-hostname >"$root/etc/hostname"
 ip link set lo up
 
 mkdir -p "$root/srv/offered"
@@ -57,5 +63,5 @@ umount -l /before
 rmdir /before
 # Peers of nobody outside: services with mounts of their own (LoadCredential=) need shared ones.
 mount --make-rshared /
-exec env -i container=rehearsal PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+exec env -i container=orrery PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
   /lib/systemd/systemd --system --show-status=no

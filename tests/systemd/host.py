@@ -43,12 +43,19 @@ class Host:
     """The booted machine."""
 
     def __init__(self, first: int, outside: int) -> None:
+        self._first = first
         self._inside = ["nsenter", "--target", str(first), "--all"]
+        self._beside = ["nsenter", "--target", str(first), "--net"]
         self._outside = ["nsenter", "--target", str(outside), "--net", "--mount", f"--wd={ROOT}"]
 
     def run(self, command: str) -> str:
         """Run a shell command as root on the machine and return what it prints; it must succeed."""
         return _run([*self._inside, "bash", "-c", command])
+
+    def power_off(self) -> None:
+        """Shut the machine down in order, as its host's request would, and wait until it is off."""
+        _run([*self._inside, "systemctl", "poweroff", "--no-block"])
+        eventually(lambda: _is_gone(self._first))
 
     def write(self, file: str, text: str) -> None:
         """Write a file on the machine, in place, with the owner and the mode that it has."""
@@ -62,12 +69,14 @@ class Host:
     @contextmanager
     def started_outside(self, *command: str) -> Generator[subprocess.Popen[bytes]]:
         """Have a program run in the world outside until the end of the block."""
-        process = subprocess.Popen([*self._outside, *command], stdin=subprocess.DEVNULL)  # noqa: S603  our own
-        try:
+        with _started([*self._outside, *command]) as process:
             yield process
-        finally:
-            process.terminate()
-            process.wait()
+
+    @contextmanager
+    def started_beside(self, *command: str) -> Generator[subprocess.Popen[bytes]]:
+        """Have a program of this checkout listen on the machine's own loopback until the end of the block."""
+        with _started([*self._beside, *command]) as process:
+            yield process
 
     @contextmanager
     def terminal(self, user: str) -> Generator["pexpect.spawn[str]"]:
@@ -88,6 +97,16 @@ class Host:
             shown.close(force=True)
 
 
+@contextmanager
+def _started(command: Sequence[str]) -> Generator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL)  # noqa: S603  our own
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
 def _run(command: Sequence[str]) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)  # noqa: S603  our own
     assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}{done.stderr}"
@@ -95,17 +114,17 @@ def _run(command: Sequence[str]) -> str:
 
 
 @contextmanager
-def booted(root: Path, offered: Path, hosts: str) -> Generator[Host]:
-    """Boot the system below `root`; it sees `offered` as /srv/offered. Nothing that it writes stays.
+def booted(root: Path, offered: Path, hosts: str, disk: Path | None = None) -> Generator[Host]:
+    """Boot the system below `root`; it sees `offered` as /srv/offered.
 
-    `hosts` is what /etc/hosts says at both ends, besides the loopback.
+    Nothing that it writes stays, but on `disk`. `hosts` is what /etc/hosts says at both ends, besides the loopback.
     """
     with tempfile.TemporaryDirectory() as place, _group() as group:
         folder = Path(place, "machine")
         folder.mkdir()
         names = Path(place, "hosts")
         names.write_text(f"127.0.0.1 localhost machine\n::1 localhost\n{hosts}")
-        with _first_process(group, folder, root, offered) as first, _world(names) as outside:
+        with _first_process(group, folder, root, offered, disk) as first, _world(names) as outside:
             host = Host(first, outside)
             _connect(first, outside)
             host.write("/etc/hosts", names.read_text())
@@ -117,7 +136,7 @@ def _group() -> Generator[Path]:
     """Have a control group, which the machine's systemd takes for the root of all."""
     above = _cgroups()
     assert above is not None
-    group = Path(tempfile.mkdtemp(prefix="orrery-rehearsal-", dir=above))
+    group = Path(tempfile.mkdtemp(prefix="orrery-machine-", dir=above))
     try:
         yield group
     finally:
@@ -128,9 +147,9 @@ def _group() -> Generator[Path]:
 
 
 @contextmanager
-def _first_process(group: Path, folder: Path, root: Path, offered: Path) -> Generator[int]:
+def _first_process(group: Path, folder: Path, root: Path, offered: Path, disk: Path | None) -> Generator[int]:
     """Boot, and yield the id of the machine's first process once everything there has started."""
-    boot = shlex.join(["--", str(BOOT), str(root), str(folder), str(offered)])
+    boot = shlex.join(["--", str(BOOT), str(root), str(folder), str(offered), *([str(disk)] if disk else [])])
     entered = f"echo $$ > {shlex.quote(str(group / 'cgroup.procs'))} && exec unshare {_UNSHARED} {boot}"
     with (folder.parent / "boot.log").open("w+") as log:
         outer = subprocess.Popen(  # noqa: S603  our own script
@@ -164,6 +183,10 @@ def _is_up(first: int) -> bool:
 
 def _is_called(name: str, process: int) -> None:
     assert Path(f"/proc/{process}/comm").read_text().strip() == name
+
+
+def _is_gone(process: int) -> None:
+    assert not Path(f"/proc/{process}/root/proc").exists()
 
 
 def _is_empty(group: Path) -> None:

@@ -1,0 +1,194 @@
+"""A gateway on a booted machine: its service, the guest that recovers it, and the push server."""
+
+import json
+import shlex
+import sys
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import cast
+
+from tests.support.waiting import eventually
+from tests.systemd.host import ROOT, Host, booted
+
+ORRERY = ROOT / ".venv/bin/orrery"
+PUSHES = "http://127.0.0.1:8099/push"
+_PORTS = count(9001)
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """A message that the push server took."""
+
+    title: str
+    message: str
+    priority: int
+    tags: tuple[str, ...]
+
+
+class Machine:
+    """The gateway's host, with a push server on its loopback."""
+
+    def __init__(self, host: Host) -> None:
+        self.run = host.run
+        self.power_off = host.power_off
+
+    def gateway(self, name: str, service: str = "", before: str = "") -> "Gateway":
+        """Start a service that answers HTTP. `service` are more lines of its unit; a shell does `before` first."""
+        port = next(_PORTS)
+        command = f'/bin/sh -c "{before}exec /bin/busybox httpd -f -p 127.0.0.1:{port} -h /srv/answer"'
+        gateway = Gateway(self, f"{name}.service", f"http://127.0.0.1:{port}/")
+        gateway.define(f"[Service]\nExecStart={command}\n{service}\n")
+        gateway.systemctl("start")
+        return gateway
+
+    def tunnel(self, address: str) -> str:
+        """Start a tunnel to a service, which answers 502 while the service does not; return its address."""
+        port = next(_PORTS)
+        file = f"/run/tunnel-{port}.conf"
+        self.write(
+            file,
+            f"daemon off; pid /run/tunnel-{port}.pid; error_log /dev/null; events {{}}\n"
+            f"http {{ access_log off; server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass {address}; }} }} }}\n",
+        )
+        self.run(f"systemd-run --unit=tunnel-{port} nginx -c {file}")
+        return f"http://127.0.0.1:{port}/"
+
+    def faults(self, kind: str) -> None:
+        """Have the push server refuse what comes, as the sandbox's fault of that kind does."""
+        self.run(f"curl -s -f {PUSHES.removesuffix('/push')}/_faults -d kind={kind} -d count=1000")
+
+    def no_faults(self) -> None:
+        """Have the push server take everything again."""
+        self.run(f"curl -s -f -X DELETE {PUSHES.removesuffix('/push')}/_faults")
+
+    def pushes(self, about: str) -> list[Push]:
+        """Return the pushes about a unit, the oldest first."""
+        shown = cast(
+            "list[dict[str, object]]", json.loads(self.run(f"curl -s -H 'Accept: application/json' {PUSHES}"))
+        )
+        found = [
+            Push(str(one.get("title", "")), str(one["message"]), cast("int", one["priority"]), _words(one.get("tags")))
+            for one in shown
+        ]
+        return [one for one in reversed(found) if about in one.title]
+
+
+def _words(tags: object) -> tuple[str, ...]:
+    return tuple(cast("Sequence[str]", tags or ()))
+
+
+class Gateway:
+    """A service on the machine, and the guest's files for it."""
+
+    def __init__(self, machine: Machine, unit: str, address: str) -> None:
+        self.machine = machine
+        self.unit = unit
+        self.address = address
+        self.name = unit.removesuffix(".service").replace("@", "-")
+        self.script = f"/usr/local/sbin/{self.name}-recover.sh"
+        self.state = f"/var/lib/{self.name}-recover"
+
+    def define(self, text: str) -> None:
+        """Write the unit file and have systemd read it."""
+        file = shlex.quote(f"/etc/systemd/system/{self.unit}")
+        self.machine.run(f"cat > {file} <<'EOF'\n{text}\nEOF\nsystemctl daemon-reload")
+
+    def install(self, *options: str, probe: str | None = None) -> str:
+        """Install the guest for the unit and return what that prints."""
+        probed = self.address if probe is None else probe
+        pushed = ("--push", PUSHES, "--topic-file", "/etc/gateway-topic")
+        return self.guest("install", "--probe", probed, *pushed, *options)
+
+    def guest(self, verb: str, *options: str) -> str:
+        """Run a command of the guest; it must succeed."""
+        return self.machine.run(shlex.join([str(ORRERY), "gateway", "guest", verb, f"--unit={self.unit}", *options]))
+
+    def systemctl(self, *words: str) -> str:
+        """Run systemctl with the unit as its last word, whatever comes of it."""
+        return self.machine.run(f"{shlex.join(['systemctl', *words, '--', self.unit])} 2>&1 || true")
+
+    def shows(self, name: str) -> str:
+        """Return a property of the unit."""
+        return self.systemctl("show", f"--property={name}", "--value").strip()
+
+    def answers(self) -> None:
+        """Fail unless the service answers."""
+        asked = f"curl -s -o /dev/null -m 1 -w '%{{http_code}}' {self.address} || true"
+        assert self.machine.run(asked) == "200"
+
+    def recovered(self, times: int) -> None:
+        """Fail unless the guest has recovered the unit so many times in the last hour."""
+        assert len(self.fires()) == times, self.log()
+
+    def fires(self) -> list[str]:
+        """Return the times of the recoveries that the guest counted."""
+        return self.machine.run(f"cat {shlex.quote(self.state)}/fires 2>/dev/null || true").split()
+
+    def has_pushed(self, times: int) -> Callable[[], None]:
+        """Return a look that fails unless so many pushes were about the unit."""
+
+        def look() -> None:
+            assert len(self.machine.pushes(self.unit)) == times, self.log()
+
+        return look
+
+    def log(self) -> str:
+        """Return what was logged under the recovery tag."""
+        return self.machine.run(f"journalctl --no-pager --output=cat -t {shlex.quote(self.name + '-recover')}")
+
+    def said(self, text: str) -> None:
+        """Fail unless something was logged."""
+        assert text in self.log()
+
+    def looked_at(self, times: int) -> None:
+        """Wait until the watch has looked so many times more: while something is wrong, it does so before each sleep."""
+        naps: set[str] = set()
+
+        def slept() -> None:
+            watch = self.machine.run(f"systemctl show --property=MainPID --value -- {self.name}-watch.service").strip()
+            naps.add(self.machine.run(f"pgrep -P {watch} -x sleep || true").strip())
+            assert len(naps - {""}) > times
+
+        eventually(slept)
+
+    def seen_to_answer(self) -> None:
+        """Fail unless the guest has seen the service answer since it became active."""
+        seen = self.machine.run(f"cat /run/{self.name}-recover/answered 2>/dev/null || true").strip()
+        assert seen == self.shows("ActiveEnterTimestampMonotonic")
+
+    def settled(self) -> None:
+        """Fail while a recovery is under way."""
+        state = self.machine.run(f"systemctl show --property=ActiveState --value -- {self.name}-recover.service")
+        assert state.strip() != "activating"
+
+    def runs_without(self, process: str) -> None:
+        """Fail unless the unit runs, as another process."""
+        self.goes("active/running")
+        assert self.shows("MainPID") != process
+
+    def goes(self, state: str) -> None:
+        """Fail unless the unit is in a state, as `active/running`."""
+        assert f"{self.shows('ActiveState')}/{self.shows('SubState')}" == state
+
+    def await_answer(self) -> None:
+        """Wait until the service answers."""
+        eventually(self.answers)
+
+
+@contextmanager
+def machine(disk: Path | None = None) -> Generator[Machine]:
+    """Boot a machine with this Debian's packages, on which this checkout runs."""
+    with TemporaryDirectory() as place, booted(Path("/"), Path(place), "", disk) as host:
+        for hidden in ("/root", "/home", "/tmp"):  # noqa: S108  the folders that boot.sh covers
+            if any(Path(hidden) in path.parents for path in (Path(sys.base_prefix), ROOT)):
+                host.run(f"umount {hidden}")
+        host.run("mkdir -p /srv/answer && echo it answers > /srv/answer/index.html")
+        host.run("echo gateway-topic > /etc/gateway-topic && chmod 600 /etc/gateway-topic")
+        sandbox = [str(ORRERY), "sandbox", "--webhook-url=http://127.0.0.1:1/", "--port=8099", "--smtp-port=8098"]
+        with host.started_beside(*sandbox, f"--data={place}"):
+            eventually(lambda: host.run(f"curl -s -f {PUSHES} > /dev/null && echo up"))
+            yield Machine(host)

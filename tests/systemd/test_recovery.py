@@ -1,0 +1,101 @@
+"""What the guest does when its unit stops, crashes, hangs or fails, on a real systemd."""
+
+import pytest
+
+from tests.support.waiting import eventually
+from tests.systemd.gateway import Machine
+
+
+def test_a_stopped_service_is_recovered_and_the_log_names_the_pause(machine: Machine) -> None:
+    """An operator who stops the service without a pause reads in the log how to do so."""
+    gateway = machine.gateway("stopped")
+    gateway.install()
+    gateway.await_answer()
+    gateway.systemctl("stop")
+    gateway.await_answer()
+    eventually(lambda: gateway.said("stopped.service has recovered"))
+    gateway.recovered(1)
+    gateway.said("pause the recovery first: /usr/local/sbin/stopped-recover.sh pause 2h")
+    assert machine.pushes("stopped.service") == []
+
+
+def test_a_service_that_was_asked_to_end_is_recovered(machine: Machine) -> None:
+    """After SIGTERM a service is `inactive`, and systemd leaves it so."""
+    gateway = machine.gateway("ended")
+    gateway.install()
+    gateway.await_answer()
+    gateway.systemctl("kill", "--signal=TERM")
+    eventually(lambda: gateway.recovered(1))
+    gateway.await_answer()
+
+
+def test_a_crash_is_recovered_at_once_and_the_next_one_is_left_to_systemd(machine: Machine) -> None:
+    """The second crash within a minute waits for its automatic restart, which comes after 60 s."""
+    gateway = machine.gateway("crashed")
+    gateway.install()
+    gateway.await_answer()
+    gateway.systemctl("kill", "--signal=KILL")
+    gateway.await_answer()
+    eventually(gateway.settled)
+    gateway.recovered(1)
+    gateway.systemctl("kill", "--signal=KILL")
+    gateway.looked_at(5)
+    gateway.goes("activating/auto-restart")
+    gateway.recovered(1)
+
+
+@pytest.mark.parametrize(("name", "before"), [("stuck", ""), ("deaf", "trap '' TERM; ")])
+def test_a_service_that_hangs_is_restarted(machine: Machine, name: str, before: str) -> None:
+    """One that does not hear SIGTERM is killed, and not waited for as long as systemd would."""
+    gateway = machine.gateway(name, before=before)
+    gateway.install()
+    eventually(gateway.seen_to_answer)
+    hung = gateway.shows("MainPID")
+    gateway.systemctl("kill", "--signal=STOP")
+    eventually(lambda: gateway.runs_without(hung))
+    gateway.await_answer()
+    gateway.recovered(1)
+
+
+def test_three_recoveries_at_once_are_one(machine: Machine) -> None:
+    """The second and the third find the first at work, and end."""
+    gateway = machine.gateway("thrice")
+    gateway.install()
+    eventually(gateway.settled)
+    machine.run("systemctl stop thrice-watch.service thrice.service")
+    machine.run(" & ".join([gateway.script] * 3) + " & wait")
+    gateway.answers()
+    gateway.recovered(1)
+
+
+def test_a_flap_is_pushed_once(machine: Machine) -> None:
+    """The third recovery within the hour is pushed as urgent with the tag `flap`; the fourth is not."""
+    gateway = machine.gateway("flapping")
+    gateway.install()
+    gateway.await_answer()
+    for times in (1, 2, 3, 4):
+        gateway.systemctl("stop")
+        eventually(lambda: gateway.recovered(times))  # noqa: B023  it is called in this round
+        eventually(gateway.settled)
+    eventually(gateway.has_pushed(1))
+    (push,) = machine.pushes("flapping.service")
+    assert (push.title, push.priority) == ("flapping.service on machine flaps.", 5)
+    assert "flap" in push.tags
+
+
+def test_a_recovery_that_fails_is_pushed_once_and_so_is_its_end(machine: Machine) -> None:
+    """The timer's next tries, which fail too, are not told again."""
+    gateway = machine.gateway("broken", "ExecStartPre=/usr/bin/test ! -e /run/broken")
+    gateway.install()
+    gateway.await_answer()
+    machine.run("touch /run/broken")
+    gateway.systemctl("stop")
+    eventually(gateway.has_pushed(1))
+    eventually(gateway.settled)
+    machine.run(f"systemctl stop broken.service; {gateway.script} || true")
+    machine.run("rm /run/broken; systemctl restart broken.service")
+    eventually(gateway.has_pushed(2))
+    first, last = machine.pushes("broken.service")
+    assert (first.title, first.priority) == ("broken.service on machine did not recover.", 5)
+    assert "flap" in first.tags
+    assert (last.title, last.priority) == ("broken.service on machine answers again.", 2)
