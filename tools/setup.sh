@@ -108,6 +108,9 @@ ensure_nginx() { ensure_tool has_nginx "the edge's tests" nginx-light; }
 # The owner signs approvals with OpenSSH's own tool, and so do their tests.
 ensure_ssh() { ensure_tool has_ssh_keygen "the tests of approvals" openssh-client; }
 
+# The gateway's host has no bash: its scripts, and ours, are checked for what other shells do not know.
+ensure_shellcheck() { ensure_tool has_shellcheck "the checks of scripts" shellcheck; }
+
 # The rehearsal of go-live boots a Debian of its own, with no network but its own, and installs the service there.
 ensure_rehearsal() {
   ((EUID == 0)) || return 0
@@ -174,6 +177,8 @@ can_browse() {
 
 # Debian keeps servers out of a normal user's path.
 has_nginx() { PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v nginx >/dev/null; }
+
+has_shellcheck() { command -v shellcheck >/dev/null; }
 
 has_ssh_keygen() { command -v ssh-keygen >/dev/null; }
 

@@ -65,6 +65,16 @@ PLANTED = [
     Planted("inside-fraud", "fraud/watch.py", "import orrery.fraud.screening", "watch -> orrery.fraud.screening"),
     Planted("inside-fraud", "fraud/extras.py", "", "- orrery.fraud.extras"),
     Planted("inside-live", "live/reads.py", "import orrery.live.refresh", "live.reads -> orrery.live.refresh"),
+    Planted("inside-gateway", "gateway/guest/host.py", "import orrery.gateway.cli.guest", "-> orrery.gateway.cli"),
+    Planted(
+        "inside-gateway-guest",
+        "gateway/guest/options.py",
+        "import orrery.gateway.guest.files",
+        "guest.options -> orrery.gateway.guest.files",
+    ),
+    Planted("inside-gateway-guest", "gateway/guest/extras.py", "", "- orrery.gateway.guest.extras"),
+    Planted("pure-gateway-guest", "gateway/guest/verify.py", "import subprocess", "subprocess"),
+    Planted("below-the-edge", "gateway/guest/options.py", "import os", "orrery.gateway.guest.options -> os"),
     Planted("public-reads", "live/reads.py", "import orrery.ports.analytics", "orrery.ports.analytics"),
     Planted("public-reads", "live/keys.py", "import orrery.ports.analytics", "orrery.live.keys"),
     Planted("public-reads", "edge/fast.py", "import orrery.live.budget", "orrery.edge.fast"),
@@ -188,5 +198,8 @@ def test_every_rule_has_a_planted_violation() -> None:
 
 def test_every_domain_is_held_to_the_rules() -> None:
     """Each module that has a folder beside the others' brings the contracts of its folder, and no other does."""
-    built = {module.build.split(".")[1] for module in MODULES if module.build}
-    assert set(domains(ROOT / "src" / "orrery")) == built - {"approvals", "runtime", "secrets"}
+    targets = [
+        target for one in MODULES for target in (one.build, *(each.target for each in one.commands)) if target
+    ]
+    folders = {target.split(".")[1] for target in targets}
+    assert set(domains(ROOT / "src" / "orrery")) == folders - {"app", "approvals", "runtime", "secrets"}

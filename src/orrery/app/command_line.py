@@ -66,26 +66,40 @@ def _application(words: Sequence[str]) -> typer.Typer:
     )
     _ = root.callback()(_options)
     wanted = command_of(words)
-    for command in (one for module in MODULES for one in module.commands if " " not in one.name):
-        if command == wanted:
-            _add(root, command)
-        else:
-            _ = root.command(command.name, short_help=command.summary)(_only_listed)
+    _fill(root, "", wanted)
     return root
 
 
-def _add(root: typer.Typer, command: Command) -> None:
+def _fill(group: typer.Typer, above: str, wanted: Command | None) -> None:
+    """Add the commands right below a group, whose words stand in `above`; only the wanted one is loaded."""
+    for command in _below(above):
+        word = command.name.removeprefix(above)
+        if wanted and wanted.name.startswith(f"{command.name} "):
+            between = typer.Typer(no_args_is_help=True)
+            _ = between.callback()(_only_a_group)
+            _fill(between, f"{command.name} ", wanted)
+            group.add_typer(between, name=word, help=command.summary, short_help=command.summary)
+        elif command == wanted:
+            _add(group, word, command)
+        else:
+            _ = group.command(word, short_help=command.summary)(_only_listed)
+
+
+def _below(above: str) -> list[Command]:
+    commands = [command for module in MODULES for command in module.commands]
+    return [one for one in commands if one.name.startswith(above) and " " not in one.name.removeprefix(above)]
+
+
+def _add(group: typer.Typer, word: str, command: Command) -> None:
     found = load(command.target)
     if isinstance(found, typer.Typer):
         _show_whole_summaries(found)
-        for plain in (one for module in MODULES for one in module.commands):
-            if plain.name.startswith(f"{command.name} "):
-                _ = found.command(plain.name.removeprefix(f"{command.name} "), short_help=plain.summary)(
-                    _only_listed
-                )
-        root.add_typer(found, name=command.name, help=command.summary, short_help=command.summary)
+        for further in _below(f"{command.name} "):
+            last = further.name.removeprefix(f"{command.name} ")
+            _ = found.command(last, short_help=further.summary)(_only_listed)
+        group.add_typer(found, name=word, help=command.summary, short_help=command.summary)
     else:
-        root.command(command.name, help=command.summary, short_help=command.summary)(found)
+        group.command(word, help=command.summary, short_help=command.summary)(found)
 
 
 def _show_whole_summaries(group: typer.Typer) -> None:
@@ -112,6 +126,10 @@ def _options(
     ] = False,
 ) -> None:
     """Handle the options before the command."""
+
+
+def _only_a_group() -> None:
+    """Make a group of what holds one command only."""
 
 
 def _only_listed() -> None:

@@ -66,6 +66,7 @@ MODULES = (
     _in("account"),
     _in("fraud"),
     _in("live"),
+    _in("gateway"),
     NOTIFICATIONS,
     WATCH,
     _in("approvals"),

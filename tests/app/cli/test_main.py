@@ -89,7 +89,7 @@ HEAVY = {
 @pytest.mark.parametrize(("command", "domain"), GROUPS.items())
 def test_the_help_of_a_group_loads_its_own_domain(command: str, domain: str) -> None:
     """A group of commands imports its domain alone: what it asks for is composed when one of them is run."""
-    found = loaded(command)
+    found = loaded(*command.split())
     assert f"orrery.{domain}.cli" in found
     others = {one for one in found for other in DOMAINS - {domain} if one.startswith(f"orrery.{other}.")}
     assert others <= {f"orrery.{other}.module" for other in DOMAINS}

@@ -2,13 +2,9 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from shutil import disk_usage
-
-import typer
-from rich.table import Table
 
 from orrery.app.cli.doctor_approvals import approval_findings
 from orrery.app.cli.services import Config, configured
@@ -16,9 +12,8 @@ from orrery.app.composition import opened_for_examination
 from orrery.app.settings import Secrets, Settings
 from orrery.approvals.settings import ApprovalSettings
 from orrery.ports.health import Finding
+from orrery.runtime.console.findings import show_findings
 from orrery.runtime.console.options import AsJson
-from orrery.runtime.console.tables import show_json
-from orrery.runtime.console.terminal import marked, new_console
 from orrery.runtime.findings import Findings
 from orrery.runtime.health import STORE, run_check
 from orrery.runtime.parts import Parts
@@ -34,20 +29,13 @@ UNREADABLE = "records"
 
 MOST_NAMED = 10
 
-_SIGNS = {"ok": "[green]ok[/green]", "broken": "[red]broken[/red]", "off": "[dim]off[/dim]"}
-
 
 def command(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FBT002  a flag of the command line
     """Examine everything, asking the vendors too; exit 1 when something is broken."""
     settings, secrets = configured(config, quiet=True)
     given = settings[ApprovalSettings]
     findings = asyncio.run(_examine(settings, secrets)) + approval_findings(given.owner_keys, given.signing_key)
-    if as_json:
-        show_json([asdict(finding) for finding in findings])
-    else:
-        new_console(soft_wrap=False).print(_table(findings))
-    if any(finding.state == "broken" for finding in findings):
-        raise typer.Exit(1)
+    show_findings(findings, as_json=as_json)
 
 
 async def _examine(settings: Settings, secrets: Secrets) -> list[Finding]:
@@ -78,12 +66,3 @@ def _disk(store: Path) -> list[Finding]:
         return []
     why = f"Its disk is nearly full: {free / MIB:.1f} MiB are free for {store}."
     return [Finding("disk", "broken", why, "Make room: without it nothing can be sold or kept.")]
-
-
-def _table(findings: list[Finding]) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("part", "", "why", "what to do"):
-        table.add_column(column, overflow="fold")
-    for finding in findings:
-        table.add_row(finding.part, _SIGNS[finding.state], marked(finding.why), marked(finding.todo))
-    return table

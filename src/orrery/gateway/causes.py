@@ -1,0 +1,174 @@
+"""What a ping means: the cause and the fix, for what only the gateway's machine can see (spec 3, Errors).
+
+The site names them from the last ping, and the guest from what it sees itself. Standard library only.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+
+CREDENTIALS = 243
+"""The status of a main process that systemd could not give its credentials (systemd.exec, EXIT_CREDENTIALS)."""
+
+CHAIN_BROKEN_AFTER = timedelta(minutes=30)
+"""How long credentials may be missing on a running machine until their chain counts as broken (spec 3, Errors)."""
+
+Kind = Literal[
+    "good",
+    "paused",
+    "missing",
+    "masked",
+    "hanging",
+    "tunnel",
+    "probe",
+    "credentials",
+    "budget",
+    "starting",
+    "stopping",
+    "stopped",
+    "failed",
+]
+"""What is known of the gateway; the first two are good."""
+
+PASSING: frozenset[Kind] = frozenset({"starting", "stopping"})
+"""What lies between two attempts: the trouble from before lasts meanwhile."""
+
+_VERIFY = "`orrery gateway guest verify --unit UNIT` on the gateway's machine"
+_SERVER_ERRORS = range(500, 600)
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """The state of the gateway's unit in systemd's words, and what its probe was answered.
+
+    `state` is `ActiveState`, or `masked`, `missing` or `paused` (the operator paused the recovery). `probe` is the
+    HTTP status, `none` without an answer, `ok` or `failed` for a command, and empty without a probe.
+    `active_seconds` is None unless the unit is active.
+    """
+
+    state: str
+    probe: str = ""
+    sub_state: str = ""
+    result: str = ""
+    exec_main_status: int = 0
+    active_seconds: int | None = None
+    restarts: int = 0
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the gateway works, or is down because its operator wants it so."""
+        return kind_of(self) in {"good", "paused"}
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A cause and what to do about it, each in a sentence; both are empty when there is no trouble."""
+
+    cause: str = ""
+    fix: str = ""
+
+
+UNKNOWN = Diagnosis(
+    "Whether the gateway works is unknown: there is no ping.",
+    f"See whether the machine runs and reaches this site; {_VERIFY} names what is wrong.",
+)
+"""The diagnosis without a ping: only the machine itself can tell these errors apart."""
+
+
+def is_dead(probe: str) -> bool:
+    """Return whether a probe found the gateway dead: no answer, a failed command, or a server error."""
+    return probe in {"none", "failed"} or (probe.isdecimal() and int(probe) in _SERVER_ERRORS)
+
+
+def kind_of(ping: Ping) -> Kind:
+    """Return what a ping says."""
+    if ping.state in {"active", "reloading"}:
+        return _kind_of_active(ping.probe)
+    if said := _SAID.get(ping.state):
+        return said
+    if ping.exec_main_status == CREDENTIALS:
+        return "credentials"
+    if ping.result == "start-limit-hit":
+        return "budget"
+    return _kind_of_inactive(ping)
+
+
+def _kind_of_active(probe: str) -> Kind:
+    if not is_dead(probe):
+        return "good"
+    return _DEAD.get(probe, "tunnel")
+
+
+def _kind_of_inactive(ping: Ping) -> Kind:
+    if ping.state == "inactive" and ping.result in {"", "success"}:
+        return "stopped"
+    return _ON_THE_WAY.get(ping.state, "failed")
+
+
+_SAID: dict[str, Kind] = {"paused": "paused", "missing": "missing", "masked": "masked"}
+_DEAD: dict[str, Kind] = {"none": "hanging", "failed": "probe"}
+_ON_THE_WAY: dict[str, Kind] = {"activating": "starting", "deactivating": "stopping"}
+
+
+def diagnosis(ping: Ping | None, lasts: timedelta = timedelta(0), token_script: str = "") -> Diagnosis:
+    """Return the cause and the fix; `lasts` is how long the same trouble has been reported by a running machine.
+
+    `token_script` is the path of the script that fetches the gateway's token, if it is known.
+    """
+    if ping is None:
+        return UNKNOWN
+    kind = kind_of(ping)
+    if kind == "credentials":
+        return _credentials(lasts, token_script)
+    if kind == "tunnel":
+        cause = f"The tunnel works and the gateway behind it does not: it answers {ping.probe}."
+        return Diagnosis(cause, "Wait: the guest restarts the gateway (layer 3).")
+    if kind == "failed":
+        how = ", ".join(part for part in (ping.result, f"status {ping.exec_main_status}") if part)
+        return Diagnosis(f"The service failed ({how}).", _RESTARTED)
+    return _DIAGNOSES[kind]
+
+
+def _credentials(lasts: timedelta, token_script: str) -> Diagnosis:
+    if lasts > CHAIN_BROKEN_AFTER:
+        minutes = lasts // timedelta(minutes=1)
+        script = f"the token fetch script {token_script}" if token_script else "the token fetch script"
+        return Diagnosis(
+            f"The credential chain is broken: the machine runs, and its credentials are missing for {minutes} min "
+            "(243/CREDENTIALS).",
+            f"Inspect {script}, and the identity assignment of the machine.",
+        )
+    return Diagnosis(
+        "The credentials are not ready, as happens after a boot (243/CREDENTIALS).",
+        "Wait: systemd tries again each minute (layer 2), and the guest once they can be read (layer 3).",
+    )
+
+
+_RESTARTED = f"Wait: the guest restarts it (layer 3). If it fails again, look at its log, and type {_VERIFY}."
+
+_DIAGNOSES: dict[Kind, Diagnosis] = {
+    "good": Diagnosis(),
+    "paused": Diagnosis(),
+    "missing": Diagnosis(
+        "There is no such unit on the gateway's machine.", f"Correct --unit, then type {_VERIFY}."
+    ),
+    "masked": Diagnosis(
+        "The unit is masked: nothing can start it.", "Type `systemctl unmask UNIT` on the gateway's machine."
+    ),
+    "hanging": Diagnosis(
+        "The service runs and does not answer: it hangs.", "Wait: the guest restarts the gateway (layer 3)."
+    ),
+    "probe": Diagnosis("The service runs, and the command that probes it fails.", _RESTARTED),
+    "budget": Diagnosis(
+        "The start budget is exhausted (start-limit-hit): systemd refuses to start the service.",
+        "Wait: the guest clears that and starts it (layer 3). By hand: `systemctl reset-failed UNIT`, then start.",
+    ),
+    "starting": Diagnosis(
+        "The service is starting, or waits for its automatic restart.", "Wait for a few minutes."
+    ),
+    "stopping": Diagnosis("The service is stopping.", "Wait for a few minutes."),
+    "stopped": Diagnosis(
+        "The service was stopped by hand, or ended by itself without an error.",
+        "If you stopped it, type `orrery gateway guest pause --unit UNIT`: else the guest starts it (layer 3).",
+    ),
+}

@@ -1,0 +1,10 @@
+"""`orrery gateway`: the group of the gateway's commands."""
+
+import typer
+
+group = typer.Typer(no_args_is_help=True)
+
+
+@group.callback()
+def gateway() -> None:
+    """Keep the gateway's service running: the recovery on its host."""

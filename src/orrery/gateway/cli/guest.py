@@ -1,0 +1,227 @@
+"""`orrery gateway guest`: the recovery on the gateway's host (spec 3, In-guest files)."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orrery.errors import Invalid
+from orrery.gateway.guest.bundle import bundle_of, write_bundle
+from orrery.gateway.guest.errors import GuestFailed
+from orrery.gateway.guest.examination import examined
+from orrery.gateway.guest.host import Host
+from orrery.gateway.guest.installation import (
+    Plan,
+    kept_options,
+    plan,
+    require_root,
+    require_unit,
+    start,
+    uninstall,
+    write,
+)
+from orrery.gateway.guest.options import Options, with_given
+from orrery.gateway.guest.unit_name import UnitName, unit_name
+from orrery.runtime.console.findings import show_findings
+from orrery.runtime.console.options import AsJson
+from orrery.runtime.console.tables import note, show_json
+from orrery.runtime.console.terminal import new_console, visible
+from orrery.syntax.lines import one_line
+
+USAGE = 2
+"""The exit code of the scripts for words that they do not know."""
+
+group = typer.Typer(no_args_is_help=True)
+
+
+@group.callback()
+def guest() -> None:
+    """Install the recovery on the gateway's host, examine and pause it."""
+
+
+Unit = Annotated[
+    str, typer.Option("--unit", help="The gateway's unit, such as gateway.service.", show_default=False)
+]
+Root = Annotated[
+    Path | None, typer.Option(help="Only the files, below this folder; systemd is not asked.", show_default=False)
+]
+Probe = Annotated[
+    str | None,
+    typer.Option(
+        help="The web address or the command that shows whether the gateway answers.", show_default=False
+    ),
+]
+Push = Annotated[str | None, typer.Option(help="The ntfy server that takes pushes.", show_default=False)]
+TopicFile = Annotated[str | None, typer.Option(help="The file with the topic of pushes.", show_default=False)]
+Ping = Annotated[str | None, typer.Option(help="The address of the site that takes pings.", show_default=False)]
+PingTokenFile = Annotated[str | None, typer.Option(help="The file with the token of pings.", show_default=False)]
+TokenScript = Annotated[
+    str | None,
+    typer.Option(help="The script that fetches the gateway's credential, named in advice.", show_default=False),
+]
+Bundle = Annotated[
+    Path | None,
+    typer.Option(help="Only write a tar for a host without Python, with a script.", show_default=False),
+]
+
+
+@group.command("plan")
+def plan_command(  # noqa: PLR0913  each is an option of the command line
+    unit: Unit,
+    *,
+    probe: Probe = None,
+    push: Push = None,
+    topic_file: TopicFile = None,
+    ping: Ping = None,
+    ping_token_file: PingTokenFile = None,
+    token_script: TokenScript = None,
+    root: Root = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what `install` would change, and write nothing; exit 1 when that is something."""
+    given = {
+        "probe": probe,
+        "push": push,
+        "topic_file": topic_file,
+        "ping": ping,
+        "ping_token_file": ping_token_file,
+        "token_script": token_script,
+    }
+    planned = plan(Host(root), unit_name(unit), given)
+    if as_json:
+        show_json([asdict(change) for change in planned.changes])
+    else:
+        _show_plan(planned)
+    if not planned.is_empty:
+        raise typer.Exit(1)
+
+
+def _show_plan(planned: Plan) -> None:
+    console = new_console()
+    for change in planned.changes:
+        for line in change.diff.splitlines():
+            console.print(visible(line), markup=False)
+    for change in planned.changes:
+        note(f"{change.change:>8}  {change.path}")
+    if planned.kept:
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in planned.kept)
+        note(f"Kept as they are on this host: {names}.")
+
+
+@group.command()
+def install(  # noqa: PLR0913  each is an option of the command line
+    unit: Unit,
+    *,
+    probe: Probe = None,
+    push: Push = None,
+    topic_file: TopicFile = None,
+    ping: Ping = None,
+    ping_token_file: PingTokenFile = None,
+    token_script: TokenScript = None,
+    root: Root = None,
+    bundle: Bundle = None,
+) -> None:
+    """Show the difference, write the files, start timer and watch, and verify; exit 1 when something is broken.
+
+    An option that is not given stays as the host keeps it, and an empty one turns its part off. Doing it again
+    changes nothing.
+    """
+    given = {
+        "probe": probe,
+        "push": push,
+        "topic_file": topic_file,
+        "ping": ping,
+        "ping_token_file": ping_token_file,
+        "token_script": token_script,
+    }
+    name = unit_name(unit)
+    if bundle is not None:
+        _write_bundle(bundle, name, given, root)
+        return
+    host = Host(root)
+    if root is None:
+        require_root(host, "Installing")
+        require_unit(host, name)
+    planned = plan(host, name, given)
+    _show_plan(planned)
+    write(host, planned)
+    if root is not None:
+        note(f"The files are below {root}; nothing was started.")
+        return
+    done = start(host, planned)
+    note("\n".join(f"Done: {one}." for one in done) or "Nothing was changed.")
+    show_findings(examined(host, name, planned.options), as_json=False)
+
+
+@group.command()
+def verify(unit: Unit, root: Root = None, as_json: AsJson = False) -> None:  # noqa: FBT002  a flag of the command line
+    """Compare what systemd does with what was installed, and name what overrides it; exit 1 when it is broken."""
+    host, name = Host(root), unit_name(unit)
+    show_findings(examined(host, name, _installed(host, name)), as_json=as_json)
+
+
+@group.command("uninstall")
+def uninstall_command(
+    unit: Unit,
+    root: Root = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,  # noqa: FBT002  a flag of the command line
+) -> None:
+    """Stop the recovery and remove its files; the gateway's service goes on. Its state and secrets stay."""
+    host, name = Host(root), unit_name(unit)
+    if root is None:
+        require_root(host, "Uninstalling")
+    options = kept_options(host, name)
+    if not yes and not typer.confirm(f"Remove the recovery of {name.unit}?", err=True):
+        raise typer.Exit(1)
+    removed = uninstall(host, name)
+    for path in removed:
+        note(f" removed  {path}")
+    secrets = [path for path in (options.topic_file, options.ping_token_file) if path] if options else []
+    note("Removed." if removed else "There was nothing to remove.")
+    note(f"These stay, if they are there: {', '.join([name.state_folder, *secrets])}.")
+
+
+@group.command()
+def pause(
+    unit: Unit,
+    for_: Annotated[str, typer.Option("--for", help="How long: 30m, 2h or 1d, at most 7d.", show_default=False)],
+) -> None:
+    """Leave the unit alone for a while, so that you can stop it; the pause ends by itself."""
+    _run_recovery(unit, "pause", for_)
+
+
+@group.command()
+def resume(unit: Unit) -> None:
+    """End a pause."""
+    _run_recovery(unit, "resume")
+
+
+def _run_recovery(unit: str, *words: str) -> None:
+    """Have the installed script do it: what it keeps is its own."""
+    host, name = Host(), unit_name(unit)
+    require_root(host, "This")
+    _ = _installed(host, name)
+    code, printed, complaint = host.run_script(f"{name.script}-recover.sh", *words)
+    if code == USAGE:
+        raise Invalid(one_line(complaint))
+    if code:
+        raise GuestFailed(f"{name.script}-recover.sh failed ({code}): {one_line(complaint)}")
+    note(one_line(printed) or f"The recovery of {name.unit} is no longer paused.")
+
+
+def _installed(host: Host, name: UnitName) -> Options:
+    if (options := kept_options(host, name)) is None:
+        raise Invalid(
+            f"The recovery of {name.unit} is not installed here: `orrery gateway guest install` does that."
+        )
+    return options
+
+
+def _write_bundle(path: Path, name: UnitName, given: Mapping[str, str | None], root: Path | None) -> None:
+    if root is not None:
+        raise Invalid("--bundle and --root exclude each other: a bundle holds all files.")
+    options = with_given(Options(name.unit), given)
+    write_bundle(path, bundle_of(name, options))
+    note(f"Wrote {path}. On the host, as root: tar -xf {path.name} && sh {name.name}-recovery/install.sh")

@@ -1,0 +1,99 @@
+"""Reading the gateway's host for `verify`."""
+
+import shlex
+from collections.abc import Mapping
+
+from orrery.gateway.guest.effective import READ
+from orrery.gateway.guest.files import host_files
+from orrery.gateway.guest.host import Host
+from orrery.gateway.guest.installation import watch_is_older
+from orrery.gateway.guest.observed import Observed, Progress, Properties, SecretFile, Tools, UnitState
+from orrery.gateway.guest.options import Options
+from orrery.gateway.guest.surroundings import file_findings
+from orrery.gateway.guest.unit_name import UnitName
+from orrery.gateway.guest.verify import verified
+from orrery.ports.health import Finding
+
+PROBE_SECONDS = 4
+"""As in the scripts."""
+
+_NEEDED = ("flock", "timeout", "busctl")
+
+
+def examined(host: Host, unit: UnitName, options: Options) -> list[Finding]:
+    """Return the findings about a host; of a folder only those about its files."""
+    if host.root is not None:
+        return [*file_findings([(file, host.stored(file.path)) for file in host_files(unit, options)])]
+    return verified(unit, options, observed(host, unit, options))
+
+
+def observed(host: Host, unit: UnitName, options: Options) -> Observed:
+    """Read everything that `verify` judges."""
+    gateway = unit_state(host, unit.unit)
+    files = host_files(unit, options)
+    return Observed(
+        now=host.now(),
+        is_root=host.is_root,
+        files=tuple((file, host.stored(file.path)) for file in files),
+        unit=gateway,
+        own={name: unit_state(host, name) for name in unit.own_units},
+        tools=_tools(host),
+        secrets=_secrets(host, options),
+        progress=progress(host, unit),
+        probe_answer=_probe_answer(host, gateway.properties, options.probe),
+        up_seconds=host.up_seconds(),
+        stale_watch=watch_is_older(host, unit),
+        own_name=unit.name,
+    )
+
+
+def unit_state(host: Host, name: str) -> UnitState:
+    """Return a unit's properties and the files that systemd has read for it."""
+    properties = host.show(name, READ)
+    bare = UnitState(name, properties)
+    paths = [bare.one("FragmentPath"), *shlex.split(bare.one("DropInPaths"))]
+    return UnitState(name, properties, tuple((path, host.text(path)) for path in paths if path))
+
+
+def progress(host: Host, unit: UnitName) -> Progress | None:
+    """Return what the recovery keeps, or None for who may not read it."""
+    folder = unit.state_folder
+    names = host.entries(folder)
+    waiting = host.entries(f"{folder}/outbox")
+    if names is None or waiting is None:
+        return None
+
+    def number(name: str) -> int | None:
+        text = (host.text(f"{folder}/{name}") or "").strip()
+        return int(text) if text.isdecimal() else None
+
+    fires = (host.text(f"{folder}/fires") or "").split()
+    return Progress(
+        fires=tuple(int(one) for one in fires if one.isdecimal()),
+        outage_since=number("outage"),
+        flap_since=number("flap"),
+        paused_until=number("paused-until"),
+        waiting_pushes=sum(not name.endswith(".new") for name in waiting),
+    )
+
+
+def _tools(host: Host) -> Tools:
+    wget = host.program("wget")
+    kind = "busybox" if wget and wget.endswith("/busybox") else "gnu" if wget else ""
+    missing = tuple(name for name in _NEEDED if host.program(name) is None)
+    return Tools(host.program("curl") is not None, kind, missing)
+
+
+def _secrets(host: Host, options: Options) -> Mapping[str, SecretFile]:
+    return {path: host.secret(path) for path in (options.topic_file, options.ping_token_file) if path}
+
+
+def _probe_answer(host: Host, properties: Properties, probe: str) -> str:
+    """Return what the probe answers now, in the words of a ping; only root runs a command."""
+    if not probe or properties.get("ActiveState") != ("active",):
+        return ""
+    if probe.lower().startswith(("http://", "https://")):
+        return host.status_of(probe, PROBE_SECONDS)
+    if not host.is_root:
+        return ""
+    return "ok" if host.succeeds(probe, PROBE_SECONDS) else "failed"

@@ -1,0 +1,215 @@
+"""The gateway's host: its files, and systemd by `systemctl`. Everything else about the guest is pure.
+
+Every call has a deadline. It is asked by commands alone, and so without an event loop.
+"""
+
+import os
+import re
+import shutil
+import stat
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from orrery.errors import Invalid
+from orrery.gateway.guest.errors import GuestFailed
+from orrery.gateway.guest.files import HostFile
+from orrery.gateway.guest.observed import Properties, SecretFile, StoredFile
+
+DEADLINE = 60.0
+"""Seconds for one call of `systemctl`, or of a script."""
+
+SERVICE_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""Where systemd's services find their programs."""
+
+_UNFINISHED = ".orrery-guest.new"
+"""A file that is being written, under a name that systemd reads in none of its folders."""
+
+_ASSIGNMENT = re.compile(r"(\w+)=(.*)")
+
+
+class Host:
+    """This machine, or the files below `root` only: then no owner is changed, and systemd is not asked."""
+
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = root
+
+    @property
+    def is_root(self) -> bool:
+        return os.geteuid() == 0
+
+    def now(self) -> int:
+        """Return the seconds since 1970, as `date +%s` does in the scripts."""
+        return int(time.time())  # noqa: TID251  the host is what the clock port is elsewhere
+
+    def up_seconds(self) -> int:
+        """Return the seconds since the machine started."""
+        return int(time.monotonic())
+
+    def started_at(self, microseconds: int) -> float:
+        """Return when a time of systemd's monotonic clock was, in seconds since 1970."""
+        return time.time() - time.monotonic() + microseconds / 1_000_000  # noqa: TID251  as in `now`
+
+    def stored(self, path: str) -> StoredFile | None:
+        """Return a file, or None when there is none; raise `GuestFailed` when it cannot be read."""
+        place = self._place(path)
+        try:
+            status = place.lstat()
+            is_link = stat.S_ISLNK(status.st_mode)
+            content = b"" if is_link else place.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise GuestFailed(f"{place} cannot be read: {error.strerror}.") from None
+        is_roots = self.root is not None or (status.st_uid, status.st_gid) == (0, 0)
+        return StoredFile(content, stat.S_IMODE(status.st_mode), is_roots, is_link)
+
+    def text(self, path: str) -> str | None:
+        """Return the text of a file, or None when it cannot be read."""
+        try:
+            return self._place(path).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return None
+
+    def modified_at(self, path: str) -> float:
+        """Return when a file was last written, in seconds since 1970; 0 for one that is not there."""
+        with suppress(OSError):
+            return self._place(path).stat().st_mtime
+        return 0.0
+
+    def write(self, file: HostFile) -> None:
+        """Write a file whole or not at all, and through a power cut; its folder is made when it is missing."""
+        place = self._place(file.path)
+        unfinished = place.with_name(_UNFINISHED)
+        try:
+            place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+            unfinished.unlink(missing_ok=True)
+            number = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(number, "wb") as opened:
+                _ = opened.write(file.text.encode())
+                opened.flush()
+                os.fchmod(number, file.mode)
+                if self.root is None:
+                    os.fchown(number, 0, 0)
+                os.fsync(number)
+            os.replace(unfinished, place)  # noqa: PTH105  beside the other calls of the system
+            _sync_folder(place.parent)
+        except OSError as error:
+            raise GuestFailed(f"{place} cannot be written: {error.strerror}.") from None
+
+    def remove(self, path: str) -> bool:
+        """Remove a file; return whether it was there."""
+        place = self._place(path)
+        try:
+            place.unlink()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            raise GuestFailed(f"{place} cannot be removed: {error.strerror}.") from None
+        _sync_folder(place.parent)
+        return True
+
+    def remove_unfinished(self, folders: Sequence[str]) -> None:
+        """Remove what a killed installation left behind."""
+        for folder in folders:
+            _ = self.remove(f"{folder}/{_UNFINISHED}")
+
+    def remove_folder_if_empty(self, path: str) -> None:
+        with suppress(OSError):
+            self._place(path).rmdir()
+
+    def entries(self, path: str) -> list[str] | None:
+        """Return the names in a folder, none when it is not there; None when it may not be read."""
+        try:
+            return sorted(one.name for one in self._place(path).iterdir())
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError:
+            return None
+
+    def secret(self, path: str) -> SecretFile:
+        """Return what can be known of a secret file; its content is not kept."""
+        place = self._place(path)
+        try:
+            status = place.stat()
+        except OSError as error:
+            return SecretFile(path, exists=isinstance(error, PermissionError))
+        is_roots = status.st_uid == 0
+        filled: bool | None = None
+        with suppress(OSError):
+            filled = bool(place.read_bytes().strip()) if stat.S_ISREG(status.st_mode) else False
+        return SecretFile(path, True, is_roots, stat.S_IMODE(status.st_mode), filled)  # noqa: FBT003  it exists
+
+    def systemctl(self, *words: str) -> str:
+        """Return what `systemctl` prints; raise `GuestFailed` when it fails."""
+        finished = self._run(["systemctl", *words])
+        if finished.returncode:
+            said = " ".join(finished.stderr.split())
+            raise GuestFailed(f"`systemctl {' '.join(words)}` failed ({finished.returncode}): {said}")
+        return finished.stdout
+
+    def show(self, unit: str, names: Sequence[str]) -> Properties:
+        """Return properties of a unit, as `systemctl show` prints them."""
+        found: dict[str, tuple[str, ...]] = {}
+        for line in self.systemctl("show", f"--property={','.join(names)}", "--", unit).splitlines():
+            if match := _ASSIGNMENT.fullmatch(line):
+                found[match[1]] = (*found.get(match[1], ()), match[2])
+        return found
+
+    def run_script(self, script: str, *words: str) -> tuple[int, str, str]:
+        """Run one of the installed scripts; return its exit code, its output and its complaint."""
+        finished = self._run(["/bin/sh", script, *words])
+        return finished.returncode, finished.stdout, finished.stderr
+
+    def program(self, name: str) -> str | None:
+        """Return the real path of a program that a service would find."""
+        found = shutil.which(name, path=SERVICE_PATH)
+        return str(Path(found).resolve()) if found else None
+
+    def status_of(self, address: str, seconds: int) -> str:
+        """Return the status of HTTP that an address answers, or `none`, asked with the tools of the scripts."""
+        limit = str(seconds)
+        if self.program("curl"):
+            write_status = ["-w", "%{http_code}"]
+            words = ["curl", "-q", "-s", "-o", "/dev/null", "-m", limit, *write_status, "--", address]
+        else:
+            words = ["timeout", limit, "wget", "-S", "-O", "/dev/null", "--", address]
+        finished = self._run(words)
+        if words[0] == "curl":
+            statuses = re.findall(r"[0-9]{3}", finished.stdout)
+        else:
+            statuses = re.findall(r"HTTP/[0-9.]+ ([0-9]{3})", finished.stderr)
+        return statuses[-1] if statuses and statuses[-1] != "000" else "none"
+
+    def succeeds(self, command: str, seconds: int) -> bool:
+        """Return whether a command of the shell ends well in time."""
+        return self._run(["timeout", str(seconds), "sh", "-c", command]).returncode == 0
+
+    def _place(self, path: str) -> Path:
+        return self.root / path.lstrip("/") if self.root else Path(path)
+
+    def _run(self, words: Sequence[str]) -> subprocess.CompletedProcess[str]:
+        try:
+            return subprocess.run(  # noqa: S603  fixed programs and checked names, no shell of ours
+                words,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=DEADLINE,
+                check=False,
+            )
+        except FileNotFoundError:
+            raise Invalid(f"There is no {words[0]} on this machine: it must run systemd.") from None
+        except subprocess.TimeoutExpired:
+            raise GuestFailed(f"`{' '.join(words)}` did not end within {DEADLINE:.0f} s.") from None
+
+
+def _sync_folder(folder: Path) -> None:
+    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

@@ -1,0 +1,118 @@
+"""The options of the recovery, and the file on the host that keeps them. Pure."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+
+from orrery.errors import Invalid
+from orrery.syntax.base_url import checked_base_url
+from orrery.syntax.lines import is_line
+
+LONGEST = 1000
+"""Characters of one option."""
+
+_HEAD = """\
+# The settings of the recovery. `orrery gateway guest install` writes this file, and keeps what it is not given.
+"""
+_LINE = re.compile(r"([A-Z_]+)='([^']*)'")
+_PATH = re.compile(r"/[!-~]*[^/]")
+_ADDRESS = re.compile(r"https?://[!-~]+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the scripts are to do, beside restarting: an empty text is off.
+
+    `probe` is a web address or a command; `push` the address of an ntfy server, whose topic is in `topic_file`;
+    `ping` the address that takes pings, with the token in `ping_token_file`; `token_script` fetches the unit's
+    credential, and is named in advice only.
+    """
+
+    unit: str
+    probe: str = ""
+    push: str = ""
+    topic_file: str = ""
+    ping: str = ""
+    ping_token_file: str = ""
+    token_script: str = ""
+
+
+def with_given(options: Options, given: Mapping[str, str | None]) -> Options:
+    """Return the options with those that were given, checked; None keeps a value, and an empty text turns it off.
+
+    Without a push there is no topic file, and without a ping no token file.
+    """
+    values = {name: value for name, value in given.items() if value is not None}
+    for feature, file in (("push", "topic_file"), ("ping", "ping_token_file")):
+        if values.get(feature) == "":
+            _ = values.setdefault(file, "")
+    return checked(replace(options, **values))
+
+
+def checked(options: Options) -> Options:
+    """Return the options as they are stored; raise `Invalid` for a value that cannot be used."""
+    return replace(
+        options,
+        probe=_checked_probe(options.probe),
+        push=_checked_address("--push", options.push),
+        ping=_checked_address("--ping", options.ping),
+        topic_file=_checked_pair("--topic-file", options.topic_file, "--push", options.push),
+        ping_token_file=_checked_pair("--ping-token-file", options.ping_token_file, "--ping", options.ping),
+        token_script=_checked_path("--token-script", options.token_script),
+    )
+
+
+def rendered_options(options: Options) -> str:
+    """Return the text of the file: assignments of the shell, as `parsed_options` reads them."""
+    return _HEAD + "".join(f"{name.upper()}='{value}'\n" for name, value in asdict(options).items())
+
+
+def parsed_options(text: str, path: str) -> Options:
+    """Return the options in a file that `rendered_options` wrote; raise `Invalid` for any other text."""
+    known = {field.name.upper(): field.name for field in fields(Options)}
+    values: dict[str, str] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        found = _LINE.fullmatch(line)
+        if found and found[1] in known:
+            values[known[found[1]]] = found[2]
+        elif line.strip() and not line.startswith("#"):
+            raise Invalid(
+                f"Line {number} of {path} is not as `install` writes it: correct it, or remove the file and "
+                "give all options again."
+            )
+    if not values.get("unit"):
+        raise Invalid(f"{path} names no unit: remove it, and give all options again.")
+    return Options(**values)
+
+
+def _checked_probe(text: str) -> str:
+    if text and not (is_line(text, LONGEST) and "'" not in text):
+        raise Invalid(f"--probe must be one line of at most {LONGEST} characters, without a single quote.")
+    if _begins_address(text) and (not _ADDRESS.fullmatch(text) or '"' in text):
+        raise Invalid("--probe must be a web address of printable ASCII without spaces and quotes, or a command.")
+    return text
+
+
+def _begins_address(text: str) -> bool:
+    return text.lower().startswith(("http://", "https://"))
+
+
+def _checked_address(option: str, text: str) -> str:
+    try:
+        return checked_base_url(text) if text else ""
+    except Invalid as error:
+        raise Invalid(f"{option}: {error}") from None
+
+
+def _checked_pair(option: str, path: str, feature: str, address: str) -> str:
+    if address and not path:
+        raise Invalid(f"{feature} needs {option} too: the file that holds its secret.")
+    if path and not address:
+        raise Invalid(f"{option} needs {feature} too.")
+    return _checked_path(option, path)
+
+
+def _checked_path(option: str, text: str) -> str:
+    if text and (not _PATH.fullmatch(text) or len(text) > LONGEST or set(text) & set("'\"")):
+        raise Invalid(f"{option} must be the absolute path of a file, without spaces and quotes.")
+    return text

@@ -1,0 +1,116 @@
+"""What the recovery needs beside systemd's values, and what it has done lately. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from orrery.gateway.guest.comparison import file_change
+from orrery.gateway.guest.files import HostFile
+from orrery.gateway.guest.observed import Observed, SecretFile, StoredFile
+from orrery.gateway.guest.options import Options
+from orrery.ports.health import Finding
+
+FLAP_SECONDS = 3600
+"""The window of a flap (spec 3, Limits)."""
+
+LONGEST_PAUSE = 604800
+"""Seconds; an end of a pause further off is a clock that was put back."""
+
+_NEEDS_ROOT = "Cannot be known without root."
+_AS_ROOT = "Type it as root."
+
+
+def file_findings(files: Sequence[tuple[HostFile, StoredFile | None]]) -> Iterator[Finding]:
+    """Yield the files that are not as they were installed."""
+    wrong = [change for file, stored in files if (change := file_change(file, stored)).change != "same"]
+    if not wrong:
+        yield Finding("files", "ok", f"all {len(files)} are as installed")
+    for change in wrong:
+        notes = [line.removeprefix("# ") for line in change.diff.splitlines() if line.startswith("# /")]
+        what = "is missing" if change.change == "new" else "is not as installed"
+        why = f"{change.path} {what}." if not notes else f"{notes[0]}."
+        yield Finding("files", "broken", why, "Install again; `plan` shows the difference.")
+
+
+def feature_findings(options: Options, secrets: Mapping[str, SecretFile]) -> Iterator[Finding]:
+    """Yield what is off, and whether the secret files of the rest can be used."""
+    if options.probe:
+        yield Finding("probe", "ok", options.probe)
+    else:
+        why = "A service that hangs is not noticed."
+        yield Finding("probe", "off", why, "Install with --probe URL or --probe COMMAND.")
+    yield _feature("push", options.push, options.topic_file, secrets, "Nobody is notified by this machine.")
+    yield _feature("ping", options.ping, options.ping_token_file, secrets, "The site does not notice its silence.")
+
+
+def _feature(name: str, address: str, path: str, secrets: Mapping[str, SecretFile], without: str) -> Finding:
+    if not address:
+        file = "--topic-file" if name == "push" else "--ping-token-file"
+        return Finding(name, "off", without, f"Install with --{name} URL {file} FILE.")
+    secret = secrets.get(path, SecretFile(path, exists=False))
+    why, todo = _secret_fault(secret)
+    if why:
+        return Finding(name, "broken", f"{path} {why}.", todo)
+    if secret.is_filled is None:
+        return Finding(name, "ok", f"{address}; whether {path} is filled cannot be known without root")
+    return Finding(name, "ok", address)
+
+
+def _secret_fault(secret: SecretFile) -> tuple[str, str]:
+    if not secret.exists:
+        return "is missing", "Write the secret into it, as root, with mode 0600."
+    if secret.is_filled is False:
+        return "is empty", "Write the secret into it."
+    if secret.mode and not secret.is_roots:
+        return "does not belong to root", f"Type: chown root:root {secret.path}"
+    if secret.mode & 0o077:
+        return f"can be read by others (mode {secret.mode:04o})", f"Type: chmod 0600 {secret.path}"
+    return "", ""
+
+
+def tool_findings(observed: Observed, options: Options) -> Iterator[Finding]:
+    """Yield whether the programs that the scripts use are there."""
+    for program in observed.tools.missing:
+        yield Finding("tools", "broken", f"There is no {program}.", "Install it: the scripts need it.")
+    needed = bool(options.push or options.ping or options.probe.lower().startswith("http"))
+    if observed.tools.curl:
+        yield Finding("tools", "ok", "curl")
+    elif not observed.tools.wget:
+        state = "broken" if needed else "off"
+        yield Finding(
+            "tools", state, "There is neither curl nor wget: nothing can be probed or sent.", "Install curl."
+        )
+    elif observed.tools.wget == "busybox":
+        why = "busybox wget does not verify certificates, and shows topic and token in the list of processes."
+        yield Finding("tools", "broken" if options.push or options.ping else "ok", why, "Install curl.")
+    else:
+        why = "wget shows topic and token in the list of processes."
+        yield Finding("tools", "ok", why, "Install curl.")
+
+
+def progress_findings(observed: Observed) -> Iterator[Finding]:
+    """Yield what the recovery has noted: a pause, its fires, an outage, pushes that wait."""
+    progress = observed.progress
+    if progress is None:
+        yield Finding("recoveries", "off", _NEEDS_ROOT, _AS_ROOT)
+        return
+    left = (progress.paused_until or 0) - observed.now
+    if 0 < left <= LONGEST_PAUSE:
+        yield Finding(
+            "pause", "off", f"The unit is left alone for {_minutes(left)} min more.", "`resume` ends it."
+        )
+    fires = sum(abs(observed.now - at) < FLAP_SECONDS for at in progress.fires)
+    if progress.flap_since is not None:
+        yield Finding("recoveries", "broken", f"It flaps: {fires} in the last hour.", "Look at the unit's log.")
+    else:
+        yield Finding("recoveries", "ok", f"{fires} in the last hour")
+    if progress.outage_since is not None:
+        lasts = _minutes(observed.now - progress.outage_since)
+        yield Finding(
+            "outage", "broken", f"It was reported {lasts} min ago, and lasts.", "Look at the unit's log."
+        )
+    if progress.waiting_pushes:
+        why = f"{progress.waiting_pushes} wait: the server has not accepted them."
+        yield Finding("pushes", "broken", why, f"Look at: journalctl -t {observed.own_name}-recover")
+
+
+def _minutes(seconds: int) -> int:
+    return max(0, seconds + 59) // 60

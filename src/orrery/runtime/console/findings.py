@@ -1,0 +1,32 @@
+"""How commands print findings: what is examined, how it is, why, and what to do."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import typer
+from rich.table import Table
+
+from orrery.ports.health import Finding
+from orrery.runtime.console.tables import show_json
+from orrery.runtime.console.terminal import marked, new_console
+
+_SIGNS = {"ok": "[green]ok[/green]", "broken": "[red]broken[/red]", "off": "[dim]off[/dim]"}
+
+
+def show_findings(findings: Sequence[Finding], *, as_json: bool) -> None:
+    """Print findings; the command ends with exit code 1 when something is broken."""
+    if as_json:
+        show_json([asdict(finding) for finding in findings])
+    else:
+        new_console(soft_wrap=False).print(_table(findings))
+    if any(finding.state == "broken" for finding in findings):
+        raise typer.Exit(1)
+
+
+def _table(findings: Sequence[Finding]) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column in ("part", "", "why", "what to do"):
+        table.add_column(column, overflow="fold")
+    for finding in findings:
+        table.add_row(finding.part, _SIGNS[finding.state], marked(finding.why), marked(finding.todo))
+    return table
