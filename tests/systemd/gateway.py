@@ -34,6 +34,7 @@ class Machine:
 
     def __init__(self, host: Host) -> None:
         self.run = host.run
+        self.write = host.write
         self.power_off = host.power_off
 
     def gateway(self, name: str, service: str = "", before: str = "") -> "Gateway":
@@ -98,14 +99,15 @@ class Gateway:
         self.machine.run(f"cat > {file} <<'EOF'\n{text}\nEOF\nsystemctl daemon-reload")
 
     def install(self, *options: str, probe: str | None = None) -> str:
-        """Install the guest for the unit and return what that prints."""
+        """Install the guest for the unit and return what that prints, also of a unit that is down (exit code 1)."""
         probed = self.address if probe is None else probe
         pushed = ("--push", PUSHES, "--topic-file", "/etc/gateway-topic")
         return self.guest("install", "--probe", probed, *pushed, *options)
 
     def guest(self, verb: str, *options: str) -> str:
-        """Run a command of the guest; it must succeed."""
-        return self.machine.run(shlex.join([str(ORRERY), "gateway", "guest", verb, f"--unit={self.unit}", *options]))
+        """Run a command of the guest, which may find something, and return what it prints."""
+        command = shlex.join([str(ORRERY), "gateway", "guest", verb, f"--unit={self.unit}", *options])
+        return self.machine.run(f"{command} 2>&1 || test $? = 1")
 
     def systemctl(self, *words: str) -> str:
         """Run systemctl with the unit as its last word, whatever comes of it."""
@@ -143,6 +145,10 @@ class Gateway:
     def said(self, text: str) -> None:
         """Fail unless something was logged."""
         assert text in self.log()
+
+    def said_nothing_of_the_shell(self) -> None:
+        """Fail when a shell or a program complained."""
+        assert "sbin" not in self.log().replace(f"{self.script} pause", "")
 
     def looked_at(self, times: int) -> None:
         """Wait until the watch has looked so many times more: while something is wrong, it does so before each sleep."""

@@ -1,4 +1,4 @@
-"""Pushes and pings that cannot be sent, and what the probe says of a tunnel."""
+"""Pushes that cannot be sent."""
 
 from tests.support.waiting import eventually
 from tests.systemd.gateway import PUSHES, Machine
@@ -32,23 +32,3 @@ def test_a_page_that_is_no_push_server_takes_no_push(machine: Machine) -> None:
     machine.run(f"mkdir -p {gateway.state}/outbox && printf 'urgent\\nflap\\nportal.service\\ntext\\n' > {gateway.state}/outbox/1")
     machine.run("systemctl start portal-alert.service || true")
     assert machine.run(f"ls {gateway.state}/outbox") == "1\n"
-
-
-def test_a_tunnel_that_answers_502_makes_the_service_dead(machine: Machine) -> None:
-    """The tunnel is healthy, and systemd calls the unit active: only the probe through the tunnel tells."""
-    gateway = machine.gateway("tunneled", before="test ! -e /run/tunneled || exec sleep infinity; ")
-    gateway.install(probe=machine.tunnel(gateway.address))
-    eventually(gateway.seen_to_answer)
-    machine.run("touch /run/tunneled; systemctl restart tunneled.service; rm /run/tunneled")
-    eventually(lambda: gateway.said("tunneled.service is recovered: it does not answer (probe: 502)."))
-    gateway.await_answer()
-
-
-def test_a_command_can_be_the_probe(machine: Machine) -> None:
-    """Its exit code tells."""
-    gateway = machine.gateway("commanded")
-    gateway.install(probe="test -e /run/commanded")
-    machine.run("touch /run/commanded")
-    eventually(gateway.seen_to_answer)
-    machine.run("rm /run/commanded")
-    eventually(lambda: gateway.said("commanded.service is recovered: it does not answer (probe: failed)."))

@@ -1,0 +1,101 @@
+"""Installing, verifying and uninstalling on a real systemd: what is effective, and what on the host overrides it."""
+
+import json
+from typing import cast
+
+import pytest
+
+from tests.support.waiting import eventually
+from tests.systemd.gateway import Gateway, Machine
+
+SPECIFIED = {
+    "StartLimitBurst": "20",
+    "StartLimitIntervalUSec": "30min",
+    "Restart": "on-failure",
+    "RestartUSec": "1min",
+}
+"""spec 3, In-guest files."""
+
+
+def test_the_specified_values_are_effective_and_a_second_run_changes_nothing(machine: Machine) -> None:
+    """Not what stands in the files counts, but what systemd shows."""
+    gateway = machine.gateway("installed")
+    gateway.install()
+    assert {name: gateway.shows(name) for name in SPECIFIED} == SPECIFIED
+    timer = machine.run("systemctl show --property=TimersMonotonic,AccuracyUSec,UnitFileState installed-recover.timer")
+    assert "OnBootUSec=30s" in timer
+    assert "OnUnitActiveUSec=15min" in timer
+    assert "AccuracyUSec=1s" in timer
+    assert "UnitFileState=enabled" in timer
+    modes = machine.run("stat --format='%U:%G %a' /usr/local/sbin/installed-recover.sh /usr/local/sbin/installed-alert.sh")
+    assert modes == "root:root 755\n" * 2
+    before = machine.run("stat --format='%n %Y %i' /usr/local/sbin/installed-* /etc/systemd/system/installed*")
+    watch = machine.run("systemctl show --property=MainPID installed-watch.service")
+    assert "Nothing" in gateway.install()
+    assert machine.run("stat --format='%n %Y %i' /usr/local/sbin/installed-* /etc/systemd/system/installed*") == before
+    assert machine.run("systemctl show --property=MainPID installed-watch.service") == watch
+
+
+OVERRIDES = {
+    "zz-pace.conf": r"""printf '[Service]\nRestartSec=3s\n' > $dropins/zz-pace.conf""",
+    "zz-budget.conf": r"""printf '[Unit]\nStartLimitBurst=3\n' > $dropins/zz-budget.conf""",
+    "zz-section.conf": r"""printf '[Service]\nStartLimitIntervalSec=5\n' > $dropins/zz-section.conf""",
+    "RefuseManualStart": r"""printf '[Unit]\nRefuseManualStart=yes\n' > $dropins/zz-refusal.conf""",
+    "overridden-recover.sh": "echo true >> /usr/local/sbin/overridden-recover.sh",
+    "overridden-alert.sh": "chmod 777 /usr/local/sbin/overridden-alert.sh",
+    "overridden-recover.timer": "systemctl disable --now overridden-recover.timer",
+    "overridden-watch.service": "systemctl mask --now --runtime overridden-watch.service",
+}
+"""What somebody does on the host, by the word in which `verify` names it."""
+
+
+def test_what_overrides_the_recovery_is_named(machine: Machine) -> None:
+    """Another drop-in, a setting in the wrong section, an edit, a mode, a timer that is off, a mask: each has a fix."""
+    gateway = machine.gateway("overridden")
+    gateway.install()
+    assert _broken(gateway) == []
+    dropins = "dropins=/etc/systemd/system/overridden.service.d"
+    machine.run("; ".join([dropins, *OVERRIDES.values(), "systemctl daemon-reload"]))
+    broken = _broken(gateway)
+    said = "\n".join(f"{finding['part']}: {finding['why']}" for finding in broken)
+    assert {name for name in OVERRIDES if name not in said} == set(), said
+    assert all(finding["todo"] for finding in broken), broken
+
+
+def test_an_edit_that_systemd_has_not_read_is_named(machine: Machine) -> None:
+    """What stands in the file is not what is effective."""
+    gateway = machine.gateway("unread")
+    gateway.install()
+    machine.run("echo >> /etc/systemd/system/unread.service; touch -d '1 minute' /etc/systemd/system/unread.service")
+    (finding,) = _broken(gateway)
+    assert "daemon-reload" in finding["todo"], finding
+
+
+@pytest.mark.parametrize("name", ["a:b_c.d", "gw@eu-1", r"my\x2dgw", "-lead"])
+def test_a_unit_of_any_legal_name_is_recovered(machine: Machine, name: str) -> None:
+    """Instances and escaped names, too: their files and units are found, quoted and started."""
+    gateway = machine.gateway(name)
+    gateway.install()
+    gateway.await_answer()
+    gateway.systemctl("stop")
+    gateway.await_answer()
+    eventually(lambda: gateway.recovered(1))
+    assert _broken(gateway) == []
+
+
+def test_after_uninstalling_the_unit_is_systemds_alone(machine: Machine) -> None:
+    """Its files and units are gone, the service runs on, and nothing recovers it."""
+    gateway = machine.gateway("bare")
+    gateway.install()
+    gateway.guest("uninstall", "--yes")
+    gateway.answers()
+    assert machine.run("ls -d /usr/local/sbin/bare-* /etc/systemd/system/bare[-.]* 2>/dev/null || true") == (
+        "/etc/systemd/system/bare.service\n"
+    )
+    assert gateway.shows("RestartUSec") == "100ms"
+    assert machine.run("systemctl list-units --all --no-legend 'bare-*'") == ""
+
+
+def _broken(gateway: Gateway) -> list[dict[str, str]]:
+    found = cast("list[dict[str, str]]", json.loads(gateway.guest("verify", "--json")))
+    return [one for one in found if one["state"] == "broken"]

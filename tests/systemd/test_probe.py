@@ -1,0 +1,42 @@
+"""A unit that systemd calls active, and that does not answer."""
+
+import pytest
+
+from tests.support.waiting import eventually
+from tests.systemd.gateway import Machine
+
+
+@pytest.mark.parametrize(("name", "before"), [("stuck", ""), ("deaf", "trap '' TERM; ")])
+def test_a_service_that_hangs_is_restarted(machine: Machine, name: str, before: str) -> None:
+    """One that does not hear SIGTERM is killed, and not waited for as long as systemd would."""
+    gateway = machine.gateway(name, before=before)
+    gateway.install()
+    eventually(gateway.seen_to_answer)
+    hung = gateway.shows("MainPID")
+    gateway.systemctl("kill", "--signal=STOP")
+    eventually(lambda: gateway.runs_without(hung))
+    gateway.await_answer()
+    gateway.recovered(1)
+
+
+def test_a_tunnel_that_answers_502_makes_the_service_dead(machine: Machine) -> None:
+    """The tunnel is healthy, and systemd calls the unit active: only the probe through the tunnel tells."""
+    gateway = machine.gateway("tunneled")
+    listener = f"/bin/busybox httpd -f -p {gateway.address.split('/')[2]} -h /srv/answer"
+    gateway.define(f'[Service]\nExecStart=/bin/sh -c "{listener} & exec sleep infinity"\n')
+    gateway.systemctl("restart")
+    gateway.install(probe=machine.tunnel(gateway.address))
+    eventually(gateway.seen_to_answer)
+    machine.run(f"pkill -KILL -f '^{listener}'")
+    eventually(lambda: gateway.said("tunneled.service is recovered: it does not answer (probe: 502)."))
+    gateway.await_answer()
+
+
+def test_a_command_can_be_the_probe(machine: Machine) -> None:
+    """Its exit code tells."""
+    gateway = machine.gateway("commanded")
+    gateway.install(probe="test -e /run/commanded")
+    machine.run("touch /run/commanded")
+    eventually(gateway.seen_to_answer)
+    machine.run("rm /run/commanded")
+    eventually(lambda: gateway.said("commanded.service is recovered: it does not answer (probe: failed)."))
