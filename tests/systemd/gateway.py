@@ -53,7 +53,8 @@ class Machine:
         self.write(
             file,
             f"daemon off; pid /run/tunnel-{port}.pid; error_log /dev/null; events {{}}\n"
-            f"http {{ access_log off; server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass {address}; }} }} }}\n",
+            f"http {{ access_log off; server {{ listen 127.0.0.1:{port};\n"
+            f"location / {{ proxy_pass {address}; }} }} }}\n",
         )
         self.run(f"systemd-run --unit=tunnel-{port} nginx -c {file}")
         return f"http://127.0.0.1:{port}/"
@@ -72,7 +73,12 @@ class Machine:
             "list[dict[str, object]]", json.loads(self.run(f"curl -s -H 'Accept: application/json' {PUSHES}"))
         )
         found = [
-            Push(str(one.get("title", "")), str(one["message"]), cast("int", one["priority"]), _words(one.get("tags")))
+            Push(
+                str(one.get("title", "")),
+                str(one["message"]),
+                cast("int", one["priority"]),
+                _words(one.get("tags")),
+            )
             for one in shown
         ]
         return [one for one in reversed(found) if about in one.title]
@@ -99,7 +105,7 @@ class Gateway:
         self.machine.run(f"cat > {file} <<'EOF'\n{text}\nEOF\nsystemctl daemon-reload")
 
     def install(self, *options: str, probe: str | None = None) -> str:
-        """Install the guest for the unit and return what that prints, also of a unit that is down (exit code 1)."""
+        """Install the guest for the unit and return what that prints, also when that finds something."""
         probed = self.address if probe is None else probe
         pushed = ("--push", PUSHES, "--topic-file", "/etc/gateway-topic")
         return self.guest("install", "--probe", probed, *pushed, *options)
@@ -151,11 +157,13 @@ class Gateway:
         assert "sbin" not in self.log().replace(f"{self.script} pause", "")
 
     def looked_at(self, times: int) -> None:
-        """Wait until the watch has looked so many times more: while something is wrong, it does so before each sleep."""
+        """Wait until the watch has looked so many times more, which it does each second while something is wrong."""
         naps: set[str] = set()
 
         def slept() -> None:
-            watch = self.machine.run(f"systemctl show --property=MainPID --value -- {self.name}-watch.service").strip()
+            watch = self.machine.run(
+                f"systemctl show --property=MainPID --value -- {self.name}-watch.service"
+            ).strip()
             naps.add(self.machine.run(f"pgrep -P {watch} -x sleep || true").strip())
             assert len(naps - {""}) > times
 

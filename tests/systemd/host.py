@@ -117,7 +117,7 @@ def _run(command: Sequence[str]) -> str:
 def booted(root: Path, offered: Path, hosts: str, disk: Path | None = None) -> Generator[Host]:
     """Boot the system below `root`; it sees `offered` as /srv/offered.
 
-    Nothing that it writes stays, but on `disk`. `hosts` is what /etc/hosts says at both ends, besides the loopback.
+    What it writes stays on `disk` only. `hosts` is what /etc/hosts says at both ends, beside the loopback.
     """
     with tempfile.TemporaryDirectory() as place, _group() as group:
         folder = Path(place, "machine")

@@ -1,7 +1,7 @@
 """Pushes that cannot be sent."""
 
 from tests.support.waiting import eventually
-from tests.systemd.gateway import PUSHES, Machine
+from tests.systemd.gateway import Machine
 
 
 def test_a_push_that_is_refused_is_tried_again_and_does_not_delay_the_recovery(machine: Machine) -> None:
@@ -29,6 +29,9 @@ def test_a_page_that_is_no_push_server_takes_no_push(machine: Machine) -> None:
     """Also a portal answers 200: what was not published is not forgotten."""
     gateway = machine.gateway("portal")
     gateway.install("--push", gateway.address)
-    machine.run(f"mkdir -p {gateway.state}/outbox && printf 'urgent\\nflap\\nportal.service\\ntext\\n' > {gateway.state}/outbox/1")
+    machine.run(
+        f"mkdir -p {gateway.state}/outbox; cd {gateway.state}/outbox; "
+        r"printf 'urgent\nflap\nportal.service\ntext\n' > 1"
+    )
     machine.run("systemctl start portal-alert.service || true")
     assert machine.run(f"ls {gateway.state}/outbox") == "1\n"

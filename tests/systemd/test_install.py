@@ -1,4 +1,4 @@
-"""Installing, verifying and uninstalling on a real systemd: what is effective, and what on the host overrides it."""
+"""Installing, verifying and uninstalling on a real systemd: what is effective, and what overrides it."""
 
 import json
 from typing import cast
@@ -22,17 +22,24 @@ def test_the_specified_values_are_effective_and_a_second_run_changes_nothing(mac
     gateway = machine.gateway("installed")
     gateway.install()
     assert {name: gateway.shows(name) for name in SPECIFIED} == SPECIFIED
-    timer = machine.run("systemctl show --property=TimersMonotonic,AccuracyUSec,UnitFileState installed-recover.timer")
+    timer = machine.run(
+        "systemctl show --property=TimersMonotonic,AccuracyUSec,UnitFileState installed-recover.timer"
+    )
     assert "OnBootUSec=30s" in timer
     assert "OnUnitActiveUSec=15min" in timer
     assert "AccuracyUSec=1s" in timer
     assert "UnitFileState=enabled" in timer
-    modes = machine.run("stat --format='%U:%G %a' /usr/local/sbin/installed-recover.sh /usr/local/sbin/installed-alert.sh")
+    modes = machine.run(
+        "stat --format='%U:%G %a' /usr/local/sbin/installed-recover.sh /usr/local/sbin/installed-alert.sh"
+    )
     assert modes == "root:root 755\n" * 2
     before = machine.run("stat --format='%n %Y %i' /usr/local/sbin/installed-* /etc/systemd/system/installed*")
     watch = machine.run("systemctl show --property=MainPID installed-watch.service")
     assert "Nothing" in gateway.install()
-    assert machine.run("stat --format='%n %Y %i' /usr/local/sbin/installed-* /etc/systemd/system/installed*") == before
+    assert (
+        machine.run("stat --format='%n %Y %i' /usr/local/sbin/installed-* /etc/systemd/system/installed*")
+        == before
+    )
     assert machine.run("systemctl show --property=MainPID installed-watch.service") == watch
 
 
@@ -50,7 +57,7 @@ OVERRIDES = {
 
 
 def test_what_overrides_the_recovery_is_named(machine: Machine) -> None:
-    """Another drop-in, a setting in the wrong section, an edit, a mode, a timer that is off, a mask: each has a fix."""
+    """A drop-in, a setting in the wrong section, an edit, a mode, a timer that is off, a mask: each has a fix."""
     gateway = machine.gateway("overridden")
     gateway.install()
     assert _broken(gateway) == []
@@ -66,7 +73,9 @@ def test_an_edit_that_systemd_has_not_read_is_named(machine: Machine) -> None:
     """What stands in the file is not what is effective."""
     gateway = machine.gateway("unread")
     gateway.install()
-    machine.run("echo >> /etc/systemd/system/unread.service; touch -d '1 minute' /etc/systemd/system/unread.service")
+    machine.run(
+        "echo >> /etc/systemd/system/unread.service; touch -d '1 minute' /etc/systemd/system/unread.service"
+    )
     (finding,) = _broken(gateway)
     assert "daemon-reload" in finding["todo"], finding
 

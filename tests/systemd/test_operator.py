@@ -1,4 +1,4 @@
-"""What the guest leaves alone: a pause, a mask, a unit that systemd is starting or stopping, a host that goes down."""
+"""What the guest leaves alone: a pause, a mask, a unit that systemd is starting, a host that goes down."""
 
 import tempfile
 from pathlib import Path
@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.waiting import eventually
-from tests.systemd.gateway import Gateway, Machine, machine as booted_machine
+from tests.systemd.gateway import Gateway, Machine
+from tests.systemd.gateway import machine as booted_machine
 from tests.systemd.host import refused
 
 
@@ -47,7 +48,9 @@ def test_a_unit_in_a_long_start_is_not_down(machine: Machine) -> None:
     gateway.await_answer()
     before = "while test ! -e /run/slow-go; do sleep 0.1; done"
     machine.run("mkdir -p /etc/systemd/system/slow.service.d")
-    machine.run(f"printf '[Service]\\nExecStartPre=/bin/sh -c \"{before}\"\\n' > /etc/systemd/system/slow.service.d/p.conf")
+    machine.run(
+        f"printf '[Service]\\nExecStartPre=/bin/sh -c \"{before}\"\\n' > /etc/systemd/system/slow.service.d/p.conf"
+    )
     machine.run("systemctl daemon-reload; systemctl restart --no-block slow.service")
     gateway.looked_at(4)
     machine.run(gateway.script)
@@ -74,10 +77,12 @@ def test_recoveries_are_remembered_and_nothing_is_started_while_the_host_goes_do
     """A host that is shut down in the middle of a recovery counts it, and after the boot the unit is up."""
     if why := refused():
         pytest.skip(why)
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as disk:  # noqa: S108  the machine's disk must not lie on this one's
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as disk:
         with booted_machine(Path(disk)) as before:
             gateway = before.gateway("rebooted", "ExecStartPre=/bin/sh -c 'test ! -e /run/slow || sleep infinity'")
-            before.run("printf '[Install]\\nWantedBy=multi-user.target\\n' >> /etc/systemd/system/rebooted.service")
+            before.run(
+                "printf '[Install]\\nWantedBy=multi-user.target\\n' >> /etc/systemd/system/rebooted.service"
+            )
             before.run("systemctl enable rebooted.service")
             gateway.install()
             gateway.await_answer()
@@ -88,4 +93,6 @@ def test_recoveries_are_remembered_and_nothing_is_started_while_the_host_goes_do
             again = Gateway(after, gateway.unit, gateway.address)
             again.await_answer()
             again.recovered(1)
-            assert "rebooted-recover.timer" in after.run("systemctl list-timers --no-legend; systemctl is-active rebooted-watch")
+            assert "rebooted-recover.timer" in after.run(
+                "systemctl list-timers --no-legend; systemctl is-active rebooted-watch"
+            )

@@ -17,5 +17,11 @@ MODULE = Module(
             "orrery.gateway.cli.guest:group",
             role="guest",
         ),
+        Command(
+            "gateway drill",
+            "Break the gateway's service, and measure how it comes back.",
+            "orrery.gateway.cli.drill:command",
+            role="guest",
+        ),
     ),
 )

@@ -39,6 +39,10 @@ class UnitName:
         return f"/var/lib/{self.name}-recover"
 
     @property
+    def run_folder(self) -> str:
+        return f"/run/{self.name}-recover"
+
+    @property
     def recover_service(self) -> str:
         return f"{self.name}-recover.service"
 

@@ -69,7 +69,7 @@ advice() {
 
 # Counts a recovery; the third within the hour is a flap, which is pushed once.
 count_fire() {
-  [ ! -f "$RUN/drill" ] || return 0
+  is_drill && return 0
   { recent_fires && now; } | keep "$STATE/fires"
   if [ "$(fires)" -ge "$FLAP_COUNT" ] && [ ! -f "$STATE/flap" ]; then
     now | keep "$STATE/flap"

@@ -13,22 +13,26 @@ name=${name%-watch.sh}
 readonly LOOK_SECONDS=10 PING_SECONDS=60 STEADY_SECONDS=60 RETRY_SECONDS=60 LASTS_SECONDS=5
 
 second=0 next_look=0 next_ping=0 good_since='' seen='' said='' asked=-9
-MainPID=0
+MainPID=0 finding=''
 
 watch() {
   while :; do
-    if [ "$second" -ge "$next_look" ] || ! is_running; then check; fi
+    if [ "$second" -ge "$next_look" ] || ! is_as_before; then check; fi
     sleep 1
     second=$((second + 1))
   done
 }
 
-is_running() { [ "$MainPID" -gt 0 ] && kill -0 "$MainPID" 2>/dev/null; }
+is_as_before() {
+  if [ "$finding" = paused ]; then [ -f "$STATE/paused-until" ]; else
+    [ "$MainPID" -gt 0 ] && kill -0 "$MainPID" 2>/dev/null
+  fi
+}
 
 check() {
   next_look=$((second + LOOK_SECONDS))
   if ! look; then
-    MainPID=0 next_look=$((second + 1))
+    finding='' MainPID=0
     return
   fi
   judge probe_twice
@@ -50,7 +54,6 @@ is_good() {
 
 is_paused_for_now() {
   good_since=''
-  MainPID=1 # nothing to notice before the next look
   ping_now_and_then
 }
 

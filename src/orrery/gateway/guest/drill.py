@@ -1,0 +1,176 @@
+"""The drill: breaks the gateway's service on its host, and measures how its recovery notices and repairs that."""
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from orrery.errors import Invalid
+from orrery.gateway.guest.drill_report import Fault, Report, Trial, parsed, rendered
+from orrery.gateway.guest.errors import GuestFailed
+from orrery.gateway.guest.files import HostFile
+from orrery.gateway.guest.host import Host
+from orrery.gateway.guest.installation import kept_options
+from orrery.gateway.guest.observed import UnitState
+from orrery.gateway.guest.options import Options
+from orrery.gateway.guest.unit_name import UnitName
+
+LONGEST_TRIAL = 300.0
+"""Seconds after which a fault counts as not recovered."""
+
+_PAUSE = 0.05
+_STARTS = 40
+"""More starts than the budget has."""
+
+_PROBE_SECONDS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Drill:
+    """A drill on a host, of a unit whose recovery is installed with these options."""
+
+    host: Host
+    unit: UnitName
+    options: Options
+
+    def trial(self, fault: Fault) -> Trial:
+        """Make a fault, and return what was measured."""
+        if fault == "hang" and not self.options.probe:
+            return Trial(fault, skipped="without a probe no hang is noticed")
+        until = f"{self.host.now() + int(LONGEST_TRIAL) + 60}\n"
+        self.host.write(HostFile(f"{self.unit.run_folder}/drill-until", until, 0o600))
+        before = self._state("ActiveEnterTimestampMonotonic")
+        began = {"stop": self._stop, "crash": self._crash, "exhaust": self._exhaust, "hang": self._hang}[fault]()
+        answered = self._awaited(began, lambda: self._answers_anew(before))
+        noticed = self._noticed(began)
+        if answered is not None:
+            _ = self._awaited(began, self._is_settled)
+        return Trial(fault, noticed, answered)
+
+    @contextmanager
+    def restored(self) -> Generator[None]:
+        """Leave the unit running and watched, whatever happens in the block."""
+        try:
+            yield
+        finally:
+            _ = self._script("resume")
+            with suppress(GuestFailed):  # it has ended
+                _ = self.host.systemctl("kill", "--signal=CONT", "--", self.unit.unit)
+            if self._state("ActiveState") not in {"active", "activating", "reloading"}:
+                _ = self.host.systemctl("reset-failed", "--", self.unit.unit)
+                _ = self.host.systemctl("restart", "--", self.unit.unit)
+            _ = self.host.remove(f"{self.unit.run_folder}/drill-until")
+
+    def _stop(self) -> float:
+        began = time.monotonic()
+        _ = self.host.systemctl("stop", "--", self.unit.unit)
+        return began
+
+    def _crash(self) -> float:
+        began = time.monotonic()
+        _ = self.host.systemctl("kill", "--signal=KILL", "--", self.unit.unit)
+        return began
+
+    def _hang(self) -> float:
+        began = time.monotonic()
+        _ = self.host.systemctl("kill", "--signal=STOP", "--", self.unit.unit)
+        return began
+
+    def _exhaust(self) -> float:
+        """Use up the budget of starts while the recovery is paused; the fault begins with the end of the pause."""
+        _ = self._script("pause", "10m")
+        for _ in range(_STARTS):
+            _ = self.host.systemctl("stop", "--", self.unit.unit)
+            with suppress(GuestFailed):  # the one that is over the budget is refused
+                _ = self.host.systemctl("start", "--", self.unit.unit)
+            if self._state("Result") == "start-limit-hit":
+                break
+        else:
+            raise GuestFailed(f"{self.unit.unit} was started {_STARTS} times, and systemd did not refuse one.")
+        began = time.monotonic()
+        _ = self._script("resume")
+        return began
+
+    def _awaited(self, began: float, look: Callable[[], bool]) -> float | None:
+        """Return the seconds since `began` once `look` is true, or None when that takes too long."""
+        while time.monotonic() - began < LONGEST_TRIAL:
+            if look():
+                return time.monotonic() - began
+            time.sleep(_PAUSE)  # noqa: TID251  a command on the host, which has no clock port
+        return None
+
+    def _answers_anew(self, before: str) -> bool:
+        state = self._states("ActiveState", "ActiveEnterTimestampMonotonic")
+        if state.one("ActiveState") != "active" or state.one("ActiveEnterTimestampMonotonic") == before:
+            return False
+        return is_answering(self.host, self.options)
+
+    def _noticed(self, began: float) -> float | None:
+        """Return the seconds until the recovery began."""
+        shown = self.host.show(self.unit.recover_service, ["ExecMainStartTimestampMonotonic"])
+        at = float(UnitState("", shown).one("ExecMainStartTimestampMonotonic") or 0) / 1_000_000
+        return at - began if at >= began else None
+
+    def _is_settled(self) -> bool:
+        shown = self.host.show(self.unit.recover_service, ["ActiveState"])
+        return UnitState("", shown).one("ActiveState") not in {"activating", "deactivating"}
+
+    def _state(self, name: str) -> str:
+        return self._states(name).one(name)
+
+    def _states(self, *names: str) -> UnitState:
+        return UnitState(self.unit.unit, self.host.show(self.unit.unit, names))
+
+    def _script(self, *words: str) -> str:
+        code, printed, complaint = self.host.run_script(f"{self.unit.script}-recover.sh", *words)
+        if code:
+            raise GuestFailed(f"{self.unit.script}-recover.sh {words[0]} failed ({code}): {complaint.strip()}")
+        return printed
+
+
+def ready_drill(host: Host, unit: UnitName) -> Drill:
+    """Return a drill of a unit that is well; raise `Invalid` for one that is not, or is not watched."""
+    options = kept_options(host, unit)
+    if options is None:
+        raise Invalid(
+            f"The recovery of {unit.unit} is not installed here: `orrery gateway guest install` does that."
+        )
+    for name in (unit.unit, unit.watch):
+        state = UnitState(name, host.show(name, ["ActiveState"])).one("ActiveState")
+        if state != "active":
+            raise Invalid(f"{name} is {state or 'unknown'}: a drill begins with a unit that runs and is watched.")
+    if not is_answering(host, options):
+        raise Invalid(f"{unit.unit} does not answer its probe: a drill begins with a unit that does.")
+    if host.text(f"{unit.state_folder}/paused-until") is not None:
+        raise Invalid(
+            f"The recovery of {unit.unit} is paused: end that first, with `orrery gateway guest resume`."
+        )
+    return Drill(host, unit, options)
+
+
+def is_answering(host: Host, options: Options) -> bool:
+    """Return whether the probe answers; without one, yes."""
+    if not options.probe:
+        return True
+    if options.probe.startswith(("http://", "https://")):
+        answer = host.status_of(options.probe, _PROBE_SECONDS)
+        return answer != "none" and not answer.startswith("5")
+    return host.succeeds(options.probe, _PROBE_SECONDS)
+
+
+def last_report(host: Host, unit: UnitName) -> Report | None:
+    """Return the report of the last drill that can be read."""
+    for name in reversed(host.entries(f"{unit.state_folder}/drills") or []):
+        if (text := host.text(f"{unit.state_folder}/drills/{name}")) and (report := parsed(text)):
+            return report
+    return None
+
+
+def kept_report(host: Host, unit: UnitName, trials: Sequence[Trial]) -> Report:
+    """Keep the report of a drill, and return it."""
+    at = datetime.fromtimestamp(host.now(), UTC)
+    report = Report(at, unit.unit, tuple(trials))
+    name = f"{unit.state_folder}/drills/{at:%Y-%m-%dT%H%M%SZ}.json"
+    host.write(HostFile(name, rendered(report), 0o600))
+    return report

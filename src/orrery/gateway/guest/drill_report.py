@@ -1,0 +1,105 @@
+"""The report of a drill, and how it compares with the last one. Pure."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Literal, TypedDict, cast
+
+Fault = Literal["stop", "crash", "exhaust", "hang"]
+
+FAULTS: tuple[Fault, ...] = ("stop", "crash", "exhaust", "hang")
+
+WITHIN: dict[Fault, float] = {"stop": 5.0, "crash": 5.0, "exhaust": 10.0, "hang": 30.0}
+"""Seconds from the fault to the first answer of a service that starts at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One fault: seconds until the recovery began, and until the service answered; None: it did not.
+
+    `skipped` is the reason why the fault was not made.
+    """
+
+    fault: Fault
+    noticed: float | None = None
+    answered: float | None = None
+    skipped: str = ""
+
+    @property
+    def failed(self) -> bool:
+        return self.answered is None and not self.skipped
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A drill: when it began, of which unit, and its trials."""
+
+    at: datetime
+    unit: str
+    trials: tuple[Trial, ...]
+
+
+class Line(TypedDict):
+    """A line of the report: seconds as text, `last` from the fault to the answer in the drill before."""
+
+    fault: str
+    noticed: str
+    answered: str
+    last: str
+    within: str
+    result: str
+
+
+def compared(report: Report, last: Report | None) -> list[Line]:
+    """Return the lines of a report beside those of the last one."""
+    before = {trial.fault: trial.answered for trial in last.trials} if last else {}
+    return [
+        Line(
+            fault=trial.fault,
+            noticed=_seconds(trial.noticed),
+            answered=_seconds(trial.answered),
+            last=_seconds(before.get(trial.fault)),
+            within=_seconds(WITHIN[trial.fault]),
+            result=_result(trial),
+        )
+        for trial in report.trials
+    ]
+
+
+def rendered(report: Report) -> str:
+    """Return a report as JSON."""
+    return json.dumps(asdict(report) | {"at": report.at.isoformat()}, indent=2) + "\n"
+
+
+def parsed(text: str) -> Report | None:
+    """Return a report that `rendered` wrote, or None for any other text."""
+    try:
+        found = cast("dict[str, str | list[dict[str, object]]]", json.loads(text))
+        trials = cast("Sequence[dict[str, object]]", found["trials"])
+        return Report(
+            datetime.fromisoformat(cast("str", found["at"])),
+            str(found["unit"]),
+            tuple(_trial(one) for one in trials),
+        )
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _trial(found: dict[str, object]) -> Trial:
+    noticed, answered = (
+        float(value) if isinstance(value, int | float) else None for value in (found["noticed"], found["answered"])
+    )
+    return Trial(FAULTS[FAULTS.index(cast("Fault", found["fault"]))], noticed, answered, str(found["skipped"]))
+
+
+def _seconds(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f} s"
+
+
+def _result(trial: Trial) -> str:
+    if trial.skipped:
+        return f"skipped: {trial.skipped}"
+    if trial.answered is None:
+        return "not recovered"
+    return "recovered" if trial.answered <= WITHIN[trial.fault] else "recovered, late"

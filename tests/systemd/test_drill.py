@@ -1,0 +1,52 @@
+"""A drill on a real systemd: what it breaks comes back, and its reports can be compared."""
+
+import json
+from typing import TypedDict, cast
+
+from tests.support.waiting import eventually
+from tests.systemd.gateway import ORRERY, Gateway, Machine
+
+
+class Line(TypedDict):
+    """A line of the report."""
+
+    fault: str
+    noticed: str
+    answered: str
+    last: str
+    result: str
+
+
+def test_a_drill_breaks_the_service_four_times_and_compares_with_the_last_one(machine: Machine) -> None:
+    """Afterwards the unit runs and is watched; the drill's recoveries are no flap, and its pushes name it."""
+    gateway = machine.gateway("drilled")
+    gateway.install()
+    eventually(gateway.seen_to_answer)
+    first = _drill(gateway)
+    assert [line["fault"] for line in first] == ["stop", "crash", "exhaust", "hang"]
+    assert {line["result"].partition(",")[0] for line in first} == {"recovered"}
+    assert {line["last"] for line in first} == {"-"}
+    second = _drill(gateway, "--only=stop")
+    assert second[0]["last"] == first[0]["answered"]
+    gateway.answers()
+    gateway.recovered(0)
+    assert {push.title.partition(":")[0] for push in machine.pushes("drilled.service")} <= {"Drill"}
+
+
+def test_a_drill_begins_only_when_its_owner_says_so_and_the_unit_is_watched(machine: Machine) -> None:
+    """Nothing is broken by a drill that was not confirmed, or whose outcome is known before."""
+    gateway = machine.gateway("spared")
+    gateway.install()
+    eventually(gateway.settled)
+    process = gateway.shows("MainPID")
+    assert "status 1" in machine.run(f"echo n | {ORRERY} gateway drill --unit spared 2>&1 || echo status $?")
+    machine.run("systemctl stop spared-watch.service")
+    said = machine.run(f"{ORRERY} gateway drill --unit spared --yes 2>&1 || echo status $?")
+    assert "spared-watch.service is inactive" in said
+    assert "status 2" in said
+    assert gateway.shows("MainPID") == process
+
+
+def _drill(gateway: Gateway, *options: str) -> list[Line]:
+    said = gateway.machine.run(f"{ORRERY} gateway drill --unit {gateway.unit} --yes --json {' '.join(options)}")
+    return cast("list[Line]", json.loads(said))
