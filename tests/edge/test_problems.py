@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from orrery import errors
 from orrery.checkout.errors import EventIdReused, KeyReused, NotPreflighted
 from orrery.edge.problems import Problem, problem_of, show_error, show_http_exception, show_problem
-from orrery.gateway.guest.errors import GuestFailed
+from orrery.gateway.guest.errors import GuestFailed, OptionsUnreadable
 from tests.support.errors import kinds_of_errors
 from tests.support.requests import request
 
@@ -39,6 +39,7 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (errors.AnalyticsFailed(INSIDE, cause="server"), 500, "internal"),
     (errors.TrackerFailed(INSIDE), 500, "internal"),
     (errors.DeliveryFailed(INSIDE, permanent=True), 500, "internal"),
+    (OptionsUnreadable("A sentence."), 400, "invalid-request"),
     (GuestFailed(INSIDE), 500, "internal"),
     (errors.OrreryError(INSIDE), 500, "internal"),
 ]

@@ -3,18 +3,20 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
 
 from orrery.errors import Invalid
-from orrery.gateway.guest.bundle import bundle_of, write_bundle
+from orrery.gateway.guest.bundle import bundle_folder, bundle_of, write_bundle
 from orrery.gateway.guest.errors import GuestFailed
 from orrery.gateway.guest.examination import examined
 from orrery.gateway.guest.host import Host
 from orrery.gateway.guest.installation import (
     Plan,
     kept_options,
+    kept_secrets,
     plan,
     require_root,
     require_unit,
@@ -172,13 +174,12 @@ def uninstall_command(
     host, name = Host(root), unit_name(unit)
     if root is None:
         require_root(host, "Uninstalling")
-    options = kept_options(host, name)
+    secrets = kept_secrets(host, name)
     if not yes and not typer.confirm(f"Remove the recovery of {name.unit}?", err=True):
         raise typer.Exit(1)
     removed = uninstall(host, name)
     for path in removed:
         note(f" removed  {path}")
-    secrets = [path for path in (options.topic_file, options.ping_token_file) if path] if options else []
     note("Removed." if removed else "There was nothing to remove.")
     note(f"These stay, if they are there: {', '.join([name.state_folder, *secrets])}.")
 
@@ -224,4 +225,5 @@ def _write_bundle(path: Path, name: UnitName, given: Mapping[str, str | None], r
         raise Invalid("--bundle and --root exclude each other: a bundle holds all files.")
     options = with_given(Options(name.unit), given)
     write_bundle(path, bundle_of(name, options))
-    note(f"Wrote {path}. On the host, as root: tar -xf {path.name} && sh {name.name}-recovery/install.sh")
+    script = quote(f"{bundle_folder(name)}/install.sh")
+    note(f"Wrote {path}. On the host, as root: tar -xf {quote(path.name)} && sh {script}")

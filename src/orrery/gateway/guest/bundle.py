@@ -16,9 +16,9 @@ _EXECUTABLE = 0o755
 
 
 def bundle_of(unit: UnitName, options: Options) -> bytes:
-    """Return the tar: `NAME-recovery/` with `install.sh`, `uninstall.sh`, and the files below `files/`."""
+    """Return the tar: `recovery-NAME/` with `install.sh`, `uninstall.sh`, and the files below `files/`."""
     files = host_files(unit, options)
-    folder = f"{unit.name}-recovery"
+    folder = bundle_folder(unit)
     scripts = [
         HostFile(f"{folder}/{name}", _filled(name, unit, files), _EXECUTABLE)
         for name in ("install.sh", "uninstall.sh")
@@ -30,6 +30,11 @@ def bundle_of(unit: UnitName, options: Options) -> bytes:
             content = one.text.encode()
             tar.addfile(_member(one, len(content)), io.BytesIO(content))
     return written.getvalue()
+
+
+def bundle_folder(unit: UnitName) -> str:
+    """Return the folder in the tar. It does not begin as the unit does, which may be a dash."""
+    return f"recovery-{unit.name}"
 
 
 def write_bundle(path: Path, content: bytes) -> None:

@@ -1,6 +1,7 @@
 """Whether systemd's values of a unit are those that our files set, and which file overrides them. Pure."""
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ READ = (
     *("Result", "ExecMainStatus", "NRestarts", "ActiveEnterTimestampMonotonic", "ActiveExitTimestampMonotonic"),
     *("RefuseManualStart", "RefuseManualStop", "ExecMainStartTimestampMonotonic", "TimersMonotonic"),
     *("StartLimitBurst", "StartLimitIntervalUSec", "Restart", "RestartUSec", "Type", "TimeoutStartUSec"),
-    *("OnFailure", "AccuracyUSec"),
+    *("OnFailure", "AccuracyUSec", "ExecStart"),
 )
 """The properties that are asked of every unit."""
 
@@ -57,7 +58,7 @@ def unit_findings(state: UnitState, ours: HostFile) -> list[Finding]:
     wrong = [*_reload(state), *_deviations(state, expected, ours.path), *_misplaced(state, ours.path)]
     if wrong:
         return wrong
-    values = ", ".join(f"{one.line.key}={one.line.value}" for one in expected)
+    values = ", ".join(f"{one.line.key}={one.line.value}" for one in expected if one.property != "ExecStart")
     return [Finding(state.name, "ok", f"systemd has our values: {values}")]
 
 
@@ -89,6 +90,8 @@ def _expected(ours: HostFile) -> Iterator[_Expected]:
             yield _Expected(line, _TIMERS[line.key], shown_time(line.value))
         elif line.key == "OnFailure":
             yield _Expected(line, "OnFailure", line.value)
+        elif line.key == "ExecStart":
+            yield _Expected(line, "ExecStart", " ".join(shlex.split(line.value)))
 
 
 def shown_time(text: str) -> str:
@@ -105,7 +108,8 @@ def _deviations(state: UnitState, expected: Sequence[_Expected], ours: str) -> I
         if _is_so(state, one):
             continue
         sections = {one.line.section, "Service"} if one.line.key in _HONOURED_IN_SERVICE else {one.line.section}
-        last = last_assignment(found, sections, _OLDER.get(one.line.key, (one.line.key,)))
+        values = [each for each in found if not each.value] if one.property == "OnFailure" else found
+        last = last_assignment(values, sections, _OLDER.get(one.line.key, (one.line.key,)))
         is_only_unread = state.one("NeedDaemonReload") == "yes" and last is not None and last.path == ours
         if not is_only_unread:
             yield _deviation(state, one, last, ours)
@@ -115,17 +119,16 @@ def _is_so(state: UnitState, expected: _Expected) -> bool:
     if expected.property == "OnFailure":
         return expected.value in state.one("OnFailure").split()
     if expected.property in _TIMERS.values():
-        timers = {(found[1], found[2]) for text in _timers(state) if (found := _TIMER.fullmatch(text))}
+        shown = state.properties.get("TimersMonotonic", ())
+        timers = {(found[1], found[2]) for text in shown if (found := _TIMER.fullmatch(text))}
         return (expected.property, expected.value) in timers
+    if expected.property == "ExecStart":
+        return f" argv[]={expected.value} ;" in state.one("ExecStart")
     return state.one(expected.property) == expected.value
 
 
-def _timers(state: UnitState) -> tuple[str, ...]:
-    return state.properties.get("TimersMonotonic", ())
-
-
 def _deviation(state: UnitState, expected: _Expected, last: Assignment | None, ours: str) -> Finding:
-    is_now = state.one(expected.property) or "missing"
+    is_now = "another" if expected.property == "ExecStart" else state.one(expected.property) or "missing"
     why = f"{expected.line.key} is {is_now} instead of {expected.value}"
     if last is None or last.path == ours:
         unread = [path for path, text in state.sources if text is None]

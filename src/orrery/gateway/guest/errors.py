@@ -1,6 +1,10 @@
 """The errors of the guest."""
 
-from orrery.errors import OrreryError
+from orrery.errors import Invalid, OrreryError
+
+
+class OptionsUnreadable(Invalid):
+    """The file that keeps the options of a recovery is not as `install` writes it."""
 
 
 class GuestFailed(OrreryError):

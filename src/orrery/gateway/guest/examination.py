@@ -92,7 +92,7 @@ def _probe_answer(host: Host, properties: Properties, probe: str) -> str:
     """Return what the probe answers now, in the words of a ping; only root runs a command."""
     if not probe or properties.get("ActiveState") != ("active",):
         return ""
-    if probe.lower().startswith(("http://", "https://")):
+    if probe.startswith(("http://", "https://")):
         return host.status_of(probe, PROBE_SECONDS)
     if not host.is_root:
         return ""

@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 
 from orrery.errors import Invalid
 from orrery.gateway.guest.comparison import FileChange, changes
+from orrery.gateway.guest.errors import OptionsUnreadable
 from orrery.gateway.guest.files import HostFile, conf_path, host_files
 from orrery.gateway.guest.host import Host
 from orrery.gateway.guest.observed import UnitState
@@ -46,6 +47,15 @@ def kept_options(host: Host, unit: UnitName) -> Options | None:
             f"{path} belongs to {options.unit}, whose files would have the same names: uninstall that one first."
         )
     return options
+
+
+def kept_secrets(host: Host, unit: UnitName) -> list[str]:
+    """Return the paths of the secret files that the host's options name; none when those cannot be read."""
+    try:
+        options = kept_options(host, unit)
+    except OptionsUnreadable:
+        return []
+    return [path for path in (options.topic_file, options.ping_token_file) if path] if options else []
 
 
 def plan(host: Host, unit: UnitName, given: Mapping[str, str | None]) -> Plan:
@@ -100,9 +110,9 @@ def watch_is_older(host: Host, unit: UnitName) -> bool:
     started = _state(host, unit.watch).one("ExecMainStartTimestampMonotonic")
     if not started.isdecimal() or started == "0":
         return False
-    at = host.started_at(int(started))
+    at, now = host.started_at(int(started)), host.now()
     read = (conf_path(unit), f"{unit.script}-recover.lib", f"{unit.script}-watch.sh", f"{_WANTED_BY}/{unit.watch}")
-    return any(host.modified_at(path) > at for path in read)
+    return any(at < host.modified_at(path) <= now + 1 for path in read)
 
 
 def uninstall(host: Host, unit: UnitName) -> list[str]:

@@ -6,6 +6,9 @@ from typing import Literal
 
 from orrery.gateway.guest.files import HostFile
 
+LONGEST_PAUSE = 604800
+"""Seconds; an end of a pause further off is a clock that was put back."""
+
 Properties = Mapping[str, tuple[str, ...]]
 """What `systemctl show` prints of a unit; a property may come more than once."""
 
@@ -55,6 +58,11 @@ class Progress:
     flap_since: int | None = None
     paused_until: int | None = None
     waiting_pushes: int = 0
+
+    def pause_left(self, now: int) -> int:
+        """Return the seconds that a pause lasts yet, or 0, by the rule of the scripts."""
+        left = (self.paused_until or 0) - now
+        return left if 0 < left <= LONGEST_PAUSE else 0
 
 
 @dataclass(frozen=True, slots=True)

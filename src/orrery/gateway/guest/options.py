@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 
 from orrery.errors import Invalid
+from orrery.gateway.guest.errors import OptionsUnreadable
 from orrery.syntax.base_url import checked_base_url
 from orrery.syntax.lines import is_line
 
@@ -15,7 +16,7 @@ _HEAD = """\
 # The settings of the recovery. `orrery gateway guest install` writes this file, and keeps what it is not given.
 """
 _LINE = re.compile(r"([A-Z_]+)='([^']*)'")
-_PATH = re.compile(r"/[!-~]*[^/]")
+_PATH = re.compile(r"/[!-~]*[!-.0-~]")
 _ADDRESS = re.compile(r"https?://[!-~]+", re.IGNORECASE)
 
 
@@ -68,7 +69,7 @@ def rendered_options(options: Options) -> str:
 
 
 def parsed_options(text: str, path: str) -> Options:
-    """Return the options in a file that `rendered_options` wrote; raise `Invalid` for any other text."""
+    """Return the options in a file that `rendered_options` wrote; raise `OptionsUnreadable` for any other text."""
     known = {field.name.upper(): field.name for field in fields(Options)}
     values: dict[str, str] = {}
     for number, line in enumerate(text.split("\n"), 1):
@@ -76,25 +77,24 @@ def parsed_options(text: str, path: str) -> Options:
         if found and found[1] in known:
             values[known[found[1]]] = found[2]
         elif line.strip() and not line.startswith("#"):
-            raise Invalid(
+            raise OptionsUnreadable(
                 f"Line {number} of {path} is not as `install` writes it: correct it, or remove the file and "
                 "give all options again."
             )
     if not values.get("unit"):
-        raise Invalid(f"{path} names no unit: remove it, and give all options again.")
+        raise OptionsUnreadable(f"{path} names no unit: remove it, and give all options again.")
     return Options(**values)
 
 
 def _checked_probe(text: str) -> str:
     if text and not (is_line(text, LONGEST) and "'" not in text):
         raise Invalid(f"--probe must be one line of at most {LONGEST} characters, without a single quote.")
-    if _begins_address(text) and (not _ADDRESS.fullmatch(text) or '"' in text):
+    if not text.lower().startswith(("http://", "https://")):
+        return text
+    if not _ADDRESS.fullmatch(text) or '"' in text:
         raise Invalid("--probe must be a web address of printable ASCII without spaces and quotes, or a command.")
-    return text
-
-
-def _begins_address(text: str) -> bool:
-    return text.lower().startswith(("http://", "https://"))
+    scheme, _, rest = text.partition("://")  # the scripts know an address by its scheme
+    return f"{scheme.lower()}://{rest}"
 
 
 def _checked_address(option: str, text: str) -> str:

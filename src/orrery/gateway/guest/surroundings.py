@@ -11,9 +11,6 @@ from orrery.ports.health import Finding
 FLAP_SECONDS = 3600
 """The window of a flap (spec 3, Limits)."""
 
-LONGEST_PAUSE = 604800
-"""Seconds; an end of a pause further off is a clock that was put back."""
-
 _NEEDS_ROOT = "Cannot be known without root."
 _AS_ROOT = "Type it as root."
 
@@ -70,7 +67,7 @@ def tool_findings(observed: Observed, options: Options) -> Iterator[Finding]:
     """Yield whether the programs that the scripts use are there."""
     for program in observed.tools.missing:
         yield Finding("tools", "broken", f"There is no {program}.", "Install it: the scripts need it.")
-    needed = bool(options.push or options.ping or options.probe.lower().startswith("http"))
+    needed = bool(options.push or options.ping or options.probe.startswith(("http://", "https://")))
     if observed.tools.curl:
         yield Finding("tools", "ok", "curl")
     elif not observed.tools.wget:
@@ -92,8 +89,7 @@ def progress_findings(observed: Observed) -> Iterator[Finding]:
     if progress is None:
         yield Finding("recoveries", "off", _NEEDS_ROOT, _AS_ROOT)
         return
-    left = (progress.paused_until or 0) - observed.now
-    if 0 < left <= LONGEST_PAUSE:
+    if left := progress.pause_left(observed.now):
         yield Finding(
             "pause", "off", f"The unit is left alone for {_minutes(left)} min more.", "`resume` ends it."
         )

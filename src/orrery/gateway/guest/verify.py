@@ -47,6 +47,8 @@ def _ping(observed: Observed) -> Ping:
     state = observed.unit
     load, active = state.one("LoadState"), state.one("ActiveState")
     shown = {"masked": "masked", "not-found": "missing"}.get(load, active)
+    if active != "active" and observed.progress and observed.progress.pause_left(observed.now):
+        shown = "paused"
     status = state.one("ExecMainStatus")
     return Ping(
         state=shown,
@@ -67,7 +69,7 @@ def _down_seconds(observed: Observed) -> int:
     since_exit = observed.up_seconds - int(left) // 1_000_000 if left.isdecimal() else 0
     progress = observed.progress
     if observed.unit.one("ExecMainStatus") == str(CREDENTIALS) and progress and progress.outage_since is not None:
-        return max(since_exit, observed.now - progress.outage_since)
+        return min(max(since_exit, observed.now - progress.outage_since), observed.up_seconds)
     return since_exit
 
 

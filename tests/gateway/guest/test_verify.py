@@ -1,0 +1,264 @@
+"""What `verify` finds on a host, and what it names (issue item 1; spec 3, Errors)."""
+
+from dataclasses import replace
+
+import pytest
+
+from orrery.gateway.guest.effective import shown_time
+from orrery.gateway.guest.observed import Observed, Progress, SecretFile, StoredFile, Tools
+from orrery.gateway.guest.options import Options
+from orrery.gateway.guest.verify import verified
+from tests.support.guests import (
+    NOW,
+    OPTIONS,
+    OTHER,
+    UNIT,
+    faults,
+    secret,
+    whole,
+    with_own,
+    with_source,
+    with_unit,
+)
+
+
+def said(observed: Observed, options: Options = OPTIONS) -> str:
+    """Return the one fault of a host, as part, why and what to do."""
+    (finding,) = faults(observed, options)
+    return f"{finding.part}: {finding.why} {finding.todo}"
+
+
+def test_a_whole_host_has_no_fault() -> None:
+    """Nothing is broken and nothing is off where everything is installed and set."""
+    assert {finding.state for finding in verified(UNIT, OPTIONS, whole())} == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("1800", "30min"), ("60", "1min"), ("30s", "30s"), ("0", "0"), ("90", "1min 30s")]
+)
+def test_a_time_is_compared_as_systemd_shows_it(text: str, shown: str) -> None:
+    """The times of our files are written in several ways."""
+    assert shown_time(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("shown", "line"),
+    [
+        ({"StartLimitBurst": "3"}, "StartLimitBurst=3"),
+        ({"StartLimitIntervalUSec": "10s"}, "StartLimitIntervalSec=10"),
+        ({"StartLimitIntervalUSec": "10s"}, "StartLimitInterval=10"),
+        ({"OnFailure": "x.service"}, "OnFailure="),
+    ],
+)
+def test_a_hostile_drop_in_is_named_with_its_line(shown: dict[str, str], line: str) -> None:
+    """A later drop-in that overrides a value is named, with what to do about it."""
+    found = said(with_source(with_unit(whole(), **shown), f"[Unit]\n\n{line}\n"))
+    assert f"{OTHER}, line 3 sets {line} in [Unit]" in found
+    assert "Remove that line, then type: systemctl daemon-reload" in found
+
+
+def test_a_drop_in_that_changes_nothing_is_no_fault() -> None:
+    """Other settings, the same value, and a further failure hook are the operator's own affair."""
+    text = "[Unit]\nOnFailure=page.service\nStartLimitBurst=20\n[Service]\nMemoryMax=1G\n"
+    assert faults(with_source(whole(), text)) == []
+
+
+def test_limits_in_the_wrong_section_are_named() -> None:
+    """In [Service] the burst is honoured and the interval is not: both lines are named."""
+    text = "[Service]\nStartLimitBurst=5\nStartLimitIntervalSec=300\n"
+    whys = [finding.why for finding in faults(with_source(with_unit(whole(), StartLimitBurst="5"), text))]
+    assert whys == [
+        f"StartLimitBurst is 5 instead of 20: {OTHER}, line 2 sets StartLimitBurst=5 in [Service].",
+        f"{OTHER}, line 2: StartLimitBurst stands in [Service], where it is read, but its interval is not.",
+        f"{OTHER}, line 3: StartLimitIntervalSec stands in [Service], where it has no effect.",
+    ]
+
+
+def test_an_edit_that_systemd_has_not_read_is_named() -> None:
+    """Old values that will be gone with a reload are no second fault."""
+    stale = with_unit(whole(), NeedDaemonReload="yes", StartLimitBurst="5", RestartUSec="15s")
+    assert "systemd has not read them since. Type: systemctl daemon-reload" in said(stale)
+
+
+@pytest.mark.parametrize(("state", "option"), [("masked", ""), ("masked-runtime", " --runtime")])
+def test_a_mask_is_named_with_its_file(state: str, option: str) -> None:
+    """The unit that is masked, by which file, and how that ends."""
+    shown = {"LoadState": "masked", "UnitFileState": state, "FragmentPath": "/run/systemd/system/x"}
+    assert said(with_own(whole(), UNIT.timer, **shown)) == (
+        f"{UNIT.timer}: It is masked by /run/systemd/system/x: nothing can start it. "
+        f"Type: systemctl unmask{option} {UNIT.timer}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("shown", "what"),
+    [
+        ({"UnitFileState": "disabled"}, "It is disabled"),
+        ({"UnitFileState": "enabled-runtime"}, "It is enabled-runtime"),
+        ({"ActiveState": "inactive"}, "It is inactive. Type: systemctl start"),
+        ({"ActiveState": "failed"}, "It is failed. Type: systemctl start"),
+    ],
+)
+@pytest.mark.parametrize("name", [UNIT.timer, UNIT.watch])
+def test_timer_and_watch_must_run(name: str, shown: dict[str, str], what: str) -> None:
+    """Each must be active, and enabled so that it lasts through a reboot."""
+    assert f"{name}: {what}" in said(with_own(whole(), name, **shown))
+
+
+@pytest.mark.parametrize(
+    ("name", "shown", "what"),
+    [
+        (UNIT.recover_service, {"TimeoutStartUSec": "infinity"}, "TimeoutStartSec is infinity instead of 14min"),
+        (UNIT.recover_service, {"Type": "simple"}, "Type is simple instead of oneshot"),
+        (UNIT.timer, {"AccuracyUSec": "1min"}, "AccuracySec is 1min instead of 1s"),
+        (UNIT.timer, {"TimersMonotonic": "{ OnBootUSec=30s ; next_elapse=0 }"}, "OnUnitActiveSec is missing"),
+        (UNIT.watch, {"ExecStart": "{ path=/bin/true ; argv[]=/bin/true ; }"}, "ExecStart is another instead of"),
+        (UNIT.recover_service, {"ActiveState": "failed", "Result": "timeout"}, "Its last run failed (timeout)"),
+    ],
+)
+def test_our_own_units_are_judged_too(name: str, shown: dict[str, str], what: str) -> None:
+    """What the recovery, the timer and the watch need of systemd is compared with what systemd shows."""
+    assert f"{name}: {what}" in said(with_own(whole(), name, **shown))
+
+
+@pytest.mark.parametrize("name", ["RefuseManualStart", "RefuseManualStop"])
+def test_a_unit_that_refuses_to_be_started_by_hand_is_named(name: str) -> None:
+    """systemd would refuse the recovery."""
+    assert f"{name}=yes: systemd refuses to restart it" in said(with_unit(whole(), **{name: "yes"}))
+
+
+def test_a_watch_that_runs_older_files_is_named() -> None:
+    """As after an installation that was killed before the watch was started anew."""
+    assert f"systemctl restart {UNIT.watch}" in said(replace(whole(), stale_watch=True))
+
+
+@pytest.mark.parametrize(
+    ("stored", "what"),
+    [
+        (None, "is missing"),
+        (StoredFile(b"exit 0\n", 0o644, is_roots=True), "is not as installed"),
+        (StoredFile(b"", 0o777, is_roots=True, is_link=True), "a link"),
+    ],
+)
+def test_an_altered_file_is_named(stored: StoredFile | None, what: str) -> None:
+    """Content and kind of each file are compared."""
+    observed = whole()
+    (file, _), *others = observed.files
+    found = said(replace(observed, files=((file, stored), *others)))
+    assert file.path in found
+    assert what in found
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"), [({"mode": 0o666}, "mode 0666 -> 0644"), ({"is_roots": False}, "owner -> root:root")]
+)
+def test_mode_and_owner_of_a_file_count(changed: dict[str, int], what: str) -> None:
+    """Root runs these scripts: nobody else may write them."""
+    observed = whole()
+    (file, stored), *others = observed.files
+    assert stored is not None
+    assert what in said(replace(observed, files=((file, replace(stored, **changed)), *others)))
+
+
+def test_what_is_off_is_named() -> None:
+    """Without probe, push and ping each says what is missed and which option turns it on."""
+    findings = {one.part: one for one in verified(UNIT, Options(UNIT.unit), whole()) if one.state == "off"}
+    assert {part: one.todo for part, one in findings.items()} == {
+        "probe": "Install with --probe URL or --probe COMMAND.",
+        "push": "Install with --push URL --topic-file FILE.",
+        "ping": "Install with --ping URL --ping-token-file FILE.",
+    }
+
+
+@pytest.mark.parametrize(
+    ("file", "what"),
+    [
+        (SecretFile(OPTIONS.topic_file, exists=False), "is missing"),
+        (secret(OPTIONS.topic_file, filled=False), "is empty"),
+        (secret(OPTIONS.topic_file, 0o640), "can be read by others (mode 0640)"),
+        (replace(secret(OPTIONS.topic_file), is_roots=False), "does not belong to root"),
+    ],
+)
+def test_a_secret_file_that_cannot_be_used_is_named(file: SecretFile, what: str) -> None:
+    """Each fault has what to type against it."""
+    observed = whole()
+    assert f"push: {file.path} {what}" in said(replace(observed, secrets={**observed.secrets, file.path: file}))
+
+
+@pytest.mark.parametrize(
+    ("tools", "what"),
+    [
+        (Tools(curl=False, wget=""), "neither curl nor wget"),
+        (Tools(curl=False, wget="busybox"), "does not verify certificates"),
+        (Tools(curl=True, wget="", missing=("flock",)), "There is no flock."),
+    ],
+)
+def test_missing_programs_are_named(tools: Tools, what: str) -> None:
+    """What the scripts need, and what a poor one of them gives away."""
+    assert what in said(replace(whole(), tools=tools))
+
+
+@pytest.mark.parametrize(
+    ("progress", "what"),
+    [
+        (Progress(fires=(NOW - 4000, NOW - 60, NOW - 30, NOW - 1), flap_since=NOW - 1), "It flaps: 3 in the last"),
+        (Progress(outage_since=NOW - 601), "It was reported 11 min ago, and lasts."),
+        (Progress(waiting_pushes=2), "2 wait: the server has not accepted them."),
+    ],
+)
+def test_what_the_recovery_has_noted_is_told(progress: Progress, what: str) -> None:
+    """A flap, an outage and pushes that wait are faults."""
+    assert what in said(replace(whole(), progress=progress))
+
+
+def test_a_paused_unit_that_is_stopped_is_no_fault() -> None:
+    """The operator wants it so; how long it lasts is said."""
+    stopped = with_unit(whole(), ActiveState="inactive", SubState="dead")
+    observed = replace(stopped, progress=Progress(paused_until=NOW + 7200))
+    findings = {one.part: one for one in verified(UNIT, OPTIONS, observed)}
+    assert (findings["gateway"].state, findings["pause"].state) == ("off", "off")
+    assert "120 min more" in findings["pause"].why
+
+
+@pytest.mark.parametrize("until", [NOW - 1, NOW + 604801])
+def test_a_pause_that_is_over_or_far_off_is_none(until: int) -> None:
+    """A clock that was put back makes no pause of years."""
+    stopped = with_unit(whole(), ActiveState="inactive", SubState="dead")
+    assert "was stopped by hand" in said(replace(stopped, progress=Progress(paused_until=until)))
+
+
+def test_without_root_the_rest_is_judged() -> None:
+    """What only root may read is named as such, and is no fault."""
+    observed = replace(whole(), is_root=False, progress=None)
+    files = {path: secret(path, filled=None) for path in observed.secrets}
+    findings = verified(UNIT, OPTIONS, replace(observed, secrets=files))
+    assert [one.part for one in findings if "without root" in one.why] == ["push", "ping", "recoveries"]
+    assert not [one for one in findings if one.state == "broken"]
+
+
+WAITING = {"ActiveState": "activating", "SubState": "auto-restart", "Result": "exit-code", "ExecMainStatus": "243"}
+
+
+def test_missing_credentials_after_a_boot() -> None:
+    """243/CREDENTIALS is named, and that systemd tries again (spec 3, Errors, first row)."""
+    found = said(replace(with_unit(whole(), **WAITING), up_seconds=100))
+    assert "The credentials are not ready, as happens after a boot (243/CREDENTIALS)." in found
+
+
+@pytest.mark.parametrize(
+    ("shown", "outage_since"),
+    [({"ActiveExitTimestampMonotonic": "0"}, None), ({"ActiveExitTimestampMonotonic": "99990000000"}, NOW - 1860)],
+)
+def test_a_broken_credential_chain_names_the_token_script(shown: dict[str, str], outage_since: int | None) -> None:
+    """After 30 minutes on a running machine it is the chain; each try of a simple service counts as active."""
+    observed = replace(with_unit(whole(), **WAITING, **shown), progress=Progress(outage_since=outage_since))
+    (gateway,) = [one for one in faults(observed) if one.part == "gateway"]
+    assert gateway.why.startswith("The credential chain is broken")
+    assert gateway.todo.startswith("Inspect the token fetch script /usr/local/bin/fetch-token")
+
+
+def test_a_tunnel_that_answers_502_is_told_from_a_dead_one() -> None:
+    """The gateway is dead while the tunnel is healthy (spec 3, Errors, last row)."""
+    assert "The tunnel works and the gateway behind it does not: it answers 502." in said(
+        replace(whole(), probe_answer="502")
+    )
