@@ -9,6 +9,7 @@ from orrery.gateway.guest.observed import Observed, Progress, SecretFile, Stored
 from orrery.gateway.guest.options import Options
 from orrery.gateway.guest.verify import verified
 from tests.support.guests import (
+    DROP_IN,
     NOW,
     OPTIONS,
     OTHER,
@@ -47,7 +48,6 @@ def test_a_time_is_compared_as_systemd_shows_it(text: str, shown: str) -> None:
         ({"StartLimitBurst": "3"}, "StartLimitBurst=3"),
         ({"StartLimitIntervalUSec": "10s"}, "StartLimitIntervalSec=10"),
         ({"StartLimitIntervalUSec": "10s"}, "StartLimitInterval=10"),
-        ({"OnFailure": "x.service"}, "OnFailure="),
     ],
 )
 def test_a_hostile_drop_in_is_named_with_its_line(shown: dict[str, str], line: str) -> None:
@@ -55,6 +55,14 @@ def test_a_hostile_drop_in_is_named_with_its_line(shown: dict[str, str], line: s
     found = said(with_source(with_unit(whole(), **shown), f"[Unit]\n\n{line}\n"))
     assert f"{OTHER}, line 3 sets {line} in [Unit]" in found
     assert "Remove that line, then type: systemctl daemon-reload" in found
+
+
+def test_a_missing_failure_hook_is_blamed_on_no_other_hook() -> None:
+    """systemd adds hooks up, so that only a drop-in of ours that is not read can be why."""
+    shown = with_source(with_unit(whole(), OnFailure="page.service"), "[Unit]\nOnFailure=page.service\n")
+    assert f"OnFailure is page.service instead of gateway-alert.service: systemd does not use {DROP_IN}." in said(
+        shown
+    )
 
 
 def test_a_drop_in_that_changes_nothing_is_no_fault() -> None:
@@ -77,7 +85,8 @@ def test_limits_in_the_wrong_section_are_named() -> None:
 def test_an_edit_that_systemd_has_not_read_is_named() -> None:
     """Old values that will be gone with a reload are no second fault."""
     stale = with_unit(whole(), NeedDaemonReload="yes", StartLimitBurst="5", RestartUSec="15s")
-    assert "systemd has not read them since. Type: systemctl daemon-reload" in said(stale)
+    stale = replace(stale, unit=replace(stale.unit, unread=(OTHER,)))
+    assert f"systemd has not read them since: {OTHER}. Type: systemctl daemon-reload" in said(stale)
 
 
 @pytest.mark.parametrize(("state", "option"), [("masked", ""), ("masked-runtime", " --runtime")])

@@ -76,7 +76,8 @@ def _unusable(state: UnitState) -> Finding | None:
 
 def _reload(state: UnitState) -> Iterator[Finding]:
     if state.one("NeedDaemonReload") == "yes":
-        why = "Its files were changed, and systemd has not read them since."
+        which = f": {', '.join(state.unread)}" if state.unread else ""
+        why = f"Its files were changed, and systemd has not read them since{which}."
         yield Finding(state.name, "broken", why, f"Type: {_RELOAD}")
 
 
@@ -108,8 +109,9 @@ def _deviations(state: UnitState, expected: Sequence[_Expected], ours: str) -> I
         if _is_so(state, one):
             continue
         sections = {one.line.section, "Service"} if one.line.key in _HONOURED_IN_SERVICE else {one.line.section}
-        values = [each for each in found if not each.value] if one.property == "OnFailure" else found
-        last = last_assignment(values, sections, _OLDER.get(one.line.key, (one.line.key,)))
+        # No file can take a failure hook away: systemd adds them up.
+        others = [] if one.property == "OnFailure" else found
+        last = last_assignment(others, sections, _OLDER.get(one.line.key, (one.line.key,)))
         is_only_unread = state.one("NeedDaemonReload") == "yes" and last is not None and last.path == ours
         if not is_only_unread:
             yield _deviation(state, one, last, ours)
@@ -117,7 +119,7 @@ def _deviations(state: UnitState, expected: Sequence[_Expected], ours: str) -> I
 
 def _is_so(state: UnitState, expected: _Expected) -> bool:
     if expected.property == "OnFailure":
-        return expected.value in state.one("OnFailure").split()
+        return expected.value in shlex.split(state.one("OnFailure"))
     if expected.property in _TIMERS.values():
         shown = state.properties.get("TimersMonotonic", ())
         timers = {(found[1], found[2]) for text in shown if (found := _TIMER.fullmatch(text))}

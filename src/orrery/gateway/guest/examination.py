@@ -1,7 +1,7 @@
 """Reading the gateway's host for `verify`."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from orrery.gateway.guest.effective import READ
 from orrery.gateway.guest.files import host_files
@@ -16,6 +16,9 @@ from orrery.ports.health import Finding
 
 PROBE_SECONDS = 4
 """As in the scripts."""
+
+_PLACES = tuple(f"{one}/systemd/system" for one in ("/etc", "/run", "/usr/local/lib", "/usr/lib"))
+"""Where the drop-ins of a unit are."""
 
 _NEEDED = ("flock", "timeout", "busctl")
 
@@ -52,7 +55,25 @@ def unit_state(host: Host, name: str) -> UnitState:
     properties = host.show(name, READ)
     bare = UnitState(name, properties)
     paths = [bare.one("FragmentPath"), *shlex.split(bare.one("DropInPaths"))]
-    return UnitState(name, properties, tuple((path, host.text(path)) for path in paths if path))
+    sources = tuple((path, host.text(path)) for path in paths if path)
+    unread = _unread(host, bare, paths) if bare.one("NeedDaemonReload") == "yes" else ()
+    return UnitState(name, properties, sources, unread)
+
+
+def _unread(host: Host, state: UnitState, known: Sequence[str]) -> tuple[str, ...]:
+    """Return the files of a unit that were written, or removed, since systemd last read all units."""
+    read_at = host.manager_property("UnitsLoadTimestampMonotonic")
+    if not read_at.isdecimal():
+        return ()  # systemd before 251 does not say
+    since = host.started_at(int(read_at))
+    there = [
+        f"{folder}/{name}"
+        for folder in (f"{place}/{state.name}.d" for place in _PLACES)
+        for name in host.entries(folder) or []
+        if name.endswith(".conf")
+    ]
+    paths = dict.fromkeys([*(path for path in known if path), *there])
+    return tuple(path for path in paths if not 0 < host.modified_at(path) <= since)
 
 
 def progress(host: Host, unit: UnitName) -> Progress | None:

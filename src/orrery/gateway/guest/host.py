@@ -158,6 +158,10 @@ class Host:
                 found[match[1]] = (*found.get(match[1], ()), match[2])
         return found
 
+    def manager_property(self, name: str) -> str:
+        """Return a property of systemd itself."""
+        return self.systemctl("show", f"--property={name}", "--value").strip()
+
     def run_script(self, script: str, *words: str) -> tuple[int, str, str]:
         """Run one of the installed scripts; return its exit code, its output and its complaint."""
         finished = self._run(["/bin/sh", script, *words])

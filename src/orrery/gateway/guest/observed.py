@@ -31,6 +31,8 @@ class UnitState:
     properties: Properties
     sources: tuple[tuple[str, str | None], ...] = ()
     """Path and text; None for a file that cannot be read."""
+    unread: tuple[str, ...] = ()
+    """The files that were changed since systemd read its units."""
 
     def one(self, name: str) -> str:
         """Return a property that comes once, or an empty text."""

@@ -54,7 +54,8 @@ ask() {
   [ ! -t 0 ] || { trap 'stty echo; exit 1' INT TERM && stty -echo; }
   answer=
   IFS= read -r answer
-  [ ! -t 0 ] || { stty echo && trap - INT TERM && echo >&2; }
+  [ ! -t 0 ] || { stty echo && trap - INT TERM; }
+  echo >&2
   [ -n "$answer" ] || fail "$1: nothing was typed; nothing was started." 2
 }
 
