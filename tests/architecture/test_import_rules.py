@@ -64,6 +64,10 @@ PLANTED = [
     Planted("inside-fraud", "fraud/reading.py", "import orrery.fraud.watch", "reading -> orrery.fraud.watch"),
     Planted("inside-fraud", "fraud/watch.py", "import orrery.fraud.screening", "watch -> orrery.fraud.screening"),
     Planted("inside-fraud", "fraud/extras.py", "", "- orrery.fraud.extras"),
+    Planted(
+        "inside-gateway", "gateway/pings.py", "import orrery.gateway.health", "pings -> orrery.gateway.health"
+    ),
+    Planted("pure-gateway", "gateway/causes.py", "import pydantic", "orrery.gateway.causes -> pydantic"),
     Planted("inside-live", "live/reads.py", "import orrery.live.refresh", "live.reads -> orrery.live.refresh"),
     Planted("inside-gateway", "gateway/guest/host.py", "import orrery.gateway.cli.guest", "-> orrery.gateway.cli"),
     Planted(

@@ -35,6 +35,7 @@ from orrery.checkout.selling.proxy_health import ProxySighting
 from orrery.checkout.selling.receipts import OwnSession, Receipt, Trial
 from orrery.checkout.settings import ProductSettings
 from orrery.fraud.records import LastSearch
+from orrery.gateway.records import LastPing
 from orrery.live.records import Active, LastError, Pages, RefreshOutcome
 from orrery.live.settings import PageSettings
 from orrery.runtime import outbox
@@ -233,6 +234,7 @@ def test_every_error_tag_is_documented() -> None:
         ("Secret", Baseline),
         ("Alarm of a secret", Alarm),
         ("Announced rotation", Announcement),
+        ("Last ping", LastPing),
         ("Live count", Active),
         ("Live pages", Pages),
         ("Last error of a refresh", LastError),

@@ -129,6 +129,28 @@ async def test_a_part_that_judges_over_time_is_told_at_once() -> None:
     assert len(await desk.rows()) == 3
 
 
+async def test_a_part_that_is_broken_for_too_short_a_time_is_not_told() -> None:
+    """What its part calls too early stays suspected, however often it is looked at, and is told when it is due."""
+    desk = Desk()
+    early = Finding("gateway", "broken", "It is silent.", essential=False, early=True)
+    await desk.looks(12, early)
+    assert await desk.told() == []
+    await desk.looks(3, replace(early, early=False))
+    await desk.looks(2 * HOLD, early)
+    assert await desk.told() == ["Broken: gateway"]
+    await desk.looks(HOLD + 1)
+    assert await desk.told() == ["Broken: gateway", "Works again: gateway"]
+
+
+async def test_an_urgent_part_need_not_be_essential() -> None:
+    """The push about it is urgent; it becomes so by a second one where the first was not."""
+    desk = Desk()
+    silent = Finding("gateway", "broken", "It is silent.", essential=False)
+    await desk.looks(3, silent)
+    await desk.looks(3, replace(silent, urgent=True))
+    assert [row.priority for row in await desk.rows()] == ["high", "urgent"]
+
+
 async def test_a_restart_repeats_nothing_and_loses_nothing() -> None:
     """A process that starts amid an outage does not tell it again, and tells that it is over."""
     desk = Desk()

@@ -21,6 +21,7 @@ from orrery.checkout.records import JournalEntry
 from orrery.checkout.selling.drift import DriftResult
 from orrery.checkout.selling.receipts import OwnSession, Receipt, Trial
 from orrery.fraud.records import LastSearch
+from orrery.gateway.records import LastPing
 from orrery.live import records as live
 from orrery.live.monitor import MonitorState
 from orrery.live.quota import Budget
@@ -58,6 +59,7 @@ READERS: dict[str, Reader] = {
     "attempt:": checkout.Attempt.from_bytes,
     "checkout-drift": DriftResult.from_bytes,
     "fraud:found": LastSearch.from_bytes,
+    "gateway:ping": LastPing.from_bytes,
     "intent:": either(Intent, Erased),
     "journal:": JournalEntry.from_bytes,
     "lease:": lease.Holder.from_bytes,

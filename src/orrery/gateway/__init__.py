@@ -1,1 +1,1 @@
-"""The gateway: what brings its service and its machine back, and says when neither helps."""
+"""The gateway: what brings its service back, what its guest reports to the site, and what that means."""

@@ -1,10 +1,13 @@
-"""The gateway as a module: the commands of its host, which need no settings."""
+"""The gateway's recovery as a module: what the site knows of it, and the commands of its host."""
 
-from orrery.runtime.module import Command, Module
+from orrery.runtime.module import Command, Module, Named
 
 MODULE = Module(
     "gateway",
     roles=frozenset({"site", "guest"}),
+    sections=(Named("gateway", "orrery.gateway.settings:GatewaySettings"),),
+    secrets=(Named("gateway_ping_token", "orrery.gateway.secrets:PING_TOKEN"),),
+    prefixes=("gateway:",),
     commands=(
         Command(
             "gateway",
@@ -24,4 +27,5 @@ MODULE = Module(
             role="guest",
         ),
     ),
+    build="orrery.gateway.build:build",
 )

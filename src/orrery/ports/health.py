@@ -15,7 +15,8 @@ class Finding:
     The service is not ready while an `essential` part is broken: they decide about `readyz`. `told`: another push
     reports it. `cause` names the part that this one follows from: while both are broken it is one fault, with a
     push about the cause only. `settled`: the part has judged its state over time, so that pushes about its
-    beginning and its end need no further wait.
+    beginning and its end need no further wait. `early`: the part is broken, and not for long enough for a push.
+    `urgent`: its push is urgent, though the service is ready without the part.
     """
 
     part: str
@@ -26,6 +27,8 @@ class Finding:
     told: bool = False
     cause: str = ""
     settled: bool = False
+    early: bool = False
+    urgent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
     well ──broken──▶ suspected ──still or again broken──▶ told ──well for 10 minutes──▶ well ("works again")
                          └──────well for 10 minutes────▶ well
 
-A finding that its part has already judged over time (`Finding.settled`) counts at the first look, broken or well.
+A finding that its part has already judged over time (`Finding.settled`) counts at the first look, broken or well;
+one that its part calls too early (`Finding.early`) stays suspected.
 An outage is stored and changes in one commit with its push: a restart neither repeats the one nor loses the
 other. Each process checks, because each knows only its own failing jobs; a part is well when all find it well.
 """
@@ -42,7 +43,7 @@ log = structlog.get_logger()
 class Outage(Record):
     """A part that is broken, or was within the last ten minutes.
 
-    `urgent`: the push called the part essential. `cause` is the part whose outage this one follows from; until
+    `urgent`: the push was an urgent one. `cause` is the part whose outage this one follows from; until
     that outage is over, this one causes no push.
     """
 
@@ -56,7 +57,7 @@ class Outage(Record):
 
     @property
     def alarm(self) -> int:
-        """The level of the push that was sent: 0 none, 1 for a broken part, 2 for an essential one."""
+        """The level of the push that was sent: 0 none, 1 for a broken part, 2 for an urgent one."""
         return 0 if self.told_at is None else 1 + self.urgent
 
 
@@ -73,8 +74,9 @@ def broken(outage: Outage | None, finding: Finding, look: CheckTime, others: Con
     outage = outage or Outage(part=finding.part, since=look.at)
     cause = next((one for one in (finding.cause, outage.cause) if one and one in others), "")
     outage = outage.change(cause=cause)
-    if not cause and (finding.settled or _lasts(outage.since, TOLD_AFTER, look.at)):
-        outage = outage.change(told_at=outage.told_at or look.at, urgent=outage.urgent or finding.essential)
+    is_due = finding.settled or _lasts(outage.since, TOLD_AFTER, look.at)
+    if is_due and not cause and not finding.early:
+        outage = outage.change(told_at=outage.told_at or look.at, urgent=outage.urgent or _is_urgent(finding))
     return outage.change(well_since=None)
 
 
@@ -85,6 +87,10 @@ def well(outage: Outage, finding: Finding | None, look: CheckTime) -> Outage | N
     if outage.well_since is None:
         return outage.change(well_since=look.at)
     return None if _lasts(max(outage.well_since, look.began), OVER_AFTER, look.at) else outage
+
+
+def _is_urgent(finding: Finding) -> bool:
+    return finding.essential or finding.urgent
 
 
 def _lasts(since: datetime, time: timedelta, now: datetime) -> bool:
@@ -174,7 +180,7 @@ def _broken_push(begun: Sequence[Finding], now: datetime) -> list[outbox.Draft]:
     if not begun:
         return []
     texts = {one.part: f"{one.why} {one.todo}".strip() for one in begun}
-    urgent = any(one.essential for one in begun)
+    urgent = any(map(_is_urgent, begun))
     return [_push("Broken", texts, now, "urgent" if urgent else "high", "rotating_light")]
 
 

@@ -1,0 +1,44 @@
+"""The parts of the gateway's site, from its settings and its secret."""
+
+from datetime import timedelta
+
+from orrery.edge.auth import ServiceBearer
+from orrery.gateway.health import SECRET, GatewayHealth
+from orrery.gateway.overview import TITLE, Overview
+from orrery.gateway.pings import GatewayPlan, Pings
+from orrery.gateway.routes import GatewayRoutes
+from orrery.gateway.settings import GatewaySettings
+from orrery.ports.panels import PanelSource
+from orrery.runtime.parts import Figure, Parts
+from orrery.runtime.runtime import Runtime
+
+
+def build(runtime: Runtime) -> Parts:
+    """Return what takes the pings, and what shows them."""
+    tokens = runtime.secret_values(SECRET)
+    plan = _plan(runtime, has_token=bool(tokens))
+    pings = Pings(runtime.store, runtime.clock, plan)
+    health = GatewayHealth(pings, runtime.clock, plan)
+    routes = GatewayRoutes(pings if plan.expects else None, ServiceBearer(tokens, runtime.clock))
+    return Parts(
+        module="gateway",
+        routers=[routes.router()],
+        own_checks=[health.check],
+        panels=[PanelSource(TITLE, Overview(health, runtime.clock).panel, 75)],
+        figures=[
+            Figure(
+                "orrery_gateway_pings",
+                "Pings of the gateway's guest.",
+                "finding",
+                pings.received,
+            )
+        ],
+        unreadable=[pings.last.unreadable],
+        migrations=[pings.expect],
+    )
+
+
+def _plan(runtime: Runtime, *, has_token: bool) -> GatewayPlan:
+    settings = runtime.section(GatewaySettings)
+    grace = timedelta(seconds=settings.ping_grace)
+    return GatewayPlan(settings.pings, has_token, grace, settings.token_script or "")

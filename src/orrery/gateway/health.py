@@ -1,0 +1,108 @@
+"""Whether the gateway works, as far as its pings say: silence and bad pings are findings (docs/decisions/0060).
+
+good ──bad ping──▶ broken, early ──the grace since the last good ping──▶ broken ──good pings──▶ good
+  └──silence of the grace──▶ broken
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from orrery.errors import StoreError
+from orrery.gateway.causes import UNKNOWN, diagnosis
+from orrery.gateway.pings import GatewayPlan, Pings
+from orrery.gateway.records import LastPing
+from orrery.gateway.settings import MINIMUM_GRACE
+from orrery.ports.clock import Clock
+from orrery.ports.health import Finding, secret_part
+
+PART = "gateway"
+SECRET = "gateway_ping_token"  # noqa: S105  a name, no secret
+
+AFTER_START = timedelta(seconds=MINIMUM_GRACE)
+"""How long a site that has just started listens before silence causes a push: it may have been away itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The last ping, if there is a record of it, and the finding from it."""
+
+    last: LastPing | None
+    finding: Finding
+
+
+class GatewayHealth:
+    """The check of the gateway. It is not essential: the site works without it."""
+
+    def __init__(self, pings: Pings, clock: Clock, plan: GatewayPlan) -> None:
+        self._pings = pings
+        self._clock = clock
+        self._plan = plan
+        self._began = clock.now()
+
+    async def check(self) -> list[Finding]:
+        """Return the finding; nothing when the store fails, which has its own finding."""
+        try:
+            return [(await self.look()).finding]
+        except StoreError:
+            return []
+
+    async def look(self) -> Look:
+        """Read the last ping and judge it."""
+        if not self._plan.expects:
+            return Look(None, Finding(PART, "off", "No guest pings this site.", essential=False))
+        if not self._plan.has_token:
+            todo = f"Put the token of the pings into the secret file {SECRET}."
+            cause = secret_part(SECRET)
+            return Look(None, Finding(PART, "broken", _NO_TOKEN, todo, essential=False, cause=cause))
+        found = await self._pings.last.find()
+        last = found.record if found else LastPing(expected_since=self._began)
+        return Look(last, self._finding(last, self._clock.now()))
+
+    def _finding(self, last: LastPing, now: datetime) -> Finding:
+        if last.at is None:
+            return self._without_a_ping(last, now)
+        if self._is_silence(last.at, now):
+            return self._silent(last, last.at, now)
+        if last.trouble:
+            lasts = abs(now - (last.trouble_since or now))
+            found = diagnosis(last.ping, lasts, self._plan.token_script)
+            is_early = abs(now - (last.good_at or last.expected_since)) < self._plan.grace
+            return self._broken(found.cause, found.fix, now, is_early=is_early)
+        state = "paused by its operator" if last.state == "paused" else last.state
+        return Finding(
+            PART, "ok", f"The gateway is {state}; the last ping came {ago(last.at, now)}.", essential=False
+        )
+
+    def _without_a_ping(self, last: LastPing, now: datetime) -> Finding:
+        why = f"No ping yet; one is expected since {_clock_time(last.expected_since)}."
+        todo = "Install the guest on the gateway's machine, with this site's address and the token."
+        if self._is_silence(last.expected_since, now):
+            return Finding(PART, "broken", why, todo, essential=False)
+        return Finding(PART, "ok", why, todo, essential=False)
+
+    def _silent(self, last: LastPing, at: datetime, now: datetime) -> Finding:
+        said = diagnosis(last.ping, token_script=self._plan.token_script).cause
+        before = f"The last one said: {said}" if said else "The last one was good."
+        why = f"No ping since {_clock_time(at)}: whether the gateway works is unknown. {before}"
+        return self._broken(why, UNKNOWN.fix, now)
+
+    def _broken(self, why: str, todo: str, now: datetime, *, is_early: bool = False) -> Finding:
+        is_early = is_early or abs(now - self._began) < AFTER_START
+        return Finding(PART, "broken", why, todo, essential=False, urgent=True, early=is_early)
+
+    def _is_silence(self, since: datetime, now: datetime) -> bool:
+        # After a clock was put back, `since` may lie years ahead: that must not silence anything.
+        return abs(now - since) > self._plan.grace
+
+
+_NO_TOKEN = "The secret of the pings is missing: whether the gateway works is unknown."  # noqa: S105  a sentence
+
+
+def ago(at: datetime, now: datetime) -> str:
+    """Return how long ago a ping came."""
+    seconds = max(0, int((now - at).total_seconds()))
+    return f"{seconds} s ago" if seconds < MINIMUM_GRACE else f"{seconds // 60} min ago"
+
+
+def _clock_time(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC"

@@ -1,0 +1,75 @@
+"""The record of the gateway's pings."""
+
+from datetime import datetime, timedelta
+from typing import Literal
+
+from pydantic import AwareDatetime
+
+from orrery.gateway.causes import PASSING, Ping, kind_of
+from orrery.ports.clock import Clock
+from orrery.ports.store import Store
+from orrery.record import Record
+from orrery.runtime.collection import Collection
+
+
+class LastPing(Record):
+    """The last ping, if there was one; `at` is when it came, `good_at` when the last good one came.
+
+    `trouble` is what pings have reported since `trouble_since`, without a gap and without a good one between.
+    """
+
+    v: Literal[1] = 1
+    expected_since: AwareDatetime
+    at: AwareDatetime | None = None
+    good_at: AwareDatetime | None = None
+    trouble: str = ""
+    trouble_since: AwareDatetime | None = None
+    state: str = ""
+    sub_state: str = ""
+    result: str = ""
+    exec_main_status: int = 0
+    active_seconds: int | None = None
+    restarts: int = 0
+    probe: str = ""
+
+    @property
+    def ping(self) -> Ping:
+        """What the last ping said."""
+        return Ping(
+            self.state,
+            self.probe,
+            self.sub_state,
+            self.result,
+            self.exec_main_status,
+            self.active_seconds,
+            self.restarts,
+        )
+
+    def followed_by(self, ping: Ping, now: datetime, grace: timedelta) -> "LastPing":
+        """Return the record after a ping; one that comes after a longer silence than `grace` begins anew."""
+        kind = kind_of(ping)
+        goes_on = self.at is not None and abs(now - self.at) <= grace and self.trouble != ""
+        if ping.is_good:
+            trouble, since = "", None
+        elif goes_on and (kind in PASSING or kind == self.trouble):
+            trouble, since = self.trouble, self.trouble_since
+        else:
+            trouble, since = kind, now
+        return self.change(
+            at=now,
+            good_at=now if ping.is_good else self.good_at,
+            trouble=trouble,
+            trouble_since=since,
+            state=ping.state,
+            sub_state=ping.sub_state,
+            result=ping.result,
+            exec_main_status=ping.exec_main_status,
+            active_seconds=ping.active_seconds,
+            restarts=ping.restarts,
+            probe=ping.probe,
+        )
+
+
+def last_ping(store: Store, clock: Clock) -> Collection[LastPing]:
+    """Return the collection of the last ping. It is derived: the next ping, a minute later, makes it anew."""
+    return Collection(store, clock, LastPing, "gateway:ping", derived=True)
