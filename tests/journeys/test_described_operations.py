@@ -26,6 +26,7 @@ from tests.support.visiting import CHECKOUT, Visitor
 from tests.support.webhooks import WEBHOOK, send, signed
 
 PRACTICE_SITE = {"Authorization": f"Bearer {SECRETS['access_service_token']}"}
+GUEST = {"Authorization": f"Bearer {SECRETS['gateway_ping_token']}"}
 
 LIMITS = ("sessions_per_minute", "sessions_per_hour", "access_reads_per_minute")
 
@@ -45,6 +46,7 @@ TAKE_SOMETHING = [
     "POST /guided/api/webhook",
     "POST /guided/api/access/check",
     "GET /guided/api/access/{session_id}",
+    "POST /ping",
 ]
 TAKE_A_CHOICE = ["GET /api/stats", "POST /api/stats"]
 """Their few right requests are soon through."""
@@ -68,7 +70,8 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """Run a deployment whose rate limits are out of the way."""
     limits = "\n".join(f"{name} = 1000000" for name in LIMITS)
     folder = tmp_path_factory.mktemp("described")
-    with running(Deployment(folder, more_checkout=limits, counter=CounterSettings())) as deployment:
+    more = "[gateway]\npings = true"
+    with running(Deployment(folder, more_checkout=limits, counter=CounterSettings(), more=more)) as deployment:
         yield deployment
 
 
@@ -105,6 +108,8 @@ def test_any_request(
     """Whatever is sent, the answer is one that the document describes."""
     if name in FOR_THE_OWNER:
         session.headers.update(BEARER)
+    if name == "POST /ping":
+        session.headers.update(GUEST)
     statuses = explore(shop.public, operations(document)[name], mode, session)
     is_free = name in TAKE_SOMETHING or (name in TAKE_A_CHOICE and mode != "as described")
     assert sum(statuses.values()) >= (EXAMPLES // 2 if is_free else 1)

@@ -22,6 +22,7 @@ SECRETS = {
     "mail_password": f"{MARK}-mail-password",
     "admin_password_hash": hashlib.sha256(ADMIN_PASSWORD.encode()).hexdigest(),
     "tracker_token": f"{MARK}-tracker-token",
+    "gateway_ping_token": f"{MARK}-gateway-ping-token-of-the-tests",
 }
 """What is the same for every deployment; `analytics_key` is made for each sandbox."""
 
