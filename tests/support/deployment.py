@@ -125,7 +125,8 @@ class Deployment:
 
     `products` are sold beside the plain ones (`cert-1` and so on) that `fresh_product` hands out; `more_checkout`
     are further lines of the settings' section [checkout], `more` further sections; without a `counter` no visitors
-    are counted; `plain` is how many plain products there are; `store` is the store's file, which is made.
+    are counted; with a `guest` the sandbox pings the service as a gateway's guest does; `plain` is how many plain
+    products there are; `store` is the store's file, which is made.
     """
 
     folder: Path
@@ -135,6 +136,7 @@ class Deployment:
     mode: str = "sandbox"
     plain: int = PRODUCTS
     counter: CounterSettings | None = None
+    guest: bool = False
     secrets: dict[str, str] = field(default_factory=lambda: dict(SECRETS))
     store: Path = field(init=False)
     ports: tuple[int, int, int, int] = field(init=False)
@@ -239,6 +241,8 @@ class Deployment:
             "--smtp-port": str(self.ports[3]),
             "--data": str(data),
         }
+        if self.guest:
+            options |= {"--service-url": self.public, "--ping-token": self.secrets["gateway_ping_token"]}
         program = self._start("sandbox", *(word for option in options.items() for word in option))
         self._wait(program, f"{self.sandbox.base_url}/_clock")
         return program

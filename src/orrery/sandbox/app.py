@@ -19,7 +19,7 @@ from orrery.sandbox.analytics.config import AnalyticsConfig
 from orrery.sandbox.analytics.page import ADDRESS, AnalyticsPage, switched_off
 from orrery.sandbox.console import Console
 from orrery.sandbox.faults import Faults
-from orrery.sandbox.ground import SandboxGround
+from orrery.sandbox.ground import SandboxGround, Service
 from orrery.sandbox.guard import Guard
 from orrery.sandbox.mail import MailLogin, MailServer
 from orrery.sandbox.pages import assets
@@ -38,11 +38,21 @@ log = logging.getLogger(__name__)
 
 SANDBOXES = (
     "orrery.sandbox.mail:mail_routes",
+    "orrery.sandbox.gateway:gateway_routes",
     "orrery.sandbox.watcher:watcher_routes",
 )
 """The stand-ins that need no configuration of their own: a vendor that is added is one more line here."""
 
-__all__ = ["EVERYTHING", "AnalyticsConfig", "MailLogin", "PriceSeed", "Sandbox", "SandboxConfig", "create_app"]
+__all__ = [
+    "EVERYTHING",
+    "AnalyticsConfig",
+    "MailLogin",
+    "PriceSeed",
+    "Sandbox",
+    "SandboxConfig",
+    "Service",
+    "create_app",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +69,7 @@ class SandboxConfig:
     A sandbox that is served under the vendors' names has them all in `hosts`. `pages_url` is where the hosted
     pages are, None means `base_url`; under the name `push_host` the push server stands at the root, as ntfy does.
     `ca_file` has certificates of authorities that are believed beside the well-known ones where webhooks go.
+    `service` is the one that the stand-ins ask by themselves, such as the gateway's guest; without it they do not.
     """
 
     base_url: str
@@ -77,6 +88,7 @@ class SandboxConfig:
     hosts: tuple[str, ...] = ()
     push_host: str | None = None
     mail_login: MailLogin | None = None
+    service: Service | None = None
 
 
 class Sandbox:
@@ -86,7 +98,8 @@ class Sandbox:
         self.config = config
         self.state = DocumentStore(config.state_path)
         self.faults = Faults()
-        self._ground = SandboxGround(self.state, clock, self.faults, config.base_url.rstrip("/"))
+        base_url = config.base_url.rstrip("/")
+        self._ground = SandboxGround(self.state, clock, self.faults, base_url, config.service)
         self.worlds = _worlds(config, self.state, clock, self.faults)
         trust = Trust(config.ca_file)
         self.couriers = [Courier(world, trust) for world in self.worlds]
@@ -124,10 +137,11 @@ class Sandbox:
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
-        """Deliver webhooks and take mail while the app runs."""
+        """Deliver webhooks, take mail and do what stand-ins do by themselves, while the app runs."""
         if self.mail is not None:
             await self.mail.start()
-        tasks = [asyncio.create_task(courier.run()) for courier in self.couriers]
+        work = [*(courier.run for courier in self.couriers), *self._ground.background]
+        tasks = [asyncio.create_task(one()) for one in work]
         for task in tasks:
             task.add_done_callback(_log_crash)
         try:
@@ -145,7 +159,7 @@ class Sandbox:
 
 def _log_crash(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (error := task.exception()):
-        log.critical("No webhook is delivered any more.", exc_info=error)
+        log.critical("A part of the sandbox has ended: no webhook or no ping is sent any more.", exc_info=error)
 
 
 def _mail_server(config: SandboxConfig, state: DocumentStore, clock: Clock, faults: Faults) -> MailServer | None:

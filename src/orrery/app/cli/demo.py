@@ -31,6 +31,7 @@ from orrery.approvals.settings import ApprovalSettings
 from orrery.checkout.settings import CheckoutSettings
 from orrery.edge.auth import hashed
 from orrery.errors import NotConfigured
+from orrery.gateway.settings import MINIMUM_GRACE
 from orrery.logs import Redaction, configure
 from orrery.runtime.console.terminal import new_console
 from orrery.sandbox.site import SiteConfig, SiteProduct, create_site
@@ -41,6 +42,7 @@ _SECRETS = {
     "processor_api_key": "sk_test_",
     "webhook_signing_secret": "whsec_",
     "access_service_token": "",
+    "gateway_ping_token": "",
 }
 
 TICK = 5
@@ -100,6 +102,10 @@ path = "/shop/northwind/cloud-navigator"
 
 [monitor]
 file = {issues}
+
+[gateway]
+pings = true
+ping_grace = {grace}
 
 [push]
 url = "{sandbox}/push"
@@ -165,6 +171,8 @@ def command(
         webhook_secret=secrets.reveal("webhook_signing_secret") or "",
         analytics_key=secrets.reveal("analytics_service_account_key"),
         tokens=PUBLISHED,
+        service_url=ports.base,
+        ping_token=secrets.reveal("gateway_ping_token") or "",
     )
     _run(settings, secrets, SandboxThread(plan), ports, Hints(_admin_password(data), file))
 
@@ -224,6 +232,7 @@ def _settings_text(data: Path, folder: Path, ports: Ports) -> str:
         price=PRICE.id,
         property=PROPERTY_ID,
         tick=TICK,
+        grace=MINIMUM_GRACE,
         issues=json.dumps(str(data / "realtime-degraded.json")),
         store=json.dumps(str(_store(data))),
         secrets=json.dumps(str(folder)),
@@ -267,6 +276,7 @@ def _announce(settings: Settings, ports: Ports, hints: Hints) -> None:
         ("Owner", f"http://127.0.0.1:{ports.private}/owner", "how everything is; the same password, any name"),
         ("Sandbox", f"{ports.sandbox_base}/", "what the vendors see; faults; the clock"),
         ("", f"{ports.sandbox_base}/analytics", "move the visitors, and watch the pill"),
+        ("", f"{ports.sandbox_base}/gateway", "stop the gateway, and watch the owner's page"),
         ("", f"{ports.sandbox_base}/mail", "the buyer's e-mail"),
         ("", f"{ports.sandbox_base}/push", "the owner's push messages"),
         ("Private", f"http://127.0.0.1:{ports.private}/docs", "the operations; also /readyz, /metrics"),

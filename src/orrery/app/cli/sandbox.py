@@ -13,13 +13,17 @@ from orrery.adapters.movable_clock import MovableClock
 from orrery.edge.listeners import bind
 from orrery.sandbox.analytics.config import TOKEN_PATH
 from orrery.sandbox.analytics.key import config_of, service_account_key, token_url_of
-from orrery.sandbox.app import EVERYTHING, AnalyticsConfig, PriceSeed, SandboxConfig, create_app
+from orrery.sandbox.app import EVERYTHING, AnalyticsConfig, PriceSeed, SandboxConfig, Service, create_app
+from orrery.sandbox.gateway import TOKEN
 
 PRICE = PriceSeed(id="price_cloud_navigator", product="Cloud Navigator practice questions", unit_amount=4900)
 """The price of the demo's product."""
 
 API_KEY, SIGNING_SECRET = "sk_test_orrery_sandbox", "whsec_orrery_sandbox"
 """The sandbox's default key and signing secret: no real processor knows them."""
+
+PING_TOKEN = "orrery_sandbox_token_of_the_pings"  # noqa: S105  no real service knows it
+"""The token that the sandbox's guest shows by default."""
 
 PROPERTY_ID = "123456789"
 """The analytics property that the sandbox has."""
@@ -49,7 +53,8 @@ class SandboxPlan:
     """How the sandbox is run: where, with which keys, and where it sends webhooks.
 
     `analytics_key` is the JSON text of the service-account key that the analytics provider accepts; without one
-    there is no such provider.
+    there is no such provider. `service_url` is the public address of the service that the gateway's guest pings
+    with `ping_token`; without it there is no guest.
     """
 
     data: Path
@@ -61,6 +66,8 @@ class SandboxPlan:
     analytics_key: str | None = field(default=None, repr=False)
     property_id: str = PROPERTY_ID
     tokens: Tokens = SPECIFIED
+    service_url: str | None = None
+    ping_token: str = field(default="", repr=False)
 
 
 def command(  # noqa: PLR0913, PLR0917  the options of a command are its function's parameters
@@ -74,10 +81,25 @@ def command(  # noqa: PLR0913, PLR0917  the options of a command are its functio
         Path | None, typer.Option(help="The analytics provider's service-account key; made in DATA when missing.")
     ] = None,
     property_id: Annotated[str, typer.Option(help="The analytics property.")] = PROPERTY_ID,
+    service_url: Annotated[
+        str | None, typer.Option(help="The service's public address, which the gateway's guest pings.")
+    ] = None,
+    ping_token: Annotated[str, typer.Option(help="The token of these pings.")] = PING_TOKEN,
 ) -> None:
     """Run the sandbox until Ctrl-C."""
     key = _read_key(analytics_key) if analytics_key else stored_key(data / KEY_FILE, port)
-    plan = SandboxPlan(data, port, smtp_port, api_key, webhook_url, webhook_secret, key, property_id)
+    plan = SandboxPlan(
+        data,
+        port,
+        smtp_port,
+        api_key,
+        webhook_url,
+        webhook_secret,
+        key,
+        property_id,
+        service_url=service_url,
+        ping_token=ping_token,
+    )
     server, listener = prepare(plan)
     typer.echo(f"sandbox: http://127.0.0.1:{port}")
     server.run(sockets=[listener])
@@ -95,6 +117,7 @@ def prepare(plan: SandboxPlan) -> tuple[uvicorn.Server, socket.socket]:
         webhook_endpoints=((plan.webhook_url, (plan.webhook_secret,)),),
         smtp_port=plan.smtp_port,
         analytics=_analytics(plan),
+        service=_service(plan),
     )
     app = create_app(config, clock, clock.advance)
     settings = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=2)
@@ -130,6 +153,10 @@ def _analytics(plan: SandboxPlan) -> AnalyticsConfig | None:
         tokens_per_hour=tokens.hour,
         tokens_per_project_per_hour=tokens.project_hour,
     )
+
+
+def _service(plan: SandboxPlan) -> Service | None:
+    return Service(plan.service_url, {TOKEN: plan.ping_token}) if plan.service_url else None
 
 
 class SandboxThread:

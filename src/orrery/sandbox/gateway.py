@@ -1,0 +1,187 @@
+"""A gateway with its guest: it pings the service as the real one does, and a page has buttons that break it.
+
+Nothing of a service manager is touched: what the guest says is made up.
+"""
+
+import asyncio
+from typing import NoReturn
+
+import httpx2
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from orrery.ports.clock import Clock
+from orrery.sandbox.ground import SandboxGround, Service
+from orrery.sandbox.pages import render, wants_json
+from orrery.sandbox.state import Document
+from orrery.trust import WELL_KNOWN, Trust
+
+EVERY = 5.0
+"""Seconds between two pings; a real guest pings once a minute."""
+
+RECOVERED_AFTER = 10.0
+"""Seconds until the guest has restarted the gateway."""
+
+TIMEOUT = 10.0
+"""Real seconds that the service has to answer."""
+
+ADDRESS = "/gateway"
+TOKEN = "gateway_ping_token"  # noqa: S105  the name of a secret
+
+ACTIONS = {
+    "start": ("Start", "The gateway runs."),
+    "stop": ("Stop", "Somebody stops the unit: a bad ping at once; the guest starts it again."),
+    "crash": ("Crash", "The process is killed: a bad ping at once; the guest restarts it."),
+    "hang": ("Hang", "The process no longer answers: a bad ping at once; the guest restarts it."),
+    "silent": ("Silent", "The machine is off, or cut from the network: no ping until you press another button."),
+    "pause": ("Pause", "The operator pauses the recovery, and stops the unit: the pings are good."),
+}
+"""Each button with what it does."""
+
+_DOWN: dict[str, Document] = {
+    "stop": {"state": "inactive", "sub_state": "dead", "result": "success", "exec_main_status": 0, "probe": "502"},
+    "crash": {"state": "failed", "sub_state": "failed", "result": "signal", "exec_main_status": 9, "probe": "502"},
+    "hang": {
+        "state": "active",
+        "sub_state": "running",
+        "result": "success",
+        "exec_main_status": 0,
+        "probe": "none",
+    },
+    "pause": {"state": "paused", "sub_state": "dead", "result": "success", "exec_main_status": 0, "probe": "502"},
+}
+_RUNNING: Document = {
+    "state": "active",
+    "sub_state": "running",
+    "result": "success",
+    "exec_main_status": 0,
+    "probe": "200",
+}
+_RECOVERS = frozenset({"stop", "crash", "hang"})
+
+
+class Gateway:
+    """What the last button has made of the unit, by the sandbox's clock."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._action = "start"
+        self._since = clock.monotonic()
+        self._recovers_at: float | None = None
+        self._restarts = 0
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether no ping is sent."""
+        return self._action == "silent"
+
+    def press(self, action: str, recovered_after: float) -> None:
+        """Break or start the unit; raise `KeyError` for a button that there is not."""
+        _ = ACTIONS[action]
+        now = self._clock.monotonic()
+        self._action, self._since = action, now
+        self._recovers_at = now + recovered_after if action in _RECOVERS else None
+        self._restarts += action == "crash"
+
+    def recover_if_due(self) -> None:
+        if self._recovers_at is not None and self.seconds_until_recovery() <= 0:
+            self._action, self._since, self._recovers_at = "start", self._clock.monotonic(), None
+
+    def seconds_until_recovery(self) -> float:
+        """Return how long the guest still needs; infinity when there is nothing to recover."""
+        return float("inf") if self._recovers_at is None else self._recovers_at - self._clock.monotonic()
+
+    def ping(self) -> Document:
+        """Return what the guest says now."""
+        said = _DOWN.get(self._action, _RUNNING)
+        seconds = int(self._clock.monotonic() - self._since)
+        return said | {
+            "active_seconds": seconds if said["state"] == "active" else None,
+            "restarts": self._restarts,
+        }
+
+
+class Guest:
+    """Pings the service, if there is one."""
+
+    def __init__(self, clock: Clock, service: Service | None, trust: Trust = WELL_KNOWN) -> None:
+        self._clock = clock
+        self._service = service
+        self._trust = trust
+        self._gateway = Gateway(clock)
+        self._client: httpx2.AsyncClient | None = None
+        self._sending = asyncio.Lock()
+        self._wake = asyncio.Event()
+        self._sent: list[Document] = []
+
+    def known(self) -> Document:
+        """Return everything that the page shows."""
+        address = None if self._service is None else f"{self._service.url}/ping"
+        silent = self._gateway.is_silent
+        return {"address": address, "silent": silent, "ping": self._gateway.ping(), "sent": self._sent[:10]}
+
+    async def press(self, action: str, recovered_after: float = RECOVERED_AFTER) -> None:
+        """Press a button, and return once the service has answered the ping about it; raise `KeyError`."""
+        self._gateway.press(action, recovered_after)
+        await self._send()
+        self._wake.set()
+
+    async def run(self) -> NoReturn:
+        """Ping until cancelled."""
+        async with httpx2.AsyncClient(
+            timeout=TIMEOUT, trust_env=False, verify=self._trust.web_by_itself
+        ) as self._client:
+            while True:
+                self._wake.clear()
+                self._gateway.recover_if_due()
+                await self._send()
+                await self._rest(min(EVERY, self._gateway.seconds_until_recovery()))
+
+    async def _send(self) -> None:
+        # One at a time: a ping that is overtaken by a later one would be taken for the last.
+        async with self._sending:
+            if self._client is None or self._service is None or self._gateway.is_silent:
+                return
+            ping = self._gateway.ping()
+            headers = {"Authorization": f"Bearer {self._service.secrets.get(TOKEN, '')}"}
+            try:
+                answer = await self._client.post(f"{self._service.url}/ping", json=ping, headers=headers)
+                outcome = str(answer.status_code)
+            except Exception as error:  # noqa: BLE001  whatever broke, the next ping comes
+                outcome = type(error).__name__
+            self._sent = [{"at": self._clock.now().timestamp(), "ping": ping, "answer": outcome}, *self._sent[:9]]
+
+    async def _rest(self, seconds: float) -> None:
+        woken = asyncio.ensure_future(self._wake.wait())
+        rested = asyncio.ensure_future(self._clock.sleep(seconds))
+        try:
+            _ = await asyncio.wait({woken, rested}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            _ = woken.cancel()
+            _ = rested.cancel()
+
+
+def gateway_routes(ground: SandboxGround) -> list[Route]:
+    """Return the page with its buttons, and the lever under them: `do`, and `recovered_after` in seconds."""
+    guest = Guest(ground.clock, ground.service)
+    if ground.service is not None:
+        ground.background.append(guest.run)
+
+    async def show(request: Request) -> Response:
+        known = guest.known()
+        if wants_json(request):
+            return JSONResponse(known)
+        return render("gateway.html", actions=ACTIONS, every=EVERY, recovered_after=RECOVERED_AFTER, **known)
+
+    async def press(request: Request) -> Response:
+        given = await request.form()
+        try:
+            await guest.press(str(given.get("do")), float(str(given.get("recovered_after", RECOVERED_AFTER))))
+        except (KeyError, ValueError):
+            return JSONResponse({"error": f"`do` is one of {', '.join(ACTIONS)}."}, 400)
+        if "text/html" in request.headers.get("accept", ""):
+            return RedirectResponse(ADDRESS, 303)
+        return JSONResponse(guest.known())
+
+    return [Route(ADDRESS, show, methods=["GET"]), Route("/_gateway", press, methods=["POST"])]

@@ -1,0 +1,113 @@
+"""The gateway's guest in the sandbox: what it pings after each button (docs/reference/sandbox.md)."""
+
+import socket
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from orrery.gateway.causes import kind_of
+from orrery.gateway.routes import PingBody
+from orrery.sandbox.app import SandboxConfig, Service
+from orrery.sandbox.gateway import ACTIONS, EVERY, RECOVERED_AFTER, TOKEN
+from tests.sandbox.conftest import Receiver, Running, running, serving, until
+from tests.support.gateway import ping_of
+
+SECRET = "token-of-the-tests"  # noqa: S105  it opens nothing
+NEVER = "inf"
+
+
+class Site:
+    """A service that keeps the pings."""
+
+    def __init__(self) -> None:
+        self.pings: list[dict[str, Any]] = []
+        self.bearers: set[str] = set()
+
+    async def receive(self, request: Request) -> Response:
+        """Keep one ping."""
+        self.pings.append(await request.json())
+        self.bearers.add(request.headers["authorization"])
+        return Response(status_code=204)
+
+
+@pytest.fixture(scope="module")
+def site() -> Site:
+    """Return the service that is pinged."""
+    return Site()
+
+
+@pytest.fixture(scope="module")
+def guest(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Iterator[Running]:
+    """Run a sandbox beside that service."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    service = Service(f"http://127.0.0.1:{listener.getsockname()[1]}", {TOKEN: SECRET})
+
+    def beside(config: SandboxConfig) -> SandboxConfig:
+        return replace(config, service=service, webhook_endpoints=())
+
+    app = Starlette(routes=[Route("/ping", site.receive, methods=["POST"])])
+    with serving(app, listener), running(tmp_path_factory.mktemp("guest"), Receiver(), change=beside) as box:
+        until(lambda: site.pings)
+        yield box
+
+
+def press(box: Running, action: str, **more: str) -> dict[str, Any]:
+    """Press a button."""
+    answer = box.web.post("/_gateway", data={"do": action} | more)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+@pytest.mark.parametrize(
+    ("action", "kind"),
+    [("start", "good"), ("stop", "stopped"), ("crash", "failed"), ("hang", "hanging"), ("pause", "paused")],
+)
+def test_a_button_is_a_ping_at_once(guest: Running, site: Site, action: str, kind: str) -> None:
+    """When the button's answer is there the service has a ping, which it can read, that says what was done."""
+    press(guest, action, recovered_after=NEVER)
+    last = site.pings[-1]
+    assert kind_of(ping_of(PingBody.model_validate(last))) == kind
+    assert site.bearers == {f"Bearer {SECRET}"}
+
+
+def test_the_guest_recovers_the_gateway(guest: Running, site: Site) -> None:
+    """Some seconds after a crash a ping says that it is active again, and restarted once more."""
+    restarts = press(guest, "crash")["ping"]["restarts"]
+    assert site.pings[-1]["state"] == "failed"
+    guest.advance(RECOVERED_AFTER)
+    until(lambda: site.pings[-1]["state"] == "active")
+    assert site.pings[-1]["restarts"] == restarts
+
+
+def test_silence_lasts_until_another_button(guest: Running, site: Site) -> None:
+    """While other guests would have pinged many times, this one sends nothing."""
+    press(guest, "silent")
+    before = len(site.pings)
+    for _ in range(5):
+        guest.advance(EVERY)
+    assert press(guest, "silent")["silent"]
+    assert len(site.pings) == before
+    press(guest, "start")
+    assert len(site.pings) > before
+
+
+def test_the_page_has_the_buttons(guest: Running) -> None:
+    """A person presses them without script, comes back to the page, and sees what was answered."""
+    answer = guest.web.post("/_gateway", data={"do": "start"}, headers={"Accept": "text/html"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/gateway")
+    page = guest.web.get("/gateway", headers={"Accept": "text/html"}).text
+    assert all(f'value="{action}"' in page for action in ACTIONS)
+    assert ">204<" in page
+
+
+def test_a_sandbox_alone_pings_nobody(box: Running) -> None:
+    """Without a service the page says so, and an unknown button is refused."""
+    assert "nobody to ping" in box.web.get("/gateway", headers={"Accept": "text/html"}).text
+    assert press(box, "stop")["sent"] == []
+    assert box.web.post("/_gateway", data={"do": "explode"}).status_code == 400
