@@ -11,7 +11,7 @@ from tests.support.deployment import Deployment, running
 from tests.support.marked import ADMIN_PASSWORD
 from tests.support.waiting import eventually
 
-GRACE = GatewaySettings().ping_grace
+GRACE = GatewaySettings.model_validate({}).ping_grace
 SETTINGS = "[gateway]\npings = true"
 BROKEN, WORKS = "Broken: gateway", "Works again: gateway"
 STEP = 60.0
