@@ -22,7 +22,8 @@ def test_a_good_ping_has_no_cause(ping: Ping) -> None:
     [
         (Ping("active", "502"), "tunnel", "The tunnel works", "layer 3"),
         (Ping("reloading", "none"), "hanging", "it hangs", "layer 3"),
-        (Ping("active", "failed"), "probe", "the command that probes it fails", "layer 3"),
+        (Ping("active", "failed"), "probe", "finds it dead (failed)", "layer 3"),
+        (Ping("active", "500"), "probe", "finds it dead (500)", "layer 3"),
         (NO_CREDENTIALS, "credentials", "243/CREDENTIALS", "layer 2"),
         (Ping("activating", "502", "auto-restart", "exit-code", 243), "credentials", "not ready", "layer 2"),
         (Ping("failed", "502", "failed", "start-limit-hit"), "budget", "start-limit-hit", "reset-failed"),

@@ -96,7 +96,7 @@ def kind_of(ping: Ping) -> Kind:
 def _kind_of_active(probe: str) -> Kind:
     if not is_dead(probe):
         return "good"
-    return _DEAD.get(probe, "tunnel")
+    return _DEAD.get(probe, "probe")
 
 
 def _kind_of_inactive(ping: Ping) -> Kind:
@@ -106,7 +106,7 @@ def _kind_of_inactive(ping: Ping) -> Kind:
 
 
 _SAID: dict[str, Kind] = {"paused": "paused", "missing": "missing", "masked": "masked"}
-_DEAD: dict[str, Kind] = {"none": "hanging", "failed": "probe"}
+_DEAD: dict[str, Kind] = {"none": "hanging", "502": "tunnel"}
 _ON_THE_WAY: dict[str, Kind] = {"activating": "starting", "deactivating": "stopping"}
 
 
@@ -123,6 +123,8 @@ def diagnosis(ping: Ping | None, lasts: timedelta = timedelta(0), token_script: 
     if kind == "tunnel":
         cause = f"The tunnel works and the gateway behind it does not: it answers {ping.probe}."
         return Diagnosis(cause, "Wait: the guest restarts the gateway (layer 3).")
+    if kind == "probe":
+        return Diagnosis(f"The service runs, and its probe finds it dead ({ping.probe}).", _RESTARTED)
     if kind == "failed":
         how = ", ".join(part for part in (ping.result, f"status {ping.exec_main_status}") if part)
         return Diagnosis(f"The service failed ({how}).", _RESTARTED)
@@ -158,7 +160,6 @@ _DIAGNOSES: dict[Kind, Diagnosis] = {
     "hanging": Diagnosis(
         "The service runs and does not answer: it hangs.", "Wait: the guest restarts the gateway (layer 3)."
     ),
-    "probe": Diagnosis("The service runs, and the command that probes it fails.", _RESTARTED),
     "budget": Diagnosis(
         "The start budget is exhausted (start-limit-hit): systemd refuses to start the service.",
         "Wait: the guest clears that and starts it (layer 3). By hand: `systemctl reset-failed UNIT`, then start.",
