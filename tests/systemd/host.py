@@ -186,7 +186,7 @@ def _is_called(name: str, process: int) -> None:
 
 
 def _is_gone(process: int) -> None:
-    assert not Path(f"/proc/{process}/root/proc").exists()
+    assert not Path("/proc", str(process), "root").exists()
 
 
 def _is_empty(group: Path) -> None:

@@ -44,6 +44,13 @@ class Host:
         """Return the seconds since 1970, as `date +%s` does in the scripts."""
         return int(time.time())  # noqa: TID251  the host is what the clock port is elsewhere
 
+    def monotonic(self) -> float:
+        """Return the seconds of the clock by which systemd notes when a unit changed."""
+        return time.monotonic()
+
+    def wait(self, seconds: float) -> None:
+        time.sleep(seconds)  # noqa: TID251  as in `now`
+
     def up_seconds(self) -> int:
         """Return the seconds since the machine started."""
         return int(time.monotonic())
