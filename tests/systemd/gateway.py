@@ -36,6 +36,7 @@ class Machine:
         self.run = host.run
         self.write = host.write
         self.power_off = host.power_off
+        self.beside = host.started_beside
 
     def gateway(self, name: str, service: str = "", before: str = "") -> "Gateway":
         """Start a service that answers HTTP. `service` are more lines of its unit; a shell does `before` first."""
@@ -157,7 +158,7 @@ class Gateway:
         assert "sbin" not in self.log().replace(f"{self.script} pause", "")
 
     def looked_at(self, times: int) -> None:
-        """Wait until the watch has looked so many times more, which it does each second while something is wrong."""
+        """Wait until the watch has looked so many times more; it looks each second while something is wrong."""
         naps: set[str] = set()
 
         def slept() -> None:

@@ -1,0 +1,195 @@
+"""How soon the gateway's service answers after a fault, on a real systemd, and what watching it costs.
+
+Beside it are the units of the specification, whose timer comes each 15 min: it is measured at `SCALE` of that.
+Asserts nothing.
+"""
+
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from rich.table import Table
+
+from orrery.runtime.console.terminal import new_console
+from tests.support.waiting import eventually
+from tests.systemd.gateway import Gateway, Machine, machine
+
+RUNS = 20
+AT_ONCE = 5
+"""How many units hang at the same time: a hang takes half a minute to notice."""
+SCALE = 15
+LONGEST = 180
+"""Seconds after which a fault counts as not noticed."""
+IDLE = 60
+"""Seconds for which the cost at rest is measured."""
+HEADLINE = 8.56
+"""Seconds: the recovery of a stopped gateway that the specification reports (spec 3, Limits)."""
+
+AIMS = {"clean stop": (2.0, 5.0), "crash": (5.0, 5.0), "exhausted budget": (10.0, 10.0), "hang": (30.0, 30.0)}
+"""Seconds from the fault to the first answer: of the median, and at most."""
+
+_SPECIFIED = {
+    "{unit}.d/cold-boot-retry.conf": "[Unit]\nStartLimitBurst=20\nStartLimitIntervalSec=1800\n"
+    "[Service]\nRestart=on-failure\nRestartSec=60\n",
+    "{name}-recover.service": "[Service]\nType=oneshot\nExecStart=/bin/sh -c "
+    "'systemctl is-active -q {unit} || {{ systemctl reset-failed {unit}; systemctl start {unit}; }}'\n",
+    "{name}-recover.timer": f"[Timer]\nOnBootSec=30s\nOnUnitActiveSec={15 * 60 // SCALE}s\n"
+    "[Install]\nWantedBy=timers.target\n",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fault: what is done before it, and what makes it, as commands of the shell."""
+
+    name: str
+    makes: str
+    before: str = ""
+
+
+FAULTS = (
+    Fault("clean stop", "systemctl stop {unit}"),
+    Fault("crash", "systemctl kill --signal=KILL {unit}"),
+    Fault(
+        "exhausted budget",
+        "echo token > /run/{name}-token",
+        "rm /run/{name}-token; for i in $(seq 25); do systemctl stop {unit}; systemctl start {unit}; done; true",
+    ),
+    Fault("hang", "systemctl kill --signal=STOP {unit}"),
+)
+
+
+def until_answered(gateway: Gateway, fault: Fault) -> float | None:
+    """Make a fault, and return the seconds until the first answer after it, or None when none came."""
+    names = {"unit": gateway.unit, "name": gateway.name}
+    gateway.machine.run(f"{{ {fault.before.format(**names) or 'true'}; }} >/dev/null 2>&1")
+    asked = f"curl -s -o /dev/null -m 1 -w '%{{http_code}}' {gateway.address}"
+    said = gateway.machine.run(
+        f"began=$(date +%s%N); {fault.makes.format(**names)}; "
+        f'while [ "$({asked})" != 200 ] && [ $(($(date +%s%N) - began)) -lt {LONGEST}000000000 ]; '
+        "do sleep 0.02; done; echo $(($(date +%s%N) - began))"
+    )
+    seconds = int(said) / 1e9
+    return seconds if seconds < LONGEST else None
+
+
+def ours(host: Machine) -> dict[str, list[float | None]]:
+    """Measure each fault on a unit of its own, so that no recovery is the second of the unit."""
+    found: dict[str, list[float | None]] = {}
+    for fault in FAULTS:
+        gateways = [_watched(host, f"{fault.name.split()[-1]}-{run}") for run in range(RUNS)]
+        for gateway in gateways:
+            eventually(gateway.seen_to_answer)
+        measure = _measured(fault)
+        if fault.name == "hang":
+            with ThreadPoolExecutor(AT_ONCE) as pool:
+                found[fault.name] = list(pool.map(measure, gateways))
+        else:
+            found[fault.name] = [measure(gateway) for gateway in gateways]
+        host.run("systemctl stop " + " ".join(f"{g.name}-watch.service {g.name}-recover.timer" for g in gateways))
+        host.run("systemctl stop " + " ".join(gateway.unit for gateway in gateways))
+        sys.stdout.write(f"{fault.name}: {RUNS} runs\n")
+    return found
+
+
+def _measured(fault: Fault) -> Callable[[Gateway], float | None]:
+    return lambda gateway: until_answered(gateway, fault)
+
+
+def _watched(host: Machine, name: str) -> Gateway:
+    host.run(f"echo token > /run/{name}-token")
+    gateway = host.gateway(name, f"LoadCredential=token:/run/{name}-token")
+    gateway.install()
+    return gateway
+
+
+def specified(host: Machine) -> dict[str, list[float | None]]:
+    """Measure each fault once with the units of the specification, all at the same time."""
+    gateways: list[Gateway] = []
+    for fault in FAULTS:
+        name = f"specified-{fault.name.split()[-1]}"
+        host.run(f"echo token > /run/{name}-token")
+        gateway = host.gateway(name, f"LoadCredential=token:/run/{name}-token")
+        names = {"unit": gateway.unit, "name": gateway.name}
+        for path, text in _SPECIFIED.items():
+            file = f"/etc/systemd/system/{path.format(**names)}"
+            host.run(f"mkdir -p $(dirname {file}); cat > {file} <<'EOF'\n{text.format(**names)}EOF")
+        host.run(f"systemctl daemon-reload; systemctl restart {name}; systemctl enable --now {name}-recover.timer")
+        gateways.append(gateway)
+    with ThreadPoolExecutor(len(FAULTS)) as pool:
+        times = pool.map(until_answered, gateways, FAULTS)
+    return {fault.name: [taken] for fault, taken in zip(FAULTS, times, strict=True)}
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """The cost at rest: percent of a core, and the most memory of all processes at one time, in MB."""
+
+    percent: float
+    megabytes: float
+
+
+def at_rest(host: Machine, *, watched: bool) -> Rest:
+    """Measure the machine with one gateway, watched or not."""
+    gateway = _watched(host, "rest") if watched else host.gateway("rest")
+    if watched:
+        eventually(gateway.seen_to_answer)
+        eventually(gateway.settled)
+    used = "awk '/usage_usec/ {print $2}' /sys/fs/cgroup/cpu.stat"
+    weight = (
+        "for process in $(cat /sys/fs/cgroup/system.slice/rest-watch.service/cgroup.procs 2>/dev/null); do "
+        "awk '/^Pss:/ {print $2}' /proc/$process/smaps_rollup 2>/dev/null; done | "
+        "awk '{all += $1} END {print all + 0}'"
+    )
+    began, before = time.monotonic(), int(host.run(used))
+    heaviest = 0
+    while time.monotonic() - began < IDLE:
+        heaviest = max(heaviest, int(host.run(weight)))
+    seconds = time.monotonic() - began
+    return Rest(100 * (int(host.run(used)) - before) / 1e6 / seconds, heaviest / 1024)
+
+
+def main() -> None:
+    """Boot machines, break what runs on them, and print the tables."""
+    with machine() as host:
+        spec = specified(host)
+    with machine() as host:
+        mine = ours(host)
+    new_console(soft_wrap=False).print(_table(mine, spec))
+    with machine() as host:
+        alone = at_rest(host, watched=False)
+    with machine() as host:
+        watched = at_rest(host, watched=True)
+    sys.stdout.write(
+        f"At rest the watch takes {watched.percent - alone.percent:.2f} % of a core (aim: under 0.5) and at most "
+        f"{watched.megabytes:.1f} MB (PSS; aim: under 10), over {IDLE} s and with a probe over HTTP.\n"
+    )
+
+
+def _table(mine: dict[str, list[float | None]], spec: dict[str, list[float | None]]) -> Table:
+    made = Table(
+        title="seconds from the fault to the first answer",
+        caption=f"{RUNS} runs of ours; the specification's units once, their timer at 1/{SCALE} of 15 min. "
+        f"The specification's own figure for a stopped gateway: {HEADLINE} s.",
+    )
+    for heading in ("fault", "median", "max", "aim", "specification's units"):
+        made.add_column(heading, justify="left" if heading == "fault" else "right")
+    for fault in FAULTS:
+        usual, most = AIMS[fault.name]
+        aim = f"{most:g}" if usual == most else f"{usual:g}, at most {most:g}"
+        taken = [LONGEST if one is None else one for one in mine[fault.name]]
+        made.add_row(
+            fault.name, f"{statistics.median(taken):.2f}", f"{max(taken):.2f}", aim, _said(spec[fault.name])
+        )
+    return made
+
+
+def _said(times: Sequence[float | None]) -> str:
+    return ", ".join(f"not within {LONGEST}" if one is None else f"{one:.1f}" for one in times)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""The guest's pings to a real site, and what the site says of them."""
+
+import json
+import subprocess
+from collections.abc import Generator
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from tests.support.waiting import PATIENCE, eventually
+from tests.systemd.gateway import ORRERY, Machine
+
+PORT, PRIVATE = 9701, 9702
+TOKEN = "of-the-tests-and-nobody-elses-0123456789"  # noqa: S105  of the tests
+SETTINGS = f"""
+mode = "sandbox"
+[server]
+port = {PORT}
+private_port = {PRIVATE}
+[store]
+path = "store.db"
+[secrets]
+directory = "secrets"
+[gateway]
+pings = true
+token_script = "/usr/local/bin/fetch-token"
+"""
+
+
+@pytest.fixture(scope="module", name="site")
+def running_site(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Generator["Site"]:
+    """A site on the machine's loopback, which expects pings."""
+    site = Site(tmp_path_factory.mktemp("site"))
+    with machine.beside(str(ORRERY), "serve", "--config", str(site.settings)):
+        eventually(lambda: machine.run(f"curl -s -o /dev/null http://127.0.0.1:{PORT}/healthz"))
+        machine.run(f"echo {TOKEN} > /etc/ping-token; chmod 600 /etc/ping-token")
+        yield site
+
+
+class Site:
+    """A site's settings, and its doctor."""
+
+    def __init__(self, folder: Path) -> None:
+        self.settings = folder / "orrery.toml"
+        self.settings.write_text(SETTINGS)
+        (folder / "secrets").mkdir(mode=0o700)
+        (folder / "secrets/gateway_ping_token").write_text(TOKEN)
+        self._orrery("store", "create")
+
+    def says(self, *words: str) -> None:
+        """Fail unless the doctor says these words of the gateway."""
+        found = cast("list[dict[str, str]]", json.loads(self._orrery("doctor", "--json")))
+        (gateway,) = [one for one in found if one["part"] == "gateway"]
+        said = f"{gateway['state']}: {gateway['why']} {gateway['todo']}"
+        assert [word for word in words if word not in said] == [], said
+
+    def _orrery(self, *words: str) -> str:
+        command = [str(ORRERY), *words, "--config", str(self.settings)]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE).stdout  # noqa: S603  our own
+
+
+def test_the_site_names_the_cause_and_its_end(machine: Machine, site: Site) -> None:
+    """A credential that is missing when the service crashes is named from the ping; so is the recovery from it."""
+    machine.run("echo token > /run/pinging-token")
+    gateway = machine.gateway("pinging", "LoadCredential=token:/run/pinging-token")
+    gateway.install("--ping", f"http://127.0.0.1:{PORT}/ping", "--ping-token-file", "/etc/ping-token")
+    eventually(lambda: site.says("ok: "))
+    machine.run("rm /run/pinging-token; systemctl restart pinging.service")
+    eventually(lambda: site.says("broken: ", "243/CREDENTIALS"))
+    machine.run("echo token > /run/pinging-token; systemctl restart pinging-watch.service")
+    eventually(lambda: site.says("ok: "))
+    assert TOKEN not in machine.run("journalctl --no-pager --output=verbose")
+
+
+def test_a_refused_ping_is_logged_and_stops_nothing(machine: Machine, site: Site) -> None:
+    """With a wrong token the site is silent about the unit, and the guest goes on recovering it."""
+    machine.run("echo wrong > /etc/wrong-token; chmod 600 /etc/wrong-token")
+    gateway = machine.gateway("unheard")
+    gateway.install("--ping", f"http://127.0.0.1:{PORT}/ping", "--ping-token-file", "/etc/wrong-token")
+    eventually(lambda: gateway.said("The ping was not accepted"))
+    gateway.systemctl("stop")
+    gateway.await_answer()
+    assert site.settings.exists()
