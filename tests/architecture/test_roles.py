@@ -72,6 +72,16 @@ def test_a_guest_loads_no_service(copy: Path, tmp_path: Path) -> None:
     assert not loaded(came) & NO_GUEST
 
 
+def test_the_gateways_guest_loads_no_service(tmp_path: Path) -> None:
+    """The same is true of a command that stands below a group of another role."""
+    typed = ("gateway", "guest", "plan", "--unit", "gateway", "--root", str(tmp_path))
+    came = run_python(ROOT / "src", "-c", LISTING, *typed, folder=tmp_path)
+    assert came.returncode == 1
+    assert "/usr/local/sbin/gateway-recover.sh" in came.stdout
+    assert "orrery.gateway.guest.host" in loaded(came)
+    assert not loaded(came) & NO_GUEST
+
+
 def test_a_cockpit_loads_its_own_sections_and_secrets(copy: Path, deployment: Path) -> None:
     """Another role's section and secret are known by their names, not looked at and not loaded."""
     came = run_python(copy, "-c", LISTING, "desk", folder=deployment)

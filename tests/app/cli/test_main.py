@@ -24,7 +24,14 @@ def test_the_version_needs_no_settings() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "offered"),
-    [("orrery ba", {"backup"}), ("orrery access gr", {"grant"}), ("orrery access grant --ven", {"--vendor"})],
+    [
+        ("orrery ba", {"backup"}),
+        ("orrery access gr", {"grant"}),
+        ("orrery access grant --ven", {"--vendor"}),
+        ("orrery gateway gu", {"guest"}),
+        ("orrery gateway guest ver", {"verify"}),
+        ("orrery gateway guest install --pu", {"--push"}),
+    ],
 )
 def test_bash_completes_commands_and_options(
     typed: str, offered: set[str], monkeypatch: pytest.MonkeyPatch
@@ -96,7 +103,9 @@ def test_the_help_of_a_group_loads_its_own_domain(command: str, domain: str) -> 
     assert not found & HEAVY
 
 
-@pytest.mark.parametrize("words", [[], ["access"], ["processor"], ["approvals"]])
+@pytest.mark.parametrize(
+    "words", [[], ["access"], ["processor"], ["approvals"], ["gateway"], ["gateway", "guest"]]
+)
 def test_no_summary_is_cut(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """In a terminal of 80 columns each command's sentence is whole."""
     monkeypatch.setenv("COLUMNS", "80")

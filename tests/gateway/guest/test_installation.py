@@ -221,6 +221,14 @@ def test_the_scripts_of_a_bundle_are_filled_in(tmp_path: Path, unit: str) -> Non
     assert b"@FILES@" not in text
 
 
+@pytest.mark.parametrize("text", ["2", "08h", "2 h", "1w", "-1h"])
+def test_a_pause_of_no_duration_is_refused(text: str) -> None:
+    """The sentence says how a duration is written."""
+    came = run_orrery("gateway", "guest", "pause", "--unit", "gateway", f"--for={text}")
+    assert came.returncode == 2
+    assert "is not a duration such as 30d, 12h or 90m." in came.stderr
+
+
 def test_pausing_needs_an_installation() -> None:
     """No unit has this name; root and any other user are refused with a sentence."""
     came = run_orrery("gateway", "guest", "pause", "--unit", "no-such-gateway-here", "--for", "2h")

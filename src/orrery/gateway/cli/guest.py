@@ -30,6 +30,7 @@ from orrery.runtime.console.findings import show_findings
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.tables import note, show_json
 from orrery.runtime.console.terminal import new_console, visible
+from orrery.runtime.console.windows import parse_window
 from orrery.syntax.lines import one_line
 
 USAGE = 2
@@ -190,6 +191,7 @@ def pause(
     for_: Annotated[str, typer.Option("--for", help="How long: 30m, 2h or 1d, at most 7d.", show_default=False)],
 ) -> None:
     """Leave the unit alone for a while, so that you can stop it; the pause ends by itself."""
+    _ = parse_window(for_)  # a shell's complaint about a number is no sentence
     _run_recovery(unit, "pause", for_)
 
 
