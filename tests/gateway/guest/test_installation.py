@@ -107,6 +107,13 @@ def test_options_are_kept_until_they_are_given(tmp_path: Path) -> None:
     assert "TOPIC_FILE=''" in kept
 
 
+def test_a_wrong_option_is_refused_before_anything_else() -> None:
+    """Neither root nor systemd is needed to learn of it, and the exit code is that of a wrong call."""
+    came = run_orrery("gateway", "guest", "install", "--unit", "gateway", "--push", "https://ntfy.example.org")
+    assert (came.returncode, came.stdout) == (2, "")
+    assert "--push needs --topic-file too" in came.stderr
+
+
 def test_two_units_do_not_share_files(tmp_path: Path) -> None:
     """`gw@eu` and `gw-eu` would have the same names: the second is refused, and the first stays."""
     _ = guest("install", tmp_path, unit="gw@eu")

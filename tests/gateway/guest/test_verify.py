@@ -99,6 +99,15 @@ def test_a_mask_is_named_with_its_file(state: str, option: str) -> None:
     )
 
 
+def test_a_unit_that_is_gone_is_named() -> None:
+    """Of ours the installation is repeated; the gateway's own is for its operator to look at."""
+    assert "Install again." in said(with_own(whole(), UNIT.alert, LoadState="not-found"))
+    gone = faults(with_unit(whole(), LoadState="not-found", ActiveState="inactive"))
+    assert [(one.part, one.todo) for one in gone if one.part == UNIT.unit] == [
+        (UNIT.unit, f"See why: systemctl status {UNIT.unit}")
+    ]
+
+
 @pytest.mark.parametrize(
     ("shown", "what"),
     [

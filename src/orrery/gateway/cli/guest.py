@@ -144,10 +144,10 @@ def install(  # noqa: PLR0913  each is an option of the command line
         _write_bundle(bundle, name, given, root)
         return
     host = Host(root)
+    planned = plan(host, name, given)
     if root is None:
         require_root(host, "Installing")
         require_unit(host, name)
-    planned = plan(host, name, given)
     _show_plan(planned)
     write(host, planned)
     if root is not None:

@@ -52,7 +52,7 @@ class _Expected:
 
 def unit_findings(state: UnitState, ours: HostFile) -> list[Finding]:
     """Return what is wrong with a unit's values, or the one finding that all are as `ours` sets them."""
-    if found := _unusable(state):
+    if found := _unusable(state, ours):
         return [found]
     expected = [*_expected(ours)]
     wrong = [*_reload(state), *_deviations(state, expected, ours.path), *_misplaced(state, ours.path)]
@@ -62,7 +62,7 @@ def unit_findings(state: UnitState, ours: HostFile) -> list[Finding]:
     return [Finding(state.name, "ok", f"systemd has our values: {values}")]
 
 
-def _unusable(state: UnitState) -> Finding | None:
+def _unusable(state: UnitState, ours: HostFile) -> Finding | None:
     load = state.one("LoadState")
     if load == "masked":
         runtime = " --runtime" if state.one("UnitFileState") == "masked-runtime" else ""
@@ -70,7 +70,9 @@ def _unusable(state: UnitState) -> Finding | None:
         why = f"It is masked by {place}: nothing can start it." if place else "It is masked: nothing can start it."
         return Finding(state.name, "broken", why, f"Type: systemctl unmask{runtime} {state.name}")
     if load != "loaded":
-        return Finding(state.name, "broken", f"systemd cannot use it ({load or 'no answer'}).", "Install again.")
+        is_ours = ours.path.endswith(f"/{state.name}")
+        todo = "Install again." if is_ours else f"See why: systemctl status {state.name}"
+        return Finding(state.name, "broken", f"systemd cannot use it ({load or 'no answer'}).", todo)
     return None
 
 
