@@ -20,8 +20,8 @@ from tests.systemd.gateway import Gateway, Machine, machine
 RUNS = 20
 AT_ONCE = 5
 """How many units hang at the same time: a hang takes half a minute to notice."""
-SCALE = 15
-LONGEST = 180
+SCALE = 30
+LONGEST = 100
 """Seconds after which a fault counts as not noticed."""
 IDLE = 60
 """Seconds for which the cost at rest is measured."""

@@ -15,12 +15,12 @@ import pytest
 
 from tests.docs.documents import ROOT
 from tests.rehearsal import vendors
-from tests.systemd.host import MACHINE, OUTSIDE, Host, booted
 from tests.rehearsal.owner import SETTINGS, Owner
 from tests.rehearsal.page import Piece, Seen, section, steps
 from tests.rehearsal.typist import END, Answer, Typist
 from tests.support.certificates import make_authority
 from tests.support.waiting import eventually
+from tests.systemd.host import MACHINE, OUTSIDE, Host, booted
 
 PAGE = ROOT / "docs/how-to/go-live.md"
 SIGNING = ROOT / "docs/how-to/approve-a-change.md"

@@ -5,9 +5,9 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tests.systemd.host import Host
 from tests.rehearsal.page import Edited, Piece, Seen, Typed
 from tests.rehearsal.typist import Answer, Typist
+from tests.systemd.host import Host
 
 SETTINGS = "/etc/orrery/orrery.toml"
 

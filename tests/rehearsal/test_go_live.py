@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.rehearsal.going_live import PAGE, rehearsal
-from tests.systemd.host import refused
 from tests.rehearsal.page import Typed, pieces
 from tests.support.soak import SOAKING
+from tests.systemd.host import refused
 
 _NEEDED = "systemd-sysv,dbus,ca-certificates,iproute2,adduser,passwd,login"
 """What a server has, and the smallest Debian has not."""

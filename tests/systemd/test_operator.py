@@ -32,7 +32,7 @@ def test_a_resumed_unit_is_recovered(machine: Machine) -> None:
     gateway.await_answer()
 
 
-@pytest.mark.parametrize("length", ["", "2", "h", "8d", "-1h", "1h30m", "0m"])
+@pytest.mark.parametrize("length", ["", "2", "h", "8d", "08h", "-1h", "1h30m", "0m", "99999999999999999999s"])
 def test_a_pause_of_no_length_is_refused(machine: Machine, length: str) -> None:
     """The sentence says how a pause is written."""
     gateway = machine.gateway("unpaused")

@@ -184,9 +184,9 @@ class Host:
         limit = str(seconds)
         if self.program("curl"):
             write_status = ["-w", "%{http_code}"]
-            words = ["curl", "-q", "-s", "-o", "/dev/null", "-m", limit, *write_status, "--", address]
+            words = ["curl", "-q", "-k", "-s", "-o", "/dev/null", "-m", limit, *write_status, "--", address]
         else:
-            words = ["timeout", limit, "wget", "-S", "-O", "/dev/null", "--", address]
+            words = ["timeout", limit, "wget", "--no-check-certificate", "-S", "-O", "/dev/null", "--", address]
         finished = self._run(words)
         if words[0] == "curl":
             statuses = re.findall(r"[0-9]{3}", finished.stdout)

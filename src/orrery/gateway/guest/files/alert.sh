@@ -10,6 +10,7 @@ name=${name%-alert.sh}
 
 report() {
   look || return 0
+  if is_paused; then return 0; fi
   if [ "$ActiveState" = failed ]; then
     credentials_ready
     open_outage "$UNIT on $(uname -n) failed." "systemd gave up: $Result, status $ExecMainStatus.\

@@ -34,7 +34,7 @@ recover() {
 retry() {
   is_stopping && return 0
   ping
-  control start --no-block -- "$UNIT" 2>/dev/null
+  control start --no-block -- "$UNIT" 2>/dev/null || : # systemd may refuse, as the budget is exhausted
 }
 
 fire() {
@@ -65,17 +65,6 @@ advice() {
     243) echo "Its credentials cannot be loaded${TOKEN_SCRIPT:+: look at $TOKEN_SCRIPT}." ;;
     *) echo "See: journalctl -u $UNIT" ;;
   esac
-}
-
-# Counts a recovery; the third within the hour is a flap, which is pushed once.
-count_fire() {
-  is_drill && return 0
-  { recent_fires && now; } | keep "$STATE/fires"
-  if [ "$(fires)" -ge "$FLAP_COUNT" ] && [ ! -f "$STATE/flap" ]; then
-    now | keep "$STATE/flap"
-    enqueue urgent rotating_light,flap "$UNIT on $(uname -n) flaps." \
-      "$(fires) recoveries within an hour. The last one: $why."
-  fi
 }
 
 # A service that hangs may not hear that it is to stop.
@@ -119,13 +108,16 @@ holds() {
 }
 
 pause() {
-  case $1 in
-    *[!0-9smhd]* | *[smhd]?* | [!0-9]*) seconds=0 ;;
-    *s) seconds=${1%s} ;;
-    *m) seconds=$((${1%m} * 60)) ;;
-    *h) seconds=$((${1%h} * 3600)) ;;
-    *d) seconds=$((${1%d} * 86400)) ;;
-    *) seconds=0 ;;
+  seconds=0 number=${1%[smhd]}
+  case $number in '' | 0* | *[!0-9]* | ???????*) ;; # at most six digits: seven days are 604800 s
+    *)
+      case $1 in
+        *s) seconds=$number ;;
+        *m) seconds=$((number * 60)) ;;
+        *h) seconds=$((number * 3600)) ;;
+        *d) seconds=$((number * 86400)) ;;
+      esac
+      ;;
   esac
   if [ "$seconds" -lt 1 ] || [ "$seconds" -gt 604800 ]; then
     echo "A pause is written like 30m, 2h or 1d, and lasts at most 7d." >&2

@@ -10,7 +10,7 @@ name=${name%-watch.sh}
 # shellcheck source=recover.lib
 . "$here/$name-recover.lib"
 
-readonly LOOK_SECONDS=10 PING_SECONDS=60 STEADY_SECONDS=60 RETRY_SECONDS=60 LASTS_SECONDS=5
+readonly LOOK_SECONDS=10 PING_SECONDS=60 RETRY_SECONDS=60 LASTS_SECONDS=5
 
 second=0 next_look=0 next_ping=0 good_since='' seen='' said='' asked=-9
 MainPID=0 finding=''
@@ -64,6 +64,8 @@ ping_now_and_then() {
 }
 
 is_bad() {
+  # Else nobody would hear of a service that ends each half minute.
+  if [ "$finding" = crashed ] && [ -n "$good_since" ] && [ -f "$RUN/tried" ]; then count_fire; fi
   good_since='' next_look=$((second + 1))
   if [ -n "$missing" ]; then rm -f "$RUN/tried"; fi # it did not fail by itself
   case $finding in
