@@ -80,6 +80,8 @@ def missing_for(suite: str) -> str | None:
         return "no chromium on this machine; to have it, type: sudo apt-get install -y chromium libatomic1"
     if suite == "nginx" and not shutil.which("nginx", path=PROGRAMS):
         return "no nginx on this machine; to have it, type: sudo apt-get install -y nginx-light"
+    if suite == "systemd" and not shutil.which("busybox", path=PROGRAMS):
+        return "no busybox on this machine; to have what these tests need, type as root: ./run setup"
     if suite == "rehearsal" and not (TESTS.parent / ".venv/wheels/stamp").exists():
         return "nothing to rehearse going live with; to have it, type as root: ./run setup"
     return None

@@ -114,7 +114,8 @@ ensure_shellcheck() { ensure_tool has_shellcheck "the checks of scripts" shellch
 # The rehearsal of go-live boots a Debian of its own, with no network but its own, and installs the service there.
 ensure_rehearsal() {
   ((EUID == 0)) || return 0
-  ensure_tool can_boot "the rehearsal of go-live" systemd dbus sudo iproute2 curl git nginx-light python3-venv
+  ensure_tool can_boot "the rehearsal of go-live and the gateway's tests" \
+    systemd dbus sudo iproute2 curl wget git busybox procps nginx-light python3-venv
   if can_boot; then ensure_wheels; fi
 }
 
@@ -184,7 +185,7 @@ has_ssh_keygen() { command -v ssh-keygen >/dev/null; }
 
 can_boot() {
   local name
-  for name in systemctl dbus-daemon sudo ip unshare nsenter curl git; do command -v "$name" >/dev/null || return; done
+  for name in systemctl dbus-daemon sudo ip unshare nsenter curl wget git busybox pkill; do command -v "$name" >/dev/null || return; done
   [[ -x /lib/systemd/systemd ]] && has_nginx && /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null
 }
 

@@ -1,7 +1,13 @@
 """A unit whose credential is missing, comes late, or is empty: systemd's status 243/CREDENTIALS."""
 
+import pytest
+
+from tests.support.soak import SOAKING
 from tests.support.waiting import eventually
 from tests.systemd.gateway import Gateway, Machine
+
+STARTS = 20
+"""spec 3, Limits: the start budget."""
 
 
 def test_a_missing_credential_is_waited_for_and_the_unit_starts_once_it_is_there(machine: Machine) -> None:
@@ -30,7 +36,9 @@ def test_an_empty_credential_is_as_good_as_none(machine: Machine) -> None:
     gateway.await_answer()
 
 
-def test_an_exhausted_budget_is_pushed_once_and_ends_when_the_credential_is_there(machine: Machine) -> None:
+def test_an_exhausted_budget_is_pushed_once_and_the_unit_starts_when_the_credential_is_there(
+    machine: Machine,
+) -> None:
     """Until then the timer's tries are plain starts: they refill no budget and are not counted."""
     gateway = _with_credential(machine, "exhausted")
     gateway.install()
@@ -46,11 +54,24 @@ def test_an_exhausted_budget_is_pushed_once_and_ends_when_the_credential_is_ther
     machine.run("echo token > /run/exhausted-token")
     gateway.await_answer()
     gateway.recovered(1)
-    eventually(gateway.has_pushed(2))
-    failed, over = machine.pushes("exhausted.service")
+    (failed,) = machine.pushes("exhausted.service")
     assert (failed.title, failed.priority) == ("exhausted.service on machine failed.", 5)
     assert "Its credential /run/exhausted-token is missing or empty" in failed.message
-    assert (over.title, over.priority) == ("exhausted.service on machine answers again.", 2)
+
+
+@pytest.mark.skipif(not SOAKING, reason="takes 21 minutes: ./run soak gateway")
+def test_a_credential_that_stays_missing_exhausts_the_budget_at_its_own_pace(machine: Machine) -> None:
+    """20 starts a minute apart, and then one push: the guest neither refills the budget nor counts."""
+    gateway = _with_credential(machine, "never")
+    gateway.install()
+    machine.run("systemctl restart never.service || true")
+    for _ in range(STARTS + 1):
+        gateway.looked_at(60)
+    eventually(lambda: gateway.goes("failed/failed"))
+    log = machine.run("journalctl --no-pager --output=cat -u never.service")
+    assert log.count("Failed at step CREDENTIALS") == STARTS
+    gateway.recovered(0)
+    eventually(gateway.has_pushed(1))
 
 
 def test_a_folder_of_credentials_counts_once_a_file_in_it_is_not_empty(machine: Machine) -> None:

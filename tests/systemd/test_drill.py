@@ -3,8 +3,12 @@
 import json
 from typing import TypedDict, cast
 
+from tests.support.soak import SOAKING
 from tests.support.waiting import eventually
 from tests.systemd.gateway import ORRERY, Gateway, Machine
+
+SHORT = [] if SOAKING else ["--only=exhaust", "--only=stop"]
+"""The two faults that are over soonest; `./run soak gateway` makes all four."""
 
 
 class Line(TypedDict):
@@ -17,13 +21,14 @@ class Line(TypedDict):
     result: str
 
 
-def test_a_drill_breaks_the_service_four_times_and_compares_with_the_last_one(machine: Machine) -> None:
+def test_a_drill_breaks_the_service_and_compares_with_the_last_one(machine: Machine) -> None:
     """Afterwards the unit runs and is watched; the drill's recoveries are no flap, and its pushes name it."""
     gateway = machine.gateway("drilled")
     gateway.install()
     eventually(gateway.seen_to_answer)
-    first = _drill(gateway)
-    assert [line["fault"] for line in first] == ["stop", "crash", "exhaust", "hang"]
+    first = _drill(gateway, *SHORT)
+    faults = [line["fault"] for line in first]
+    assert faults == (["stop", "crash", "exhaust", "hang"] if SOAKING else ["stop", "exhaust"])
     assert {line["result"].partition(",")[0] for line in first} == {"recovered"}
     assert {line["last"] for line in first} == {"-"}
     second = _drill(gateway, "--only=stop")

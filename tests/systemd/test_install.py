@@ -29,6 +29,7 @@ def test_the_specified_values_are_effective_and_a_second_run_changes_nothing(mac
     assert "OnUnitActiveUSec=15min" in timer
     assert "AccuracyUSec=1s" in timer
     assert "UnitFileState=enabled" in timer
+    assert machine.run("systemctl show --property=TimeoutStartUSec --value installed-recover.service") == "14min\n"
     modes = machine.run(
         "stat --format='%U:%G %a' /usr/local/sbin/installed-recover.sh /usr/local/sbin/installed-alert.sh"
     )
@@ -41,6 +42,19 @@ def test_the_specified_values_are_effective_and_a_second_run_changes_nothing(mac
         == before
     )
     assert machine.run("systemctl show --property=MainPID installed-watch.service") == watch
+
+
+def test_systemd_finds_nothing_to_complain_of_in_the_units(machine: Machine) -> None:
+    """A misspelt key is a warning with exit code 0, unless systemd is asked so."""
+    gateway = machine.gateway("verified")
+    gateway.install()
+    own = ("recover.timer", "recover.service", "watch.service", "alert.service")
+    files = " ".join(f"/etc/systemd/system/verified-{one}" for one in own)
+    said = machine.run(
+        f"systemd-analyze verify --recursive-errors=no {files} verified.service 2>&1 || echo status $?"
+    )
+    assert "verified" not in said, said
+    assert "status" not in said, said
 
 
 OVERRIDES = {
@@ -103,6 +117,21 @@ def test_after_uninstalling_the_unit_is_systemds_alone(machine: Machine) -> None
     )
     assert gateway.shows("RestartUSec") == "100ms"
     assert machine.run("systemctl list-units --all --no-legend 'bare-*'") == ""
+
+
+def test_the_timer_alone_recovers_the_unit(machine: Machine) -> None:
+    """One run at a scale: without the watch, and with a period of seconds instead of 15 minutes."""
+    gateway = machine.gateway("timed")
+    gateway.install()
+    eventually(gateway.settled)
+    folder = "/etc/systemd/system/timed-recover.timer.d"
+    machine.run(
+        f"mkdir {folder}; printf '[Timer]\\nOnUnitActiveSec=2s\\n' > {folder}/scale.conf; systemctl daemon-reload"
+    )
+    machine.run("systemctl stop timed-watch.service; systemctl restart timed-recover.timer")
+    gateway.systemctl("stop")
+    gateway.await_answer()
+    eventually(lambda: gateway.said("timed.service has recovered"))
 
 
 def _broken(gateway: Gateway) -> list[dict[str, str]]:

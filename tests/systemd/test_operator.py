@@ -16,7 +16,7 @@ def test_a_paused_unit_is_left_alone_until_the_pause_ends_by_itself(machine: Mac
     gateway = machine.gateway("paused")
     gateway.install()
     gateway.await_answer()
-    machine.run(f"{gateway.script} pause 20s; systemctl stop paused.service; {gateway.script}")
+    machine.run(f"{gateway.script} pause 8s; systemctl stop paused.service; {gateway.script}")
     gateway.goes("inactive/dead")
     gateway.await_answer()
     gateway.recovered(1)

@@ -1,22 +1,25 @@
 """A unit that systemd calls active, and that does not answer."""
 
-import pytest
+from functools import partial
 
 from tests.support.waiting import eventually
 from tests.systemd.gateway import Machine
 
 
-@pytest.mark.parametrize(("name", "before"), [("stuck", ""), ("deaf", "trap '' TERM; ")])
-def test_a_service_that_hangs_is_restarted(machine: Machine, name: str, before: str) -> None:
+def test_a_service_that_hangs_is_restarted(machine: Machine) -> None:
     """One that does not hear SIGTERM is killed, and not waited for as long as systemd would."""
-    gateway = machine.gateway(name, before=before)
-    gateway.install()
-    eventually(gateway.seen_to_answer)
-    hung = gateway.shows("MainPID")
-    gateway.systemctl("kill", "--signal=STOP")
-    eventually(lambda: gateway.runs_without(hung))
-    gateway.await_answer()
-    gateway.recovered(1)
+    gateways = [machine.gateway("stuck"), machine.gateway("deaf", before="trap '' TERM; ")]
+    for gateway in gateways:
+        gateway.install()
+    for gateway in gateways:
+        eventually(gateway.seen_to_answer)
+    hung = [gateway.shows("MainPID") for gateway in gateways]
+    for gateway in gateways:
+        gateway.systemctl("kill", "--signal=STOP")
+    for gateway, process in zip(gateways, hung, strict=True):
+        eventually(partial(gateway.runs_without, process))
+        gateway.await_answer()
+        gateway.recovered(1)
 
 
 def test_a_tunnel_that_answers_502_makes_the_service_dead(machine: Machine) -> None:
