@@ -73,6 +73,21 @@ def test_the_site_names_the_cause_and_its_end(machine: Machine, site: Site) -> N
     assert TOKEN not in machine.run("journalctl --no-pager --output=verbose")
 
 
+def test_a_ping_that_is_redirected_was_not_taken(machine: Machine, site: Site) -> None:
+    """As from http to https: nothing follows, which would lose the ping or show the token elsewhere."""
+    machine.write(
+        "/run/moved.conf",
+        "daemon off; pid /run/moved.pid; error_log /dev/null; events {}\n"
+        "http { access_log off; server { listen 127.0.0.1:9703;\n"
+        f"return 301 http://127.0.0.1:{PORT}/ping; }} }}\n",
+    )
+    machine.run("systemd-run --unit=moved-page nginx -c /run/moved.conf")
+    gateway = machine.gateway("moved")
+    gateway.install("--ping", "http://127.0.0.1:9703/ping", "--ping-token-file", "/etc/ping-token")
+    eventually(lambda: gateway.said("The ping was not accepted"))
+    assert site.settings.exists()
+
+
 def test_a_refused_ping_is_logged_and_stops_nothing(machine: Machine, site: Site) -> None:
     """With a wrong token the site is silent about the unit, and the guest goes on recovering it."""
     machine.run("echo wrong > /etc/wrong-token; chmod 600 /etc/wrong-token")

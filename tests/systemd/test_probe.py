@@ -36,9 +36,9 @@ def test_a_tunnel_that_answers_502_makes_the_service_dead(machine: Machine) -> N
 
 
 def test_a_command_can_be_the_probe(machine: Machine) -> None:
-    """Its exit code tells."""
+    """Its exit code tells; one that does not end, and does not hear SIGTERM, is dead."""
     gateway = machine.gateway("commanded")
-    gateway.install(probe="test -e /run/commanded")
+    gateway.install(probe="trap : TERM; until test -e /run/commanded; do sleep 1; done")
     machine.run("touch /run/commanded")
     eventually(gateway.seen_to_answer)
     machine.run("rm /run/commanded")

@@ -84,17 +84,19 @@ def progress(host: Host, unit: UnitName) -> Progress | None:
     if names is None or waiting is None:
         return None
 
-    def number(name: str) -> int | None:
-        text = (host.text(f"{folder}/{name}") or "").strip()
-        return int(text) if text.isdecimal() else None
+    def text(name: str) -> str:  # on a full disk the scripts keep it in /run
+        return (host.text(f"{unit.run_folder}/{name}") or host.text(f"{folder}/{name}") or "").strip()
 
-    fires = (host.text(f"{folder}/fires") or "").split()
+    def number(name: str) -> int | None:
+        return int(text(name)) if text(name).isdecimal() else None
+
+    fires = text("fires").split()
     return Progress(
         fires=tuple(int(one) for one in fires if one.isdecimal()),
         outage_since=number("outage"),
         flap_since=number("flap"),
         paused_until=number("paused-until"),
-        waiting_pushes=sum(not name.endswith(".new") for name in waiting),
+        waiting_pushes=len(waiting) + len(host.entries(f"{unit.run_folder}/outbox") or []),
     )
 
 

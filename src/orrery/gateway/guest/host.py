@@ -195,11 +195,19 @@ class Host:
         return statuses[-1] if statuses and statuses[-1] != "000" else "none"
 
     def succeeds(self, command: str, seconds: int) -> bool:
-        """Return whether a command of the shell ends well in time."""
-        return self._run(["timeout", str(seconds), "sh", "-c", command]).returncode == 0
+        """Return whether a command of the shell ends well in time. What it leaves behind is not waited for."""
+        silent = 'sh -c "$1" >/dev/null 2>&1'
+        return (
+            self._run(["timeout", "-s", "KILL", str(seconds), "sh", "-c", silent, "sh", command]).returncode == 0
+        )
 
     def _place(self, path: str) -> Path:
-        return self.root / path.lstrip("/") if self.root else Path(path)
+        if self.root is None:
+            return Path(path)
+        place = self.root / path.lstrip("/")
+        if not place.parent.resolve().is_relative_to(self.root.resolve()):
+            raise GuestFailed(f"{place} leads out of {self.root}: a folder in it is a link.")
+        return place
 
     def _run(self, words: Sequence[str]) -> subprocess.CompletedProcess[str]:
         try:

@@ -22,16 +22,18 @@ ${missing:+ Its credential $missing is missing or empty; the unit is started onc
 }
 
 send_all() {
-  for message in "$STATE/outbox"/*; do
-    case $message in *.new | *'*') continue ;; esac
+  while message=$(next_message) && [ -n "$message" ]; do # also those that come meanwhile
     send "$message" || return 1
-    rm -f "$message"
+    rm -f "$message" || : >"$RUN/sent-${message##*/}" || return 1
   done
 }
 
 # Sends one message, and reads in the answer whether it was published.
 send() {
-  { read -r priority && read -r tags && read -r title && cat >"$RUN/push"; } <"$1" || return 0
+  {
+    if ! { read -r priority && read -r tags && read -r title; }; then return 0; fi
+    cat >"$RUN/push" || return 1
+  } <"$1"
   answered=$(post "$PUSH/$(secret "$TOPIC_FILE")" "$RUN/push" "Title: $title" "Priority: $priority" "Tags: $tags")
   case $answered in
     *'"event":"message"'* | *'"event": "message"'*) return 0 ;;

@@ -11,7 +11,7 @@ name=${name%-recover.sh}
 # shellcheck source=recover.lib
 . "$here/$name-recover.lib"
 
-readonly ANSWER_SECONDS=90 LONGEST_START=600 HOLD_SECONDS=10 STOP_SECONDS=5
+readonly LONGEST_START=600 HOLD_SECONDS=10 STOP_SECONDS=5
 
 recover() {
   exec 9>"$RUN/lock"
@@ -19,14 +19,28 @@ recover() {
   probing=probe_twice requested=
   if [ -f "$RUN/request" ]; then requested=1 probing=probe; fi # the watch has seen it fail already
   rm -f "$RUN/request"
+  deliver
   look || return 1
   judge "$probing"
+  [ "$finding" = waiting ] || rm -f "$RUN/waits-since"
   case $finding in
     good) settle ;;
-    waiting) [ -n "$requested" ] || [ -z "$missing" ] || [ "$ActiveState" = activating ] || retry ;;
+    waiting)
+      if [ -z "$missing" ]; then report_waiting; elif [ -z "$requested" ] && [ "$ActiveState" != activating ]; then retry; fi
+      ;;
     crashed) [ -f "$RUN/tried" ] || fire ;; # at once, once; then the unit's own restarts keep their pace
     stopped | dead) fire ;;
   esac
+}
+
+# What systemd never finishes, such as a start without a time-out, and a unit that it cannot load are not recovered.
+# They are reported once that lasts longer than a start may.
+report_waiting() {
+  case $LoadState/$ActiveState in masked/* | */active | */reloading) return 0 ;; esac
+  if is_stopping; then return 0; fi
+  [ -s "$RUN/waits-since" ] || up_seconds >"$RUN/waits-since"
+  read -r since <"$RUN/waits-since" && [ "$(($(up_seconds) - since))" -ge "$LONGEST_START" ] || return 0
+  open_outage "$UNIT on $(uname -n) does not come up." "For more than $((LONGEST_START / 60)) min: $why. See: systemctl status $UNIT"
 }
 
 # Starts a unit whose credential is missing, in case that cannot be seen from here. That is no recovery: it does not
@@ -46,14 +60,14 @@ fire() {
   [ "$finding" != crashed ] || : >"$RUN/tried"
   count_fire
   ping 9>&- &
-  control reset-failed -- "$UNIT" 2>/dev/null
-  control restart --no-block -- "$UNIT" || log "systemd refused to restart $UNIT."
+  insist reset-failed -- "$UNIT" 2>/dev/null
+  insist restart --no-block -- "$UNIT" || log "systemd refused to restart $UNIT."
   [ "$finding" != dead ] || hurry
   if answers && holds; then
     log "$UNIT has recovered, $(($(now) - begun)) s after the recovery began."
     settle
   else
-    now >"$RUN/failed-at"
+    up_seconds >"$RUN/failed-at"
     open_outage "$UNIT on $(uname -n) did not recover." \
       "Before: $why. Now: $ActiveState ($Result, status $ExecMainStatus${answer:+, probe: $answer}). $(advice)"
     return 1
@@ -81,18 +95,18 @@ hurry() {
 
 # Waits for the first answer.
 answers() {
-  waited=0
-  while [ "$waited" -lt "$LONGEST_START" ]; do
+  asked=$(up_seconds) entered=''
+  while [ "$(($(up_seconds) - asked))" -lt "$((LONGEST_START + START_SECONDS))" ]; do
     look || return 1
+    [ "$Entered" = "$entered" ] || entered=$Entered active_at=$(up_seconds)
     case $ActiveState/$SubState/$Job in
       active/*/ | reloading/*/)
         probe && return 0
-        [ "$waited" -lt "$ANSWER_SECONDS" ] || return 1
+        [ "$(($(up_seconds) - active_at))" -lt "$START_SECONDS" ] || return 1
         ;;
       activating/auto-restart*/ | inactive/*/ | failed/*/) return 1 ;;
     esac
     sleep 1
-    waited=$((waited + 1))
   done
   return 1
 }
@@ -123,13 +137,19 @@ pause() {
     echo "A pause is written like 30m, 2h or 1d, and lasts at most 7d." >&2
     return 2
   fi
-  echo "$(($(now) + seconds))" | keep "$STATE/paused-until"
+  if ! echo "$(($(now) + seconds))" | keep paused-until; then
+    echo "The pause cannot be written: $UNIT is not paused." >&2
+    return 1
+  fi
   log "The recovery of $UNIT is paused for $1."
   echo "$UNIT is left alone for $1. To end the pause sooner: $here/$name-recover.sh resume"
 }
 
 resume() {
-  rm -f "$STATE/paused-until"
+  if ! forget paused-until; then
+    echo "$STATE/paused-until cannot be removed." >&2
+    return 1
+  fi
   log "The recovery of $UNIT is no longer paused."
 }
 
@@ -139,8 +159,8 @@ status() {
   echo "unit: $UNIT, $ActiveState ($SubState), $finding${why:+: $why}"
   if is_paused; then echo "paused: for $(((left + 59) / 60)) min more"; fi
   echo "recoveries in the last hour: $(fires)"
-  if [ -f "$STATE/outage" ] && read -r since <"$STATE/outage"; then echo "outage: for $((($(now) - since) / 60)) min"; fi
-  echo "pushes that wait: $(find "$STATE/outbox" -type f | wc -l | tr -d ' ')"
+  if is_kept outage && read -r since <"$(kept outage)"; then echo "outage: for $((($(now) - since) / 60)) min"; fi
+  echo "pushes that wait: $(find "$STATE/outbox" "$RUN/outbox" -type f | wc -l | tr -d ' ')"
 }
 
 trap 'exit 0' TERM # the system is stopped

@@ -24,7 +24,7 @@ watch() {
 }
 
 is_as_before() {
-  if [ "$finding" = paused ]; then [ -f "$STATE/paused-until" ]; else
+  if [ "$finding" = paused ]; then is_kept paused-until; else
     [ "$MainPID" -gt 0 ] && kill -0 "$MainPID" 2>/dev/null
   fi
 }
@@ -84,7 +84,7 @@ is_bad() {
 }
 
 has_just_failed() {
-  [ -f "$RUN/failed-at" ] && read -r failed_at <"$RUN/failed-at" && [ "$(($(now) - failed_at))" -lt "$RETRY_SECONDS" ]
+  [ -f "$RUN/failed-at" ] && read -r failed_at <"$RUN/failed-at" && [ "$(($(up_seconds) - failed_at))" -lt "$RETRY_SECONDS" ]
 }
 
 # Starts the recovery, unless it is under way.
