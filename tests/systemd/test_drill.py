@@ -31,6 +31,7 @@ def test_a_drill_breaks_the_service_and_compares_with_the_last_one(machine: Mach
     assert faults == (["stop", "crash", "exhaust", "hang"] if SOAKING else ["stop", "exhaust"])
     assert {line["result"].partition(",")[0] for line in first} == {"recovered"}
     assert {line["last"] for line in first} == {"-"}
+    gateway.machine.run(f"echo 1 > {gateway.state}/paused-until")  # a pause that is over
     second = _drill(gateway, "--only=stop")
     assert second[0]["last"] == first[0]["answered"]
     gateway.answers()
@@ -50,6 +51,19 @@ def test_a_drill_begins_only_when_its_owner_says_so_and_the_unit_is_watched(mach
     assert "spared-watch.service is inactive" in said
     assert "status 2" in said
     assert gateway.shows("MainPID") == process
+
+
+def test_a_drill_that_is_ended_leaves_the_unit_running_and_watched(machine: Machine) -> None:
+    """As by a terminal that hung up, because the gateway carried it."""
+    gateway = machine.gateway("hung-up")
+    gateway.install()
+    eventually(gateway.seen_to_answer)
+    drill = f"exec {ORRERY} gateway drill --unit hung-up --yes --only=exhaust"
+    machine.run(f"systemd-run --unit=hung-up-drill --property=KillSignal=SIGHUP /bin/sh -c '{drill}'")
+    eventually(lambda: gateway.said("The recovery of hung-up.service is paused"))
+    machine.run("systemctl stop hung-up-drill.service")
+    gateway.said("The recovery of hung-up.service is no longer paused")
+    gateway.await_answer()
 
 
 def _drill(gateway: Gateway, *options: str) -> list[Line]:

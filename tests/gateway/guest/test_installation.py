@@ -48,6 +48,17 @@ def test_a_second_installation_changes_nothing(tmp_path: Path) -> None:
     assert found(tmp_path) == before
 
 
+def test_a_link_in_the_folder_leads_to_nothing_outside_of_it(tmp_path: Path) -> None:
+    """In an image `/etc` may be a link to an absolute path: the files of this machine are left alone."""
+    outside, image = tmp_path / "outside", tmp_path / "image"
+    (outside / "systemd/system").mkdir(parents=True)
+    image.mkdir()
+    (image / "etc").symlink_to(outside)
+    code, printed = guest("install", image)
+    assert (code, found(outside)) == (1, {})
+    assert "leads out of" in printed
+
+
 def test_a_plan_shows_the_difference_and_writes_nothing(tmp_path: Path) -> None:
     """A file that was altered is shown as it is and as it will be; the exit code says that there is one."""
     _ = guest("install", tmp_path)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from orrery.errors import Invalid
 from orrery.gateway.guest.drill_report import Fault, Report, Trial, parsed, rendered
 from orrery.gateway.guest.errors import GuestFailed
+from orrery.gateway.guest.examination import progress
 from orrery.gateway.guest.files import HostFile
 from orrery.gateway.guest.host import Host
 from orrery.gateway.guest.installation import kept_options
@@ -21,6 +22,10 @@ LONGEST_TRIAL = 300.0
 _PAUSE = 0.05
 _STARTS = 40
 """More starts than the budget has."""
+
+_PAUSED, _RENEWED_AFTER = "3m", 30.0
+"""How long the recovery is paused at a time, and the seconds after which it is paused anew: a drill that is killed
+leaves the unit stopped until the pause ends. Between lie a stop and a start, which have a minute each."""
 
 _PROBE_SECONDS = 2
 
@@ -58,7 +63,7 @@ class Drill:
                 _ = self.host.systemctl("kill", "--signal=CONT", "--", self.unit.unit)
             if self._state("ActiveState") not in {"active", "activating", "reloading"}:
                 _ = self.host.systemctl("reset-failed", "--", self.unit.unit)
-                _ = self.host.systemctl("restart", "--", self.unit.unit)
+                _ = self.host.systemctl("restart", "--no-block", "--", self.unit.unit)
             _ = self.host.remove(f"{self.unit.run_folder}/drill-until")
 
     def _stop(self) -> float:
@@ -78,8 +83,11 @@ class Drill:
 
     def _exhaust(self) -> float:
         """Use up the budget of starts while the recovery is paused; the fault begins with the end of the pause."""
-        _ = self._script("pause", "10m")
+        paused_at = float("-inf")
         for _ in range(_STARTS):
+            if self.host.monotonic() - paused_at > _RENEWED_AFTER:
+                paused_at = self.host.monotonic()
+                _ = self._script("pause", _PAUSED)
             _ = self.host.systemctl("stop", "--", self.unit.unit)
             with suppress(GuestFailed):  # the one that is over the budget is refused
                 _ = self.host.systemctl("start", "--", self.unit.unit)
@@ -141,7 +149,7 @@ def ready_drill(host: Host, unit: UnitName) -> Drill:
             raise Invalid(f"{name} is {state or 'unknown'}: a drill begins with a unit that runs and is watched.")
     if not is_answering(host, options):
         raise Invalid(f"{unit.unit} does not answer its probe: a drill begins with a unit that does.")
-    if host.text(f"{unit.state_folder}/paused-until") is not None:
+    if (kept := progress(host, unit)) and kept.pause_left(host.now()):
         raise Invalid(
             f"The recovery of {unit.unit} is paused: end that first, with `orrery gateway guest resume`."
         )
