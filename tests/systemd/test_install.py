@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 
 from tests.support.waiting import eventually
-from tests.systemd.gateway import Gateway, Machine
+from tests.systemd.gateway import ORRERY, Gateway, Machine
 
 SPECIFIED = {
     "StartLimitBurst": "20",
@@ -104,6 +104,17 @@ def test_a_unit_of_any_legal_name_is_recovered(machine: Machine, name: str) -> N
     gateway.await_answer()
     eventually(lambda: gateway.recovered(1))
     assert _broken(gateway) == []
+
+
+def test_two_installations_at_once_take_turns(machine: Machine) -> None:
+    """As of two units by a configuration tool: neither writes the file that the other has begun."""
+    for unit in ("first", "second"):
+        machine.gateway(unit)
+        machine.run(f"{ORRERY} gateway guest install --unit {unit} --bundle /run/{unit}.tar")
+        machine.run(f"tar -xf /run/{unit}.tar -C /run")
+    ours = f"{ORRERY} gateway guest install --unit first"
+    both = 'for unit in first second; do sh /run/recovery-$unit/install.sh & pids="$pids $!"; done'
+    machine.run(f'{both}; {ours} & pids="$pids $!"; for pid in $pids; do wait $pid || exit 1; done')
 
 
 def test_after_uninstalling_the_unit_is_systemds_alone(machine: Machine) -> None:

@@ -149,11 +149,12 @@ def install(  # noqa: PLR0913  each is an option of the command line
         require_root(host, "Installing")
         require_unit(host, name)
     _show_plan(planned)
-    write(host, planned)
+    with host.in_turn():
+        write(host, planned)
+        done = start(host, planned) if root is None else []
     if root is not None:
         note(f"The files are below {root}; nothing was started.")
         return
-    done = start(host, planned)
     note("\n".join(f"Done: {one}." for one in done) or "Nothing was changed.")
     show_findings(examined(host, name, planned.options), as_json=False)
 

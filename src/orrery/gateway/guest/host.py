@@ -3,14 +3,15 @@
 Every call has a deadline. It is asked by commands alone, and so without an event loop.
 """
 
+import fcntl
 import os
 import re
 import shutil
 import stat
 import subprocess
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from orrery.errors import Invalid
@@ -26,6 +27,8 @@ SERVICE_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 _UNFINISHED = ".orrery-guest.new"
 """A file that is being written, under a name that systemd reads in none of its folders."""
+
+_LOCK = Path("/run/orrery-guest.lock")
 
 _ASSIGNMENT = re.compile(r"(\w+)=(.*)")
 
@@ -200,6 +203,16 @@ class Host:
         return (
             self._run(["timeout", "-s", "KILL", str(seconds), "sh", "-c", silent, "sh", command]).returncode == 0
         )
+
+    @contextmanager
+    def in_turn(self) -> Generator[None]:
+        """Wait for the end of another installation, also of `install.sh`: both write under the same names."""
+        if self.root is not None:
+            yield
+            return
+        with _LOCK.open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def _place(self, path: str) -> Path:
         if self.root is None:

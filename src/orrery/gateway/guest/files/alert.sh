@@ -17,7 +17,7 @@ report() {
 ${missing:+ Its credential $missing is missing or empty; the unit is started once that is there.}"
     ping
   elif [ "$(control show --property=ActiveState --value -- "$name-recover.service")" = failed ]; then
-    open_outage "The recovery of $UNIT on $(uname -n) broke." "See: journalctl -t $name-recover -u $name-recover"
+    open_outage "The recovery of $UNIT on $(uname -n) broke." "See: journalctl -u $name-recover"
   fi
 }
 

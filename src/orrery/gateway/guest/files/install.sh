@@ -121,6 +121,8 @@ TOPIC_FILE='' PING_TOKEN_FILE=''
 [ -z "$topic_from" ] || [ -n "$TOPIC_FILE" ] || fail "This bundle sends no pushes: --topic-file has no use." 2
 [ -z "$token_from" ] || [ -n "$PING_TOKEN_FILE" ] || fail "This bundle sends no pings: --ping-token-file has no use." 2
 
+exec 9>/run/orrery-guest.lock # another installation writes its files under the same names
+flock 9 || fail "/run/orrery-guest.lock cannot be locked."
 keep_secret "$TOPIC_FILE" "$topic_from" "The topic of pushes"
 keep_secret "$PING_TOKEN_FILE" "$token_from" "The token of pings"
 copy_files
