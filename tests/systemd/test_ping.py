@@ -94,6 +94,7 @@ def test_a_refused_ping_is_logged_and_stops_nothing(machine: Machine, site: Site
     gateway = machine.gateway("unheard")
     gateway.install("--ping", f"http://127.0.0.1:{PORT}/ping", "--ping-token-file", "/etc/wrong-token")
     eventually(lambda: gateway.said("The ping was not accepted"))
+    assert "401" in gateway.guest("verify")
     gateway.systemctl("stop")
     gateway.await_answer()
     assert site.settings.exists()

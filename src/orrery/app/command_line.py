@@ -99,7 +99,9 @@ def _add(group: typer.Typer, word: str, command: Command) -> None:
             _ = found.command(last, short_help=further.summary)(_only_listed)
         group.add_typer(found, name=word, help=command.summary, short_help=command.summary)
     else:
-        group.command(word, help=command.summary, short_help=command.summary)(found)
+        _, _, further_help = (inspect.getdoc(found) or "").partition("\n\n")
+        whole = f"{command.summary}\n\n{further_help}"
+        group.command(word, help=whole, short_help=command.summary)(found)
 
 
 def _show_whole_summaries(group: typer.Typer) -> None:

@@ -111,7 +111,8 @@ def test_options_are_kept_until_they_are_given(tmp_path: Path) -> None:
     _, printed = guest("install", tmp_path)
     assert "Kept as they are on this host: --probe, --push, --topic-file." in printed
     assert "PROBE='true'" in (tmp_path / CONF).read_text()
-    _ = guest("install", tmp_path, "--push", "")
+    _, printed = guest("install", tmp_path, "--push", "")
+    assert "Kept as they are on this host: --probe." in printed
     kept = (tmp_path / CONF).read_text()
     assert "PROBE='true'" in kept
     assert "PUSH=''" in kept
@@ -185,6 +186,20 @@ def test_uninstall_removes_the_folder_that_it_leaves_empty(tmp_path: Path) -> No
     assert not (tmp_path / "etc/systemd/system/gateway.service.d").exists()
 
 
+def test_machines_read_what_was_done(tmp_path: Path) -> None:
+    """`--json` of `install` and `uninstall` is one document, with every file and each finding."""
+    code, printed = guest("install", tmp_path, "--json")
+    done = json.loads(printed.partition("\nThe files are")[0])
+    assert code == 0
+    assert {one["change"] for one in done["changes"]} == {"new"}
+    assert {one["state"] for one in done["findings"]} == {"ok"}
+    code, printed = guest("uninstall", tmp_path, "--json", "--yes")
+    gone = json.loads(printed)
+    assert code == 0
+    assert {*gone["removed"]} == {file.path for file in FILES}
+    assert gone["kept"] == ["/var/lib/gateway-recover"]
+
+
 def test_uninstall_asks_first(tmp_path: Path) -> None:
     """Without an answer nothing is removed."""
     _ = guest("install", tmp_path)
@@ -239,12 +254,20 @@ def test_the_scripts_of_a_bundle_are_filled_in(tmp_path: Path, unit: str) -> Non
     assert b"@FILES@" not in text
 
 
-@pytest.mark.parametrize("text", ["2", "08h", "2 h", "1w", "-1h"])
+@pytest.mark.parametrize("text", ["2", "08h", "2 h", "1w", "-1h", "8d"])
 def test_a_pause_of_no_duration_is_refused(text: str) -> None:
-    """The sentence says how a duration is written."""
+    """The sentence says how a pause is written, and how long it may be."""
     came = run_orrery("gateway", "guest", "pause", "--unit", "gateway", f"--for={text}")
     assert came.returncode == 2
-    assert "is not a duration such as 30d, 12h or 90m." in came.stderr
+    assert "A pause is written like 30m, 2h or 1d, and lasts at most 7d." in " ".join(came.stderr.split())
+
+
+@pytest.mark.parametrize("words", ["guest plan", "guest install", "guest verify", "guest pause", "drill"])
+def test_the_help_shows_what_to_type(words: str) -> None:
+    """An example stands on a line of its own, as it is typed."""
+    came = run_orrery("gateway", *words.split(), "--help")
+    lines = [line.strip().removeprefix("sudo ") for line in came.stdout.splitlines()]
+    assert any(line.startswith(f"orrery gateway {words} --unit gateway.service") for line in lines), came.stdout
 
 
 def test_pausing_needs_an_installation() -> None:

@@ -68,6 +68,7 @@ def test_an_empty_text_turns_a_part_off() -> None:
         ({"probe": "test 'x'"}, "--probe must be one line"),
         ({"probe": "a\nb"}, "--probe must be one line"),
         ({"probe": "https://x.example.org/a b"}, "--probe must be a web address"),
+        ({"probe": "ftp://x.example.org"}, "--probe must be a web address"),
     ],
 )
 def test_a_value_that_cannot_be_used_is_refused(given_: dict[str, str | None], said: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 from orrery.gateway.guest.effective import shown_time
 from orrery.gateway.guest.observed import Observed, Progress, SecretFile, StoredFile, Tools
 from orrery.gateway.guest.options import Options
-from orrery.gateway.guest.verify import verified
+from orrery.gateway.guest.verify import contradicts, verified
 from tests.support.guests import (
     DROP_IN,
     NOW,
@@ -222,6 +222,7 @@ def test_missing_programs_are_named(tools: Tools, what: str) -> None:
         (Progress(fires=(NOW - 4000, NOW - 60, NOW - 30, NOW - 1), flap_since=NOW - 1), "It flaps: 3 in the last"),
         (Progress(outage_since=NOW - 601), "It was reported 11 min ago, and lasts."),
         (Progress(waiting_pushes=2), "2 wait: the server has not accepted them."),
+        (Progress(ping_refusal="error: 401"), "pings: The last one was not accepted: error: 401."),
     ],
 )
 def test_what_the_recovery_has_noted_is_told(progress: Progress, what: str) -> None:
@@ -280,3 +281,35 @@ def test_a_tunnel_that_answers_502_is_told_from_a_dead_one() -> None:
     assert "The tunnel works and the gateway behind it does not: it answers 502." in said(
         replace(whole(), probe_answer="502")
     )
+
+
+def test_a_refusal_of_pings_that_are_off_is_over() -> None:
+    """What the site answered before the pings were turned off is no fault."""
+    options = replace(OPTIONS, ping="", ping_token_file="")
+    observed = replace(whole(), progress=Progress(ping_refusal="error: 401"))
+    assert [finding for finding in faults(observed, options) if finding.part == "pings"] == []
+
+
+def test_advice_names_the_unit() -> None:
+    """It is typed as it stands there."""
+    observed = with_unit(whole(), ActiveState="failed", Result="start-limit-hit")
+    assert "systemctl reset-failed gateway.service" in said(observed)
+
+
+def contradicted(answer: str, active_for: int) -> bool:
+    """Return whether a probe with this answer contradicts a service that has been active for some seconds."""
+    entered = str((whole().up_seconds - active_for) * 1_000_000)
+    state = with_unit(whole(), ActiveEnterTimestampMonotonic=entered).unit
+    return contradicts(state, answer, whole().up_seconds)
+
+
+@pytest.mark.parametrize("answer", ["none", "502", "failed"])
+def test_a_probe_that_calls_a_running_service_dead_is_contradicted(answer: str) -> None:
+    """The guest would restart the service again and again."""
+    assert contradicted(answer, active_for=91)
+
+
+def test_a_service_that_has_just_started_contradicts_no_probe() -> None:
+    """It may not answer yet; and any answer below 500 is one."""
+    assert not contradicted("none", active_for=89)
+    assert not contradicted("404", active_for=91)

@@ -31,7 +31,9 @@ def command(
     ],
     only: Annotated[
         list[str] | None,
-        typer.Option(help="One fault of stop, crash, exhaust, hang; may be repeated.", show_default=False),
+        typer.Option(
+            help="One fault of stop, crash, exhaust, hang; may be repeated.", metavar="<fault>", show_default=False
+        ),
     ] = None,
     *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
@@ -41,6 +43,10 @@ def command(
 
     The service is down for some seconds, several times. The report is kept beside those of earlier drills.
     Exit code 1: a fault was not recovered; the service was then restarted.
+
+    \b
+    sudo orrery gateway drill --unit gateway.service
+    sudo orrery gateway drill --unit gateway.service --only stop --only crash --yes --json
     """
     host, name = Host(), unit_name(unit)
     require_root(host, "A drill")

@@ -1,7 +1,12 @@
-"""`orrery gateway guest`: the recovery on the gateway's host (spec 3, In-guest files)."""
+"""`orrery gateway guest`: the recovery on the gateway's host (spec 3, In-guest files).
+
+In what `--help` prints, a line with \\b keeps the lines of the paragraph after it as they are.
+"""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
+from datetime import timedelta
 from pathlib import Path
 from shlex import quote
 from typing import Annotated
@@ -11,7 +16,7 @@ import typer
 from orrery.errors import Invalid
 from orrery.gateway.guest.bundle import bundle_folder, bundle_of, write_bundle
 from orrery.gateway.guest.errors import GuestFailed
-from orrery.gateway.guest.examination import examined
+from orrery.gateway.guest.examination import examined, require_answer
 from orrery.gateway.guest.host import Host
 from orrery.gateway.guest.installation import (
     Plan,
@@ -24,6 +29,7 @@ from orrery.gateway.guest.installation import (
     uninstall,
     write,
 )
+from orrery.gateway.guest.observed import LONGEST_PAUSE
 from orrery.gateway.guest.options import Options, with_given
 from orrery.gateway.guest.unit_name import UnitName, unit_name
 from orrery.runtime.console.findings import show_findings
@@ -83,7 +89,12 @@ def plan_command(  # noqa: PLR0913  each is an option of the command line
     root: Root = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what `install` would change, and write nothing; exit 1 when that is something."""
+    """Show what `install` would change, and write nothing; exit 1 when that is something.
+
+    \b
+    orrery gateway guest plan --unit gateway.service
+    orrery gateway guest plan --unit gateway.service --probe http://127.0.0.1:8443/healthz
+    """
     given = {
         "probe": probe,
         "push": push,
@@ -125,11 +136,19 @@ def install(  # noqa: PLR0913  each is an option of the command line
     token_script: TokenScript = None,
     root: Root = None,
     bundle: Bundle = None,
+    as_json: AsJson = False,
 ) -> None:
     """Show the difference, write the files, start timer and watch, and verify; exit 1 when something is broken.
 
     An option that is not given stays as the host keeps it, and an empty one turns its part off. Doing it again
     changes nothing.
+
+    \b
+    sudo orrery gateway guest install --unit gateway.service \\
+      --probe http://127.0.0.1:8443/healthz \\
+      --push https://ntfy.example.org --topic-file /etc/gateway-guest/topic
+    sudo orrery gateway guest install --unit gateway.service --push ''
+    orrery gateway guest install --unit gateway.service --bundle gateway-guest.tar
     """
     given = {
         "probe": probe,
@@ -148,20 +167,45 @@ def install(  # noqa: PLR0913  each is an option of the command line
     if root is None:
         require_root(host, "Installing")
         require_unit(host, name)
+        require_answer(host, name, planned.options)
+    if as_json:
+        _install_for_machines(host, planned)
+    else:
+        _install(host, planned)
+
+
+def _install(host: Host, planned: Plan) -> None:
     _show_plan(planned)
-    with host.in_turn():
-        write(host, planned)
-        done = start(host, planned) if root is None else []
-    if root is not None:
-        note(f"The files are below {root}; nothing was started.")
+    done = _written(host, planned)
+    if host.root is not None:
+        note(f"The files are below {host.root}; nothing was started.")
         return
     note("\n".join(f"Done: {one}." for one in done) or "Nothing was changed.")
-    show_findings(examined(host, name, planned.options), as_json=False)
+    show_findings(examined(host, planned.unit, planned.options), as_json=False)
+
+
+def _written(host: Host, planned: Plan) -> list[str]:
+    with host.in_turn():
+        write(host, planned)
+        return start(host, planned) if host.root is None else []
+
+
+def _install_for_machines(host: Host, planned: Plan) -> None:
+    done = _written(host, planned)
+    findings = examined(host, planned.unit, planned.options)
+    show_json({"changes": planned.changes, "done": done, "findings": findings})
+    if any(finding.state == "broken" for finding in findings):
+        raise typer.Exit(1)
 
 
 @group.command()
 def verify(unit: Unit, root: Root = None, as_json: AsJson = False) -> None:  # noqa: FBT002  a flag of the command line
-    """Compare what systemd does with what was installed, and name what overrides it; exit 1 when it is broken."""
+    """Compare what systemd does with what was installed, and name what overrides it; exit 1 when it is broken.
+
+    \b
+    sudo orrery gateway guest verify --unit gateway.service
+    sudo orrery gateway guest verify --unit gateway.service --json
+    """
     host, name = Host(root), unit_name(unit)
     show_findings(examined(host, name, _installed(host, name)), as_json=as_json)
 
@@ -170,20 +214,29 @@ def verify(unit: Unit, root: Root = None, as_json: AsJson = False) -> None:  # n
 def uninstall_command(
     unit: Unit,
     root: Root = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,  # noqa: FBT002  a flag of the command line
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Stop the recovery and remove its files; the gateway's service goes on. Its state and secrets stay."""
+    """Stop the recovery and remove its files; the gateway's service goes on. Its state and secrets stay.
+
+    \b
+    sudo orrery gateway guest uninstall --unit gateway.service
+    """
     host, name = Host(root), unit_name(unit)
     if root is None:
         require_root(host, "Uninstalling")
     secrets = kept_secrets(host, name)
     if not yes and not typer.confirm(f"Remove the recovery of {name.unit}?", err=True):
         raise typer.Exit(1)
-    removed = uninstall(host, name)
+    removed, kept = uninstall(host, name), [name.state_folder, *secrets]
+    if as_json:
+        show_json({"removed": removed, "kept": kept})
+        return
     for path in removed:
         note(f" removed  {path}")
     note("Removed." if removed else "There was nothing to remove.")
-    note(f"These stay, if they are there: {', '.join([name.state_folder, *secrets])}.")
+    note(f"These stay, if they are there: {', '.join(kept)}.")
 
 
 @group.command()
@@ -191,14 +244,30 @@ def pause(
     unit: Unit,
     for_: Annotated[str, typer.Option("--for", help="How long: 30m, 2h or 1d, at most 7d.", show_default=False)],
 ) -> None:
-    """Leave the unit alone for a while, so that you can stop it; the pause ends by itself."""
-    _ = parse_window(for_)  # a shell's complaint about a number is no sentence
+    """Leave the unit alone for a while, so that you can stop it; the pause ends by itself.
+
+    \b
+    sudo orrery gateway guest pause --unit gateway.service --for 2h
+    sudo systemctl stop gateway.service
+    """
+    if not _is_pause(for_):
+        raise Invalid("A pause is written like 30m, 2h or 1d, and lasts at most 7d.")
     _run_recovery(unit, "pause", for_)
+
+
+def _is_pause(text: str) -> bool:
+    with suppress(Invalid):
+        return parse_window(text) <= timedelta(seconds=LONGEST_PAUSE)
+    return False
 
 
 @group.command()
 def resume(unit: Unit) -> None:
-    """End a pause."""
+    """End a pause.
+
+    \b
+    sudo orrery gateway guest resume --unit gateway.service
+    """
     _run_recovery(unit, "resume")
 
 

@@ -3,16 +3,18 @@
 import shlex
 from collections.abc import Mapping, Sequence
 
+from orrery.errors import Invalid
 from orrery.gateway.guest.effective import READ
 from orrery.gateway.guest.files import host_files
 from orrery.gateway.guest.host import Host
-from orrery.gateway.guest.installation import watch_is_older
+from orrery.gateway.guest.installation import kept_options, watch_is_older
 from orrery.gateway.guest.observed import Observed, Progress, Properties, SecretFile, Tools, UnitState
 from orrery.gateway.guest.options import Options
 from orrery.gateway.guest.surroundings import file_findings
 from orrery.gateway.guest.unit_name import UnitName
-from orrery.gateway.guest.verify import verified
+from orrery.gateway.guest.verify import contradicts, verified
 from orrery.ports.health import Finding
+from orrery.syntax.lines import one_line
 
 PROBE_SECONDS = 4
 """As in the scripts."""
@@ -28,6 +30,20 @@ def examined(host: Host, unit: UnitName, options: Options) -> list[Finding]:
     if host.root is not None:
         return [*file_findings([(file, host.stored(file.path)) for file in host_files(unit, options)])]
     return verified(unit, options, observed(host, unit, options))
+
+
+def require_answer(host: Host, unit: UnitName, options: Options) -> None:
+    """Raise `Invalid` for a new probe that calls the running service dead: the guest would restart it."""
+    kept = kept_options(host, unit)
+    if not options.probe or (kept and kept.probe == options.probe):
+        return
+    state = unit_state(host, unit.unit)
+    answer = _probe_answer(host, state.properties, options.probe)
+    if contradicts(state, answer, host.up_seconds()):
+        raise Invalid(
+            f"{unit.unit} runs, and --probe calls it dead ({answer}): the guest would restart it again and again. "
+            f"Correct --probe; if the service does hang, first type: systemctl restart {unit.unit}"
+        )
 
 
 def observed(host: Host, unit: UnitName, options: Options) -> Observed:
@@ -80,7 +96,7 @@ def progress(host: Host, unit: UnitName) -> Progress | None:
     """Return what the recovery keeps, or None for who may not read it."""
     folder = unit.state_folder
     names = host.entries(folder)
-    waiting = host.entries(f"{folder}/outbox")
+    waiting, in_memory = host.entries(f"{folder}/outbox"), host.entries(f"{unit.run_folder}/outbox") or []
     if names is None or waiting is None:
         return None
 
@@ -96,7 +112,8 @@ def progress(host: Host, unit: UnitName) -> Progress | None:
         outage_since=number("outage"),
         flap_since=number("flap"),
         paused_until=number("paused-until"),
-        waiting_pushes=len(waiting) + len(host.entries(f"{unit.run_folder}/outbox") or []),
+        waiting_pushes=sum(not name.endswith(".new") for name in [*waiting, *in_memory]),
+        ping_refusal=one_line(host.text(f"{unit.run_folder}/ping-refused") or ""),
     )
 
 

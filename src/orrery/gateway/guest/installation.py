@@ -64,7 +64,7 @@ def plan(host: Host, unit: UnitName, given: Mapping[str, str | None]) -> Plan:
     options = with_given(kept or Options(unit.unit), given)
     files = host_files(unit, options)
     found = tuple(changes([(file, host.stored(file.path)) for file in files]))
-    names = tuple(name for name, value in given.items() if value is None and kept and getattr(kept, name))
+    names = tuple(name for name, value in given.items() if value is None and kept and getattr(options, name))
     return Plan(unit, options, files, found, names)
 
 

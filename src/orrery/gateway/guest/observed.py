@@ -60,6 +60,8 @@ class Progress:
     flap_since: int | None = None
     paused_until: int | None = None
     waiting_pushes: int = 0
+    ping_refusal: str = ""
+    """Why the last ping was not accepted."""
 
     def pause_left(self, now: int) -> int:
         """Return the seconds that a pause lasts yet, or 0, by the rule of the scripts."""

@@ -18,6 +18,7 @@ _HEAD = """\
 _LINE = re.compile(r"([A-Z_]+)='([^']*)'")
 _PATH = re.compile(r"/[!-~]*[!-.0-~]")
 _ADDRESS = re.compile(r"https?://[!-~]+", re.IGNORECASE)
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +90,13 @@ def parsed_options(text: str, path: str) -> Options:
 def _checked_probe(text: str) -> str:
     if text and not (is_line(text, LONGEST) and "'" not in text):
         raise Invalid(f"--probe must be one line of at most {LONGEST} characters, without a single quote.")
-    if not text.lower().startswith(("http://", "https://")):
+    if not _SCHEME.match(text):
         return text
     if not _ADDRESS.fullmatch(text) or '"' in text:
-        raise Invalid("--probe must be a web address of printable ASCII without spaces and quotes, or a command.")
+        raise Invalid(
+            "--probe must be a web address (http:// or https://) of printable ASCII without spaces and quotes, "
+            "or a command."
+        )
     scheme, _, rest = text.partition("://")  # the scripts know an address by its scheme
     return f"{scheme.lower()}://{rest}"
 

@@ -83,8 +83,8 @@ def tool_findings(observed: Observed, options: Options) -> Iterator[Finding]:
         yield Finding("tools", "ok", why, "Install curl.")
 
 
-def progress_findings(observed: Observed) -> Iterator[Finding]:
-    """Yield what the recovery has noted: a pause, its fires, an outage, pushes that wait."""
+def progress_findings(observed: Observed, options: Options) -> Iterator[Finding]:
+    """Yield what the recovery has noted: a pause, its fires, an outage, what was not accepted."""
     progress = observed.progress
     if progress is None:
         yield Finding("recoveries", "off", _NEEDS_ROOT, _AS_ROOT)
@@ -106,6 +106,9 @@ def progress_findings(observed: Observed) -> Iterator[Finding]:
     if progress.waiting_pushes:
         why = f"{progress.waiting_pushes} wait: the server has not accepted them."
         yield Finding("pushes", "broken", why, f"Look at: journalctl -t {observed.own_name}-recover")
+    if progress.ping_refusal and options.ping:
+        why = f"The last one was not accepted: {progress.ping_refusal}."
+        yield Finding("pings", "broken", why, "Compare address and token with the site's; `orrery doctor` there.")
 
 
 def _minutes(seconds: int) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
-from orrery.gateway.causes import CREDENTIALS, Ping, diagnosis
+from orrery.gateway.causes import CREDENTIALS, Ping, diagnosis, is_dead
 from orrery.gateway.guest.effective import unit_findings
 from orrery.gateway.guest.observed import Observed, UnitState
 from orrery.gateway.guest.options import Options
@@ -19,6 +19,9 @@ from orrery.ports.health import Finding
 GATEWAY = "gateway"
 """The part that says how the service itself is."""
 
+LONGEST_START = 90
+"""Seconds for which a service that has just become active may not answer, as in the scripts."""
+
 
 def verified(unit: UnitName, options: Options, observed: Observed) -> list[Finding]:
     """Return every finding: the service, systemd's values, files, features, tools, and what was done lately."""
@@ -28,15 +31,23 @@ def verified(unit: UnitName, options: Options, observed: Observed) -> list[Findi
         *file_findings(observed.files),
         *feature_findings(options, observed.secrets),
         *tool_findings(observed, options),
-        *progress_findings(observed),
+        *progress_findings(observed, options),
     ]
+
+
+def contradicts(state: UnitState, answer: str, up_seconds: int) -> bool:
+    """Return whether a probe's answer calls a service dead that has long been active."""
+    entered = state.one("ActiveEnterTimestampMonotonic")
+    if state.one("ActiveState") != "active" or not entered.isdecimal():
+        return False
+    return is_dead(answer) and up_seconds - int(entered) // 1_000_000 > LONGEST_START
 
 
 def _gateway(options: Options, observed: Observed) -> Finding:
     ping = _ping(observed)
     found = diagnosis(ping, timedelta(seconds=_down_seconds(observed)), options.token_script)
     if found.cause:
-        return Finding(GATEWAY, "broken", found.cause, found.fix)
+        return Finding(GATEWAY, "broken", found.cause, found.fix.replace("UNIT", options.unit))
     if ping.state == "paused":
         return Finding(GATEWAY, "off", "It is stopped, and the recovery is paused.")
     answer = f", probe: {observed.probe_answer}" if observed.probe_answer else ""

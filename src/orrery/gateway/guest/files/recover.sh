@@ -63,8 +63,8 @@ fire() {
   insist reset-failed -- "$UNIT" 2>/dev/null
   insist restart --no-block -- "$UNIT" || log "systemd refused to restart $UNIT."
   [ "$finding" != dead ] || hurry
-  if answers && holds; then
-    log "$UNIT has recovered, $(($(now) - begun)) s after the recovery began."
+  if answers && answered=$(($(now) - begun)) && holds; then
+    log "$UNIT has recovered: it answered $answered s after the recovery began, and still does."
     settle
   else
     up_seconds >"$RUN/failed-at"
