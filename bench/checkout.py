@@ -1,4 +1,4 @@
-"""What the checkout operation adds to the processor's own time (issue item, measured).
+"""What the checkout operation adds to the processor's own time.
 
 The same session is asked for in turn from the sandbox directly and through the service; the difference of the
 percentiles is ours: routing, checks, the vendor's library in its thread, and the durable offer. Asserts nothing.

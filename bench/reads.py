@@ -1,4 +1,4 @@
-"""The public read of the live counter beside what the same machine does at best (issue item, measured).
+"""The public read of the live counter beside what the same machine does at best.
 
 One run, the servers on one core and the load on another, everything in turn; each share is the median of the
 rounds' ratios to nginx's `return 200` of the same bytes. Prints tables, draws charts, asserts nothing.

@@ -1,4 +1,4 @@
-"""How soon `orrery serve` answers, and what it weighs at rest (issue item, measured). Asserts nothing."""
+"""How soon `orrery serve` answers, and what it weighs at rest. Asserts nothing."""
 
 import statistics
 import subprocess

@@ -1,4 +1,4 @@
-"""Provider calls in an hour with one visitor and with a million (issue item, measured).
+"""Provider calls in an hour with one visitor and with a million.
 
 The counter and its fast path in this process, on a clock that is moved: an hour in which a refresh runs each
 minute, as the workers would have it, and every visitor reads once. Prints a table, asserts nothing.

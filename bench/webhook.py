@@ -1,4 +1,4 @@
-"""Acknowledged webhooks a second with full durability, beside bare SQLite on the same disk (issue item, measured).
+"""Acknowledged webhooks a second with full durability, beside bare SQLite on the same disk.
 
 Every webhook is a new, signed `checkout.session.completed` of a session that was offered: it becomes an event, an
 access record, its index keys and two notifications in one durable commit before it is answered. Asserts nothing.

@@ -1,4 +1,4 @@
-"""No secret and nothing personal reaches a log line, no matter who wrote it (issue item 3)."""
+"""No secret and nothing personal reaches a log line, no matter who wrote it."""
 
 import contextvars
 import json

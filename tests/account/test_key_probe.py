@@ -1,4 +1,4 @@
-"""The API key is tried at the processor; how it answers says whether the key is right (issue item 7)."""
+"""The API key is tried at the processor; how it answers says whether the key is right."""
 
 from dataclasses import dataclass
 

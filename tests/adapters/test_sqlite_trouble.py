@@ -1,4 +1,4 @@
-"""What is told of a store file that cannot be used (issue item 14)."""
+"""What is told of a store file that cannot be used."""
 
 import errno
 import os

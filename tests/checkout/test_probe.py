@@ -1,4 +1,4 @@
-"""A signed body that is no event tells whether the webhook has the secret; nothing comes of it (issue item 7)."""
+"""A signed body that is no event tells whether the webhook has the secret; nothing comes of it."""
 
 import pytest
 

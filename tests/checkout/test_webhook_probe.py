@@ -1,4 +1,4 @@
-"""Each signing secret is tried with the webhook's own check, and with the webhook that runs (issue item 7)."""
+"""Each signing secret is tried with the webhook's own check, and with the webhook that runs."""
 
 import pytest
 

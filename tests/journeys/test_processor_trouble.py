@@ -1,4 +1,4 @@
-"""The processor fails in every way it has: the visitor gets one session or a typed error (issue item 5)."""
+"""The processor fails in every way it has: the visitor gets one session or a typed error."""
 
 from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4

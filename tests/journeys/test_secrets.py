@@ -1,4 +1,4 @@
-"""The failure that must never come again: a secret is wiped, and nobody hears of it for a day (issue item 7)."""
+"""The failure that must never come again: a secret is wiped, and nobody hears of it for a day."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A proxy that is not trusted: all buyers share one limit, and the owner hears of it (issue item 13)."""
+"""A proxy that is not trusted: all buyers share one limit, and the owner hears of it."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The admin password that the owner typed is compared with the hash (issue item 7)."""
+"""The admin password that the owner typed is compared with the hash."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The scripts as they are served to any site (issue item 9)."""
+"""The scripts as they are served to any site."""
 
 import gzip
 

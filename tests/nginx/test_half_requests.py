@@ -1,4 +1,4 @@
-"""Half a request is closed, holds nobody, and never reaches the origin (issue item 12)."""
+"""Half a request is closed, holds nobody, and never reaches the origin."""
 
 import socket
 from collections.abc import Callable, Generator, Mapping

@@ -1,4 +1,4 @@
-"""How the store, the notifications and the workers are (issue item 8)."""
+"""How the store, the notifications and the workers are."""
 
 from dataclasses import dataclass, field
 

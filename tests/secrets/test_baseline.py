@@ -1,4 +1,4 @@
-"""What is made of the secrets that lie there now, beside those that lay there before (issue item 7)."""
+"""What is made of the secrets that lie there now, beside those that lay there before."""
 
 from dataclasses import replace
 from datetime import timedelta

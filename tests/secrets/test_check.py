@@ -1,4 +1,4 @@
-"""The canary over the secrets: what it tells, what it keeps, and what it shows (issue item 7)."""
+"""The canary over the secrets: what it tells, what it keeps, and what it shows."""
 
 import asyncio
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The probe of the processor's API key: it is tried at the processor by reading (issue item 7)."""
+"""The probe of the processor's API key: it is tried at the processor by reading."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Push messages by ntfy's HTTP interface (issue item 6)."""
+"""Push messages by ntfy's HTTP interface."""
 
 from collections.abc import Mapping
 from http import HTTPStatus

@@ -1,4 +1,4 @@
-"""E-mail by SMTP (issue item 6)."""
+"""E-mail by SMTP."""
 
 import asyncio
 from collections.abc import AsyncGenerator

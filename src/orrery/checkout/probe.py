@@ -1,4 +1,4 @@
-"""The probe: a signed body that is no event, to check a webhook's secret; it is never stored (issue item 7). Pure.
+"""The probe: a signed body that is no event, to check a webhook's secret; it is never stored. Pure.
 
 The webhook checks the signature before it reads the body, so its two refusals show which of them is wrong. The
 check itself is the same for a probe (change rule 5); behind it the probe is the one signed body that is refused.

@@ -1,4 +1,4 @@
-"""The probe of the webhook's signing secrets: each signs a body that is no event (issue item 7)."""
+"""The probe of the webhook's signing secrets: each signs a body that is no event."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field

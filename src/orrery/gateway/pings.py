@@ -1,4 +1,4 @@
-"""The pings of the gateway's guest, as the site keeps them: the last one only (issue item 4)."""
+"""The pings of the gateway's guest, as the site keeps them: the last one only."""
 
 from collections import Counter
 from dataclasses import dataclass

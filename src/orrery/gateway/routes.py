@@ -1,4 +1,4 @@
-"""The ping of the gateway's guest over HTTP (issue item 4; docs/decisions/0060)."""
+"""The ping of the gateway's guest over HTTP (docs/decisions/0060)."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any

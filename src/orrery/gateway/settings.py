@@ -9,7 +9,7 @@ MINIMUM_GRACE = 120
 
 
 class GatewaySettings(Section):
-    """Whether a guest pings this site, and for how many seconds it may be silent (decision 40, issue item 4).
+    """Whether a guest pings this site, and for how many seconds it may be silent (decision 40).
 
     The default is longer than a shutdown of the gateway's machine takes, which is 3 to 7 minutes (spec 3, Limits).
     `token_script` is on the gateway's machine, and is only named in advice.

@@ -15,7 +15,7 @@ from orrery.ports.store import Check, Committed, Conflict, Store
 from orrery.runtime.collection import Changes, Collection, commit, compare_and_set
 
 DEADLINE = 10.0
-"""Seconds for one query (issue item 3)."""
+"""Seconds for one query."""
 
 log = structlog.get_logger()
 

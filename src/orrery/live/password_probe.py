@@ -1,4 +1,4 @@
-"""The probe of the admin password's hash: the password that the owner typed is compared with it (issue item 7)."""
+"""The probe of the admin password's hash: the password that the owner typed is compared with it."""
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The workers' heartbeat (issue item 8): sent only while nothing fails, so that a missing one means a fault."""
+"""The workers' heartbeat: sent only while nothing fails, so that a missing one means a fault."""
 
 from collections.abc import Awaitable, Callable, Mapping
 

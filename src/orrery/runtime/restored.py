@@ -1,4 +1,4 @@
-"""What follows a restore: no notification is sent twice, and no old approval counts (issue item 2)."""
+"""What follows a restore: no notification is sent twice, and no old approval counts."""
 
 from dataclasses import dataclass
 from datetime import datetime

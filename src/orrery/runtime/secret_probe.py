@@ -1,4 +1,4 @@
-"""The probe of a secret: what a module finds when it tries one that is present (issue item 7)."""
+"""The probe of a secret: what a module finds when it tries one that is present."""
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field

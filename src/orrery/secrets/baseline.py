@@ -17,7 +17,7 @@ from orrery.record import Record
 from orrery.secrets.fingerprints import Place, SecretObservation
 
 EVERY = timedelta(minutes=10)
-"""How often the secrets are checked (issue item 7)."""
+"""How often the secrets are checked."""
 
 ANNOUNCED_FOR = timedelta(hours=24)
 """How long an announced rotation may take."""

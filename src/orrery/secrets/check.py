@@ -1,4 +1,4 @@
-"""The secrets check (issue item 7): the owner gets a push when a secret vanishes, is emptied or changes.
+"""The secrets check: the owner gets a push when a secret vanishes, is emptied or changes.
 
 A partial update once wiped a variable, and the checkout stopped for a day. So each process checks at its start and
 every ten minutes: it compares each secret with its known state (in the store, for the deployment) and with the

@@ -1,4 +1,4 @@
-"""What `orrery secrets check` finds about each secret (issue item 7). It shows no value and no length."""
+"""What `orrery secrets check` finds about each secret. It shows no value and no length."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field

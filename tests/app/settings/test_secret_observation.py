@@ -1,4 +1,4 @@
-"""How the secrets lie there now: read again, as fingerprints, after the start (issue item 7)."""
+"""How the secrets lie there now: read again, as fingerprints, after the start."""
 
 from pathlib import Path
 

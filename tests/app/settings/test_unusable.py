@@ -1,4 +1,4 @@
-"""What a person puts into the wrong place is refused at the start, by the secret's name (issue item 14)."""
+"""What a person puts into the wrong place is refused at the start, by the secret's name."""
 
 from pathlib import Path
 

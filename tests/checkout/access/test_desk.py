@@ -1,4 +1,4 @@
-"""The owner's changes to access records, each with its reason (issue item 6)."""
+"""The owner's changes to access records, each with its reason."""
 
 import json
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""What `verify` finds on a host, and what it names (issue item 1; spec 3, Errors)."""
+"""What `verify` finds on a host, and what it names (spec 3, Errors)."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""`orrery doctor`: each configured part, how it is, why, and what to do (issue item 8)."""
+"""`orrery doctor`: each configured part, how it is, why, and what to do."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The owner's own changes to access records, each with its reason in the journal (issue item 6)."""
+"""The owner's own changes to access records, each with its reason in the journal."""
 
 import secrets
 from dataclasses import dataclass

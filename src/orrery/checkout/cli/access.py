@@ -1,4 +1,4 @@
-"""`orrery access`: the access records for the owner, and the owner's changes (issue item 6)."""
+"""`orrery access`: the access records for the owner, and the owner's changes."""
 
 import csv
 from collections.abc import Awaitable, Callable, Iterator, Sequence

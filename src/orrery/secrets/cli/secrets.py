@@ -1,4 +1,4 @@
-"""`orrery secrets`: how each secret is, and that one is about to change (issue item 7)."""
+"""`orrery secrets`: how each secret is, and that one is about to change."""
 
 from typing import TYPE_CHECKING, Annotated
 
