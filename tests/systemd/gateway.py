@@ -179,6 +179,13 @@ class Gateway:
         seen = self.machine.run(f"cat /run/{self.name}-recover/answered 2>/dev/null || true").strip()
         assert seen == self.shows("ActiveEnterTimestampMonotonic")
 
+    def is_steady_after(self, seconds: int) -> None:
+        """Have the guest take an outage to be over after so many good seconds, which are 60 at work."""
+        self.machine.run(
+            f"sed -i 's/STEADY_SECONDS=60/STEADY_SECONDS={seconds}/' /usr/local/sbin/{self.name}-recover.lib"
+        )
+        self.machine.run(f"systemctl restart {self.name}-watch.service")
+
     def settled(self) -> None:
         """Fail while a recovery is under way."""
         state = self.machine.run(f"systemctl show --property=ActiveState --value -- {self.name}-recover.service")

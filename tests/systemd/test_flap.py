@@ -25,6 +25,7 @@ def test_a_recovery_that_fails_is_pushed_once_and_so_is_its_end(machine: Machine
     gateway = machine.gateway("broken", "ExecStartPre=/usr/bin/test ! -e /run/broken")
     gateway.install()
     gateway.await_answer()
+    gateway.is_steady_after(6)
     machine.run("touch /run/broken")
     gateway.systemctl("stop")
     eventually(gateway.has_pushed(1))

@@ -38,8 +38,7 @@ def test_a_tunnel_that_answers_502_makes_the_service_dead(machine: Machine) -> N
 def test_a_command_can_be_the_probe(machine: Machine) -> None:
     """Its exit code tells; one that does not end, and does not hear SIGTERM, is dead."""
     gateway = machine.gateway("commanded")
-    gateway.install(probe="trap : TERM; until test -e /run/commanded; do sleep 1; done")
-    machine.run("touch /run/commanded")
+    gateway.install(probe="trap : TERM; while test -e /run/commanded; do sleep 1; done")
     eventually(gateway.seen_to_answer)
-    machine.run("rm /run/commanded")
+    machine.run("touch /run/commanded")
     eventually(lambda: gateway.said("commanded.service is recovered: it does not answer (probe: failed)."))

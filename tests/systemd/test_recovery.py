@@ -45,11 +45,11 @@ def test_a_crash_is_recovered_at_once_and_the_next_one_is_left_to_systemd(machin
 
 def test_a_service_that_answers_late_after_a_long_start_has_recovered(machine: Machine) -> None:
     """The time that it has to answer begins when it is active. Here both are shorter than at work."""
-    gateway = machine.gateway("lazy", "ExecStartPre=/bin/sleep 4", "sleep 3; ")
+    gateway = machine.gateway("lazy", "ExecStartPre=/bin/sleep 3", "sleep 1; ")
     gateway.install()
     gateway.await_answer()
     eventually(gateway.settled)
-    machine.run("sed -i -E 's/(START|ANSWER)_SECONDS=90/\\1_SECONDS=4/' /usr/local/sbin/lazy-recover.*")
+    machine.run("sed -i -E 's/(START|ANSWER)_SECONDS=90/\\1_SECONDS=3/' /usr/local/sbin/lazy-recover.*")
     gateway.systemctl("stop")
     eventually(lambda: gateway.said("lazy.service has recovered"))
     assert machine.pushes("lazy.service") == []
