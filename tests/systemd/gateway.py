@@ -33,6 +33,7 @@ class Machine:
     """The gateway's host, with a push server on its loopback."""
 
     def __init__(self, host: Host) -> None:
+        self.host = host
         self.run = host.run
         self.write = host.write
         self.power_off = host.power_off
