@@ -43,9 +43,8 @@ def test_an_exhausted_budget_is_pushed_once_and_the_unit_starts_when_the_credent
     gateway = _with_credential(machine, "exhausted")
     gateway.install()
     eventually(gateway.settled)
-    machine.run(
-        "systemctl stop exhausted-recover.timer; for i in $(seq 25); do systemctl restart exhausted.service || true; done"
-    )
+    machine.run("systemctl stop exhausted-recover.timer")
+    machine.run("for i in $(seq 25); do systemctl restart exhausted.service || true; done")
     gateway.goes("failed/failed")
     assert gateway.shows("Result") == "exit-code"
     eventually(gateway.has_pushed(1))
