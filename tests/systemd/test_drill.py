@@ -66,7 +66,7 @@ def test_a_drill_that_is_ended_leaves_the_unit_running_and_watched(machine: Mach
     machine.run(f"systemd-run --unit=hung-up-drill --property=KillSignal=SIGHUP /bin/sh -c '{drill}'")
     eventually(lambda: gateway.said("The recovery of hung-up.service is paused"))
     machine.run("systemctl stop hung-up-drill.service")
-    gateway.said("The recovery of hung-up.service is no longer paused")
+    eventually(lambda: gateway.said("The recovery of hung-up.service is no longer paused"))
     gateway.await_answer()
 
 

@@ -1,6 +1,5 @@
 """`orrery gateway drill`: breaks the gateway's service to see that it comes back."""
 
-import signal
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -70,8 +69,6 @@ def _chosen(only: Sequence[str] | None) -> list[Fault]:
 
 def _run(drill: Drill, faults: Sequence[Fault]) -> list[Trial]:
     """Make the faults, until one is not recovered."""
-    for ending in (signal.SIGHUP, signal.SIGTERM):  # the terminal may be one that the gateway carries
-        _ = signal.signal(ending, signal.default_int_handler)
     done: list[Trial] = []
     with drill.restored():
         for number, fault in enumerate(faults, 1):

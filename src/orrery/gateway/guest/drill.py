@@ -1,5 +1,6 @@
 """The drill: breaks the gateway's service on its host, and measures how its recovery notices and repairs that."""
 
+import signal
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ leaves the unit stopped until the pause ends. Between lie a stop and a start, wh
 
 _PROBE_SECONDS = 2
 
+_ENDINGS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+
 
 @dataclass(frozen=True, slots=True)
 class Drill:
@@ -56,10 +59,17 @@ class Drill:
 
     @contextmanager
     def restored(self) -> Generator[None]:
-        """Leave the unit running and watched, whatever happens in the block."""
+        """Leave the unit running and watched, whatever happens in the block.
+
+        The terminal may be one that the gateway carries: its end ends the block, and does not reach the repair.
+        """
+        for ending in _ENDINGS:
+            _ = signal.signal(ending, signal.default_int_handler)
         try:
             yield
         finally:
+            for ending in _ENDINGS:
+                _ = signal.signal(ending, signal.SIG_IGN)  # it may come once more, as from a shell
             _ = self._script("resume")
             with suppress(GuestFailed):  # it has ended
                 _ = self.host.systemctl("kill", "--signal=CONT", "--", self.unit.unit)
