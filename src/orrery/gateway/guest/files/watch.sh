@@ -12,7 +12,7 @@ name=${name%-watch.sh}
 
 readonly LOOK_SECONDS=10 PING_SECONDS=60 RETRY_SECONDS=60 LASTS_SECONDS=5
 
-second=0 next_look=0 next_ping=0 good_since='' seen='' said='' asked=-9
+second=0 next_look=0 next_ping=0 good_since='' seen='' said='' asked=-9 pinging=''
 MainPID=0 finding=''
 
 watch() {
@@ -58,9 +58,17 @@ is_paused_for_now() {
 }
 
 ping_now_and_then() {
-  [ "$second" -ge "$next_ping" ] || return 0
-  next_ping=$((second + PING_SECONDS))
+  if [ "$second" -ge "$next_ping" ] && ping_beside; then next_ping=$((second + PING_SECONDS)); fi
+}
+
+# Sends a ping while the watch goes on, unless the last one is still under way.
+ping_beside() {
+  if [ -n "$pinging" ]; then
+    kill -0 "$pinging" 2>/dev/null && return 1
+    wait "$pinging" # else the shell remembers each one, for months
+  fi
   ping &
+  pinging=$!
 }
 
 is_bad() {
@@ -77,9 +85,8 @@ is_bad() {
   sign="$LoadState $ActiveState $Result $ExecMainStatus $answer"
   if [ "$sign" != "$seen" ]; then
     seen=$sign seen_since=$second
-  elif [ "$sign" != "$said" ] && [ "$((second - seen_since))" -ge "$LASTS_SECONDS" ]; then
+  elif [ "$sign" != "$said" ] && [ "$((second - seen_since))" -ge "$LASTS_SECONDS" ] && ping_beside; then
     said=$sign
-    ping &
   fi
 }
 
