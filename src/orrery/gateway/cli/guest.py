@@ -20,7 +20,7 @@ from orrery.gateway.guest.examination import examined, require_answer
 from orrery.gateway.guest.host import Host
 from orrery.gateway.guest.installation import (
     Plan,
-    kept_options,
+    installed_options,
     kept_secrets,
     plan,
     require_root,
@@ -207,7 +207,7 @@ def verify(unit: Unit, root: Root = None, as_json: AsJson = False) -> None:  # n
     sudo orrery gateway guest verify --unit gateway.service --json
     """
     host, name = Host(root), unit_name(unit)
-    show_findings(examined(host, name, _installed(host, name)), as_json=as_json)
+    show_findings(examined(host, name, installed_options(host, name)), as_json=as_json)
 
 
 @group.command("uninstall")
@@ -275,21 +275,13 @@ def _run_recovery(unit: str, *words: str) -> None:
     """Have the installed script do it: what it keeps is its own."""
     host, name = Host(), unit_name(unit)
     require_root(host, "This")
-    _ = _installed(host, name)
+    _ = installed_options(host, name)
     code, printed, complaint = host.run_script(f"{name.script}-recover.sh", *words)
     if code == USAGE:
         raise Invalid(one_line(complaint))
     if code:
         raise GuestFailed(f"{name.script}-recover.sh failed ({code}): {one_line(complaint)}")
     note(one_line(printed) or f"The recovery of {name.unit} is no longer paused.")
-
-
-def _installed(host: Host, name: UnitName) -> Options:
-    if (options := kept_options(host, name)) is None:
-        raise Invalid(
-            f"The recovery of {name.unit} is not installed here: `orrery gateway guest install` does that."
-        )
-    return options
 
 
 def _write_bundle(path: Path, name: UnitName, given: Mapping[str, str | None], root: Path | None) -> None:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from orrery.errors import Invalid
+from orrery.gateway.causes import is_dead
 from orrery.gateway.guest.drill_report import Fault, Report, Trial, parsed, rendered
 from orrery.gateway.guest.errors import GuestFailed
 from orrery.gateway.guest.examination import progress
 from orrery.gateway.guest.files import HostFile
 from orrery.gateway.guest.host import Host
-from orrery.gateway.guest.installation import kept_options
+from orrery.gateway.guest.installation import installed_options
 from orrery.gateway.guest.observed import UnitState
 from orrery.gateway.guest.options import Options
 from orrery.gateway.guest.unit_name import UnitName
@@ -150,11 +151,7 @@ class Drill:
 
 def ready_drill(host: Host, unit: UnitName) -> Drill:
     """Return a drill of a unit that is well; raise `Invalid` for one that is not, or is not watched."""
-    options = kept_options(host, unit)
-    if options is None:
-        raise Invalid(
-            f"The recovery of {unit.unit} is not installed here: `orrery gateway guest install` does that."
-        )
+    options = installed_options(host, unit)
     for name in (unit.unit, unit.watch):
         state = UnitState(name, host.show(name, ["ActiveState"])).one("ActiveState")
         if state != "active":
@@ -170,12 +167,7 @@ def ready_drill(host: Host, unit: UnitName) -> Drill:
 
 def is_answering(host: Host, options: Options) -> bool:
     """Return whether the probe answers; without one, yes."""
-    if not options.probe:
-        return True
-    if options.probe.startswith(("http://", "https://")):
-        answer = host.status_of(options.probe, _PROBE_SECONDS)
-        return answer != "none" and not answer.startswith("5")
-    return host.succeeds(options.probe, _PROBE_SECONDS)
+    return not is_dead(host.probe_answer(options.probe, _PROBE_SECONDS))
 
 
 def last_report(host: Host, unit: UnitName) -> Report | None:

@@ -130,10 +130,8 @@ def _secrets(host: Host, options: Options) -> Mapping[str, SecretFile]:
 
 def _probe_answer(host: Host, properties: Properties, probe: str) -> str:
     """Return what the probe answers now, in the words of a ping; only root runs a command."""
-    if not probe or properties.get("ActiveState") != ("active",):
+    if properties.get("ActiveState") != ("active",):
         return ""
-    if probe.startswith(("http://", "https://")):
-        return host.status_of(probe, PROBE_SECONDS)
-    if not host.is_root:
+    if not probe.startswith(("http://", "https://")) and not host.is_root:
         return ""
-    return "ok" if host.succeeds(probe, PROBE_SECONDS) else "failed"
+    return host.probe_answer(probe, PROBE_SECONDS)

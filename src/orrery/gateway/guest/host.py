@@ -197,6 +197,14 @@ class Host:
             statuses = re.findall(r"HTTP/[0-9.]+ ([0-9]{3})", finished.stderr)
         return statuses[-1] if statuses and statuses[-1] != "000" else "none"
 
+    def probe_answer(self, probe: str, seconds: int) -> str:
+        """Return what a probe, an address or a command, answers now, in the words of a ping; empty without one."""
+        if not probe:
+            return ""
+        if probe.startswith(("http://", "https://")):
+            return self.status_of(probe, seconds)
+        return "ok" if self.succeeds(probe, seconds) else "failed"
+
     def succeeds(self, command: str, seconds: int) -> bool:
         """Return whether a command of the shell ends well in time. What it leaves behind is not waited for."""
         silent = 'sh -c "$1" >/dev/null 2>&1'

@@ -49,6 +49,15 @@ def kept_options(host: Host, unit: UnitName) -> Options | None:
     return options
 
 
+def installed_options(host: Host, unit: UnitName) -> Options:
+    """Return the options that the host keeps; raise `Invalid` when no recovery is installed."""
+    if (options := kept_options(host, unit)) is None:
+        raise Invalid(
+            f"The recovery of {unit.unit} is not installed here: `orrery gateway guest install` does that."
+        )
+    return options
+
+
 def kept_secrets(host: Host, unit: UnitName) -> list[str]:
     """Return the paths of the secret files that the host's options name; none when those cannot be read."""
     try:
