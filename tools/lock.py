@@ -22,7 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = {
     "requirements.lock": ["pyproject.toml"],
     "requirements-build.lock": ["--group", "build"],
-    "requirements-dev.lock": ["pyproject.toml", "--group", "dev"],
+    "requirements-azure.lock": ["pyproject.toml", "--extra", "azure"],
+    "requirements-dev.lock": ["pyproject.toml", "--extra", "azure", "--group", "dev"],
 }
 DIGEST_LINE = "# made from pyproject.toml's dependency tables, sha256 "
 HEADING = """\

@@ -1,0 +1,56 @@
+"""The gateway's machine as the cloud shows it, and the steps by which it is started again.
+
+Steps are plain data: the same order of steps is taken over the cloud's API, inside the sandbox and in the tests.
+"""
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+Power = Literal["running", "starting", "stopping", "stopped", "deallocating", "deallocated", "unknown"]
+"""The power state of the machine (instance view, `PowerState/…`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Read the power state and the tags of the machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Ask the cloud to start the machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Wait for some seconds."""
+
+    seconds: float
+
+
+Step = Look | Start | Wait
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a step was answered: the HTTP status and, after a `Look` with 200, what was seen `at` that time.
+
+    `pause` is the text of the tag by which an operator pauses the restart; it is empty without one.
+    """
+
+    status: int
+    at: datetime
+    power: Power = "unknown"
+    pause: str = ""
+
+
+class RestartFailed(Exception):
+    """The machine was not brought back: one sentence says why, and what to do."""
+
+
+Restart = Callable[[str], Generator[Step, Reply, str]]
+"""Takes the body of an alert, yields steps, is sent a reply to each, and returns a sentence about what was done.
+
+Raises `RestartFailed`, which the cloud shows as a failed job.
+"""
