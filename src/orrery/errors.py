@@ -18,6 +18,9 @@ OrreryError
 │   ├── ProcessorRefused     the processor understood and said no (an OperationRefused)
 │   └── ProcessorUnreachable no usable answer within the deadline (an OperationUnanswered)
 │       └── ItemUnreadable   one object of its answer is not as documented; the others can be read
+├── CloudError
+│   ├── CloudRefused         the cloud understood and said no (`status` and `code` are its own)
+│   └── CloudUnreachable     no usable answer within the deadline; a change may have been made
 ├── AnalyticsFailed          no report from the analytics provider (`cause` says when to ask again)
 ├── TrackerFailed            the issue tracker could not be asked
 ├── NotConfigured            a setting or secret that this part needs is missing
@@ -219,6 +222,26 @@ class ItemUnreadable(ProcessorUnreachable):
         self.kind = kind
         self.item_id = item_id
         self.fields = fields
+
+
+class CloudError(OrreryError):
+    """A call to the cloud did not succeed."""
+
+    http_status: ClassVar[int] = 502
+    tag: ClassVar[str] = "cloud-failed"
+
+
+class CloudRefused(CloudError):
+    """The cloud understood the request and said no: `status` is its HTTP status, `code` its own word for why."""
+
+    def __init__(self, message: str, *, status: int, code: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+
+class CloudUnreachable(CloudError):
+    """No usable answer within the deadline: network trouble, a 5xx, or too many requests; a change may be made."""
 
 
 class AnalyticsFailed(OrreryError):

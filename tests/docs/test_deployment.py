@@ -16,7 +16,9 @@ from tests.support.waiting import PATIENCE
 
 UNIT = ROOT / "deploy/systemd/orrery.service"
 BACKUP = ROOT / "deploy/systemd/orrery-backup.service"
-TIMER = BACKUP.with_suffix(".timer")
+REPORT = ROOT / "deploy/systemd/orrery-cloud-report.service"
+SERVICES = (UNIT, BACKUP, REPORT)
+UNITS = (*SERVICES, BACKUP.with_suffix(".timer"), REPORT.with_suffix(".timer"))
 PROGRAM = "/opt/orrery/.venv/bin/orrery"
 EXPOSURE = 20
 """The most that systemd may find wanting, in tenths: 0 is shut, 100 is open."""
@@ -32,16 +34,16 @@ def analyze(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("unit", [UNIT, BACKUP, TIMER], ids=lambda unit: unit.name)
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
 def test_the_unit_is_one_that_systemd_takes(unit: Path, tmp_path: Path) -> None:
     """systemd-analyze has nothing to say about the unit, once its program is one that is there."""
-    for one in (UNIT, BACKUP, TIMER):
+    for one in UNITS:
         (tmp_path / one.name).write_text(one.read_text().replace(PROGRAM, "/bin/true"))
     result = analyze("verify", tmp_path / unit.name)
     assert (result.returncode, result.stdout + result.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("service", [UNIT, BACKUP], ids=lambda service: service.name)
+@pytest.mark.parametrize("service", SERVICES, ids=lambda service: service.name)
 def test_the_unit_leaves_the_service_little(service: Path, tmp_path: Path) -> None:
     """systemd's own measure of what a taken-over service could reach stays low."""
     unit = tmp_path / service.name

@@ -54,7 +54,7 @@ COMMANDS = sections("commands.md")
 OPERATIONS = sections("operations.md")
 RECORDS = sections("events-and-records.md")
 
-TABLES = sections_of("site")
+TABLES = sections_of("site") | sections_of("cloud")
 PROBLEM = re.compile(r'(?:Problem\(\s*|Error, |errors\.\w+, )(?P<status>\d{3}), "(?P<tag>[a-z-]+)"')
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from orrery.adapters.clock import SystemClock
-from orrery.app.composition import opened
+from orrery.app.adapters import Adapters
+from orrery.app.composition import clock_of, opened
 from orrery.app.refresh import HttpRefreshServices
 from orrery.app.settings import Secrets, Settings, load, load_usable
 from orrery.logs import Redaction, configure
@@ -43,6 +44,7 @@ class DeploymentRunner:
         self._loop, self._stack = asyncio.Runner(), AsyncExitStack()
         self._loaded: tuple[Settings, Secrets] | None = None
         self._services: Services | None = None
+        self._adapters: Adapters | None = None
 
     def run(self, action: Callable[[Services], Awaitable[T]]) -> T:
         return self._loop.run(self._run(action))
@@ -58,7 +60,12 @@ class DeploymentRunner:
 
     def port(self, kind: type[S]) -> S:
         found: dict[type, object] = {Clock: SystemClock(), RefreshServices: HttpRefreshServices(self._config)}
-        return cast("S", found[kind])
+        if kind in found:
+            return cast("S", found[kind])
+        if self._adapters is None:
+            settings, secrets = self._settings()
+            self._adapters = Adapters(settings, secrets, clock_of(settings))
+        return self._adapters.port(kind)
 
     def close(self) -> None:
         """Close what was opened."""

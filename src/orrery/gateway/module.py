@@ -1,17 +1,25 @@
-"""The gateway's recovery as a module: what the site knows of it, and the commands of its host."""
+"""The gateway as a module: what the site knows of it, the commands of its host, and those of the cloud."""
 
-from orrery.runtime.module import Command, Module, Named
+from orrery.runtime.module import SITE, Command, Module, Named, Role
+
+_CLOUD: frozenset[Role] = frozenset({"cloud"})
 
 MODULE = Module(
     "gateway",
-    roles=frozenset({"site", "guest"}),
-    sections=(Named("gateway", "orrery.gateway.settings:GatewaySettings"),),
-    secrets=(Named("gateway_ping_token", "orrery.gateway.secrets:PING_TOKEN"),),
+    roles=frozenset({"site", "guest", "cloud"}),
+    sections=(
+        Named("gateway", "orrery.gateway.settings:GatewaySettings"),
+        Named("cloud", "orrery.gateway.cloud.settings:CloudSettings", _CLOUD),
+    ),
+    secrets=(
+        Named("gateway_ping_token", "orrery.gateway.secrets:PING_TOKEN", SITE | _CLOUD),
+        Named("gateway_webhook_uri", "orrery.gateway.cloud.secrets:WEBHOOK_URI", _CLOUD),
+    ),
     prefixes=("gateway:",),
     commands=(
         Command(
             "gateway",
-            "Keep the gateway's service running: the recovery on its host.",
+            "Keep the gateway running: its service by a guest, its machine from the cloud.",
             "orrery.gateway.cli.gateway:group",
         ),
         Command(
@@ -25,6 +33,18 @@ MODULE = Module(
             "Break the gateway's service, and measure how it comes back.",
             "orrery.gateway.cli.drill:command",
             role="guest",
+        ),
+        Command(
+            "gateway cloud",
+            "Make, watch and remove what starts the gateway's machine after a shutdown.",
+            "orrery.gateway.cli.cloud:group",
+            role="cloud",
+        ),
+        Command(
+            "gateway start",
+            "Start the gateway's machine, as the runbook in the cloud does.",
+            "orrery.gateway.cli.start:command",
+            role="cloud",
         ),
     ),
     build="orrery.gateway.build:build",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orrery.app.settings import held_fingerprints, load, load_settings, load_usable, observe_secrets
-from orrery.app.settings.secrets import secret_names
+from orrery.app.settings.secrets import secret_kinds
 from orrery.secrets.fingerprints import DIRECTORY, Fingerprints, SecretObservation
 from tests.support.machine import MARK, SECRETS, Machine, machine_in
 
@@ -32,7 +32,7 @@ def sight() -> dict[str, SecretObservation]:
 
 def test_what_lies_there_is_what_is_held(machine: Machine) -> None:
     """A secret that was read at the start has the same fingerprint when it is looked at again."""
-    for name in secret_names():
+    for name in secret_kinds("site"):
         begins = {KEY: "sk_test_", "webhook_signing_secret": "whsec_"}.get(name, "")
         machine.secret(name, f" {begins}{MARK}-{name}\n")
     held = held_fingerprints(load()[1], FINGERPRINTS)
@@ -45,7 +45,7 @@ def test_nothing_is_there(machine: Machine) -> None:
     """Secrets that are nowhere are missing, and the empty folder is there."""
     del machine
     found = sight()
-    assert {found[name].state for name in secret_names()} == {"missing"}
+    assert {found[name].state for name in secret_kinds("site")} == {"missing"}
     assert (found[DIRECTORY].state, found[DIRECTORY].mode) == ("present", 0o700)
 
 

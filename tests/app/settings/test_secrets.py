@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orrery.app.settings import load
-from orrery.app.settings.secrets import secret_names
+from orrery.app.settings.secrets import secret_kinds
 from orrery.checkout.build import plan
 from orrery.checkout.module import MODULE
 from tests.support.machine import MARK, SECRETS, Machine, machine_in
@@ -186,7 +186,7 @@ def test_a_key_of_the_mode(machine: Machine, mode: str, key: str) -> None:
 def test_no_secret_is_printed(machine: Machine) -> None:
     """No way of printing settings or secrets shows a secret's value."""
     machine.write("")
-    for name in secret_names():
+    for name in secret_kinds("site"):
         begins = {"processor_api_key": "sk_live_", "webhook_signing_secret": "whsec_"}.get(name, "")
         machine.environment.setenv(f"ORRERY_{name.upper()}", f"{begins}{MARK}-{name}")
     settings, secrets = load()
@@ -195,7 +195,7 @@ def test_no_secret_is_printed(machine: Machine) -> None:
             assert MARK not in text
     assert MARK not in repr(asdict(settings))
     assert MARK not in repr(asdict(secrets))
-    assert len(secrets.values()) == len(secret_names())
+    assert len(secrets.values()) == len(secret_kinds("site"))
 
 
 def test_a_json_key_file_is_one_secret_with_many_parts(machine: Machine) -> None:

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from orrery.app.cli import init
 from orrery.app.settings import Settings, load, load_settings, settings_from
 from orrery.app.settings.model import file_model, sections_of
-from orrery.app.settings.secrets import secret_names
+from orrery.app.settings.secrets import secret_kinds
 from orrery.checkout.selling.params import CHANGE_RULE_3
 from orrery.checkout.settings import CheckoutSettings
 from orrery.errors import Invalid
@@ -134,12 +134,12 @@ def test_other_variables_are_none_of_ours(machine: Machine) -> None:
 
 
 def leaves(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the path of every key of the settings, but for the products' tables."""
+    """Yield the path of every key of the settings, but for the products' tables and other roles' sections."""
     for name, field in model.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             yield from leaves(kind, (*prefix, name))
-        else:
+        elif kind != dict[str, Any]:
             yield (*prefix, name)
 
 
@@ -326,7 +326,16 @@ def test_init_explains_every_key() -> None:
         f"checkout.products.{name}" for name in ("vendor_slug", "cert_code", "title", "price_id", "trust_copy")
     }
     assert told_keys(text) == keys | products | {"live.pages.title", "live.pages.path"}
-    for secret in secret_names():
+    for secret in secret_kinds("site"):
+        assert secret in text
+
+
+def test_init_explains_every_key_of_the_cloud() -> None:
+    """For the role cloud, the file names its settings and its secrets, and those of no other role."""
+    text = init.settings_text(Path("elsewhere"), "cloud")
+    assert told_keys(text) == {".".join(key) for key in leaves(file_model("cloud"))}
+    assert set(secret_kinds("cloud")) == {"gateway_ping_token", "gateway_webhook_uri"}
+    for secret in secret_kinds("cloud"):
         assert secret in text
 
 

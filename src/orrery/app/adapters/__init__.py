@@ -26,6 +26,9 @@ ADAPTERS = {
     "orrery.ports.signatures:OwnerKeys": "orrery.app.adapters.owner:owner_keys",
     "orrery.ports.running_service:RunningService": "orrery.app.adapters.owner:running_service",
     "orrery.ports.shop:Shops": "orrery.app.adapters.counting:shops",
+    "orrery.ports.cloud:Cloud": "orrery.app.adapters.azure:cloud",
+    "orrery.ports.cloud:WebhookUri": "orrery.app.adapters.azure:webhook_uri",
+    "orrery.ports.site_reports:SiteReports": "orrery.app.adapters.azure:site_reports",
     "orrery.ports.snapshots:Snapshots": "orrery.app.adapters.owner:snapshots",
 }
 

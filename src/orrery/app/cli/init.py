@@ -4,16 +4,17 @@ import re
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from orrery.adapters.sqlite import create
 from orrery.app.settings import SYSTEM_FOLDER
 from orrery.app.settings.model import sections_of
-from orrery.app.settings.secrets import secret_names
+from orrery.app.settings.secrets import secret_kinds
 from orrery.errors import Invalid
 from orrery.runtime.console.tables import note
+from orrery.runtime.module import Role
 from orrery.runtime.settings import StoreSettings
 
 STATE = Path("/var/lib/orrery")
@@ -38,21 +39,29 @@ Give each secret file to root, with the group orrery and mode 0640."""
 def command(
     folder: Annotated[Path, typer.Argument(help="Where orrery.toml, secrets/ and the store go.")] = Path(),
     no_store: Annotated[bool, typer.Option("--no-store", help="Make no store.")] = False,  # noqa: FBT002  a flag of the command line
+    role: Annotated[
+        Literal["site", "cloud"],
+        typer.Option(help="For the site, or for `orrery gateway cloud`, which has no store."),
+    ] = "site",
 ) -> None:
     """Write orrery.toml, an empty folder secrets/ and an empty store; overwrite nothing.
 
     In /etc/orrery the paths are those of the system's service, which makes its store as its own user.
     """
     file, secrets, stored = folder / "orrery.toml", folder / "secrets", folder / StoreSettings().path
+    if role == "cloud":
+        _write(file, secrets, role)
+        note(f"Wrote {file}, and made {secrets}/. Fill in [cloud], then type `orrery gateway cloud plan`.")
+        return
     makes_store = not no_store and not _is_the_systems(folder)
     if makes_store and stored.exists():
         raise Invalid(
             f"There is a store at {stored} already, such as the demo's; nothing was written. "
             "Choose another folder, or keep that store with --no-store."
         )
-    _write(file, secrets)
+    _write(file, secrets, role)
     note(f"Wrote {file}. Put each secret into a file of its own in {secrets}/:")
-    for name in secret_names():
+    for name in secret_kinds(role):
         note(f"  {name}")
     if makes_store:
         create(stored)
@@ -64,11 +73,11 @@ def command(
     note("Then `orrery doctor` tells what is missing, and `orrery serve` runs the service.")
 
 
-def settings_text(folder: Path) -> str:
-    """Return the settings file for a folder: every key explained, with its default but for the mode."""
-    explained = [files("orrery").joinpath("web/init/head.toml"), *map(_explained, sections_of("site").items())]
+def settings_text(folder: Path, role: Role = "site") -> str:
+    """Return a role's settings file for a folder: every key explained, with its default but for the mode."""
+    explained = [files("orrery").joinpath("web/init/head.toml"), *map(_explained, sections_of(role).items())]
     text = "\n".join(one.read_text(encoding="utf-8") for one in explained)
-    text = text.replace("{secrets}", "\n#   ".join(secret_names()))
+    text = text.replace("{secrets}", "\n#   ".join(secret_kinds(role)))
     for here, there in _OF_THE_SYSTEM.items() if _is_the_systems(folder) else ():
         text = re.sub(here, there, text)
     return text
@@ -84,13 +93,13 @@ def _is_the_systems(folder: Path) -> bool:
     return folder.resolve() == SYSTEM_FOLDER.resolve()
 
 
-def _write(file: Path, secrets: Path) -> None:
+def _write(file: Path, secrets: Path, role: Role) -> None:
     """Write both so that nobody else may write them, whatever the umask."""
     try:
         file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         secrets.mkdir(mode=0o700, exist_ok=True)
         file.touch(mode=0o644, exist_ok=False)
-        _ = file.write_text(settings_text(file.parent), encoding="utf-8")
+        _ = file.write_text(settings_text(file.parent, role), encoding="utf-8")
     except FileExistsError:
         raise Invalid(f"{file} exists already; nothing was written.") from None
     except OSError as error:

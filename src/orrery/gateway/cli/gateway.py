@@ -7,4 +7,4 @@ group = typer.Typer(no_args_is_help=True)
 
 @group.callback()
 def gateway() -> None:
-    """Keep the gateway's service running: the recovery on its host."""
+    """Keep the gateway running: its service by a guest, its machine from the cloud."""

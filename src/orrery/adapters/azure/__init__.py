@@ -1,0 +1,1 @@
+"""The cloud port over Azure's management API, by its official libraries (extra `azure`)."""

@@ -1,0 +1,154 @@
+"""The vendor's clients over one connection, with their deadlines, and the names of the resources."""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from io import BytesIO
+from typing import Any
+
+import requests
+from azure.core.pipeline.transport import RequestsTransport
+from azure.identity import DefaultAzureCredential
+from azure.mgmt.authorization import AuthorizationManagementClient
+from azure.mgmt.automation import AutomationClient
+from azure.mgmt.compute import ComputeManagementClient
+from azure.mgmt.monitor import MonitorManagementClient
+from azure.mgmt.msi import ManagedServiceIdentityClient
+from azure.mgmt.resourcehealth import ResourceHealthMgmtClient
+
+from orrery.bounded import bound
+from orrery.ports.cloud import AlertKind
+from orrery.trust import Trust
+
+JOBS_VERSION = "2023-11-01"
+"""The version of the listing of jobs (spec 3, Versioning): the library's own is a later one."""
+
+POLL_SECONDS = 2
+"""Between two looks at an operation that the cloud goes on with by itself."""
+
+OPERATION_SECONDS = 240
+"""How long such an operation is waited for: starting a machine takes 60 to 120 s (spec 3, States)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """How long one answer may take, in seconds, and how often a call is repeated that was not answered."""
+
+    connect: float = 10.0
+    read: float = 30.0
+    retries: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the resources are called, and where they are."""
+
+    subscription: str
+    group: str
+    machine_group: str
+    machine: str
+    location: str
+    identity: str
+    account: str
+    runbook: str
+    webhook: str
+    action_group: str
+    alerts: dict[AlertKind, str]
+    email: str
+
+    @property
+    def machine_id(self) -> str:
+        return self._id(self.machine_group, "Microsoft.Compute/virtualMachines", self.machine)
+
+    @property
+    def identity_id(self) -> str:
+        return self._id(self.group, "Microsoft.ManagedIdentity/userAssignedIdentities", self.identity)
+
+    @property
+    def action_group_id(self) -> str:
+        return self._id(self.group, "Microsoft.Insights/actionGroups", self.action_group)
+
+    def _id(self, group: str, kind: str, name: str) -> str:
+        return f"/subscriptions/{self.subscription}/resourceGroups/{group}/providers/{kind}/{name}"
+
+
+class Clients:
+    """Each client, made when it is first used; importing them all takes a second."""
+
+    # They are typed as anything: what the older ones of these libraries have is made while they run.
+
+    def __init__(self, names: Names, management_url: str, trust: Trust, deadlines: Deadlines) -> None:
+        self._subscription = names.subscription
+        self._url = management_url.rstrip("/")
+        self._deadlines = deadlines
+        self._session = requests.Session()
+        self._session.auth = lambda prepared: prepared  # else an entry of the user's .netrc would be sent along
+        bound(self._session, context=trust.of_session())
+
+    @cached_property
+    def _credential(self) -> Any:  # noqa: ANN401  see above
+        return DefaultAzureCredential(
+            exclude_visual_studio_code_credential=True,
+            exclude_shared_token_cache_credential=True,
+            exclude_powershell_credential=True,
+            exclude_developer_cli_credential=True,
+            exclude_broker_credential=True,
+        )
+
+    def _made(self, kind: Any, **more: str) -> Any:  # noqa: ANN401  see above
+        return kind(
+            self._credential,
+            self._subscription,
+            base_url=self._url,
+            credential_scopes=[f"{self._url}/.default"],
+            transport=RequestsTransport(session=self._session, session_owner=False),
+            polling_interval=POLL_SECONDS,
+            connection_timeout=self._deadlines.connect,
+            read_timeout=self._deadlines.read,
+            retry_total=self._deadlines.retries,
+            retry_backoff_max=self._deadlines.read,
+            **more,
+        )
+
+    @cached_property
+    def automation(self) -> Any:  # noqa: ANN401  see above
+        return self._made(AutomationClient)
+
+    @cached_property
+    def jobs(self) -> Any:  # noqa: ANN401  see above
+        return self._made(AutomationClient, api_version=JOBS_VERSION).job
+
+    @cached_property
+    def monitor(self) -> Any:  # noqa: ANN401  see above
+        return self._made(MonitorManagementClient)
+
+    @cached_property
+    def machines(self) -> Any:  # noqa: ANN401  see above
+        return self._made(ComputeManagementClient).virtual_machines
+
+    @cached_property
+    def roles(self) -> Any:  # noqa: ANN401  see above
+        return self._made(AuthorizationManagementClient).role_assignments
+
+    @cached_property
+    def identities(self) -> Any:  # noqa: ANN401  see above
+        return self._made(ManagedServiceIdentityClient).user_assigned_identities
+
+    @cached_property
+    def health(self) -> Any:  # noqa: ANN401  see above
+        return self._made(ResourceHealthMgmtClient).availability_statuses
+
+    def post(self, address: str, body: str) -> requests.Response:
+        """Post JSON to an address that is its own credential; raise `requests.RequestException`."""
+        return self._session.post(
+            address,
+            data=body.encode(),
+            headers={"Content-Type": "application/json"},
+            timeout=(self._deadlines.connect, self._deadlines.read),
+            allow_redirects=False,
+        )
+
+
+def body_of(document: object) -> BytesIO:
+    """Return a body as all of these libraries take it: as the vendor's reference writes it."""
+    return BytesIO(json.dumps(document).encode())

@@ -1,0 +1,66 @@
+"""One secret that a command makes, in a file of its own, which a crash neither loses nor cuts."""
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from orrery.errors import Invalid
+
+
+class SecretFile:
+    """A secret as this machine has it. `path` is the file (mode 0600) that a new one goes to, if there is one."""
+
+    def __init__(self, path: Path | None, value: str) -> None:
+        self._path = path
+        self._value = value
+
+    def read(self) -> str:
+        """Return the secret, or nothing when there is none."""
+        return self._value
+
+    def write(self, value: str) -> None:
+        """Keep a new secret on the disk, and read it back; raise `Invalid` when that is impossible."""
+        path = self._place()
+        try:
+            _replace(path, f"{value}\n")
+            kept = path.read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise Invalid(f"{path} cannot be written: {error.strerror}.") from None
+        if kept != value:
+            raise Invalid(f"{path} does not hold what was written to it.")
+        self._value = value
+
+    def remove(self) -> None:
+        """Delete the file; raise `Invalid` when that is impossible."""
+        path = self._place()
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise Invalid(f"{path} cannot be deleted: {error.strerror}.") from None
+        self._value = ""
+
+    def _place(self) -> Path:
+        if self._path is None:
+            raise Invalid("A new secret needs a folder: set `directory` in [secrets] of the settings.")
+        return self._path
+
+
+def _replace(path: Path, text: str) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as temporary:
+            _ = temporary.write(text)
+            temporary.flush()
+            os.fsync(temporary.fileno())
+        _ = Path(name).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

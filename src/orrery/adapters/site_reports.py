@@ -1,0 +1,40 @@
+"""Sends the reports of the cloud to a site over HTTP."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+import httpx2
+
+from orrery.errors import DeliveryFailed
+from orrery.tls import unreachable
+from orrery.trust import WELL_KNOWN, Trust
+
+TIMEOUT = 30.0
+"""Seconds."""
+
+_SITE = "The site"
+
+
+class HttpSiteReports:
+    """Posts to `/ping` of a site, with the token of the pings."""
+
+    def __init__(self, url: str, token: str, trust: Trust = WELL_KNOWN) -> None:
+        self._url = f"{url.rstrip('/')}/ping"
+        self._token = token
+        self._trust = trust
+
+    def send(self, report: Mapping[str, object]) -> None:
+        headers = {"Authorization": f"Bearer {self._token}"}
+        try:
+            with httpx2.Client(timeout=TIMEOUT, verify=self._trust.web) as client:
+                status = client.post(self._url, json=report, headers=headers).status_code
+        except httpx2.HTTPError as error:
+            raise DeliveryFailed(unreachable(_SITE, error), permanent=False) from None
+        if status == HTTPStatus.UNAUTHORIZED:
+            raise DeliveryFailed(f"{_SITE} does not accept the token of the pings.", permanent=True)
+        if status == HTTPStatus.NOT_FOUND:
+            raise DeliveryFailed(
+                f"{_SITE} expects no pings: set `pings` in [gateway] of its settings.", permanent=True
+            )
+        if status != HTTPStatus.NO_CONTENT:
+            raise DeliveryFailed(f"{_SITE} answered {status} to the report.", permanent=False)

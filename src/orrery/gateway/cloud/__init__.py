@@ -1,0 +1,1 @@
+"""The layer outside the gateway's machine: what in the cloud starts a machine that was shut down."""

@@ -1,0 +1,169 @@
+"""What is wrong in the cloud, with its cause and its fix (spec 3, Errors); pure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from orrery.gateway.causes import Ping, diagnosis
+from orrery.gateway.cloud.plan import Change, RunbookText, current_webhook, planned
+from orrery.gateway.cloud.survey import Survey
+from orrery.gateway.cloud.wanted import WARNED_BEFORE, Wanted
+from orrery.ports.cloud import Job, Kind
+from orrery.ports.health import Finding
+
+FREE_MINUTES = 500
+"""Job-minutes a month that cost nothing (spec 3, Limits)."""
+
+FREE_CALLS = 100_000
+"""Calls of webhooks a month that cost nothing (spec 3, Limits)."""
+
+APPLY = "Type `orrery gateway cloud apply`."
+ROTATE = "Type `orrery gateway cloud rotate-webhook`."
+
+_PARTS: dict[Kind, str] = {
+    "identity": "identity",
+    "account": "account",
+    "role": "role",
+    "runbook": "runbook",
+    "webhook": "webhook",
+    "action-group": "action group",
+    "health": "health alert",
+    "deallocate": "deallocate alert",
+}
+
+_EFFECTS: dict[Kind, str] = {
+    "identity": "The identity is deleted: a start is refused (Forbidden).",
+    "account": "There is no automation account: no alert starts the machine.",
+    "role": "The identity has no role on the machine: a start is refused (Forbidden).",
+    "runbook": "There is no runbook: no alert starts the machine.",
+    "webhook": "There is no webhook whose URI is kept here: alerts may fire, and the runbook does not.",
+    "action-group": "There is no action group: alerts call nobody.",
+    "health": "There is no alert on the machine's health: a shutdown is not noticed.",
+    "deallocate": (
+        "There is no alert on the deallocation of the machine: when its health is Unknown instead of Unavailable, "
+        "a shutdown is not noticed."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GuestSaid:
+    """The last ping of the guest, and for how long its trouble has lasted."""
+
+    ping: Ping
+    lasts: timedelta = timedelta(0)
+    token_script: str = ""
+
+
+def findings(
+    found: Survey,
+    wanted: Wanted,
+    text: RunbookText,
+    jobs: Sequence[Job],
+    minutes: float | None,
+    guest: GuestSaid | None = None,
+) -> list[Finding]:
+    """Return a finding for the machine, each resource, the jobs, and what the guest says of the service."""
+    plan = planned(found, wanted, text)
+    return [
+        *_machine(found),
+        *(_resource(change) for change in plan.changes if change.kind != "webhook"),
+        *_webhook(found, wanted, plan.changes),
+        *(_broken("rights" if "role" in trouble else "setup", trouble, APPLY) for trouble in plan.troubles),
+        _jobs(jobs),
+        *_minutes(minutes),
+        _service(guest),
+    ]
+
+
+def _ok(part: str, why: str) -> Finding:
+    return Finding(part, "ok", why, essential=False)
+
+
+def _broken(part: str, why: str, todo: str) -> Finding:
+    return Finding(part, "broken", why, todo, essential=False)
+
+
+def _machine(found: Survey) -> Iterator[Finding]:
+    machine = found.machine
+    if machine is None:
+        return  # a trouble of the plan
+    said = f"The machine is {machine.power}; its health is {machine.health}."
+    if machine.power == "running":
+        yield _ok("machine", said)
+    elif machine.pause:
+        yield _ok("machine", f"{said} Its restart is paused until {machine.pause}.")
+    else:
+        why = "The alert comes 1 to 5 minutes after a shutdown, the start takes 1 to 2 minutes."
+        yield _broken("machine", said, f"{why} If nothing happens, type `orrery gateway start`.")
+    if machine.power != "running" and machine.health == "Unknown":
+        why = "The health is Unknown instead of Unavailable: the health alert never fires."
+        on = (alert := found.alerts["deallocate"]) is not None and alert.enabled
+        net = "The deallocate alert acts once the machine is deallocated." if on else APPLY
+        yield _broken("health", why, f"{net} To start it now, type `orrery gateway start`.")
+
+
+def _resource(change: Change) -> Finding:
+    part = _PARTS[change.kind]
+    if change.action == "keep":
+        return _ok(part, f"{change.name} is as it should be.")
+    if change.action == "create":
+        return _broken(part, _EFFECTS[change.kind], APPLY)
+    return _broken(part, f"{change.name}: {' '.join(change.why)}", APPLY)
+
+
+def _webhook(found: Survey, wanted: Wanted, changes: Sequence[Change]) -> Iterator[Finding]:
+    current = current_webhook(found, wanted)
+    for change in changes:
+        if change.kind != "webhook":
+            continue
+        if change.action == "delete":
+            yield _broken("webhook", f"The webhook {change.name} is left behind: its URI is kept nowhere.", APPLY)
+        elif current is None:
+            yield _broken("webhook", _EFFECTS["webhook"], APPLY)
+        elif change.action == "replace":
+            yield _broken("webhook", f"{' '.join(change.why)} Alerts fire, and the runbook does not.", ROTATE)
+        else:
+            days = (current.expires_at - found.at).days
+            why = f"The webhook expires on {current.expires_at:%Y-%m-%d}, in {days} days."
+            soon = current.expires_at - found.at < WARNED_BEFORE
+            yield (
+                _broken("webhook", f"{why} After that no alert starts the machine.", ROTATE)
+                if soon
+                else _ok("webhook", why)
+            )
+
+
+def _jobs(jobs: Sequence[Job]) -> Finding:
+    last = next((job for job in jobs if job.has_ended), None)
+    if last is None:
+        return _ok("jobs", "No job of the runbook has ended yet.")
+    at = f"{last.created_at:%Y-%m-%d %H:%M} UTC"
+    if last.status == "Completed":
+        return _ok("jobs", f"The last job, of {at}, completed.")
+    said = f" It said: {last.exception}" if last.exception else ""
+    why = f"The last job, of {at}, ended as {last.status}.{said}"
+    if "Forbidden" in last.exception or "403" in last.exception:
+        return _broken("jobs", f"{why} The role was revoked, or the identity deleted.", APPLY)
+    return _broken("jobs", why, "Look at `orrery gateway cloud status`; if the machine is down, start it.")
+
+
+def _minutes(minutes: float | None) -> Iterator[Finding]:
+    if minutes is None:
+        return
+    why = f"{minutes:.0f} of {FREE_MINUTES} free job-minutes are used this month."
+    if minutes > FREE_MINUTES:
+        yield _broken("job-minutes", why, "The others are charged: see which jobs run long in `cloud status`.")
+    else:
+        yield _ok("job-minutes", why)
+
+
+def _service(guest: GuestSaid | None) -> Finding:
+    if guest is None:
+        why = "Cannot tell: no ping of the guest was given."
+        todo = "Type `orrery gateway pings --json > pings.json` on the site's host, and give it by --pings."
+        return Finding("service", "off", why, todo, essential=False)
+    said = diagnosis(guest.ping, guest.lasts, guest.token_script)
+    if said.cause:
+        return _broken("service", said.cause, said.fix)
+    return _ok("service", f"The guest's last ping says that the service is {guest.ping.state}.")

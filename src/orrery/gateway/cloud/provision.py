@@ -1,0 +1,192 @@
+"""Makes the resources in the cloud, one after the other; done again after a crash, it completes them.
+
+The webhook's URI is the one thing that cannot be asked for again. So: a new URI, kept here, read back; then the
+webhook, then the action group, then a call of the webhook; and only then the old webhooks are deleted.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from orrery.errors import CloudRefused, Invalid
+from orrery.gateway.cloud.plan import (
+    Action,
+    RunbookText,
+    current_webhook,
+    left_behind,
+    planned,
+    why_unusable,
+)
+from orrery.gateway.cloud.restart import TEST_MESSAGE
+from orrery.gateway.cloud.survey import Survey, survey
+from orrery.gateway.cloud.wanted import CONDITIONS, WEBHOOK_LIFETIME, Wanted, webhook_name
+from orrery.ports.clock import Clock
+from orrery.ports.cloud import RUNTIME, Cloud, Identity, Job, Kind, WebhookUri
+
+TEST_PATIENCE = timedelta(minutes=10)
+"""How long a test job may wait for a worker of the cloud and run; about one minute is usual."""
+
+ROLE_PATIENCE = timedelta(minutes=10)
+"""How long the cloud may take until a role that was just given counts everywhere."""
+
+BETWEEN_TESTS = 30.0
+"""Seconds between two test calls while it does not."""
+
+FIRST_POLL = 1.0
+LONGEST_POLL = 10.0
+"""Seconds between two looks at the test job."""
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class TestJob:
+    """The job of a test call: what it said, and how many seconds after the call it had ended."""
+
+    id: str
+    status: str
+    output: str
+    seconds: float
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the chain works: the runbook signed in and read the machine."""
+        return self.status == "Completed"
+
+
+class CloudNotReady(Invalid):
+    """Something stands in the way, and nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provisioning:
+    """The parts of one run.
+
+    `text` renders the runbook, `say` takes a sentence about each step that is done, `wait` waits for some seconds.
+    """
+
+    cloud: Cloud
+    uri: WebhookUri
+    clock: Clock
+    wanted: Wanted
+    text: RunbookText
+    say: Say
+    wait: Callable[[float], None]
+
+    def survey(self) -> Survey:
+        """Read what is there; raise `CloudError`."""
+        return survey(self.cloud, self.uri.read(), self.clock.now())
+
+    def make(self, *, rotate: bool = False) -> TestJob:
+        """Apply the plan, prove the chain by a test job, and then delete old webhooks.
+
+        Raises `CloudNotReady` and `CloudError`.
+        """
+        role_is_new = self._apply(rotate=rotate)
+        due = self.clock.monotonic() + (ROLE_PATIENCE.total_seconds() if role_is_new else 0.0)
+        while not (tested := self._test()).succeeded and self.clock.monotonic() < due:
+            self.say("The job failed. The role was just given, and counts in some minutes: trying again in 30 s.")
+            self.wait(BETWEEN_TESTS)
+        if tested.succeeded:
+            self._remove_old_webhooks()
+        return tested
+
+    def _apply(self, *, rotate: bool) -> bool:
+        """Make what is missing and change what differs; return whether the role was just given."""
+        found = self.survey()
+        plan = planned(found, self.wanted, self.text, rotate=rotate)
+        if plan.troubles:
+            raise CloudNotReady("\n".join(["Nothing was changed.", *plan.troubles]))
+        actions: dict[Kind, Action] = {
+            change.kind: change.action for change in plan.changes if change.action != "delete"
+        }
+        identity = self._identity(found)
+        self._account(found, identity, actions["account"])
+        if actions["role"] != "keep":
+            self.cloud.put_grant(identity.principal_id)
+            self.say("The identity may start this machine, and nothing else.")
+        self._runbook(identity, actions["runbook"])
+        uri = self._webhook(found, rotate=rotate)
+        if actions["action-group"] != "keep" or uri != found.uri:
+            self.cloud.put_action_group(uri)
+            self.say(f"The action group {self.wanted.action_group} calls the webhook and sends e-mail.")
+        for kind, conditions in CONDITIONS.items():
+            if actions[kind] != "keep":
+                self.cloud.put_alert(kind, conditions)
+                self.say(f"The alert {self.wanted.alerts[kind]} is on.")
+        return actions["role"] != "keep"
+
+    def _test(self) -> TestJob:
+        """Call the webhook with a message that starts nothing, and wait for the job."""
+        began = self.clock.monotonic()
+        ids = self.cloud.call_webhook(self.uri.read(), TEST_MESSAGE)
+        if not ids:
+            raise CloudRefused("The webhook was called, and started no job.", status=202)
+        self.say(f"The webhook was called, and started the job {ids[0]}.")
+        job = self._ended(ids[0])
+        said = self.cloud.output(job.id).strip()
+        return TestJob(job.id, job.status, job.exception or said, self.clock.monotonic() - began)
+
+    def _remove_old_webhooks(self) -> None:
+        # Their URI is kept nowhere, and the action group no longer calls them.
+        for one in left_behind(self.survey(), self.wanted):
+            self.cloud.delete_webhook(one.name)
+            self.say(f"The old webhook {one.name} is deleted.")
+
+    def _identity(self, found: Survey) -> Identity:
+        if found.identity:
+            return found.identity
+        identity = self.cloud.put_identity()
+        self.say(f"The identity {self.wanted.identity} is there.")
+        return identity
+
+    def _account(self, found: Survey, identity: Identity, action: Action) -> None:
+        if action != "keep" or found.identity is None:
+            self.cloud.put_account(identity)
+            self.say(f"The automation account {self.wanted.account} is there.")
+
+    def _runbook(self, identity: Identity, action: Action) -> None:
+        if action != "keep":
+            self.cloud.put_runbook(self.text(identity.client_id))
+        runbook = self.cloud.runbook()
+        if runbook is None or runbook.text is None or runbook.runtime != RUNTIME:
+            raise CloudRefused(f"The runbook {self.wanted.runbook} is not published as {RUNTIME}.", status=200)
+        if action != "keep":
+            self.say(f"The runbook {self.wanted.runbook} is published, for PowerShell 7.2.")
+
+    def _webhook(self, found: Survey, *, rotate: bool) -> str:
+        """Return the URI of a webhook that works, made unless there is one."""
+        current = current_webhook(found, self.wanted)
+        if current and not rotate and not why_unusable(current, found, self.wanted):
+            return found.uri
+        uri = found.uri
+        if current or not uri:
+            uri = self._new_uri()
+        try:
+            self._put_webhook(uri)
+        except CloudRefused:
+            if uri != found.uri:
+                raise
+            uri = self._new_uri()  # the kept one was of a webhook that somebody deleted
+            self._put_webhook(uri)
+        return uri
+
+    def _new_uri(self) -> str:
+        uri = self.cloud.new_webhook_uri()
+        self.uri.write(uri)
+        self.say("A new webhook URI is kept here.")
+        return uri
+
+    def _put_webhook(self, uri: str) -> None:
+        name = webhook_name(self.wanted.webhook, uri)
+        expires_at = self.clock.now() + WEBHOOK_LIFETIME
+        self.cloud.put_webhook(name, uri, expires_at)
+        self.say(f"The webhook {name} is there, until {expires_at:%Y-%m-%d}.")
+
+    def _ended(self, job_id: str) -> Job:
+        due = self.clock.monotonic() + TEST_PATIENCE.total_seconds()
+        pause = FIRST_POLL
+        while not (job := self.cloud.job(job_id)).has_ended and self.clock.monotonic() < due:
+            self.wait(pause)
+            pause = min(pause * 2, LONGEST_POLL)
+        return job if job.has_ended else replace(job, exception="The job has not ended within 10 minutes.")

@@ -1,0 +1,51 @@
+"""What the cloud's activity log and its jobs say; pure."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from orrery.gateway.timeline.events import Event
+from orrery.ports.cloud import Job, MachineEvent
+
+_OPERATION: Final = "microsoft.compute/virtualmachines/"
+_DONE = frozenset({"succeeded", ""})
+
+
+def machine_events(found: Iterable[MachineEvent]) -> Iterator[Event]:
+    """Yield an event for each entry of the activity log that says something about the machine."""
+    for entry in found:
+        operation, status = entry.operation.lower(), entry.status.lower()
+        health = entry.detail
+        if operation.startswith("microsoft.resourcehealth/") and health:
+            yield _health(entry, health)
+        elif not operation.startswith(_OPERATION):
+            continue
+        elif operation.endswith(("/deallocate/action", "/poweroff/action")) and status in _DONE:
+            word = "deallocated" if "deallocate" in operation else "powered off"
+            yield Event(entry.at, "machine", "down", f"The machine was {word}.")
+        elif operation.endswith("/start/action"):
+            yield _start(entry, status)
+
+
+def _health(entry: MachineEvent, health: str) -> Event:
+    if health == "Available":
+        return Event(entry.at, "machine", "up", "The machine's health is Available.")
+    return Event(entry.at, "machine", "down", f"The machine's health is {health}.")
+
+
+def _start(entry: MachineEvent, status: str) -> Event:
+    if status == "succeeded":
+        return Event(entry.at, "machine", "up", "The machine runs.")
+    if status == "failed":
+        return Event(entry.at, "machine", "noted", "A start of the machine failed.")
+    return Event(entry.at, "machine", "asked", "A start of the machine was asked for.")
+
+
+def job_events(jobs: Iterable[Job]) -> Iterator[Event]:
+    """Yield the begin and the end of each job."""
+    for job in jobs:
+        began = job.started_at or job.created_at
+        yield Event(job.created_at, "job", "noted", "The webhook was called.")
+        yield Event(began, "job", "began", "The runbook runs.")
+        if job.ended_at:
+            said = f": {job.exception}" if job.exception else "."
+            yield Event(job.ended_at, "job", "ended", f"The runbook ended as {job.status}{said}")

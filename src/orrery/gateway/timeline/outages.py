@@ -1,0 +1,139 @@
+"""Outages: which events belong to one, which layer ended it, and how long each step took; pure."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from orrery.gateway.timeline.events import Event, Source
+
+Layer = Literal["layer 1", "layer 2", "layer 3", "by hand", "by itself"]
+
+APART = timedelta(minutes=5)
+"""Troubles that are closer to each other are one outage: the service comes back some time after its machine."""
+
+BEFORE = timedelta(minutes=2)
+"""How long before an outage is noticed what led to it is looked for."""
+
+_WATCHED: tuple[Source, ...] = ("machine", "service", "ping")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A time in which a source was down, or a job ran; `end` is None while it lasts."""
+
+    source: Source
+    begin: datetime
+    end: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """One outage with all its events; `ended_at` is None while it lasts."""
+
+    began_at: datetime
+    ended_at: datetime | None
+    events: tuple[Event, ...]
+    layers: tuple[Layer, ...]
+
+    @property
+    def id(self) -> str:
+        """The name by which a command takes it: when it began, in UTC."""
+        return f"{self.began_at:%Y%m%dT%H%M%SZ}"
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it lasted, or None while it lasts."""
+        return None if self.ended_at is None else (self.ended_at - self.began_at).total_seconds()
+
+
+def outages(events: Iterable[Event]) -> list[Outage]:
+    """Return the outages, oldest first."""
+    ordered = sorted(events)
+    found = list[Outage]()
+    for begin, end in _merged(spans(ordered)):
+        last = end or max(one.at for one in ordered)
+        inside = tuple(one for one in ordered if begin - BEFORE <= one.at <= last + BEFORE)
+        found.append(Outage(begin, end, inside, recovered_by(inside)))
+    return found
+
+
+def spans(ordered: Sequence[Event]) -> list[Span]:
+    """Return when each source was down, and when jobs ran, from events in their order."""
+    found, open_since = list[Span](), dict[Source, datetime]()
+    for event in ordered:
+        if _begins(event):
+            _ = open_since.setdefault(event.source, event.at)
+        elif _ends(event) and event.source in open_since:
+            found.append(Span(event.source, open_since.pop(event.source), event.at))
+        if event.kind == "boot":
+            _ = open_since.setdefault("service", event.at)
+    return found + [Span(source, begin, None) for source, begin in open_since.items()]
+
+
+def _begins(event: Event) -> bool:
+    return event.kind in {"down", "began"}
+
+
+def _ends(event: Event) -> bool:
+    return event.kind in {"up", "ended"}
+
+
+def _merged(found: Sequence[Span]) -> list[tuple[datetime, datetime | None]]:
+    merged = list[tuple[datetime, datetime | None]]()
+    for span in sorted((one for one in found if one.source in _WATCHED), key=lambda one: one.begin):
+        if merged and (merged[-1][1] is None or span.begin - merged[-1][1] <= APART):
+            begin, end = merged.pop()
+            merged.append((begin, None if end is None or span.end is None else max(end, span.end)))
+        else:
+            merged.append((span.begin, span.end))
+    return merged
+
+
+def recovered_by(events: Sequence[Event]) -> tuple[Layer, ...]:
+    """Return what brought the machine back, and what its service."""
+    return (*_of_the_machine(events), *_of_the_service(events))
+
+
+def _of_the_machine(events: Sequence[Event]) -> tuple[Layer, ...]:
+    downs = [one.at for one in events if one.source == "machine" and one.kind == "down"]
+    ups = [
+        one.at for one in events if one.source == "machine" and one.kind == "up" and downs and one.at > downs[0]
+    ]
+    if not ups:
+        return ()
+    ran = [span for span in spans(events) if span.source == "job"]
+    if any(span.begin <= ups[-1] and (span.end is None or span.end >= downs[0]) for span in ran):
+        return ("layer 1",)
+    return ("by hand",) if any(one.kind == "asked" for one in events) else ("by itself",)
+
+
+def _of_the_service(events: Sequence[Event]) -> tuple[Layer, ...]:
+    ups = [one.at for one in events if one.source == "service" and one.kind == "up"]
+    if not ups:
+        return ()
+    before = [one for one in events if one.at <= ups[-1]]
+    if any(one.kind == "recovering" for one in before):
+        return ("layer 3",)
+    if any(one.kind == "retry" for one in before):
+        return ("layer 2",)
+    return () if any(one.kind == "boot" for one in before) else ("by hand",)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One event of an outage, `after` its begin, and how long after the event before."""
+
+    event: Event
+    after: timedelta
+    took: timedelta
+
+
+def steps(outage: Outage) -> list[Step]:
+    """Return the events with their times."""
+    found = list[Step]()
+    before = outage.events[0].at if outage.events else outage.began_at
+    for event in outage.events:
+        found.append(Step(event, event.at - outage.began_at, event.at - before))
+        before = event.at
+    return found

@@ -1,0 +1,96 @@
+"""What `cloud doctor` finds: each row of the specification's table of errors, with its cause and its fix."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from orrery.gateway.causes import Ping
+from orrery.gateway.cloud.findings import GuestSaid, findings
+from orrery.gateway.cloud.survey import Survey
+from orrery.ports.cloud import Job, MachineFound
+from orrery.ports.health import Finding
+from tests.support.cloud_layer import COMPLETE, MACHINE, NOW, WANTED, WEBHOOK, alert, job, text
+
+GOOD = GuestSaid(Ping("active", "200"))
+
+
+def broken(found: Survey, *jobs: Job, guest: GuestSaid | None = GOOD, minutes: float = 12) -> list[Finding]:
+    said = findings(found, WANTED, text, jobs or (job(),), minutes, guest)
+    return [one for one in said if one.state == "broken"]
+
+
+def the_one(found: list[Finding]) -> Finding:
+    (one,) = found
+    return one
+
+
+def test_a_complete_layer_has_nothing_broken() -> None:
+    assert broken(COMPLETE) == []
+
+
+def test_error_243_credentials_is_named_from_the_guests_ping() -> None:
+    ping = Ping("activating", "", "auto-restart", "exit-code", 243)
+    assert "243/CREDENTIALS" in the_one(broken(COMPLETE, guest=GuestSaid(ping))).why
+
+
+def test_error_alert_fires_runbook_does_not_is_an_expired_webhook() -> None:
+    found = replace(COMPLETE, webhooks=(replace(WEBHOOK, expires_at=NOW - timedelta(days=1)),))
+    one = the_one(broken(found))
+    assert one.part == "webhook"
+    assert "the runbook does not" in one.why
+    assert "rotate-webhook" in one.todo
+
+
+def test_error_start_is_forbidden_is_a_revoked_role() -> None:
+    one = the_one(broken(replace(COMPLETE, grants=())))
+    assert (one.part, "Forbidden" in one.why, "cloud apply" in one.todo) == ("role", True, True)
+
+
+def test_error_start_is_forbidden_is_a_deleted_identity() -> None:
+    parts = {one.part for one in broken(replace(COMPLETE, identity=None, grants=()))}
+    assert {"identity", "role"} <= parts
+
+
+def test_error_start_is_forbidden_is_read_from_the_last_job() -> None:
+    one = the_one(broken(COMPLETE, job("Failed", "The cloud refused the start (Forbidden).")))
+    assert (one.part, "revoked" in one.why) == ("jobs", True)
+
+
+def test_error_health_unknown_instead_of_unavailable() -> None:
+    """The first alert never fires; the deallocate alert is the net, and is missed when it is not there."""
+    down = replace(COMPLETE, machine=MachineFound(MACHINE, "deallocated", "Unknown"))
+    said = {one.part: one for one in broken(down)}
+    assert "never fires" in said["health"].why
+    assert "deallocate alert acts" in said["health"].todo
+    alone = replace(down, alerts={"health": alert("health"), "deallocate": None})
+    said = {one.part: one for one in broken(alone)}
+    assert "cloud apply" in said["health"].todo
+    assert "deallocate alert" in said
+
+
+def test_error_gateway_dead_on_a_running_machine_is_a_broken_credential_chain() -> None:
+    ping = Ping("activating", "", "auto-restart", "exit-code", 243)
+    guest = GuestSaid(ping, timedelta(minutes=31), "/usr/local/sbin/fetch-token")
+    one = the_one(broken(COMPLETE, guest=guest))
+    assert "credential chain is broken" in one.why
+    assert "/usr/local/sbin/fetch-token" in one.todo
+
+
+def test_error_tunnel_answers_502() -> None:
+    assert "502" in the_one(broken(COMPLETE, guest=GuestSaid(Ping("active", "502")))).why
+
+
+def test_without_a_ping_it_says_that_it_cannot_tell() -> None:
+    said = findings(COMPLETE, WANTED, text, (), None, None)
+    assert next(one for one in said if one.part == "service").why.startswith("Cannot tell")
+
+
+@pytest.mark.parametrize(("minutes", "count"), [(500.0, 0), (501.0, 1)])
+def test_limit_of_500_free_job_minutes(minutes: float, count: int) -> None:
+    assert len(broken(COMPLETE, minutes=minutes)) == count
+
+
+def test_a_paused_machine_is_nobodys_trouble() -> None:
+    down = MachineFound(MACHINE, "stopped", "Unavailable", "2026-11-23T10:00:00Z")
+    assert broken(replace(COMPLETE, machine=down)) == []

@@ -1,0 +1,92 @@
+"""A cloud layer in which everything is as it should be, as a survey finds it."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from orrery.gateway.cloud.survey import Survey
+from orrery.gateway.cloud.wanted import CONDITIONS, Wanted, webhook_name
+from orrery.ports.cloud import (
+    CONTRIBUTOR,
+    RUNTIME,
+    TIER,
+    Account,
+    ActionGroup,
+    Alert,
+    AlertKind,
+    Grant,
+    Identity,
+    Job,
+    MachineFound,
+    Runbook,
+    Webhook,
+)
+
+NOW = datetime(2026, 11, 23, 8, 0, tzinfo=UTC)
+GROUP = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/cosmos"
+MACHINE = f"{GROUP}/providers/Microsoft.Compute/virtualMachines/gateway"
+ACTION_GROUP = f"{GROUP}/providers/Microsoft.Insights/actionGroups/gateway-alerts"
+URI = "https://webhooks.example/webhooks?token=not-a-real-one"
+IDENTITY = Identity(f"{GROUP}/identities/gateway-restarter", "the-client", "the-principal")
+GRANT = Grant(f"{MACHINE}/roleAssignments/1", MACHINE, CONTRIBUTOR)
+
+WANTED = Wanted(
+    "gateway-restarter",
+    "gateway-automation",
+    "restart-gateway",
+    "restart-gateway",
+    "gateway-alerts",
+    {"health": "gateway-unavailable", "deallocate": "gateway-deallocated"},
+    "owner@cosmos.example",
+    "gateway",
+)
+WEBHOOK = Webhook(
+    name=webhook_name("restart-gateway", URI),
+    runbook="restart-gateway",
+    enabled=True,
+    expires_at=NOW + timedelta(days=300),
+)
+
+
+def text(client_id: str) -> str:
+    """Return a runbook's text."""
+    return f"# starts the machine as {client_id}\n"
+
+
+def alert(kind: AlertKind) -> Alert:
+    return Alert(
+        enabled=True, scopes=(MACHINE,), conditions=frozenset(CONDITIONS[kind]), action_groups=(ACTION_GROUP,)
+    )
+
+
+COMPLETE = Survey(
+    NOW,
+    MACHINE,
+    ACTION_GROUP,
+    MachineFound(MACHINE, "running", "Available"),
+    IDENTITY,
+    (GRANT,),
+    Account(TIER, (IDENTITY.id,)),
+    Runbook(RUNTIME, text(IDENTITY.client_id)),
+    (WEBHOOK,),
+    ActionGroup(enabled=True, uris=(URI,), common_schema=False, emails=(WANTED.email,)),
+    {"health": alert("health"), "deallocate": alert("deallocate")},
+    URI,
+)
+
+EMPTY = replace(
+    COMPLETE,
+    identity=None,
+    grants=(),
+    account=None,
+    runbook=None,
+    webhooks=(),
+    action_group=None,
+    alerts={"health": None, "deallocate": None},
+    uri="",
+)
+"""The same machine, before anything is made."""
+
+
+def job(status: str = "Completed", exception: str = "") -> Job:
+    began = NOW - timedelta(hours=1)
+    return Job("job-1", status, began, began, began + timedelta(minutes=2), exception)
