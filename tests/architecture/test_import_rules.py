@@ -78,6 +78,7 @@ PLANTED = [
     ),
     Planted("inside-gateway-guest", "gateway/guest/extras.py", "", "- orrery.gateway.guest.extras"),
     Planted("pure-gateway-guest", "gateway/guest/verify.py", "import subprocess", "subprocess"),
+    Planted("pure-gateway-cloud", "gateway/cloud/restart.py", "import asyncio", "cloud.restart -> asyncio"),
     Planted("below-the-edge", "gateway/guest/options.py", "import os", "orrery.gateway.guest.options -> os"),
     Planted("public-reads", "live/reads.py", "import orrery.ports.analytics", "orrery.ports.analytics"),
     Planted("public-reads", "live/keys.py", "import orrery.ports.analytics", "orrery.live.keys"),

@@ -36,7 +36,8 @@ Step = Look | Start | Wait
 class Reply:
     """What a step was answered: the HTTP status and, after a `Look` with 200, what was seen `at` that time.
 
-    `pause` is the text of the tag by which an operator pauses the restart; it is empty without one.
+    `status` is 0 when there was no answer, and 401 when nobody could sign in. `pause` is the text of the tag by
+    which an operator pauses the restart; it is empty without one.
     """
 
     status: int

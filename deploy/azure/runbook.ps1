@@ -1,0 +1,1 @@
+../../src/orrery/gateway/cloud/files/runbook.ps1

@@ -1,0 +1,180 @@
+"""The runbook and `restart` decide the same: each is held to every case of the table."""
+
+import pytest
+
+from orrery.errors import Invalid
+from orrery.gateway.cloud.restart import TEST_MESSAGE
+from orrery.gateway.cloud.runbook import rendered
+from tests.docs.documents import ROOT
+from tests.support.powershell import Script, Visited
+from tests.support.powershell_tree import Node, Unsupported, conditions, parsed, statements
+from tests.support.restarting import (
+    CLIENT_ID,
+    Case,
+    Ended,
+    UnexpectedStep,
+    cases,
+    machine,
+    run_python,
+    run_runbook,
+    runs,
+    table,
+)
+
+
+def runbook() -> str:
+    return rendered(machine(), CLIENT_ID)
+
+
+def first_difference(text: str) -> str:
+    """Return the fact of the first case that a runbook does not hold, and nothing when it holds all."""
+    tree = parsed(text)
+    for case, alert in runs():
+        try:
+            ended = run_runbook(tree, case, alert, Visited())
+        except (UnexpectedStep, Unsupported):
+            return case.fact
+        if ended != Ended(case.ends, case.fails):
+            return case.fact
+    return ""
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.fact)
+def test_the_function_holds_the_case(case: Case) -> None:
+    """`restart` takes the steps of the case, whatever form the alert came in, and ends as it says."""
+    for one, alert in runs():
+        if one == case and isinstance(alert, str):
+            assert run_python(case, alert) == Ended(case.ends, case.fails), alert
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.fact)
+def test_the_runbook_holds_the_case(case: Case) -> None:
+    """So does the runbook, walked by the tests' own interpreter."""
+    tree = parsed(runbook())
+    for one, alert in runs():
+        if one == case:
+            assert run_runbook(tree, case, alert, Visited()) == Ended(case.ends, case.fails), alert
+
+
+def test_every_branch_of_the_runbook_is_walked() -> None:
+    """Each statement is run by some case, and each condition goes both ways: it decides nothing else."""
+    tree, visited = parsed(runbook()), Visited()
+    for case, alert in runs():
+        _ = run_runbook(tree, case, alert, visited)
+    unseen = [one.text for one in statements(tree) if one.place not in visited.statements]
+    one_way = [
+        (one.text, way)
+        for one in conditions(tree)
+        for way in (True, False)
+        if (one.place, way) not in visited.ways
+    ]
+    assert (unseen, one_way) == ([], [])
+
+
+MUTATIONS = {
+    "a status that is not compared": ("-and -not (Test-Field 'status' 'Activated')", ""),
+    "another machine that is not told apart": ("([regex]::Escape($Machine))", "'/'"),
+    "a machine's id as a pattern": ("([regex]::Escape($Machine))", "$Machine"),
+    "a machine's id without its end": (r"""'(["''\s,;}]|$)'""", "''"),
+    "a field's name without its beginning": ("'(?<![a-z])'", "''"),
+    "quotes that must be there": (r"""'["''\s]*[:=]["''\s]*'""", r"""'"\s*[:=]\s*"'"""),
+    "backslashes that stay": (r"$Alert -replace '\\', ''", "$Alert"),
+    "the specification's field alone": ("|eventSource", ""),
+    "the vendor's field alone": ("category|", ""),
+    "any month": ("(0[1-9]|1[0-2])", r"\d\d"),
+    "a time of any kind": ("if ($until -notmatch $Time)", "if ($until -match 'no')"),
+    "a condition of a status without -or": ("$status -eq 200 -or $status -eq 202", "$status -eq 202"),
+    "local time": (".ToUniversalTime()", ""),
+    "errors that go on": ("$ErrorActionPreference = 'Stop'", "$ErrorActionPreference = 'Continue'"),
+    "a sign-in that is written out": (" | Out-Null", ""),
+    "another identity": ("-AccountId $ClientId", "-AccountId $Machine"),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), MUTATIONS.values(), ids=MUTATIONS)
+def test_a_mutation_of_the_runbook_breaks_a_case(old: str, new: str) -> None:
+    """A change of the text that changes what it decides is seen by the table."""
+    assert runbook().count(old) == 1 or new == ""
+    assert first_difference(runbook().replace(old, new)) != ""
+
+
+def test_a_runbook_without_one_of_its_statements_breaks_a_case() -> None:
+    """None of its statements is there for nothing; but that a value is nothing at first need not be said."""
+    spared = {"$idle = ''", "$started = $false", "$remark = ''"}
+    survived = [
+        one.text
+        for one in statements(parsed(runbook()))
+        if one.text not in spared and first_difference(replaced(one, "")) == ""
+    ]
+    assert survived == []
+
+
+def test_a_condition_of_the_runbook_that_is_turned_round_breaks_a_case() -> None:
+    """So does each of its conditions, and each operand of one."""
+    survived = [
+        one.text
+        for one in conditions(parsed(runbook()))
+        if first_difference(replaced(one, f"(-not ({one.text}))")) == ""
+    ]
+    assert survived == []
+
+
+def test_another_figure_in_the_runbook_breaks_a_case() -> None:
+    """So does each of its numbers: the delay, the polls, the statuses."""
+    survived = [
+        f"{one.text} at {one.place}"
+        for one in parsed(runbook()).within()
+        if one.kind == "decimal_integer_literal" and first_difference(replaced(one, f"{int(one.text) + 1}")) == ""
+    ]
+    assert survived == []
+
+
+def replaced(node: Node, other: str) -> str:
+    """Return the runbook with another text for one of its nodes."""
+    text = runbook().encode()
+    return (text[: node.place[0]] + other.encode() + text[node.place[1] :]).decode()
+
+
+@pytest.mark.parametrize("text", ["if ($a) { 1", "$a = ", "$a = 'b", "$a = (1", "param([object $a)", "if { 1 }"])
+def test_what_is_no_powershell_is_refused(text: str) -> None:
+    """A text with an error in it has no tree to be walked."""
+    with pytest.raises(SyntaxError):
+        _ = parsed(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["foreach ($a in $b) { $a }", "$a ??= 1", "Remove-Item x", "while ($a) { }", "$a = $b + 1", "'{0}' -f $a"],
+)
+def test_what_the_interpreter_does_not_know_is_refused(text: str) -> None:
+    """It passes over nothing: a construct that the runbook did not use before must be added here first."""
+    with pytest.raises((Unsupported, SyntaxError)):
+        _ = Script(parsed(text), {}).run()
+
+
+def test_the_runbook_in_deploy_is_the_one_that_is_uploaded() -> None:
+    """The file in deploy/ is the package's own, without the values of a deployment."""
+    text = (ROOT / "deploy/azure/runbook.ps1").read_text(encoding="utf-8")
+    filled = text.replace("@VM_RESOURCE_ID@", machine()).replace("@CLIENT_ID@", CLIENT_ID)
+    assert "@VM_RESOURCE_ID@" in text
+    assert filled == runbook()
+
+
+@pytest.mark.parametrize(
+    "vm_id", ["", machine() + "'", machine() + "/x", machine().replace("_", "\u2019"), machine() + "\n", "$(evil)"]
+)
+def test_an_id_that_is_none_is_refused(vm_id: str) -> None:
+    """Nothing that is filled in can end the text that it stands in."""
+    with pytest.raises(Invalid):
+        _ = rendered(vm_id, CLIENT_ID)
+
+
+def test_a_client_id_that_is_none_is_refused() -> None:
+    """The same holds for the identity."""
+    with pytest.raises(Invalid):
+        _ = rendered(machine(), "'; evil; '")
+
+
+def test_the_test_message_is_the_one_of_the_table() -> None:
+    """What a test posts is what the runbook takes for one."""
+    assert table()["alerts"]["test"] == TEST_MESSAGE
