@@ -227,9 +227,6 @@ class ItemUnreadable(ProcessorUnreachable):
 class CloudError(OrreryError):
     """A call to the cloud did not succeed."""
 
-    http_status: ClassVar[int] = 502
-    tag: ClassVar[str] = "cloud-failed"
-
 
 class CloudRefused(CloudError):
     """The cloud understood the request and said no: `status` is its HTTP status, `code` its own word for why."""

@@ -78,6 +78,13 @@ PLANTED = [
     ),
     Planted("inside-gateway-guest", "gateway/guest/extras.py", "", "- orrery.gateway.guest.extras"),
     Planted("pure-gateway-guest", "gateway/guest/verify.py", "import subprocess", "subprocess"),
+    Planted(
+        "inside-gateway-cloud",
+        "gateway/cloud/plan.py",
+        "import orrery.gateway.cloud.provision",
+        "plan -> orrery.gateway.cloud.provision",
+    ),
+    Planted("inside-gateway-cloud", "gateway/cloud/extras.py", "", "- orrery.gateway.cloud.extras"),
     Planted("pure-gateway-cloud", "gateway/cloud/restart.py", "import asyncio", "cloud.restart -> asyncio"),
     Planted("below-the-edge", "gateway/guest/options.py", "import os", "orrery.gateway.guest.options -> os"),
     Planted("public-reads", "live/reads.py", "import orrery.ports.analytics", "orrery.ports.analytics"),

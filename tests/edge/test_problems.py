@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from orrery import errors
 from orrery.checkout.errors import EventIdReused, KeyReused, NotPreflighted
 from orrery.edge.problems import Problem, problem_of, show_error, show_http_exception, show_problem
+from orrery.gateway.cloud.provision import CloudNotReady
 from orrery.gateway.guest.errors import GuestFailed, OptionsUnreadable
 from tests.support.errors import kinds_of_errors
 from tests.support.requests import request
@@ -36,6 +37,10 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (errors.ItemUnreadable("checkout.session", None, ("id",)), 503, "processor-unreachable"),
     (errors.NotConfigured(INSIDE), 503, "not-configured"),
     (NotPreflighted(INSIDE), 503, "not-preflighted"),
+    (errors.CloudError(INSIDE), 500, "internal"),
+    (errors.CloudRefused(INSIDE, status=403), 500, "internal"),
+    (errors.CloudUnreachable(INSIDE), 500, "internal"),
+    (CloudNotReady("A sentence."), 400, "invalid-request"),
     (errors.AnalyticsFailed(INSIDE, cause="server"), 500, "internal"),
     (errors.TrackerFailed(INSIDE), 500, "internal"),
     (errors.DeliveryFailed(INSIDE, permanent=True), 500, "internal"),

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from orrery.gateway.cloud.restart import restart
-from orrery.ports.machine import Look as LookStep
-from orrery.ports.machine import Power, Reply, RestartFailed, Start, Step, Wait
+from orrery.ports.cloud.machine import Look as LookStep
+from orrery.ports.cloud.machine import Power, Reply, RestartFailed, Start, Step, Wait
 from tests.support.powershell import Command, CommandFailed, Script, Thrown, Visited
 from tests.support.powershell_tree import Node
 from tests.support.powershell_values import Properties, Value

@@ -26,15 +26,18 @@ def the_one(found: list[Finding]) -> Finding:
 
 
 def test_a_complete_layer_has_nothing_broken() -> None:
+    """All is well."""
     assert broken(COMPLETE) == []
 
 
 def test_error_243_credentials_is_named_from_the_guests_ping() -> None:
+    """Row 1: the credentials are not warm."""
     ping = Ping("activating", "", "auto-restart", "exit-code", 243)
     assert "243/CREDENTIALS" in the_one(broken(COMPLETE, guest=GuestSaid(ping))).why
 
 
 def test_error_alert_fires_runbook_does_not_is_an_expired_webhook() -> None:
+    """Row 2: the fix is a new webhook."""
     found = replace(COMPLETE, webhooks=(replace(WEBHOOK, expires_at=NOW - timedelta(days=1)),))
     one = the_one(broken(found))
     assert one.part == "webhook"
@@ -43,16 +46,19 @@ def test_error_alert_fires_runbook_does_not_is_an_expired_webhook() -> None:
 
 
 def test_error_start_is_forbidden_is_a_revoked_role() -> None:
+    """Row 3, the first cause."""
     one = the_one(broken(replace(COMPLETE, grants=())))
     assert (one.part, "Forbidden" in one.why, "cloud apply" in one.todo) == ("role", True, True)
 
 
 def test_error_start_is_forbidden_is_a_deleted_identity() -> None:
+    """Row 3, the second cause."""
     parts = {one.part for one in broken(replace(COMPLETE, identity=None, grants=()))}
     assert {"identity", "role"} <= parts
 
 
 def test_error_start_is_forbidden_is_read_from_the_last_job() -> None:
+    """Row 3, as a job says it."""
     one = the_one(broken(COMPLETE, job("Failed", "The cloud refused the start (Forbidden).")))
     assert (one.part, "revoked" in one.why) == ("jobs", True)
 
@@ -70,6 +76,7 @@ def test_error_health_unknown_instead_of_unavailable() -> None:
 
 
 def test_error_gateway_dead_on_a_running_machine_is_a_broken_credential_chain() -> None:
+    """Row 5: after 30 minutes."""
     ping = Ping("activating", "", "auto-restart", "exit-code", 243)
     guest = GuestSaid(ping, timedelta(minutes=31), "/usr/local/sbin/fetch-token")
     one = the_one(broken(COMPLETE, guest=guest))
@@ -78,19 +85,23 @@ def test_error_gateway_dead_on_a_running_machine_is_a_broken_credential_chain() 
 
 
 def test_error_tunnel_answers_502() -> None:
+    """Row 6: the gateway is dead behind a healthy tunnel."""
     assert "502" in the_one(broken(COMPLETE, guest=GuestSaid(Ping("active", "502")))).why
 
 
 def test_without_a_ping_it_says_that_it_cannot_tell() -> None:
+    """Nobody guesses what only the guest can know."""
     said = findings(COMPLETE, WANTED, text, (), None, None)
     assert next(one for one in said if one.part == "service").why.startswith("Cannot tell")
 
 
 @pytest.mark.parametrize(("minutes", "count"), [(500.0, 0), (501.0, 1)])
 def test_limit_of_500_free_job_minutes(minutes: float, count: int) -> None:
+    """More than the free ones is a finding."""
     assert len(broken(COMPLETE, minutes=minutes)) == count
 
 
 def test_a_paused_machine_is_nobodys_trouble() -> None:
+    """An intended stop is no finding."""
     down = MachineFound(MACHINE, "stopped", "Unavailable", "2026-11-23T10:00:00Z")
     assert broken(replace(COMPLETE, machine=down)) == []

@@ -36,10 +36,12 @@ def changed(found: Survey) -> dict[Kind, str]:
 
 
 def test_a_complete_layer_needs_nothing() -> None:
+    """A second `apply` changes nothing."""
     assert plan(COMPLETE).is_empty
 
 
 def test_an_empty_subscription_needs_every_resource() -> None:
+    """The seven resources of the specification and the planned alert."""
     kinds = {"identity", "account", "role", "runbook", "webhook", "action-group", "health", "deallocate"}
     assert changed(EMPTY) == dict.fromkeys(kinds, "create")
 
@@ -71,10 +73,12 @@ def test_another_role_on_the_machine_is_an_error() -> None:
 
 
 def test_a_moved_machine_is_named() -> None:
+    """A machine that is not where the settings say stops everything."""
     assert "deleted or moved" in plan(replace(COMPLETE, machine=None)).troubles[0]
 
 
 def test_a_runbook_of_another_runtime_is_an_error() -> None:
+    """Its type cannot be changed."""
     found = replace(COMPLETE, runbook=Runbook("PowerShell", text("the-client")))
     assert "PowerShell72" in plan(found).troubles[0]
 
@@ -89,6 +93,7 @@ def test_a_runbook_of_another_runtime_is_an_error() -> None:
     ],
 )
 def test_a_runbook_that_drifted_is_published_anew(runbook: Runbook, why: str) -> None:
+    """The published text is compared, for this identity."""
     found = plan(replace(COMPLETE, runbook=runbook))
     (change,) = (one for one in found.changes if one.kind == "runbook")
     assert change.action == "update"
@@ -104,6 +109,7 @@ def test_a_runbook_that_drifted_is_published_anew(runbook: Runbook, why: str) ->
     ],
 )
 def test_a_webhook_that_does_not_work_is_replaced(webhook: Webhook) -> None:
+    """An expired or disabled one, or one of another runbook."""
     assert changed(replace(COMPLETE, webhooks=(webhook,)))["webhook"] == "replace"
 
 
@@ -123,6 +129,7 @@ def test_a_webhook_whose_uri_is_kept_nowhere_is_deleted() -> None:
 
 @pytest.mark.parametrize("days", [59, 60, 61])
 def test_webhook_expiry_is_said_60_days_ahead(days: int) -> None:
+    """Not on the 60th day before, but from then on."""
     found = replace(COMPLETE, webhooks=(replace(WEBHOOK, expires_at=NOW + timedelta(days=days)),))
     (change,) = (one for one in plan(found).changes if one.kind == "webhook")
     assert bool(change.why) == (days < 60)
@@ -163,6 +170,7 @@ def test_alert_condition_and_scope_are_those_of_the_specification(wrong: Alert) 
 
 
 def test_rotation_keeps_the_old_webhook_until_the_new_one_is_proven() -> None:
+    """No deletion is part of the plan: it comes after the test."""
     plan = planned(COMPLETE, WANTED, text, rotate=True)
     assert {one.kind: one.action for one in plan.changes if one.action != "keep"} == {
         "webhook": "replace",

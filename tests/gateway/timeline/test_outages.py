@@ -87,10 +87,12 @@ def test_sources_are_joined_into_one_outage() -> None:
     ],
 )
 def test_the_layer_that_recovered_it_is_named(events: list[Event], expected: tuple[Layer, ...]) -> None:
+    """Each of the three layers, and an operator."""
     assert layers(*events) == expected
 
 
 def test_troubles_far_apart_are_two_outages_and_one_may_last() -> None:
+    """One that lasts has no end."""
     found = outages(
         [
             event(0, "machine", "down"),
@@ -109,6 +111,7 @@ def test_an_unreadable_line_of_a_journal_is_counted() -> None:
 
 
 def test_the_pictures_show_each_lane_that_has_something() -> None:
+    """Lanes of blocks, and an SVG that names the layer."""
     (one,) = outages([*machine_events(CLOUD), *job_events([JOB])])
     shown = dict(lanes(one, 40))
     assert set(shown) == {"machine down", "runbook runs"}

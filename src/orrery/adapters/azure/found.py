@@ -17,7 +17,7 @@ from orrery.ports.cloud import (
     MachineFound,
     Webhook,
 )
-from orrery.ports.machine import Power
+from orrery.ports.cloud.machine import Power
 
 Vendors = Any
 """An object of the vendor's libraries, whose types are made while they run."""
@@ -32,8 +32,6 @@ _POWERS: dict[str, Power] = {
 }
 _HEALTHS: dict[str, Health] = {"Available": "Available", "Unavailable": "Unavailable", "Degraded": "Degraded"}
 
-_UNKNOWN: Power = "unknown"
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -42,9 +40,10 @@ def machine(found: Vendors, health: Vendors) -> MachineFound:
     statuses = items(found.instance_view.statuses) if found.instance_view else []
     codes = [str(one.code) for one in statuses]
     known: list[Power] = [_POWERS[code] for code in codes if code in _POWERS]
+    power: Power = "unknown" if not known else known[0]
     return MachineFound(
         str(found.id),
-        next(iter(known), _UNKNOWN),
+        power,
         _HEALTHS.get(state, "Unknown"),
         tags(found).get(PAUSE_TAG, ""),
     )

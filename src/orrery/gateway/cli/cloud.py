@@ -295,7 +295,9 @@ def destroy(runner: Handed, *, yes: Yes = False, as_json: AsJson = False) -> Non
     if others:
         kept.append(f"the automation account {use.wanted.account}, which has other runbooks: {', '.join(others)}")
     note(f"Not touched: {'; '.join(kept)}.")
-    doomed = [(kind, name) for kind, name in _DESTROYED if not (kind == "account" and others)]
+    doomed: list[tuple[Kind, str]] = [
+        (kind, name) for kind, name in _DESTROYED if not (kind == "account" and others)
+    ]
     if not yes and not typer.confirm(f"Delete {', '.join(name for _, name in doomed)}?", err=True):
         raise typer.Exit(1)
     _delete(use, doomed, as_json=as_json)

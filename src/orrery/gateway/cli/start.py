@@ -10,7 +10,7 @@ from orrery.gateway.cloud.restart import restart
 from orrery.gateway.cloud.settings import CloudSettings
 from orrery.ports.clock import Clock
 from orrery.ports.cloud import Cloud
-from orrery.ports.machine import Look, Reply, RestartFailed, Start, Step, Wait
+from orrery.ports.cloud.machine import Look, Reply, RestartFailed, Start, Step, Wait
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed
 from orrery.runtime.console.tables import note, show_json

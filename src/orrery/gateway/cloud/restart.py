@@ -8,7 +8,7 @@ import re
 from collections.abc import Generator
 from http import HTTPStatus
 
-from orrery.ports.machine import Look, Power, Reply, RestartFailed, Start, Step, Wait
+from orrery.ports.cloud.machine import Look, Power, Reply, RestartFailed, Start, Step, Wait
 
 POLL_SECONDS = 15
 """Between two looks (spec 3, Limits: runbook poll)."""

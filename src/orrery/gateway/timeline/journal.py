@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 from orrery.gateway.timeline.events import Event, Kind
 
@@ -52,7 +53,8 @@ def _entry(line: str) -> dict[str, str]:
     if not isinstance(found, dict):
         raise TypeError(line)
     # A field that is no text, such as one of raw bytes, is none that is looked at.
-    return {str(name): value for name, value in found.items() if isinstance(value, str)}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  JSON
+    fields = cast("dict[str, object]", found)
+    return {name: value for name, value in fields.items() if isinstance(value, str)}
 
 
 def _event(entry: Mapping[str, str], at: datetime, unit: str) -> Event | None:

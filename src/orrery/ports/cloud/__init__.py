@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
-from orrery.ports.machine import Power
+from orrery.ports.cloud.machine import Power
 
 AlertKind = Literal["health", "deallocate"]
 
