@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +17,8 @@ from orrery.runtime.module import load
 from orrery.sandbox.analytics.api import AnalyticsApi
 from orrery.sandbox.analytics.config import AnalyticsConfig
 from orrery.sandbox.analytics.page import ADDRESS, AnalyticsPage, switched_off
+from orrery.sandbox.cloud.config import CloudConfig
+from orrery.sandbox.cloud.serve import cloud_routes, listen
 from orrery.sandbox.console import Console
 from orrery.sandbox.faults import Faults
 from orrery.sandbox.ground import SandboxGround, Service
@@ -46,6 +48,7 @@ SANDBOXES = (
 __all__ = [
     "EVERYTHING",
     "AnalyticsConfig",
+    "CloudConfig",
     "MailLogin",
     "PriceSeed",
     "Sandbox",
@@ -70,6 +73,7 @@ class SandboxConfig:
     pages are, None means `base_url`; under the name `push_host` the push server stands at the root, as ntfy does.
     `ca_file` has certificates of authorities that are believed beside the well-known ones where webhooks go.
     `service` is the one that the stand-ins ask by themselves, such as the gateway's guest; without it they do not.
+    Without `cloud` there is no cloud.
     """
 
     base_url: str
@@ -89,6 +93,7 @@ class SandboxConfig:
     push_host: str | None = None
     mail_login: MailLogin | None = None
     service: Service | None = None
+    cloud: CloudConfig | None = None
 
 
 class Sandbox:
@@ -119,6 +124,7 @@ class Sandbox:
             *self.tracker.routes(),
             *(route for target in SANDBOXES for route in load(target)(self._ground)),
             *self._analytics_routes(),
+            *([] if self.config.cloud is None else cloud_routes(self.config.cloud, self._ground)),
             *self.console.routes(),
             assets(),
             *self.config.extra_routes,
@@ -134,6 +140,10 @@ class Sandbox:
             return [Route(ADDRESS, switched_off, methods=["GET"])]
         api = AnalyticsApi(config, world.base_url, self.state, world.clock, self.faults)
         return [*api.routes(), *AnalyticsPage(api, self.faults).routes()]
+
+    def serve_beside(self, work: Callable[[], Coroutine[None, None, None]]) -> None:
+        """Run this, too, while the app runs."""
+        self._ground.background.append(work)
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
@@ -209,4 +219,6 @@ def create_app(config: SandboxConfig, clock: Clock, advance: Callable[[float], f
 
     app = Starlette(routes=sandbox.routes(), lifespan=lifespan, middleware=[Middleware(Guard, hosts=config.hosts)])
     app.state.sandbox = sandbox
+    if (cloud := config.cloud) is not None:
+        sandbox.serve_beside(lambda: listen(app, cloud))
     return app

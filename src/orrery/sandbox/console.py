@@ -20,7 +20,7 @@ from orrery.sandbox.state import Document
 _SHOWN = 25
 _DECISIONS = {"win": True, "lose": False}
 _ACTIONS = ("refund", "dispute", *_DECISIONS)
-_FAULT_FIELDS = ("kind", "count", "path", "value")
+_FAULT_FIELDS = ("kind", "count", "path", "value", "skip")
 
 
 class Console:
@@ -76,6 +76,7 @@ class Console:
             count=int(count or 0) or None,
             path=str(given.get("path") or ""),
             value=float(given["value"]) if given.get("value") not in (None, "") else None,
+            skip=int(given.get("skip") or 0),
         )
 
     async def clock(self, request: Request) -> Response:

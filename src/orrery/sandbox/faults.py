@@ -50,11 +50,20 @@ KINDS: dict[str, str] = {
     "analytics_timeout": "The report is made and charged; it comes after `value` seconds, or never.",
     "analytics_down": "The analytics provider and its token endpoint cut every connection until switched off.",
     "analytics_token_down": "The token endpoint of the analytics provider cuts the connection.",
+    "cloud_401": "The cloud finds the token expired.",
+    "cloud_403": "The cloud forbids the request.",
+    "cloud_409": "The cloud says that another operation is in progress.",
+    "cloud_429": "The cloud limits the rate: try again after `value` seconds (default 1).",
+    "cloud_500": "The cloud fails with a 500, and does nothing.",
+    "cloud_cut": "The connection is cut before the cloud carries out the request.",
+    "cloud_hang": "The cloud does not answer, and does nothing.",
+    "cloud_lost_answer": "The cloud carries the request out; the answer comes after `value` seconds, or never.",
 }
 """The effect of each kind.
 
 `path` limits a webhook fault to event types, an analytics fault to dimensions, and others to paths:
-`unifiedScreenName` strikes the analytics query for pages only, and `total` the one without a dimension.
+`unifiedScreenName` strikes the analytics query for pages only, and `total` the one without a dimension. A fault of
+the cloud is limited to operations: `PUT webhook`, or `job POST start` for what a job asks.
 """
 
 UNTIL_OFF = frozenset({"analytics_down"})
@@ -65,6 +74,7 @@ UNTIL_OFF = frozenset({"analytics_down"})
 class Fault:
     """One switch. `count` is how often it still strikes (None: until switched off).
 
+    It lets `skip` requests pass before.
     `path` limits it to request paths, event types for webhooks, or dimensions for analytics, that start so;
     `value` is in seconds.
     """
@@ -74,6 +84,7 @@ class Fault:
     count: int | None = 1
     path: str = ""
     value: float | None = None
+    skip: int = 0
 
 
 class Faults:
@@ -83,13 +94,15 @@ class Faults:
         self._numbers = itertools.count(1)
         self._active: list[Fault] = []
 
-    def add(self, kind: str, *, count: int | None = 1, path: str = "", value: float | None = None) -> Fault:
+    def add(
+        self, kind: str, *, count: int | None = 1, path: str = "", value: float | None = None, skip: int = 0
+    ) -> Fault:
         """Switch a fault on; `ValueError` for an unknown kind or a figure out of range."""
         if kind not in KINDS:
             raise ValueError(f"Unknown fault {kind!r}: one of {', '.join(KINDS)}.")
-        if (count is not None and count < 1) or (value is not None and value < 0):
-            raise ValueError("A fault's count is 1 or more and its value is 0 or more.")
-        fault = Fault(next(self._numbers), kind, None if kind in UNTIL_OFF else count, path, value)
+        if (count is not None and count < 1) or (value is not None and value < 0) or skip < 0:
+            raise ValueError("A fault's count is 1 or more, its value and its skip are 0 or more.")
+        fault = Fault(next(self._numbers), kind, None if kind in UNTIL_OFF else count, path, value, skip)
         self._active.append(fault)
         return fault
 
@@ -97,6 +110,9 @@ class Faults:
         """Return the first fault of this kind for this path, and use it up by one."""
         for fault in self._active:
             if fault.kind == kind and path.startswith(fault.path):
+                if fault.skip:
+                    fault.skip -= 1
+                    continue
                 self._use(fault)
                 return fault
         return None

@@ -6,6 +6,7 @@ import email.policy
 import secrets
 import ssl
 from dataclasses import dataclass, field
+from email.message import EmailMessage
 
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 from starlette.requests import Request
@@ -123,6 +124,16 @@ def _stored(envelope: Envelope, now: float) -> Document:
         "headers": {name: str(value) for name, value in message.items()},
         "body": body.get_content() if body is not None else "",
     }
+
+
+def deliver(state: DocumentStore, now: float, sender: str, to: str, subject: str, text: str) -> None:
+    """Keep a message that another stand-in sends."""
+    message = EmailMessage()
+    message["From"], message["To"], message["Subject"] = sender, to, subject
+    message.set_content(text)
+    envelope = Envelope()
+    envelope.mail_from, envelope.rcpt_tos, envelope.content = sender, [to], message.as_bytes()
+    state.save(_stored(envelope, now))
 
 
 def mail_routes(ground: SandboxGround) -> list[Route]:

@@ -1,0 +1,199 @@
+"""Who may do what: managed identities, role assignments, access tokens."""
+
+import re
+import secrets
+from collections.abc import Mapping
+from uuid import UUID
+
+from orrery.sandbox.cloud.arm import ArmError, bad_request, contains, normal, part, timestamp
+from orrery.sandbox.cloud.config import TENANT
+from orrery.sandbox.cloud.world import Cloud, new_guid
+from orrery.sandbox.state import Document
+
+MACHINE_CONTRIBUTOR = "9980e02c-c2be-4d73-94e8-173b1dc7cf3c"
+"""The built-in role that may start and stop machines (facts/gateway.md, Cloud)."""
+
+_MAY_START = frozenset(
+    {MACHINE_CONTRIBUTOR, "8e3af657-a8ff-443c-a75c-2fe8c4bcb635", "b24988ac-6180-42a0-ab88-20f7382dd24c"}
+)
+"""That role, and the built-in Owner and Contributor."""
+
+TOKEN_SECONDS = 24 * 3600
+"""How long a managed identity's token lasts."""
+
+OPERATOR = "operator"
+"""Who asks without naming an identity: somebody who may do everything."""
+
+_IDENTITY = "Microsoft.ManagedIdentity/userAssignedIdentities"
+_ROLE = "Microsoft.Authorization/roleAssignments"
+_REPLICATED_AFTER = 30.0
+_AUDIENCES = frozenset({"https://management.azure.com", "https://management.core.windows.net"})
+_PRINCIPAL = re.compile(r"(?:principalId eq '([^']*)'|assignedTo\('([^']*)'\))", re.IGNORECASE)
+
+
+def put_identity(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, Document]:
+    """Create an identity, or change its tags; return the status and the body."""
+    known = cloud.find(resource_id)
+    ids = {"tenantId": TENANT, "principalId": new_guid(), "clientId": new_guid()}
+    body = {
+        "id": resource_id,
+        "name": resource_id.rpartition("/")[2],
+        "type": _IDENTITY,
+        "location": given.get("location", cloud.config.location),
+        "tags": part(given, "tags"),
+        "properties": known["body"]["properties"] if known else ids,
+    }
+    created = known["created"] if known else cloud.now().at
+    return 200 if known else 201, cloud.put({"body": body, "created": created})["body"]
+
+
+def identities(cloud: Cloud) -> list[Document]:
+    return list(cloud.below(cloud.config.group_id, _IDENTITY))
+
+
+def put_assignment(cloud: Cloud, scope: str, name: str, given: Document) -> Document:
+    """Assign a role; raise `ArmError` for a second assignment of the same."""
+    asked = part(given, "properties")
+    role, principal = str(asked.get("roleDefinitionId", "")), str(asked.get("principalId", ""))
+    if not (_is_guid(name) and _is_guid(role.rpartition("/")[2]) and _is_guid(principal)):
+        raise bad_request(
+            f"The role assignment ID '{name}' is not valid. It must be a GUID.", "InvalidRoleAssignmentId"
+        )
+    _check_principal(cloud, principal, asked.get("principalType"))
+    place = f"{scope}/providers/{_ROLE}/{name}"
+    granted = (normal(scope), principal, role.rpartition("/")[2].lower())
+    same = [one for one in assignments(cloud) if _grants(one) == granted]
+    known = cloud.find(place)
+    if known and known["body"] not in same:
+        raise bad_request("Principal, role and scope may not be updated.", "RoleAssignmentUpdateNotPermitted")
+    if same and not known:
+        raise ArmError(409, "RoleAssignmentExists", "The role assignment already exists.")
+    at = timestamp(cloud.now().at)
+    shown = {"principalType": "ServicePrincipal", **asked, "scope": scope, "createdOn": at, "updatedOn": at}
+    body = {"id": place, "name": name, "type": _ROLE, "properties": shown}
+    return known["body"] if known else cloud.put({"body": body})["body"]
+
+
+def _check_principal(cloud: Cloud, principal: str, kind: object) -> None:
+    found = [one for one in identities(cloud) if one["body"]["properties"]["principalId"] == principal]
+    fresh = found and cloud.now().at - found[0]["created"] < _REPLICATED_AFTER
+    if not found or (fresh and kind is None):
+        raise bad_request(
+            f"Principal {principal} does not exist in the directory {TENANT}. If you are creating this principal "
+            "and then immediately assigning a role, this error might be related to a replication delay. In this "
+            "case, set the role assignment principalType property to a value, such as ServicePrincipal.",
+            "PrincipalNotFound",
+        )
+
+
+def assignments(cloud: Cloud, scope: str = "", wanted: str = "") -> list[Document]:
+    """Return the role assignments at, above and below a scope, those of one principal if the filter names it."""
+    names = _PRINCIPAL.search(wanted)
+    if wanted and names is None and "atscope()" not in wanted.lower():
+        raise bad_request(f"The filter '{wanted}' is not supported.", "UnsupportedQuery")
+    found = [one["body"] for one in cloud.below("/subscriptions", _ROLE)]
+    principal = (names[1] or names[2]) if names else None
+    return [
+        one
+        for one in found
+        if _touches(scope, one["properties"]["scope"]) and principal in (None, one["properties"]["principalId"])
+    ]
+
+
+def _touches(scope: str, other: str) -> bool:
+    return not scope or contains(scope, other) or contains(other, scope)
+
+
+def may_start(cloud: Cloud, principal: str) -> bool:
+    """Return whether a principal may look at the machine and start it."""
+    if principal == OPERATOR:
+        return True
+    granted = [_grants(one) for one in assignments(cloud)]
+    return any(
+        who == principal and role in _MAY_START and contains(scope, cloud.config.machine_id)
+        for scope, who, role in granted
+    )
+
+
+def _grants(assignment: Document) -> tuple[str, str, str]:
+    properties = assignment["properties"]
+    role = properties["roleDefinitionId"].rpartition("/")[2]
+    return normal(properties["scope"]), properties["principalId"], role.lower()
+
+
+def _is_guid(text: str) -> bool:
+    try:
+        _ = UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
+class Denied(Exception):
+    """The token endpoint gives no token: the sentence says why."""
+
+
+class Tokens:
+    """Access tokens, which live in memory."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self._cloud = cloud
+        self._issued: dict[str, tuple[str, str, float]] = {}
+
+    def issue(self, header: str, query: Mapping[str, str]) -> Document:
+        """Answer a managed identity as App Service does; raise `Denied`."""
+        if not secrets.compare_digest(header.encode(), self._cloud.config.identity_header.encode()):
+            raise Denied("The header X-IDENTITY-HEADER is missing, or wrong.")
+        resource = query.get("resource", "")
+        if not resource:
+            raise Denied("The parameter 'resource' is missing.")
+        token = f"sandbox-{secrets.token_urlsafe(24)}"
+        expires = self._cloud.now().at + TOKEN_SECONDS
+        self._issued[token] = (resource.rstrip("/"), self._principal(query), expires)
+        client = query.get("client_id", "")
+        return {
+            "access_token": token,
+            "expires_on": str(int(expires)),
+            "resource": resource,
+            "token_type": "Bearer",
+            "client_id": client,
+        }
+
+    def _principal(self, query: Mapping[str, str]) -> str:
+        keys = {"client_id": "clientId", "object_id": "principalId"}
+        for name, known_as in keys.items():
+            if name in query:
+                found = [one["body"]["properties"] for one in identities(self._cloud)]
+                owners = [one["principalId"] for one in found if one[known_as] == query[name]]
+                if not owners:
+                    raise Denied("No user-assigned managed identity was found for that id.")
+                return owners[0]
+        return OPERATOR
+
+    def expire(self) -> None:
+        """End every token that is out."""
+        self._issued = {token: (who, what, 0.0) for token, (who, what, _) in self._issued.items()}
+
+    def check(self, authorization: str) -> str:
+        """Return the principal whose token it is; raise `ArmError`."""
+        scheme, _, token = authorization.partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise unauthorized("AuthenticationFailed", "The 'Authorization' header is missing or wrong.")
+        known = self._issued.get(token)
+        if known is None:
+            raise unauthorized("InvalidAuthenticationToken", "The access token is invalid.")
+        audience, principal, expires = known
+        if audience not in _AUDIENCES | {self._cloud.config.url}:
+            raise unauthorized("InvalidAuthenticationTokenAudience", f"The audience '{audience}' is invalid.")
+        if self._cloud.now().at >= expires:
+            raise expired(expires)
+        return principal
+
+
+def expired(at: float) -> ArmError:
+    return unauthorized("ExpiredAuthenticationToken", f"The access token expired at '{timestamp(at)}'.")
+
+
+def unauthorized(code: str, message: str) -> ArmError:
+    challenge = f'Bearer authorization="https://login.microsoftonline.com/{TENANT}", error="invalid_token"'
+    return ArmError(401, code, message, {"WWW-Authenticate": challenge})

@@ -1,0 +1,134 @@
+"""Alerts on the activity log, and the action group that they call."""
+
+import json
+
+from orrery.sandbox.cloud.activity import is_met
+from orrery.sandbox.cloud.arm import bad_request, normal, part, timestamp
+from orrery.sandbox.cloud.webhooks import PATH, call
+from orrery.sandbox.cloud.world import Cloud, Moment, new_guid
+from orrery.sandbox.mail import deliver
+from orrery.sandbox.state import Document
+
+_ALERT, _GROUP = "Microsoft.Insights/activityLogAlerts", "Microsoft.Insights/actionGroups"
+_RECEIVERS = (
+    "emailReceivers",
+    "smsReceivers",
+    "webhookReceivers",
+    "itsmReceivers",
+    "azureAppPushReceivers",
+    "automationRunbookReceivers",
+    "voiceReceivers",
+    "logicAppReceivers",
+    "azureFunctionReceivers",
+    "armRoleReceivers",
+)
+_LONGEST_SHORT_NAME = 12
+_SENDER = "azure-noreply@cloud.sandbox.example"
+
+
+def put_group(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, Document]:
+    """Create an action group, or replace it."""
+    asked = part(given, "properties")
+    short = str(asked.get("groupShortName") or "")
+    if not 1 <= len(short) <= _LONGEST_SHORT_NAME:
+        raise bad_request(f"The property groupShortName has 1 to {_LONGEST_SHORT_NAME} characters.")
+    receivers: dict[str, list[Document]] = {name: asked.get(name) or [] for name in _RECEIVERS}
+    receivers["emailReceivers"] = [one | {"status": "Enabled"} for one in receivers["emailReceivers"]]
+    properties = {"groupShortName": short, "enabled": asked.get("enabled", True), **receivers}
+    return _stored(cloud, resource_id, _GROUP, given, properties)
+
+
+def put_alert(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, Document]:
+    """Create an alert, or replace it. Its condition is stored as it comes, whatever it says."""
+    asked = part(given, "properties")
+    if missing := [name for name in ("scopes", "condition", "actions") if not asked.get(name)]:
+        raise bad_request(f"The property {missing[0]} is missing.")
+    properties = {"enabled": True, "description": "", **asked}
+    return _stored(cloud, resource_id, _ALERT, given, properties)
+
+
+def _stored(
+    cloud: Cloud, resource_id: str, kind: str, given: Document, properties: Document
+) -> tuple[int, Document]:
+    known = cloud.find(resource_id)
+    body = {
+        "id": resource_id,
+        "name": resource_id.rpartition("/")[2],
+        "type": kind,
+        "location": given.get("location", "Global"),
+        "tags": part(given, "tags"),
+        "properties": properties,
+    }
+    return 200 if known else 201, cloud.put({"body": body})["body"]
+
+
+def alerts(cloud: Cloud) -> list[Document]:
+    return [one["body"] for one in cloud.below(cloud.config.group_id, _ALERT)]
+
+
+def consider(cloud: Cloud, moment: Moment, data: Document) -> None:
+    """Let the alerts that are for an event of the activity log fire some minutes later."""
+    for alert in alerts(cloud):
+        properties = alert["properties"]
+        if properties["enabled"] and is_met(properties["condition"], properties["scopes"], data["event"]):
+            cloud.later("alert", moment, "alert", alert=alert["id"], event=data["event"])
+
+
+def fire(cloud: Cloud, moment: Moment, data: Document) -> None:
+    """Call the action groups of an alert, which may have been changed meanwhile."""
+    alert = cloud.find(data["alert"])
+    if alert is None or not alert["body"]["properties"]["enabled"]:
+        return
+    cloud.record("alert", moment, name=alert["body"]["name"], category=data["event"]["category"])
+    for action in alert["body"]["properties"]["actions"].get("actionGroups") or ():
+        group = cloud.find(action["actionGroupId"])
+        if group is not None and group["body"]["properties"]["enabled"]:
+            _act(cloud, moment, group["body"]["properties"], alert["body"], data["event"])
+
+
+def _act(cloud: Cloud, moment: Moment, group: Document, alert: Document, event: Document) -> None:
+    for receiver in group["webhookReceivers"]:
+        common = receiver.get("useCommonAlertSchema", False)
+        payload = _common(moment, alert, event) if common else _specified(event)
+        uri = receiver["serviceUri"]
+        if uri.startswith(f"{cloud.config.url}{PATH}?"):
+            headers = {"Content-Type": "application/json; charset=utf-8", "Connection": "Keep-Alive"}
+            _ = call(cloud, moment, uri, json.dumps(payload, separators=(",", ":")), headers)
+        else:
+            cloud.record("webhook", moment, status=None, why="The sandbox calls no address but its own.")
+    for receiver in group["emailReceivers"]:
+        to = receiver["emailAddress"]
+        subject = f"Azure Monitor alert '{alert['name']}' was activated"
+        deliver(cloud.state, moment.at, _SENDER, to, subject, json.dumps(_specified(event), indent=2))
+        cloud.record("mail", moment, to=to)
+
+
+def _specified(event: Document) -> Document:
+    """Return the payload of the specification (spec 3, Alert payload posted to the webhook)."""
+    names = ["category", "resourceId"]
+    if event["category"] == "Administrative":
+        names += ["operationName", "status"]
+    log = {name: event[name] for name in names}
+    if event["category"] == "ResourceHealth":
+        log["properties"] = {name: event["properties"][name] for name in ("currentHealthStatus", "cause")}
+    activated = {"status": "Activated", "context": {"activityLog": log}}
+    return {"schemaId": "Microsoft.Insights/activityLogs", "data": activated}
+
+
+def _common(moment: Moment, alert: Document, event: Document) -> Document:
+    """Return the same as the vendor's common schema has it."""
+    essentials = {
+        "alertId": f"{alert['id']}/alerts/{new_guid()}",
+        "alertRule": alert["name"],
+        "severity": "Sev4",
+        "signalType": "Activity Log",
+        "monitorCondition": "Fired",
+        "monitoringService": f"Activity Log - {event['category']}",
+        "alertTargetIDs": [normal(event["resourceId"])],
+        "originAlertId": event["eventDataId"],
+        "firedDateTime": timestamp(moment.at),
+        "description": alert["properties"]["description"],
+        "essentialsVersion": "1.0",
+        "alertContextVersion": "1.0",
+    }
+    return {"schemaId": "azureMonitorCommonAlertSchema", "data": {"essentials": essentials, "alertContext": event}}

@@ -1,0 +1,176 @@
+"""The cloud over HTTP: the management API, the token endpoint, the webhooks, the levers."""
+
+import json
+import re
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, cast
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from orrery.sandbox.cloud import webhooks
+from orrery.sandbox.cloud.access import OPERATOR, Denied, Tokens, expired, may_start
+from orrery.sandbox.cloud.arm import ArmError, bad_request, not_found
+from orrery.sandbox.cloud.config import TOKEN_PATH
+from orrery.sandbox.cloud.operations import OPERATIONS, Answer, Asked, Operation
+from orrery.sandbox.cloud.world import Cloud, new_guid
+from orrery.sandbox.faults import CutConnection, LateAnswer, never
+from orrery.sandbox.ground import SandboxGround
+from orrery.sandbox.state import Document
+
+MOST_SHOWN = 50
+"""How many requests are remembered to be shown."""
+
+_VERSION = re.compile(r"\d{4}-\d\d-\d\d(-preview)?")
+_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+_NEED_THE_ROLE = frozenset({"machine", "instanceView", "start", "health"})
+
+
+class CloudApi:
+    """Answers who manages the cloud, who wants a token, and who calls a webhook."""
+
+    def __init__(self, cloud: Cloud, ground: SandboxGround) -> None:
+        self._cloud = cloud
+        self._clock = ground.clock
+        self.tokens = Tokens(cloud)
+        self.requests: deque[Document] = deque(maxlen=MOST_SHOWN)
+
+    def routes(self) -> list[Route]:
+        return [
+            Route(TOKEN_PATH, self.token, methods=["GET"]),
+            Route(webhooks.PATH, self.webhook, methods=["POST"]),
+            Route("/subscriptions/{rest:path}", self.answer, methods=_METHODS),
+            Route("//subscriptions/{rest:path}", self.answer, methods=_METHODS),
+        ]
+
+    async def token(self, request: Request) -> Response:
+        """Give a managed identity a token."""
+        try:
+            header = request.headers.get("x-identity-header", "")
+            return JSONResponse(self.tokens.issue(header, request.query_params))
+        except Denied as denied:
+            return JSONResponse({"statusCode": 400, "message": str(denied)}, 400)
+
+    async def webhook(self, request: Request) -> Response:
+        """Start a runbook's job."""
+        self._cloud.catch_up()
+        body = (await request.body()).decode(errors="replace")
+        headers = {
+            name: request.headers[name] for name in ("content-type", "user-agent") if name in request.headers
+        }
+        moment = self._cloud.now()
+        status, answer = webhooks.call(self._cloud, moment, str(request.url), body, headers)
+        return JSONResponse(answer, status)
+
+    async def answer(self, request: Request) -> Response:
+        """Answer one request to the management API, faults included."""
+        path = "/" + request.url.path.strip("/")
+        body = await request.body()
+        self._cloud.catch_up()
+        operation, ids = _found(request.method, path)
+        subject = f"{request.method} {operation.name if operation else 'unknown'}"
+        broken = self._broken(subject)
+        if broken is not None:
+            return self._shown(subject, 0, broken)
+        try:
+            self._strike(subject)
+            principal = self.tokens.check(request.headers.get("authorization", ""))
+            asked = _read(request, path, ids, body, principal)
+            answer = _as_response(self._carried_out(operation, asked))
+        except ArmError as refusal:
+            answer = JSONResponse(refusal.body(), refusal.status, refusal.headers)
+        answer.headers["x-ms-request-id"] = new_guid()
+        return self._shown(subject, answer.status_code, self._late(subject, answer))
+
+    def _carried_out(self, operation: Operation | None, asked: Asked) -> Answer:
+        if not _VERSION.fullmatch(asked.query.get("api-version", "")):
+            raise bad_request("The api-version query parameter is required.", "MissingApiVersionParameter")
+        self._check_place(asked)
+        if operation is None:
+            raise not_found(asked.path)
+        if asked.principal != OPERATOR and not self._may(asked.principal, operation):
+            message = f"The client '{asked.principal}' does not have authorization to perform the action."
+            raise ArmError(403, "AuthorizationFailed", message)
+        return operation.run(self._cloud, asked)
+
+    def _may(self, principal: str, operation: Operation) -> bool:
+        return operation.name in _NEED_THE_ROLE and may_start(self._cloud, principal)
+
+    def _check_place(self, asked: Asked) -> None:
+        """Refuse another subscription, resource group or machine than those that there are."""
+        config = self._cloud.config
+        words = asked.path.split("/")
+        if words[2].lower() != config.subscription:
+            raise ArmError(404, "SubscriptionNotFound", f"The subscription '{words[2]}' could not be found.")
+        group = asked.ids.get("group", config.resource_group)
+        if group.lower() != config.resource_group.lower():
+            raise ArmError(404, "ResourceGroupNotFound", f"Resource group '{group}' could not be found.")
+        if asked.ids.get("machine", config.machine).lower() != config.machine.lower():
+            raise not_found(asked.path)
+
+    def _broken(self, subject: str) -> Response | None:
+        """Return what comes instead of an answer, if anything does."""
+        if self._cloud.faults.take("cloud_cut", subject):
+            return CutConnection()
+        if self._cloud.faults.take("cloud_hang", subject):
+            return LateAnswer(None, never)
+        return None
+
+    def _strike(self, subject: str) -> None:
+        faults = self._cloud.faults
+        if faults.take("cloud_401", subject):
+            raise expired(self._cloud.now().at)
+        if faults.take("cloud_403", subject):
+            raise ArmError(403, "AuthorizationFailed", "The client does not have authorization to do that.")
+        if faults.take("cloud_409", subject):
+            raise ArmError(409, "Conflict", "Another operation is in progress.")
+        limited = faults.take("cloud_429", subject)
+        if limited is not None:
+            wait = 1 if limited.value is None else int(limited.value)
+            raise ArmError(429, "TooManyRequests", "Too many requests.", {"Retry-After": str(wait)})
+        if faults.take("cloud_500", subject):
+            raise ArmError(500, "InternalServerError", "The server has failed.")
+
+    def _late(self, subject: str, answer: Response) -> Response:
+        late = self._cloud.faults.take("cloud_lost_answer", subject)
+        if late is None:
+            return answer
+        seconds = late.value
+        wait: Callable[[], Awaitable[None]] = never if seconds is None else lambda: self._clock.sleep(seconds)
+        return LateAnswer(answer, wait)
+
+    def _shown(self, subject: str, status: int, answer: Response) -> Response:
+        self.requests.append({"at": self._cloud.now().at, "what": subject, "status": status})
+        return answer
+
+
+def _found(method: str, path: str) -> tuple[Operation | None, Mapping[str, str]]:
+    for operation in OPERATIONS:
+        ids = operation.ids(path) if operation.method == method else None
+        if ids is not None:
+            return operation, ids
+    return None, {}
+
+
+def _read(request: Request, path: str, ids: Mapping[str, str], body: bytes, principal: str) -> Asked:
+    text = body.decode(errors="replace")
+    document: Document = {}
+    if body and "json" in request.headers.get("content-type", ""):
+        try:
+            given: Any = json.loads(text)
+        except ValueError as error:
+            raise bad_request("The request content is no valid JSON.", "InvalidRequestContent") from error
+        if not isinstance(given, dict):
+            raise bad_request("The request content is no JSON object.", "InvalidRequestContent")
+        document = cast("Document", given)
+    return Asked(path, ids, dict(request.query_params), document, text, request.headers, principal)
+
+
+def _as_response(answer: Answer) -> Response:
+    if isinstance(answer.body, dict):
+        return JSONResponse(answer.body, answer.status, dict(answer.headers))
+    return Response(
+        answer.body, answer.status, dict(answer.headers), "text/plain" if answer.body is not None else None
+    )

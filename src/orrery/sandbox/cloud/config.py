@@ -1,0 +1,51 @@
+"""What the sandbox's cloud is set up with."""
+
+import socket
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from orrery.ports.machine import Restart
+
+SUBSCRIPTION = "00000000-0000-4000-8000-000000000001"
+TENANT = "00000000-0000-4000-8000-000000000002"
+RESOURCE_GROUP = "gateway-sandbox"
+MACHINE = "gateway"
+LOCATION = "westeurope"
+
+TOKEN_PATH = "/msi/token"  # noqa: S105  a path
+"""Where a managed identity asks for a token, as on App Service (IDENTITY_ENDPOINT)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CloudConfig:
+    """The configuration of the cloud.
+
+    `listener` is the bound socket on which it is asked by https with `certificate`, a file of key and certificate.
+    `restart` is what a job runs in the runbook's place; `pause_tag` names the machine's tag that it is shown.
+    Delays are divided by `factor`, and drawn anew by `seed`.
+    """
+
+    listener: socket.socket
+    certificate: Path
+    restart: Restart | None = None
+    pause_tag: str = "orrery-pause"
+    factor: float = 1.0
+    seed: int = 0
+    subscription: str = SUBSCRIPTION
+    resource_group: str = RESOURCE_GROUP
+    machine: str = MACHINE
+    location: str = LOCATION
+    identity_header: str = field(default="sandbox-identity-header", repr=False)
+
+    @property
+    def url(self) -> str:
+        """Return the address of the management API."""
+        return f"https://localhost:{self.listener.getsockname()[1]}"
+
+    @property
+    def group_id(self) -> str:
+        return f"/subscriptions/{self.subscription}/resourceGroups/{self.resource_group}"
+
+    @property
+    def machine_id(self) -> str:
+        return f"{self.group_id}/providers/Microsoft.Compute/virtualMachines/{self.machine}"

@@ -1,0 +1,235 @@
+"""Jobs: a published runbook that a webhook starts, played by the steps of `CloudConfig.restart`."""
+
+import json
+from dataclasses import dataclass
+from typing import Literal
+
+from orrery.ports.machine import Look, Reply, Restart, RestartFailed, Start, Step, Wait
+from orrery.sandbox.cloud.access import identities, may_start
+from orrery.sandbox.cloud.arm import ArmError, instant, not_found, part, timestamp
+from orrery.sandbox.cloud.machine import start, state_of
+from orrery.sandbox.cloud.world import Cloud, Moment, new_guid
+from orrery.sandbox.state import Document
+
+_TYPE = "Microsoft.Automation/automationAccounts/jobs"
+_FAULTS = {"cloud_403": 403, "cloud_409": 409, "cloud_429": 429, "cloud_500": 500}
+_SHOWN = (
+    "jobId",
+    "creationTime",
+    "endTime",
+    "lastModifiedTime",
+    "provisioningState",
+    "runOn",
+    "runbook",
+    "startTime",
+    "startedBy",
+    "status",
+)
+
+
+def new_job(cloud: Cloud, moment: Moment, webhook: Document, body: str, headers: dict[str, str]) -> str:
+    """Create a job, which starts some seconds later; return its id."""
+    account_id, job_id = webhook["id"].rsplit("/", 2)[0], new_guid()
+    runbook: str = webhook["properties"]["runbook"]["name"]
+    seen = cloud.require(f"{account_id}/runbooks/{runbook}")
+    job = {
+        "id": f"{account_id}/jobs/{job_id}",
+        "name": job_id,
+        "type": _TYPE,
+        "properties": {
+            "jobId": job_id,
+            "runbook": {"name": runbook},
+            "startedBy": f"{{webhook}} {webhook['name']}",
+            "runOn": "",
+            "parameters": {},
+            "creationTime": timestamp(moment.at),
+            "lastModifiedTime": timestamp(moment.at),
+            "lastStatusModifiedTime": timestamp(moment.at),
+            "startTime": None,
+            "endTime": None,
+            "exception": None,
+            "status": "New",
+            "statusDetails": "None",
+            "provisioningState": "Processing",
+        },
+    }
+    _ = cloud.put(
+        {
+            "body": job,
+            "data": _webhook_data(seen["body"]["properties"], webhook["name"], body, headers),
+            "text": seen["content"],
+            "replies": [],
+            "output": "",
+            "created": {"at": moment.at, "after": moment.after},
+            "began": None,
+            "seconds": 0.0,
+        }
+    )
+    cloud.later("job", moment, "job", job=job["id"])
+    return job_id
+
+
+def _webhook_data(runbook: Document, name: str, body: str, headers: dict[str, str]) -> str:
+    """Return the text of the parameter WebhookData.
+
+    PowerShell 7 is given text that looks like JSON and is none (MicrosoftDocs/azure-docs#96947,
+    PowerShell/PowerShell#19781); version 5.1 is given JSON, in which the body is a string.
+    """
+    if "7" in f"{runbook['runbookType']} {runbook.get('runtimeEnvironment') or ''}":
+        shown = ",".join(f"{key}:{value}" for key, value in headers.items())
+        return f"{{WebhookName:{name},RequestBody:{body},RequestHeader:{{{shown}}}}}"
+    return json.dumps({"WebhookName": name, "RequestBody": body, "RequestHeader": headers})
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """How a job has ended, and what it says."""
+
+    status: Literal["Completed", "Failed"]
+    text: str
+
+
+def run(cloud: Cloud, moment: Moment, data: Document) -> None:
+    """Go on with a job until it waits, or ends."""
+    job = cloud.find(data["job"])
+    if job is None:
+        return
+    if job["began"] is None:
+        job["began"] = moment.after
+        _mark(cloud, moment, job, "Running", startTime=timestamp(moment.at))
+    while True:
+        match _next(cloud, job):
+            case Wait(seconds):
+                job["replies"].append(_reply(cloud, moment, job, 200))
+                _ = cloud.put(job)
+                cloud.later(seconds, moment, "job", job=data["job"])
+                return
+            case Look() | Start() as step:
+                job["replies"].append(_take(cloud, moment, job, step))
+            case _Ended() as ended:
+                _end(cloud, moment, job, ended)
+                return
+
+
+def _next(cloud: Cloud, job: Document) -> Step | _Ended:
+    """Return what the runbook does after the replies that it was given so far.
+
+    It is asked from its beginning each time, so that a job goes on after the sandbox has been started anew.
+    """
+    if job["text"] is None:
+        return _Ended("Failed", "The runbook has never been published.")
+    if _principal(cloud, job) is None:
+        return _Ended("Failed", "no managed identity")
+    if cloud.config.restart is None:
+        return _Ended("Completed", "Nothing is run: the sandbox was given no steps.")
+    return _played(cloud.config.restart, job["data"], [_read(one) for one in job["replies"]])
+
+
+def _played(restart: Restart, data: str, replies: list[Reply]) -> Step | _Ended:
+    steps = restart(data)
+    try:
+        step = next(steps)
+        for reply in replies:
+            step = steps.send(reply)
+    except StopIteration as end:
+        return _Ended("Completed", str(end.value))
+    except RestartFailed as failed:
+        return _Ended("Failed", str(failed))
+    except Exception as error:  # noqa: BLE001  whatever breaks a runbook is a failed job
+        return _Ended("Failed", f"{type(error).__name__}: {error}")
+    steps.close()
+    return step
+
+
+def _principal(cloud: Cloud, job: Document) -> str | None:
+    """Return the principal that the text signs in as: an identity of the account whose client id it names."""
+    account = cloud.find(job["body"]["id"].rsplit("/", 2)[0])
+    attached = part(part(part(account or {}, "body"), "identity"), "userAssignedIdentities")
+    named = {one["clientId"] for one in attached.values() if one["clientId"] in job["text"]}
+    alive = [one["body"]["properties"] for one in identities(cloud)]
+    return next((one["principalId"] for one in alive if one["clientId"] in named), None)
+
+
+def _take(cloud: Cloud, moment: Moment, job: Document, step: Look | Start) -> Document:
+    wanted = "job GET instanceView" if isinstance(step, Look) else "job POST start"
+    for kind, status in _FAULTS.items():
+        if cloud.faults.take(kind, wanted):
+            return _reply(cloud, moment, job, status)
+    if not may_start(cloud, _principal(cloud, job) or ""):
+        return _reply(cloud, moment, job, 403)
+    if isinstance(step, Look):
+        return _reply(cloud, moment, job, 200)
+    try:
+        start(cloud, moment, "runbook")
+    except ArmError as refusal:
+        return _reply(cloud, moment, job, refusal.status)
+    return _reply(cloud, moment, job, 202)
+
+
+def _reply(cloud: Cloud, moment: Moment, job: Document, status: int) -> Document:
+    """Return a reply at its true time: that of the job's creation, and the true seconds since."""
+    created = job["created"]
+    reply = {"status": status, "at": created["at"] + moment.after - created["after"]}
+    if status == 200:  # noqa: PLR2004  OK
+        tags: Document = cloud.require(cloud.config.machine_id)["body"]["tags"]
+        pause = tags.get(cloud.config.pause_tag, "")
+        return reply | {"power": state_of(cloud)["power"], "pause": pause}
+    return reply | {"power": "unknown", "pause": ""}
+
+
+def _read(reply: Document) -> Reply:
+    return Reply(reply["status"], instant(reply["at"]), reply["power"], reply["pause"])
+
+
+def _end(cloud: Cloud, moment: Moment, job: Document, ended: _Ended) -> None:
+    job["seconds"] = moment.after - job["began"]
+    failed = ended.status == "Failed"
+    job["output"] = "" if failed else f"{ended.text}\n"
+    exception = ended.text if failed else None
+    _mark(cloud, moment, job, ended.status, endTime=timestamp(moment.at), exception=exception, text=ended.text)
+
+
+def _mark(cloud: Cloud, moment: Moment, job: Document, status: str, *, text: str = "", **changes: object) -> None:
+    now = timestamp(moment.at)
+    done = {"provisioningState": "Succeeded" if status == "Completed" else status}
+    job["body"]["properties"] |= {"status": status, "lastModifiedTime": now, "lastStatusModifiedTime": now}
+    job["body"]["properties"] |= changes | ({} if status == "Running" else done)
+    _ = cloud.put(job)
+    cloud.record("job", moment, job=job["body"]["name"], status=status, text=text)
+
+
+def find_job(cloud: Cloud, account_id: str, name: str) -> Document:
+    found = cloud.find(f"{account_id}/jobs/{name}")
+    if found is None:
+        raise not_found(f"{account_id}/jobs/{name}")
+    return found
+
+
+def all_jobs(cloud: Cloud) -> list[Document]:
+    """Return the jobs with what is known of them, newest first."""
+    return list(cloud.below(cloud.config.group_id, _TYPE))[::-1]
+
+
+def listed(cloud: Cloud, account_id: str) -> list[Document]:
+    """Return the jobs of an account, newest first, as a list shows them."""
+    _ = cloud.require(account_id)
+    jobs = [one["body"] for one in cloud.below(f"{account_id}/jobs", _TYPE)]
+    return [job | {"properties": {key: job["properties"][key] for key in _SHOWN}} for job in reversed(jobs)]
+
+
+def streams(job: Document) -> list[Document]:
+    """Return what a job has written: its output, or the error that ended it."""
+    properties = job["body"]["properties"]
+    kind, text = ("Error", properties["exception"]) if properties["exception"] else ("Output", job["output"])
+    if not text:
+        return []
+    name = f"{properties['jobId']}_00000000000000000001"
+    shown = {"jobStreamId": name, "time": properties["endTime"], "streamType": kind, "summary": text}
+    return [{"id": f"{job['body']['id']}/streams/{name}", "properties": shown | {"streamText": text, "value": {}}}]
+
+
+def minutes_this_month(cloud: Cloud, account_id: str) -> float:
+    month = timestamp(cloud.now().at)[:7]
+    jobs = cloud.below(f"{account_id}/jobs", _TYPE)
+    seconds = sum(one["seconds"] for one in jobs if one["body"]["properties"]["creationTime"].startswith(month))
+    return round(seconds / 60, 4)

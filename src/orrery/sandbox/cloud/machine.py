@@ -1,0 +1,178 @@
+"""The machine: its power, its health, and how both go when it is shut down and started."""
+
+from collections.abc import Mapping
+
+from orrery.ports.machine import Power
+from orrery.sandbox.cloud.activity import health_event, operation_event
+from orrery.sandbox.cloud.arm import ArmError, timestamp
+from orrery.sandbox.cloud.world import DELAYS, Cloud, Moment, new_guid
+from orrery.sandbox.state import Document
+
+_NAME = "machine"
+_DOWN = frozenset[Power]({"stopping", "stopped", "deallocating", "deallocated"})
+_CHANGING = frozenset[Power]({"stopping", "deallocating"})
+
+
+def state_of(cloud: Cloud) -> Document:
+    """Return the machine's state: `power`, `health`, `cause` of the health, `since` (Unix time), `unknown`."""
+    fresh = {"power": "running", "health": "Available", "cause": "", "since": cloud.now().at, "unknown": False}
+    return fresh | cloud.value(_NAME)
+
+
+def open_machine(cloud: Cloud) -> None:
+    """Create the machine, running, unless it is there."""
+    config = cloud.config
+    if cloud.find(config.machine_id) is None:
+        body = {
+            "id": config.machine_id,
+            "name": config.machine,
+            "type": "Microsoft.Compute/virtualMachines",
+            "location": config.location,
+            "tags": {},
+            "etag": _etag(),
+            "properties": {
+                "vmId": new_guid(),
+                "hardwareProfile": {"vmSize": "Standard_B1s"},
+                "provisioningState": "Succeeded",
+            },
+        }
+        _ = cloud.put({"body": body})
+        _change(cloud, cloud.now().at)
+
+
+def shut_down(cloud: Cloud, delays: Mapping[str, float]) -> None:
+    """Let the host shut the machine down; `delays` are those of this outage, by their names in `DELAYS`."""
+    moment = _begin(cloud, delays)
+    cloud.record("shutdown", moment, by="host")
+    _change(cloud, moment.at, power="stopping", reason="PlatformInitiated")
+    cloud.later("stop", moment, "off", power="stopped")
+    cloud.later("health", moment, "unhealthy")
+
+
+def deallocate(cloud: Cloud, delays: Mapping[str, float], caller: str) -> None:
+    """Shut the machine down and give its hardware back, as an administrator or a policy asks for."""
+    moment = _begin(cloud, delays)
+    cloud.record("deallocate", moment, by=caller)
+    operation_event(cloud, moment, "deallocate", "Started", caller)
+    _change(cloud, moment.at, power="deallocating", reason="UserInitiated")
+    cloud.later("stop", moment, "off", power="deallocated", caller=caller)
+    cloud.later("health", moment, "unhealthy")
+
+
+def _begin(cloud: Cloud, delays: Mapping[str, float]) -> Moment:
+    if unknown := sorted(delays.keys() - DELAYS):
+        raise ValueError(f"There is no delay {unknown[0]!r}: one of {', '.join(DELAYS)}.")
+    if state_of(cloud)["power"] in _DOWN:
+        raise ValueError("The machine is not running.")
+    cloud.set_value("outage")
+    moment = cloud.now()
+    cloud.set_value("outage", cause=moment.cause, at=moment.at)
+    cloud.set_value("delays", **delays)
+    return moment
+
+
+def off(cloud: Cloud, moment: Moment, data: Document) -> None:
+    """The machine is off."""
+    if state_of(cloud)["power"] not in _CHANGING:
+        return
+    _change(cloud, moment.at, power=data["power"])
+    cloud.record("power", moment, power=data["power"])
+    if data["power"] == "deallocated":
+        operation_event(cloud, moment, "deallocate", "Succeeded", data["caller"])
+
+
+def unhealthy(cloud: Cloud, moment: Moment, _: Document) -> None:
+    """Resource health notices that the machine is off, or says that it does not know."""
+    state = state_of(cloud)
+    if state["power"] not in _DOWN:
+        return
+    health = "Unknown" if state["unknown"] else "Unavailable"
+    _change(cloud, moment.at, health=health, cause=state["reason"])
+    cloud.record("health", moment, health=health, cause=state["reason"])
+    health_event(cloud, moment, health, state["health"], state["reason"])
+
+
+def start(cloud: Cloud, moment: Moment, caller: str) -> None:
+    """Ask for the machine to run; raise `ArmError` while it is on its way down."""
+    power = state_of(cloud)["power"]
+    if power in _CHANGING:
+        raise ArmError(409, "OperationNotAllowed", f"The machine is {power}: another operation is in progress.")
+    cloud.record("start", moment, by=caller, power=power)
+    operation_event(cloud, moment, "start", "Started", caller)
+    if power in _DOWN:
+        _change(cloud, moment.at, power="starting")
+        cloud.later("start", moment, "running", caller=caller)
+
+
+def running(cloud: Cloud, moment: Moment, data: Document) -> None:
+    """The machine runs again."""
+    state = state_of(cloud)
+    _change(cloud, moment.at, power="running", health="Available", cause="")
+    cloud.set_value("outage")
+    cloud.record("power", moment, power="running")
+    operation_event(cloud, moment, "start", "Succeeded", data["caller"])
+    if state["health"] != "Available":
+        health_event(cloud, moment, "Available", state["health"], "")
+
+
+def say_unknown(cloud: Cloud, *, unknown: bool) -> None:
+    """Let health be Unknown in the place of Unavailable, or not any more."""
+    cloud.set_value(_NAME, **state_of(cloud) | {"unknown": unknown})
+
+
+def retag(cloud: Cloud, tags: Mapping[str, str] | None, if_match: str | None) -> Document:
+    """Replace the machine's tags, unless it was changed since the caller saw its etag; return its body."""
+    resource = cloud.require(cloud.config.machine_id)
+    body = resource["body"]
+    if if_match not in (None, "*", body["etag"]):
+        raise ArmError(412, "PreconditionFailed", "The condition specified by the etag was not met.")
+    if tags is not None:
+        body["tags"], body["etag"] = dict(tags), _etag()
+    _ = cloud.put(resource)
+    return body
+
+
+def machine_body(cloud: Cloud, *, with_view: bool) -> Document:
+    body: Document = cloud.require(cloud.config.machine_id)["body"]
+    if with_view:
+        body["properties"]["instanceView"] = instance_view(cloud)
+    return body
+
+
+def instance_view(cloud: Cloud) -> Document:
+    state = state_of(cloud)
+    codes = [("ProvisioningState/succeeded", "Provisioning succeeded"), (f"PowerState/{state['power']}", "")]
+    statuses = [
+        {"code": code, "level": "Info", "displayStatus": words or f"VM {state['power']}"} for code, words in codes
+    ]
+    statuses[0]["time"] = timestamp(state["since"])
+    return {"statuses": statuses}
+
+
+def availability(cloud: Cloud) -> Document:
+    """Return what resource health says of the machine."""
+    state = state_of(cloud)
+    place = f"{cloud.config.machine_id}/providers/Microsoft.ResourceHealth/availabilityStatuses/current"
+    return {
+        "id": place,
+        "name": "current",
+        "type": "Microsoft.ResourceHealth/AvailabilityStatuses",
+        "location": cloud.config.location,
+        "properties": {
+            "availabilityState": state["health"],
+            "title": state["health"],
+            "summary": f"The machine is {state['power']}.",
+            "reasonType": state["cause"],
+            "occuredTime": timestamp(state["since"]),
+            "reasonChronicity": "Persistent",
+            "reportedTime": timestamp(cloud.now().at),
+        },
+    }
+
+
+def _change(cloud: Cloud, at: float, **changes: object) -> None:
+    cloud.set_value(_NAME, **state_of(cloud) | changes | {"since": at})
+
+
+def _etag() -> str:
+    return f'"{new_guid()}"'

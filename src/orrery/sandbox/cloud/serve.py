@@ -1,0 +1,71 @@
+"""The cloud's routes, its time, and its https listener."""
+
+import asyncio
+from typing import NoReturn
+
+import uvicorn
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
+
+from orrery.ports.clock import Clock
+from orrery.sandbox.cloud import alerts, jobs, machine
+from orrery.sandbox.cloud.api import CloudApi
+from orrery.sandbox.cloud.config import CloudConfig
+from orrery.sandbox.cloud.levers import Levers
+from orrery.sandbox.cloud.world import Cloud
+from orrery.sandbox.ground import SandboxGround
+
+_IDLE = 1.0
+
+
+def cloud_routes(config: CloudConfig, ground: SandboxGround) -> list[BaseRoute]:
+    """Return the routes of the cloud, and let it go on while nobody asks."""
+    cloud = Cloud(config, ground)
+    cloud.handlers |= {
+        "off": machine.off,
+        "unhealthy": machine.unhealthy,
+        "running": machine.running,
+        "consider": alerts.consider,
+        "alert": alerts.fire,
+        "job": jobs.run,
+    }
+    machine.open_machine(cloud)
+    api = CloudApi(cloud, ground)
+    ground.background.append(lambda: _go_on(cloud, ground.clock))
+    return [*api.routes(), *Levers(cloud, api).routes()]
+
+
+async def _go_on(cloud: Cloud, clock: Clock) -> NoReturn:
+    """Let happen what is due, until cancelled."""
+    while True:
+        cloud.catch_up()
+        due = cloud.next_due()
+        await clock.sleep(_IDLE if due is None else max(0.0, min(_IDLE, due - clock.now().timestamp())))
+
+
+async def listen(app: ASGIApp, config: CloudConfig) -> None:
+    """Serve the app by https until cancelled, and then until its requests have ended."""
+    settings = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        timeout_graceful_shutdown=2,
+        ssl_certfile=config.certificate,
+    )
+    server = uvicorn.Server(settings)
+    serving = asyncio.ensure_future(server.serve(sockets=[config.listener]))
+    try:
+        await asyncio.shield(serving)
+    except asyncio.CancelledError:
+        server.should_exit = True
+        await serving
+        await _abort(server)
+        raise
+
+
+async def _abort(server: uvicorn.Server) -> None:
+    """Cut the connections whose clients have not said goodbye: the loop cannot be closed before."""
+    for connection in list(server.server_state.connections):
+        connection.transport.abort()
+    await asyncio.sleep(0)

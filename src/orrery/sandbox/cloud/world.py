@@ -1,0 +1,144 @@
+"""The cloud's state: its resources, what is due, and the log of what happened."""
+
+import json
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from random import Random
+
+from orrery.sandbox.cloud.arm import contains, normal, not_found
+from orrery.sandbox.cloud.config import CloudConfig
+from orrery.sandbox.ground import SandboxGround
+from orrery.sandbox.state import Document
+
+_RESOURCE, _DUE, _EVENT, _VALUE = "_cloud_resource", "_cloud_due", "_cloud_event", "_cloud_value"
+
+DELAYS: dict[str, tuple[float, float]] = {
+    "stop": (10, 20),
+    "health": (30, 30),
+    "alert": (60, 300),
+    "job": (5, 10),
+    "start": (60, 120),
+}
+"""Seconds, from and to, until a machine is off, its health says so, an alert fires, a job starts, a machine runs.
+
+Spec 3, States and transitions; `stop` is made up, and shorter than `health`.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When something happens: `at` by the clock (Unix time), and `after` true seconds since its `cause`."""
+
+    at: float
+    after: float
+    cause: str
+
+
+Handler = Callable[["Cloud", Moment, Document], None]
+
+
+class Cloud:
+    """Everything that the cloud knows. What is due happens when somebody looks, in order and at its own time."""
+
+    def __init__(self, config: CloudConfig, ground: SandboxGround) -> None:
+        self.config = config
+        self.faults = ground.faults
+        self.state = ground.state
+        self._clock = ground.clock
+        self.handlers: dict[str, Handler] = {}
+        self.on_change: Callable[[], None] = lambda: None
+
+    def now(self) -> Moment:
+        """Return this moment, as part of what is going on: an outage, or else something new."""
+        at = self._clock.now().timestamp()
+        outage = self.value("outage")
+        if outage.get("cause"):
+            return Moment(at, (at - outage["at"]) * self.config.factor, outage["cause"])
+        return Moment(at, 0.0, new_guid())
+
+    def find(self, resource_id: str) -> Document | None:
+        """Return a copy of what is stored of a resource, or None: its `body`, and what else is known of it."""
+        return self.state.get(_RESOURCE, normal(resource_id))
+
+    def require(self, resource_id: str) -> Document:
+        found = self.find(resource_id)
+        if found is None:
+            raise not_found(resource_id)
+        return found
+
+    def put(self, resource: Document) -> Document:
+        """Store a resource under the id in its body."""
+        stored = resource | {"object": _RESOURCE, "id": normal(resource["body"]["id"])}
+        self.state.save(stored)
+        return stored
+
+    def remove(self, resource_id: str) -> bool:
+        """Remove a resource with all below it; return whether it was there."""
+        there = self.find(resource_id) is not None
+        for one in list(self.below(resource_id)):
+            self.state.remove(_RESOURCE, one["id"])
+        return there
+
+    def below(self, scope: str, kind: str = "") -> Iterator[Document]:
+        """Yield the resources in a scope, oldest first, of a type if one is given."""
+        for one in reversed(list(self.state.newest_first(_RESOURCE))):
+            if contains(scope, one["body"]["id"]) and one["body"]["type"].lower().startswith(kind.lower()):
+                yield json.loads(json.dumps(one))
+
+    def value(self, name: str) -> Document:
+        """Return a note of the cloud's own, empty when there is none."""
+        found = self.state.get(_VALUE, name) or {}
+        return {key: value for key, value in found.items() if key not in ("object", "id")}
+
+    def set_value(self, name: str, **value: object) -> None:
+        self.state.save(value | {"object": _VALUE, "id": name})
+
+    def record(self, kind: str, moment: Moment, **details: object) -> None:
+        """Write one event to the log."""
+        event = {"kind": kind, "at": moment.at, "after": round(moment.after, 3), "cause": moment.cause}
+        self.state.save({"object": _EVENT, "id": self._number(), **event, "details": details})
+
+    def events(self) -> list[Document]:
+        """Return the log, oldest first."""
+        found = reversed(list(self.state.newest_first(_EVENT)))
+        return [{key: value for key, value in one.items() if key not in ("object", "id")} for one in found]
+
+    def later(self, delay: str | float, moment: Moment, kind: str, **data: object) -> None:
+        """Let `kind` happen some true seconds after a moment, or after the delay of that name."""
+        number = self._number()
+        seconds = self._drawn(delay, number) if isinstance(delay, str) else delay
+        due = {
+            "at": moment.at + seconds / self.config.factor,
+            "after": moment.after + seconds,
+            "cause": moment.cause,
+        }
+        self.state.save({"object": _DUE, "id": number, "kind": kind, "data": data, **due})
+        self.on_change()
+
+    def next_due(self) -> float | None:
+        """Return when the next thing happens, by the clock."""
+        due = [one["at"] for one in self.state.newest_first(_DUE)]
+        return min(due) if due else None
+
+    def catch_up(self) -> None:
+        """Let everything happen that is due, each at its own time."""
+        now = self._clock.now().timestamp()
+        while due := [one for one in self.state.newest_first(_DUE) if one["at"] <= now]:
+            first = min(due, key=lambda one: (one["at"], one["id"]))
+            self.state.remove(_DUE, first["id"])
+            self.handlers[first["kind"]](self, Moment(first["at"], first["after"], first["cause"]), first["data"])
+
+    def _drawn(self, delay: str, number: str) -> float:
+        planned = self.value("delays").get(delay)
+        chance = Random(f"{self.config.seed} {delay} {number}")  # noqa: S311  a delay, no secret
+        return chance.uniform(*DELAYS[delay]) if planned is None else float(planned)
+
+    def _number(self) -> str:
+        number = self.value("number").get("last", 0) + 1
+        self.set_value("number", last=number)
+        return f"{number:09}"
+
+
+def new_guid() -> str:
+    return str(uuid.uuid4())

@@ -1,0 +1,100 @@
+"""A running sandbox with a cloud, by https on a free port of this machine."""
+
+import socket
+import threading
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import uvicorn
+from starlette.types import ASGIApp
+
+from orrery.adapters.movable_clock import MovableClock
+from orrery.ports.machine import Restart
+from orrery.sandbox.app import CloudConfig, Sandbox, SandboxConfig, create_app
+from orrery.sandbox.cloud.authority import CA_FILE, certificate_of
+from orrery.sandbox.cloud.config import TOKEN_PATH
+from tests.support.waiting import PATIENCE, eventually
+
+SCOPE = "https://management.azure.com/.default"
+"""What a client asks a token for (`credential_scopes`)."""
+
+
+@dataclass(frozen=True)
+class CloudBox:
+    """A running cloud: `web` asks the sandbox by http, `config.url` is where it is managed by https."""
+
+    config: CloudConfig
+    ca_file: Path
+    web: httpx2.Client
+    clock: MovableClock
+    sandbox: Sandbox
+
+    @property
+    def identity_env(self) -> Mapping[str, str]:
+        """What a managed identity finds in its environment."""
+        endpoint = f"{str(self.web.base_url).rstrip('/')}{TOKEN_PATH}"
+        return {"IDENTITY_ENDPOINT": endpoint, "IDENTITY_HEADER": self.config.identity_header}
+
+    def known(self) -> dict[str, Any]:
+        """Return everything that is known, with what is due by now."""
+        return self._json(self.web.get("/_cloud"))
+
+    def events(self, *kinds: str) -> list[dict[str, Any]]:
+        """Return the log, oldest first, of those kinds if any are given."""
+        return [one for one in self.known()["events"] if not kinds or one["kind"] in kinds]
+
+    def pull(self, action: str, **delays: float) -> dict[str, Any]:
+        """Pull a lever: shutdown, deallocate, start, unknown, known, expire, expire_tokens."""
+        return self._json(self.web.post("/_cloud", json={"do": action, **delays}))
+
+    def advance(self, seconds: float) -> dict[str, Any]:
+        """Move the clock; everything that is due until then has happened when this returns."""
+        self.clock.advance(seconds)
+        return self.known()
+
+    def fault(self, kind: str, path: str = "", **more: object) -> None:
+        """Switch a fault on."""
+        self._json(self.web.post("/_faults", json={"kind": kind, "path": path, **more}))
+
+    def clear_faults(self) -> None:
+        """Switch every fault off."""
+        self.web.delete("/_faults")
+
+    def _json(self, answer: httpx2.Response) -> dict[str, Any]:
+        assert answer.is_success, answer.text
+        return answer.json()
+
+
+@contextmanager
+def running_cloud(folder: Path, restart: Restart | None = None, **config: Any) -> Generator[CloudBox]:  # noqa: ANN401  fields of CloudConfig
+    """Run a sandbox with a cloud whose state, clock and authority live in `folder`."""
+    clock = MovableClock(folder / "clock")
+    http, https = (socket.create_server(("127.0.0.1", 0)) for _ in range(2))
+    cloud = CloudConfig(https, certificate_of(folder), restart, **config)
+    base_url = f"http://127.0.0.1:{http.getsockname()[1]}"
+    settings = SandboxConfig(base_url, {}, (), folder / "sandbox.db", smtp_port=None, cloud=cloud)
+    app = create_app(settings, clock, clock.advance)
+    with _served(app, http), httpx2.Client(base_url=base_url, timeout=PATIENCE, trust_env=False) as web:
+        yield CloudBox(cloud, folder / CA_FILE, web, clock, app.state.sandbox)
+
+
+@contextmanager
+def _served(app: ASGIApp, listener: socket.socket) -> Generator[None]:
+    """Serve an app with its lifespan, in a thread."""
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=2))
+    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+    thread.start()
+    try:
+        eventually(lambda: _expect(server.started))
+        yield
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE)
+
+
+def _expect(started: bool) -> None:  # noqa: FBT001  a condition
+    assert started
