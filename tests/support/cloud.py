@@ -13,7 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from orrery.adapters.movable_clock import MovableClock
-from orrery.ports.machine import Restart
+from orrery.ports.cloud.machine import Restart
 from orrery.sandbox.app import CloudConfig, Sandbox, SandboxConfig, create_app
 from orrery.sandbox.cloud.authority import CA_FILE, certificate_of
 from orrery.sandbox.cloud.config import TOKEN_PATH

@@ -18,7 +18,7 @@ from azure.mgmt.monitor import MonitorManagementClient
 from azure.mgmt.msi import ManagedServiceIdentityClient
 from azure.mgmt.resourcehealth import ResourceHealthMgmtClient
 
-from orrery.ports.machine import Look, Reply, RestartFailed, Start, Step, Wait
+from orrery.ports.cloud.machine import Look, Reply, RestartFailed, Start, Step, Wait
 from orrery.sandbox.cloud.access import MACHINE_CONTRIBUTOR
 from tests.support.cloud import SCOPE, CloudBox, running_cloud
 

@@ -4,7 +4,7 @@ import socket
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from orrery.ports.machine import Restart
+from orrery.ports.cloud.machine import Restart
 
 SUBSCRIPTION = "00000000-0000-4000-8000-000000000001"
 TENANT = "00000000-0000-4000-8000-000000000002"

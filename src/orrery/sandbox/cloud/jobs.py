@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Literal
 
-from orrery.ports.machine import Look, Reply, Restart, RestartFailed, Start, Step, Wait
+from orrery.ports.cloud.machine import Look, Reply, Restart, RestartFailed, Start, Step, Wait
 from orrery.sandbox.cloud.access import identities, may_start
 from orrery.sandbox.cloud.arm import ArmError, instant, not_found, part, timestamp
 from orrery.sandbox.cloud.machine import start, state_of

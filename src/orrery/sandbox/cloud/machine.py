@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from orrery.ports.machine import Power
+from orrery.ports.cloud.machine import Power
 from orrery.sandbox.cloud.activity import health_event, operation_event
 from orrery.sandbox.cloud.arm import ArmError, timestamp
 from orrery.sandbox.cloud.world import DELAYS, Cloud, Moment, new_guid
