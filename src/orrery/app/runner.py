@@ -59,13 +59,15 @@ class DeploymentRunner:
         return settings[kind]
 
     def port(self, kind: type[S]) -> S:
-        found: dict[type, object] = {Clock: SystemClock(), RefreshServices: HttpRefreshServices(self._config)}
+        found: dict[type, object] = {RefreshServices: HttpRefreshServices(self._config)}
+        if self._role == "site":
+            found[Clock] = SystemClock()
         if kind in found:
             return cast("S", found[kind])
         if self._adapters is None:
             settings, secrets = self._settings()
             self._adapters = Adapters(settings, secrets, clock_of(settings))
-        return self._adapters.port(kind)
+        return cast("S", self._adapters.clock) if kind is Clock else self._adapters.port(kind)
 
     def close(self) -> None:
         """Close what was opened."""

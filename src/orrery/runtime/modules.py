@@ -15,7 +15,7 @@ RUNTIME = Module(
         Named("log", "orrery.runtime.settings:Log", READS_SETTINGS),
         Named("secrets", "orrery.runtime.settings:SecretFiles", READS_SETTINGS),
         Named("tls", "orrery.runtime.settings:TlsSettings", READS_SETTINGS),
-        Named("sandbox", "orrery.runtime.settings:SandboxSettings", HAS_STORE),
+        Named("sandbox", "orrery.runtime.settings:SandboxSettings", READS_SETTINGS),
     ),
     prefixes=("index-key", "lease:", "restored-at"),
 )

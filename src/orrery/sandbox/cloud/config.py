@@ -4,6 +4,7 @@ import socket
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from orrery.ports.cloud import PAUSE_TAG
 from orrery.ports.cloud.machine import Restart
 
 SUBSCRIPTION = "00000000-0000-4000-8000-000000000001"
@@ -28,7 +29,7 @@ class CloudConfig:
     listener: socket.socket
     certificate: Path
     restart: Restart | None = None
-    pause_tag: str = "orrery-pause"
+    pause_tag: str = PAUSE_TAG
     factor: float = 1.0
     seed: int = 0
     subscription: str = SUBSCRIPTION

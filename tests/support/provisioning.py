@@ -1,0 +1,126 @@
+"""The layer in the cloud over a sandbox: its settings, its adapter, and its commands."""
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from orrery.adapters.azure.clients import Deadlines, Names
+from orrery.adapters.azure.cloud import AzureCloud
+from orrery.adapters.secret_file import SecretFile
+from orrery.gateway.cloud.provision import Provisioning
+from orrery.gateway.cloud.restart import restart
+from orrery.gateway.cloud.runbook import rendered
+from orrery.gateway.cloud.wanted import Wanted
+from orrery.ports.cloud.machine import Reply, Step
+from orrery.sandbox.cloud.config import MACHINE, RESOURCE_GROUP, SUBSCRIPTION
+from orrery.trust import Trust
+from tests.support.cloud import CloudBox, running_cloud
+from tests.support.cloud_layer import WANTED
+
+MACHINE_ID = (
+    f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{RESOURCE_GROUP}"
+    f"/providers/Microsoft.Compute/virtualMachines/{MACHINE}"
+)
+
+SETTINGS = """\
+mode = "sandbox"
+
+[secrets]
+directory = "secrets"
+
+[tls]
+ca_file = "{ca_file}"
+
+[sandbox]
+clock_file = "{clock}"
+
+[cloud]
+management_url = "{url}"
+subscription = "{subscription}"
+resource_group = "{group}"
+machine = "{machine}"
+location = "{location}"
+email = "owner@cosmos.example"
+"""
+
+
+@dataclass
+class Layer:
+    """A deployment of the layer in a sandbox. `said` are the sentences about what was done."""
+
+    box: CloudBox
+    folder: Path
+    cloud: AzureCloud
+    wanted: Wanted = WANTED
+    said: list[str] = field(default_factory=list[str])
+
+    @property
+    def config(self) -> Path:
+        """The settings file."""
+        return self.folder / "orrery.toml"
+
+    @property
+    def uri_file(self) -> Path:
+        """The file of the webhook's URI."""
+        return self.folder / "secrets" / "gateway_webhook_uri"
+
+    def pass_by(self, seconds: float) -> None:
+        """Let the time pass, for the sandbox too."""
+        self.box.clock.advance(seconds)
+
+    @property
+    def provisioning(self) -> Provisioning:
+        """A run as a new process would begin it."""
+        kept = self.uri_file.read_text().strip() if self.uri_file.exists() else ""
+        uri = SecretFile(self.uri_file, kept)
+        text = partial(rendered, self.cloud.machine_id)
+        return Provisioning(self.cloud, uri, self.box.clock, self.wanted, text, self.said.append, self.pass_by)
+
+
+def _runbook(data: str) -> Generator[Step, Reply, str]:
+    return restart(data, MACHINE_ID)
+
+
+@contextmanager
+def layer_in(folder: Path, deadlines: Deadlines | None = None) -> Generator[Layer]:
+    """Run a sandbox whose jobs take the runbook's steps, with the settings of a deployment beside it."""
+    with running_cloud(folder / "cloud", _runbook) as box:
+        config = box.config
+        names = Names(
+            config.subscription,
+            config.resource_group,
+            config.resource_group,
+            config.machine,
+            config.location,
+            WANTED.identity,
+            WANTED.account,
+            WANTED.runbook,
+            WANTED.webhook,
+            WANTED.action_group,
+            dict(WANTED.alerts),
+            WANTED.email,
+        )
+        _ = (folder / "secrets").mkdir(mode=0o700)
+        text = SETTINGS.format(
+            ca_file=box.ca_file,
+            clock=folder / "cloud" / "clock",
+            url=config.url,
+            subscription=config.subscription,
+            group=config.resource_group,
+            machine=config.machine,
+            location=config.location,
+        )
+        (folder / "orrery.toml").write_text(text)
+        before = {name: os.environ.get(name) for name in box.identity_env}  # noqa: TID251  the vendor's library reads it
+        os.environ.update(box.identity_env)  # noqa: TID251  the same
+        try:
+            yield Layer(box, folder, AzureCloud(names, config.url, Trust(box.ca_file), deadlines))
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    del os.environ[name]  # noqa: TID251  the same
+                else:
+                    os.environ[name] = value  # noqa: TID251  the same
