@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -85,9 +85,9 @@ def _runbook(data: str) -> Generator[Step, Reply, str]:
 
 
 @contextmanager
-def layer_in(folder: Path, deadlines: Deadlines | None = None) -> Generator[Layer]:
+def layer_in(folder: Path, deadlines: Deadlines | None = None, factor: float = 1.0) -> Generator[Layer]:
     """Run a sandbox whose jobs take the runbook's steps, with the settings of a deployment beside it."""
-    with running_cloud(folder / "cloud", _runbook) as box:
+    with running_cloud(folder / "cloud", _runbook, factor=factor) as box:
         config = box.config
         names = Names(
             config.subscription,
@@ -117,7 +117,8 @@ def layer_in(folder: Path, deadlines: Deadlines | None = None) -> Generator[Laye
         before = {name: os.environ.get(name) for name in box.identity_env}  # noqa: TID251  the vendor's library reads it
         os.environ.update(box.identity_env)  # noqa: TID251  the same
         try:
-            yield Layer(box, folder, AzureCloud(names, config.url, Trust(box.ca_file), deadlines))
+            with closing(AzureCloud(names, config.url, Trust(box.ca_file), deadlines)) as cloud:
+                yield Layer(box, folder, cloud)
         finally:
             for name, value in before.items():
                 if value is None:

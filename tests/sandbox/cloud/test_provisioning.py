@@ -1,31 +1,261 @@
 """The layer is made, proven, corrected and removed, over the official libraries."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from orrery.gateway.cloud.plan import planned
+from orrery.adapters.azure.clients import Deadlines
+from orrery.errors import CloudError, CloudRefused, CloudUnreachable
+from orrery.gateway.cloud.findings import findings
+from orrery.gateway.cloud.plan import Plan, planned
+from orrery.gateway.cloud.provision import CloudNotReady
+from orrery.gateway.cloud.survey import last_jobs
+from orrery.ports.health import Finding
+from tests.sandbox.cloud.official import Official
 from tests.support.provisioning import Layer, layer_in
 
+HASTY = Deadlines(connect=2, read=1, retries=0)
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Layer]:
-    """A layer that was made once."""
-    with layer_in(tmp_path_factory.mktemp("made")) as layer:
-        layer.provisioning.make()
+
+@pytest.fixture
+def layer(tmp_path: Path) -> Iterator[Layer]:
+    """A sandbox's cloud with nothing of the layer in it."""
+    with layer_in(tmp_path, factor=100) as layer:
         yield layer
 
 
-def test_apply_makes_everything_and_proves_it(tmp_path: Path) -> None:
+@pytest.fixture
+def made(layer: Layer) -> Layer:
+    """The same with the layer made."""
+    assert layer.provisioning.make().succeeded
+    return layer
+
+
+@pytest.fixture
+def by_hand(layer: Layer) -> Iterator[Official]:
+    """What somebody else does in the same cloud."""
+    with closing(Official(layer.box)) as official:
+        yield official
+
+
+def plan(layer: Layer) -> Plan:
+    return planned(layer.provisioning.survey(), layer.wanted, layer.provisioning.text)
+
+
+def broken(layer: Layer) -> dict[str, Finding]:
+    """Return what `doctor` finds broken, by part."""
+    run = layer.provisioning
+    jobs, minutes = last_jobs(layer.cloud, 10), layer.cloud.minutes_used()
+    said = findings(run.survey(), layer.wanted, run.text, jobs, minutes)
+    return {one.part: one for one in said if one.state == "broken"}
+
+
+def test_apply_makes_everything_and_proves_it(layer: Layer) -> None:
     """From nothing: eight resources, a kept URI, and a test job that has looked at the machine."""
-    with layer_in(tmp_path) as layer:
-        tested = layer.provisioning.make()
-        assert (tested.status, tested.output) == (
-            "Completed",
-            "Nothing to do: this is a test. The machine is running.",
-        )
-        found = layer.provisioning.survey()
-        assert planned(found, layer.wanted, layer.provisioning.text).is_empty
-        assert layer.uri_file.stat().st_mode & 0o777 == 0o600
-        assert layer.uri_file.read_text().strip() == found.uri
+    tested = layer.provisioning.make()
+    assert (tested.status, tested.output) == (
+        "Completed",
+        "Nothing to do: this is a test. The machine is running.",
+    )
+    assert plan(layer).is_empty
+    assert broken(layer) == {}
+    assert layer.uri_file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_plan_writes_nothing(layer: Layer) -> None:
+    """Neither on an empty cloud nor on a made one does a plan send anything but GET."""
+    for _ in range(2):
+        before = len(layer.box.known()["requests"])
+        assert plan(layer).changes
+        asked = layer.box.known()["requests"][before:]
+        assert {one["what"].partition(" ")[0] for one in asked} == {"GET"}
+        layer.provisioning.make()
+
+
+def test_typed_again_it_changes_nothing(made: Layer) -> None:
+    """A second `apply` sends nothing that changes anything, and makes no second webhook."""
+    before = len(made.box.known()["requests"])
+    made.provisioning.make()
+    asked = made.box.known()["requests"][before:]
+    assert {one["what"].partition(" ")[0] for one in asked} == {"GET"}
+    assert len(made.provisioning.survey().webhooks) == 1
+
+
+@pytest.mark.parametrize("lever", ["shutdown", "deallocate"])
+def test_the_chain_that_was_made_brings_the_machine_back(made: Layer, lever: str) -> None:
+    """Within the specified 3 to 7 minutes, for both alerts (spec 3, Limits: total VM recovery)."""
+    before = len(made.box.events())
+    made.box.pull(lever, health=30, alert=90, start=90)
+    events = made.box.advance(3600)["events"][before:]
+    assert made.box.known()["machine"]["power"] == "running"
+    running = [one["after"] for one in events if one["kind"] == "power"][-1]
+    assert 3 * 60 <= running <= 7 * 60
+
+
+def test_a_pause_is_respected_and_ends_by_itself(made: Layer) -> None:
+    """A paused machine stays down, and an alert after the pause starts it. Other tags stay."""
+    made.cloud.tag_pause("2999-01-01T00:00:00Z")
+    made.box.pull("shutdown")
+    made.box.advance(3600)
+    machine = made.cloud.machine()
+    assert machine
+    assert (machine.power, machine.pause) == ("stopped", "2999-01-01T00:00:00Z")
+    made.cloud.tag_pause("2020-01-01T00:00:00Z")
+    made.box.pull("start")
+    made.box.advance(3600)
+    made.box.pull("deallocate")
+    made.box.advance(3600)
+    assert made.box.known()["machine"]["power"] == "running"
+
+
+@pytest.mark.parametrize(
+    ("fault", "operation", "error", "said"),
+    [
+        ("cloud_403", "PUT role", CloudRefused, "needs the role Contributor"),
+        ("cloud_409", "PUT webhook", CloudRefused, "try again in a minute"),
+        ("cloud_429", "PUT group", CloudUnreachable, "Try again in 7 s"),
+        ("cloud_500", "PUT alert", CloudUnreachable, "failed (500)"),
+        ("cloud_cut", "PUT draft", CloudUnreachable, "cannot be reached"),
+        ("cloud_hang", "PUT account", CloudUnreachable, "cannot be reached"),
+        ("cloud_401", "GET machine", CloudRefused, "az login"),
+    ],
+)
+def test_each_failure_is_one_sentence_and_loses_nothing(
+    tmp_path: Path, fault: str, operation: str, error: type[CloudError], said: str
+) -> None:
+    """It names what failed, holds no secret, and typing the command again completes the rest."""
+    with layer_in(tmp_path, HASTY, factor=100) as layer:
+        layer.box.fault(fault, operation, count=None, value=7)
+        with pytest.raises(error) as raised:
+            layer.provisioning.make()
+        assert said in str(raised.value)
+        assert "https://" not in str(raised.value)
+        layer.box.clear_faults()
+        assert layer.provisioning.make().succeeded
+        assert plan(layer).is_empty
+
+
+def test_a_call_that_is_limited_once_is_repeated(layer: Layer) -> None:
+    """429 with Retry-After is waited out."""
+    layer.box.fault("cloud_429", "PUT identity", value=0)
+    assert layer.provisioning.make().succeeded
+
+
+def test_the_kept_uri_is_lost(made: Layer) -> None:
+    """A new webhook takes its place, and the old one is deleted."""
+    old = made.uri_file.read_text()
+    made.uri_file.unlink()
+    assert {one.action for one in plan(made).changes if one.kind == "webhook"} == {"create", "delete"}
+    made.provisioning.make()
+    assert plan(made).is_empty
+    assert made.uri_file.read_text() != old
+
+
+def test_a_webhook_that_somebody_deleted_is_made_anew(made: Layer, by_hand: Official) -> None:
+    """Its URI cannot be used again: the cloud refuses it."""
+    (webhook,) = made.provisioning.survey().webhooks
+    by_hand.automation.webhook.delete(by_hand.group, made.wanted.account, webhook.name)
+    assert "webhook" in broken(made)
+    made.provisioning.make()
+    assert plan(made).is_empty
+
+
+def test_an_expired_webhook_is_named_and_rotated(made: Layer) -> None:
+    """The alert fires and the runbook does not; rotation is one command."""
+    made.box.pull("expire")
+    assert "expired" in broken(made)["webhook"].why
+    assert "rotate-webhook" in broken(made)["webhook"].todo
+    assert made.provisioning.make(rotate=True).succeeded
+    assert plan(made).is_empty
+
+
+def test_rotation_has_no_gap(made: Layer) -> None:
+    """While the new webhook is not proven the old one is there; afterwards it is not."""
+    (old,) = made.provisioning.survey().webhooks
+    made.box.fault("cloud_403", "GET job", count=None)
+    with pytest.raises(CloudRefused):
+        made.provisioning.make(rotate=True)
+    assert old in made.provisioning.survey().webhooks
+    made.box.clear_faults()
+    made.provisioning.make()
+    found = made.provisioning.survey()
+    assert plan(made).is_empty
+    assert old not in found.webhooks
+    assert found.action_group
+    assert found.action_group.uris == (found.uri,)
+
+
+def drifted(official: Official, layer: Layer) -> dict[str, Any]:
+    """Return what somebody may change by hand, by the part in which it is found."""
+    group, names, found = official.group, layer.wanted, layer.provisioning.survey()
+    assert found.identity
+    runbook = (group, names.account, names.runbook)
+    receiver = {"name": "runbook", "serviceUri": found.uri, "useCommonAlertSchema": True}
+    properties = {"groupShortName": "gateway", "enabled": True, "webhookReceivers": [receiver]}
+    body = {"location": "Global", "properties": properties}
+    return {
+        "runbook": lambda: (
+            official.automation.runbook_draft.begin_replace_content(*runbook, "exit").result(),
+            official.automation.runbook.begin_publish(*runbook).result(),
+        ),
+        "action group": lambda: official.monitor.action_groups.create_or_update(group, names.action_group, body),
+        "health alert": lambda: official.monitor.activity_log_alerts.delete(group, names.alerts["health"]),
+        "role": lambda: official.roles.delete_by_id(found.grants[0].id),
+    }
+
+
+@pytest.mark.parametrize("part", ["runbook", "action group", "health alert", "role"])
+def test_drift_is_named_and_corrected(made: Layer, by_hand: Official, part: str) -> None:
+    """The published text, the schema flag, an alert and the role: each is found, and `apply` puts it right."""
+    drifted(by_hand, made)[part]()
+    assert set(broken(made)) == {part}
+    assert made.provisioning.make().succeeded
+    assert plan(made).is_empty
+
+
+def test_a_revoked_role_fails_the_job_with_the_fix(made: Layer) -> None:
+    """Forbidden: the job says what to do, and `doctor` names it from the job."""
+    assert made.cloud.delete("role")
+    made.box.pull("shutdown")
+    made.box.advance(3600)
+    assert "orrery gateway cloud apply" in broken(made)["jobs"].why
+    assert made.box.known()["machine"]["power"] == "stopped"
+
+
+def test_a_wider_role_stops_everything(made: Layer, by_hand: Official) -> None:
+    """A role on the whole group is an error: it is named, and nothing is changed."""
+    found = made.provisioning.survey()
+    assert found.identity
+    role = f"/subscriptions/{made.box.config.subscription}/providers/Microsoft.Authorization/roleDefinitions"
+    given = {
+        "role_definition_id": f"{role}/b24988ac-6180-42a0-ab88-20f7382dd24c",
+        "principal_type": "ServicePrincipal",
+    }
+    wide = by_hand.roles.create(
+        made.box.config.group_id,
+        "11111111-1111-4111-8111-111111111111",
+        given | {"principal_id": found.identity.principal_id},
+    )
+    with pytest.raises(CloudNotReady, match="more than the one role") as raised:
+        made.provisioning.make()
+    assert wide.id in str(raised.value)
+    assert "rights" in broken(made)
+
+
+def test_destroy_leaves_nothing_and_no_foreign_runbook(made: Layer, by_hand: Official) -> None:
+    """Each resource is deleted once; another's runbook is named, so that its account can stay."""
+    by_hand.automation.runbook.create_or_update(
+        by_hand.group,
+        made.wanted.account,
+        "of-somebody-else",
+        {"location": "westeurope", "properties": {"runbookType": "PowerShell"}},
+    )
+    assert made.cloud.other_runbooks() == ["of-somebody-else"]
+    kinds = ("deallocate", "health", "action-group", "webhook", "runbook", "account", "role", "identity")
+    assert [made.cloud.delete(kind) for kind in kinds] == [True] * 8
+    found = made.provisioning.survey()
+    assert (found.identity, found.account, found.action_group, found.grants) == (None, None, None, ())
+    assert set(found.alerts.values()) == {None}

@@ -62,8 +62,10 @@ def _failed(what: str, error: HttpResponseError) -> CloudError:
     status = error.status_code or 0
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return CloudUnreachable(f"{CLOUD} was asked too often (429) to {what}. Try again{_after(error)}.")
-    if status == 0 or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        return CloudUnreachable(f"{CLOUD} failed ({status or 'no answer'}) to {what}. Try again in some minutes.")
+    if status == 0:  # an answer that broke off
+        return CloudUnreachable(f"{CLOUD} cannot be reached ({type(error).__name__}). It was to {what}.")
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return CloudUnreachable(f"{CLOUD} failed ({status}) to {what}. Try again in some minutes.")
     return refused(what, error, status)
 
 

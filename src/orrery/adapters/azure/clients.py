@@ -84,10 +84,7 @@ class Clients:
         self._session = requests.Session()
         self._session.auth = lambda prepared: prepared  # else an entry of the user's .netrc would be sent along
         bound(self._session, context=trust.of_session())
-
-    @cached_property
-    def _credential(self) -> Any:  # noqa: ANN401  see above
-        return DefaultAzureCredential(
+        self._credential = DefaultAzureCredential(
             exclude_visual_studio_code_credential=True,
             exclude_shared_token_cache_credential=True,
             exclude_powershell_credential=True,
@@ -101,10 +98,13 @@ class Clients:
             self._subscription,
             base_url=self._url,
             credential_scopes=[f"{self._url}/.default"],
-            transport=RequestsTransport(session=self._session, session_owner=False),
+            transport=RequestsTransport(  # which alone looks at the deadlines
+                session=self._session,
+                session_owner=False,
+                connection_timeout=self._deadlines.connect,
+                read_timeout=self._deadlines.read,
+            ),
             polling_interval=POLL_SECONDS,
-            connection_timeout=self._deadlines.connect,
-            read_timeout=self._deadlines.read,
             retry_total=self._deadlines.retries,
             retry_backoff_max=self._deadlines.read,
             **more,
@@ -137,6 +137,11 @@ class Clients:
     @cached_property
     def health(self) -> Any:  # noqa: ANN401  see above
         return self._made(ResourceHealthMgmtClient).availability_statuses
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._credential.close()
+        self._session.close()
 
     def post(self, address: str, body: str) -> requests.Response:
         """Post JSON to an address that is its own credential; raise `requests.RequestException`."""

@@ -49,6 +49,10 @@ class AzureCloud:
         self._runbook = (*self._account, names.runbook)
         self._machine = (names.machine_group, names.machine)
 
+    def close(self) -> None:
+        """Close the connections."""
+        self._clients.close()
+
     @property
     def machine_id(self) -> str:
         return self._names.machine_id

@@ -5,7 +5,7 @@ In what `--help` prints, a line with \\b keeps the lines of the paragraph after 
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Annotated
@@ -17,9 +17,11 @@ from orrery.gateway.cloud.findings import FREE_CALLS, FREE_MINUTES, findings
 from orrery.gateway.cloud.pause import pause_text
 from orrery.gateway.cloud.plan import Plan, current_webhook, planned
 from orrery.gateway.cloud.provision import Provisioning
+from orrery.gateway.cloud.report import MOST_JOBS
 from orrery.gateway.cloud.report import report as report_of
 from orrery.gateway.cloud.runbook import rendered
 from orrery.gateway.cloud.settings import CloudSettings
+from orrery.gateway.cloud.survey import last_jobs
 from orrery.gateway.cloud.wanted import Wanted
 from orrery.ports.clock import Clock
 from orrery.ports.cloud import Cloud, Job, Kind, WebhookUri
@@ -171,7 +173,8 @@ def status(runner: Handed, *, jobs: Last = 5, as_json: AsJson = False) -> None:
     orrery gateway cloud status --jobs 20 --json
     """
     use = _connected(runner)
-    found, listed, minutes = use.provisioning.survey(), use.cloud.jobs(_MONTHS_JOBS), use.cloud.minutes_used()
+    found, minutes = use.provisioning.survey(), use.cloud.minutes_used()
+    listed, shown_jobs = use.cloud.jobs(_MONTHS_JOBS), last_jobs(use.cloud, jobs)
     webhook, machine = current_webhook(found, use.wanted), found.machine
     calls = sum(job.created_at >= _month(found.at) for job in listed)
     shown = {
@@ -187,11 +190,25 @@ def status(runner: Handed, *, jobs: Last = 5, as_json: AsJson = False) -> None:
         "free_webhook_calls": FREE_CALLS,
     }
     if as_json:
-        show_json({**shown, "jobs": [asdict(job) for job in listed[:jobs]]})
+        show_json({**shown, "jobs": [asdict(job) for job in shown_jobs]})
         return
-    rows = [{"what": name.replace("_", " "), "now": value} for name, value in shown.items()]
-    show(rows, ("what", "now"), as_json=False, empty="")
-    show(map(_job_row, listed[:jobs]), _JOB_COLUMNS, as_json=False, empty="No job of the runbook yet.")
+    show(_status_rows(shown), ("what", "now"), as_json=False, empty="")
+    show(map(_job_row, shown_jobs), _JOB_COLUMNS, as_json=False, empty="No job of the runbook yet.")
+
+
+def _status_rows(shown: Mapping[str, object]) -> list[dict[str, object]]:
+    minutes = shown["job_minutes"]
+    used = "unknown" if minutes is None else f"{minutes:.0f}"
+    return [
+        {"what": "power", "now": shown["power"]},
+        {"what": "health", "now": shown["health"]},
+        {"what": "restart paused until", "now": shown["paused_until"]},
+        {"what": "health alert", "now": shown["health_alert"]},
+        {"what": "deallocate alert", "now": shown["deallocate_alert"]},
+        {"what": "webhook expires", "now": shown["webhook_expires_at"]},
+        {"what": "job-minutes this month", "now": f"{used} of {FREE_MINUTES} free ones"},
+        {"what": "webhook calls this month", "now": f"{shown['webhook_calls']} of {FREE_CALLS:,} free ones"},
+    ]
 
 
 def _month(now: datetime) -> datetime:
@@ -223,7 +240,7 @@ def doctor(runner: Handed, *, as_json: AsJson = False) -> None:
     orrery gateway cloud doctor
     """
     use = _connected(runner)
-    found, jobs = use.provisioning.survey(), use.cloud.jobs(10)
+    found, jobs = use.provisioning.survey(), last_jobs(use.cloud, MOST_JOBS)
     show_findings(findings(found, use.wanted, use.text, jobs, use.cloud.minutes_used()), as_json=as_json)
 
 
@@ -235,7 +252,7 @@ def report(runner: Handed, *, as_json: AsJson = False) -> None:
     orrery gateway cloud report
     """
     use = _connected(runner)
-    found, jobs = use.provisioning.survey(), use.cloud.jobs(10)
+    found, jobs = use.provisioning.survey(), last_jobs(use.cloud, MOST_JOBS)
     said = findings(found, use.wanted, use.text, jobs, use.cloud.minutes_used())
     body = report_of(found, use.wanted, jobs, said)
     runner.port(SiteReports).send(body)

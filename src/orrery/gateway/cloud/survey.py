@@ -12,6 +12,7 @@ from orrery.ports.cloud import (
     CloudReads,
     Grant,
     Identity,
+    Job,
     MachineFound,
     Runbook,
     Webhook,
@@ -56,3 +57,8 @@ def survey(cloud: CloudReads, uri: str, now: datetime) -> Survey:
         {kind: cloud.alert(kind) for kind in ALERTS},
         uri,
     )
+
+
+def last_jobs(cloud: CloudReads, most: int) -> list[Job]:
+    """Return the last jobs, newest first, with the reasons of those that failed, which a listing leaves out."""
+    return [cloud.job(job.id) if job.status == "Failed" else job for job in cloud.jobs(most)]

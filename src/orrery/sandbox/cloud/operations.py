@@ -99,7 +99,7 @@ def _list(values: list[Document]) -> Answer:
     return Answer(200, {"value": values})
 
 
-def _webhook_list(cloud: Cloud, asked: Asked) -> Answer:
+def _parts_of_account(cloud: Cloud, asked: Asked) -> Answer:
     _ = cloud.require(asked.upto(1))
     return _list([one["body"] for one in cloud.below(asked.path)])
 
@@ -123,7 +123,7 @@ def _accepted(cloud: Cloud, provider: str, what: str) -> Answer:
     config = cloud.config
     place = f"{config.url}/subscriptions/{config.subscription}/providers/{provider}/locations/{config.location}"
     number = f"{what}-{new_guid()}?api-version=2024-10-23"
-    headers = {"Azure-AsyncOperation": f"{place}/operations/{number}"}
+    headers = {"Azure-AsyncOperation": f"{place}/operations/{number}", "x-ms-retry-after-ms": "100"}
     return Answer(202, None, headers | {"Location": f"{place}/operationResults/{number}"})
 
 
@@ -236,7 +236,8 @@ OPERATIONS = (
         f"{_ACCOUNT}/webhooks/generateUri",
         lambda cloud, it: Answer(200, webhooks.generate_uri(cloud, it.upto(2))),
     ),
-    Operation("GET", "webhooks", f"{_ACCOUNT}/webhooks", _webhook_list),
+    Operation("GET", "runbooks", f"{_ACCOUNT}/runbooks", _parts_of_account),
+    Operation("GET", "webhooks", f"{_ACCOUNT}/webhooks", _parts_of_account),
     Operation("DELETE", "webhook", _WEBHOOK, _delete_webhook),
     Operation(
         "PATCH",
