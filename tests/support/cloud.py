@@ -1,6 +1,7 @@
 """A running sandbox with a cloud, by https on a free port of this machine."""
 
 import socket
+import ssl
 import threading
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -55,6 +56,11 @@ class CloudBox:
         """Move the clock; everything that is due until then has happened when this returns."""
         self.clock.advance(seconds)
         return self.known()
+
+    def post(self, uri: str, body: str = "{}") -> httpx2.Response:
+        """Post to a webhook's URI, by https."""
+        trust = ssl.create_default_context(cafile=self.ca_file)
+        return httpx2.post(uri, content=body, verify=trust, trust_env=False, timeout=PATIENCE)
 
     def fault(self, kind: str, path: str = "", **more: object) -> None:
         """Switch a fault on."""

@@ -171,6 +171,5 @@ def _read(request: Request, path: str, ids: Mapping[str, str], body: bytes, prin
 def _as_response(answer: Answer) -> Response:
     if isinstance(answer.body, dict):
         return JSONResponse(answer.body, answer.status, dict(answer.headers))
-    return Response(
-        answer.body, answer.status, dict(answer.headers), "text/plain" if answer.body is not None else None
-    )
+    kind = None if answer.body is None else answer.kind
+    return Response(answer.body, answer.status, dict(answer.headers), kind)

@@ -43,7 +43,7 @@ def put_account(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, D
         "tags": part(given, "tags"),
         **identity,
         "properties": {
-            "sku": {"name": sku["name"], "family": None, "capacity": None},
+            "sku": {"name": sku["name"]},
             "state": "Ok",
             "creationTime": created,
             "lastModifiedTime": now,

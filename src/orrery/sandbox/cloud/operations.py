@@ -39,11 +39,12 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A status, a body (JSON, or text), and headers."""
+    """A status, a body (JSON, or text of `kind`), and headers."""
 
     status: int
     body: Document | str | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    kind: str = "text/plain"
 
 
 Run = Callable[[Cloud, Asked], Answer]
@@ -102,6 +103,10 @@ def _list(values: list[Document]) -> Answer:
 def _parts_of_account(cloud: Cloud, asked: Asked) -> Answer:
     _ = cloud.require(asked.upto(1))
     return _list([one["body"] for one in cloud.below(asked.path)])
+
+
+def _script(cloud: Cloud, runbook_id: str, which: str) -> Answer:
+    return Answer(200, automation.text_of(cloud, runbook_id, which), kind="text/powershell")
 
 
 def _replace_draft(cloud: Cloud, asked: Asked) -> Answer:
@@ -214,13 +219,13 @@ OPERATIONS = (
         "GET",
         "content",
         f"{_RUNBOOK}/content",
-        lambda cloud, it: Answer(200, automation.text_of(cloud, it.upto(1), "content")),
+        lambda cloud, it: _script(cloud, it.upto(1), "content"),
     ),
     Operation(
         "GET",
         "draft",
         f"{_RUNBOOK}/draft/content",
-        lambda cloud, it: Answer(200, automation.text_of(cloud, it.upto(2), "draft")),
+        lambda cloud, it: _script(cloud, it.upto(2), "draft"),
     ),
     Operation("PUT", "draft", f"{_RUNBOOK}/draft/content", _replace_draft),
     Operation(

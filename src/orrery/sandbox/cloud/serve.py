@@ -44,7 +44,7 @@ async def _go_on(cloud: Cloud, clock: Clock) -> NoReturn:
 
 
 async def listen(app: ASGIApp, config: CloudConfig) -> None:
-    """Serve the app by https until cancelled, and then until its requests have ended."""
+    """Serve the app by https until cancelled, which cuts every connection."""
     settings = uvicorn.Config(
         app,
         log_config=None,
@@ -58,14 +58,9 @@ async def listen(app: ASGIApp, config: CloudConfig) -> None:
     try:
         await asyncio.shield(serving)
     except asyncio.CancelledError:
+        # A client that keeps its connection would be waited for, and the loop could not be closed before it went.
+        for connection in list(server.server_state.connections):
+            connection.transport.abort()
         server.should_exit = True
         await serving
-        await _abort(server)
         raise
-
-
-async def _abort(server: uvicorn.Server) -> None:
-    """Cut the connections whose clients have not said goodbye: the loop cannot be closed before."""
-    for connection in list(server.server_state.connections):
-        connection.transport.abort()
-    await asyncio.sleep(0)
