@@ -59,8 +59,13 @@ class CloudBox:
 
     def post(self, uri: str, body: str = "{}") -> httpx2.Response:
         """Post to a webhook's URI, by https."""
+        with self.https() as web:
+            return web.post(uri, content=body)
+
+    def https(self) -> httpx2.Client:
+        """Return a client of the management API without any library."""
         trust = ssl.create_default_context(cafile=self.ca_file)
-        return httpx2.post(uri, content=body, verify=trust, trust_env=False, timeout=PATIENCE)
+        return httpx2.Client(base_url=self.config.url, verify=trust, trust_env=False, timeout=PATIENCE)
 
     def fault(self, kind: str, path: str = "", **more: object) -> None:
         """Switch a fault on."""

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 import pytest
+from azure.core.exceptions import HttpResponseError
 from azure.core.pipeline.policies import CustomHookPolicy
 from azure.identity import ManagedIdentityCredential
 from azure.mgmt.authorization import AuthorizationManagementClient
@@ -18,7 +19,7 @@ from azure.mgmt.monitor import MonitorManagementClient
 from azure.mgmt.msi import ManagedServiceIdentityClient
 from azure.mgmt.resourcehealth import ResourceHealthMgmtClient
 
-from orrery.ports.cloud.machine import Look, Reply, RestartFailed, Start, Step, Wait
+from orrery.ports.cloud.machine import Look, Reply, Restart, RestartFailed, Start, Step, Wait
 from orrery.sandbox.cloud.access import MACHINE_CONTRIBUTOR
 from tests.support.cloud import SCOPE, CloudBox, running_cloud
 
@@ -44,6 +45,11 @@ def bring_back(data: str) -> Generator[Step, Reply, str]:
         if seen.power == "running":
             return "running again"
     raise RestartFailed("The machine does not run after four minutes.")
+
+
+def code_of(error: pytest.ExceptionInfo[HttpResponseError]) -> tuple[int | None, str | None]:
+    """Return the status and the code of a refusal."""
+    return error.value.status_code, error.value.error.code if error.value.error else None
 
 
 @dataclass(frozen=True)
@@ -127,13 +133,16 @@ class Official:
     def put_identity(self, name: str = IDENTITY) -> Any:  # noqa: ANN401  the library's model
         return self.identities.create_or_update(self.group, name, {"location": "westeurope"})
 
-    def put_role(self, principal: str, name: str = "", **more: str) -> Any:  # noqa: ANN401  the same
+    def put_role(self, principal: str, name: str = "", kind: str | None = "ServicePrincipal") -> Any:  # noqa: ANN401  the same
         """Assign the role for the one machine; without a name, under the one that follows from both."""
         role = f"/subscriptions/{self.box.config.subscription}/providers/Microsoft.Authorization/roleDefinitions"
-        wanted = {"role_definition_id": f"{role}/{MACHINE_CONTRIBUTOR}", "principal_id": principal}
+        wanted = {
+            "role_definition_id": f"{role}/{MACHINE_CONTRIBUTOR}",
+            "principal_id": principal,
+            "principal_type": kind,
+        }
         named = name or str(uuid5(NAMESPACE_URL, self.box.config.machine_id + principal))
-        given = wanted | ({"principal_type": "ServicePrincipal"} | more)
-        return self.roles.create(self.box.config.machine_id, named, given)
+        return self.roles.create(self.box.config.machine_id, named, wanted)
 
     def put_account(self, identity_id: str) -> Any:  # noqa: ANN401  the same
         identity = {"type": "UserAssigned", "userAssignedIdentities": {identity_id: dict[str, str]()}}
@@ -183,9 +192,9 @@ class Official:
 
 
 @contextmanager
-def operating(folder: Path, **config: Any) -> Generator[Official]:  # noqa: ANN401  fields of CloudConfig
+def operating(folder: Path, restart: Restart | None = bring_back, **config: Any) -> Generator[Official]:  # noqa: ANN401  fields of CloudConfig
     """Run a sandbox with a cloud, and the official libraries over it."""
-    with running_cloud(folder, bring_back, **config) as box, pytest.MonkeyPatch.context() as environment:
+    with running_cloud(folder, restart, **config) as box, pytest.MonkeyPatch.context() as environment:
         for name, value in box.identity_env.items():
             environment.setenv(name, value)
         with closing(Official(box)) as official:

@@ -19,6 +19,7 @@ from tests.sandbox.cloud.official import (
     SECOND_ALERT,
     WEBHOOK,
     Official,
+    code_of,
     operating,
 )
 
@@ -55,11 +56,6 @@ def look_at_everything(cloud: Official) -> None:
     list(cloud.monitor.activity_log_alerts.list_by_resource_group(group))
     cloud.machines.instance_view(group, cloud.box.config.machine)
     cloud.machines.get(group, cloud.box.config.machine, expand="instanceView")
-
-
-def code_of(error: pytest.ExceptionInfo[HttpResponseError]) -> tuple[int | None, str | None]:
-    """Return the status and the code of a refusal."""
-    return error.value.status_code, error.value.error.code if error.value.error else None
 
 
 @needs_contract

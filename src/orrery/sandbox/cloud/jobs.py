@@ -172,7 +172,7 @@ def _reply(cloud: Cloud, moment: Moment, job: Document, status: int) -> Document
     reply = {"status": status, "at": created["at"] + moment.after - created["after"]}
     if status == 200:  # noqa: PLR2004  OK
         tags: Document = cloud.require(cloud.config.machine_id)["body"]["tags"]
-        pause = tags.get(cloud.config.pause_tag, "")
+        pause = {name.lower(): text for name, text in tags.items()}.get(cloud.config.pause_tag.lower(), "")
         return reply | {"power": state_of(cloud)["power"], "pause": pause}
     return reply | {"power": "unknown", "pause": ""}
 

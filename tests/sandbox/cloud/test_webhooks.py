@@ -1,0 +1,105 @@
+"""The traps of automation's webhooks: a URI that is answered once, and can neither be changed nor prolonged."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from azure.core.exceptions import HttpResponseError
+
+from tests.sandbox.cloud.official import ACCOUNT, RUNBOOK, Official
+
+
+@pytest.fixture
+def uri(cloud: Official) -> str:
+    """Return a URI that no webhook has yet."""
+    return cloud.automation.webhook.generate_uri(cloud.group, ACCOUNT)
+
+
+def called(cloud: Official, uri: str) -> int:
+    """Post to a URI and return the status."""
+    return cloud.box.post(uri).status_code
+
+
+def refused(cloud: Official, uri: str | None, name: str, **more: Any) -> tuple[int | None, str]:  # noqa: ANN401  as put_webhook takes it
+    """Return the status and the words of the refusal to put a webhook."""
+    with pytest.raises(HttpResponseError) as refusal:
+        cloud.put_webhook(uri, name, **more)
+    return refusal.value.status_code, refusal.value.message
+
+
+def test_the_uri_is_answered_once(cloud: Official, uri: str) -> None:
+    """The answer to the first PUT has it; what is read later has an empty text in its place."""
+    assert cloud.put_webhook(uri, "once").properties.uri == uri
+    assert cloud.automation.webhook.get(cloud.group, ACCOUNT, "once").properties.uri == ""
+    listed = cloud.automation.webhook.list_by_automation_account(cloud.group, ACCOUNT)
+    assert {one.properties.uri for one in listed} == {""}
+
+
+def test_a_put_over_it_keeps_the_uri(cloud: Official, uri: str) -> None:
+    """Another URI is refused; none, or the same, leaves the first one working."""
+    cloud.put_webhook(uri, "kept")
+    other = cloud.automation.webhook.generate_uri(cloud.group, ACCOUNT)
+    status, words = refused(cloud, other, "kept")
+    assert (status, "Property 'uri' cannot be updated." in words) == (400, True)
+    for again in (None, uri):
+        assert cloud.put_webhook(again, "kept").properties.uri == ""
+    assert (called(cloud, uri), called(cloud, other)) == (202, 404)
+
+
+def test_nothing_extends_the_expiry(cloud: Official, uri: str) -> None:
+    """Neither a PUT nor a PATCH changes when a webhook expires, and neither says so."""
+    first = cloud.put_webhook(uri, "expiry", days=10).properties.expiry_time
+    assert cloud.put_webhook(None, "expiry", days=300).properties.expiry_time == first
+    later = (cloud.now() + timedelta(days=300)).isoformat()
+    changes = {"name": "expiry", "properties": {"expiryTime": later, "isEnabled": True}}
+    assert cloud.automation.webhook.update(cloud.group, ACCOUNT, "expiry", changes).properties.expiry_time == first
+
+
+def test_one_webhook_a_uri(cloud: Official, uri: str) -> None:
+    """A URI that belongs to a webhook, and one that was not generated here, are refused."""
+    cloud.put_webhook(uri, "owner")
+    assert refused(cloud, uri, "thief")[0] == 409
+    assert refused(cloud, "https://localhost/webhooks?token=mine", "dreamer")[0] == 400
+
+
+def test_what_else_is_refused(cloud: Official, uri: str) -> None:
+    """A webhook needs a runbook that there is, and an expiry that is to come."""
+    assert refused(cloud, uri, "lost", runbook="missing")[0] == 404
+    assert refused(cloud, uri, "late", days=-1)[0] == 400
+
+
+def test_what_a_call_is_answered(cloud: Official, uri: str) -> None:
+    """202 with the job's id; 400 when it is disabled, expired, or the token is wrong; 404 when it is gone."""
+    assert called(cloud, uri) == 404
+    cloud.put_webhook(uri, "called")
+    answer = cloud.box.post(uri)
+    assert (answer.status_code, answer.json()) == (202, {"JobIds": [cloud.box.known()["jobs"][0]["name"]]})
+    assert called(cloud, f"{uri}x") == 400
+    for enabled, status in ((False, 400), (True, 202)):
+        changes = {"name": "called", "properties": {"isEnabled": enabled}}
+        cloud.automation.webhook.update(cloud.group, ACCOUNT, "called", changes)
+        assert called(cloud, uri) == status
+    cloud.box.advance(timedelta(days=366).total_seconds())
+    assert called(cloud, uri) == 400
+    cloud.automation.webhook.delete(cloud.group, ACCOUNT, "called")
+    assert called(cloud, uri) == 404
+
+
+def test_deleting_a_runbook_takes_its_webhooks(cloud: Official, uri: str) -> None:
+    """A webhook that started it is gone, those of other runbooks are there."""
+    cloud.put_runbook("# nothing", name="temporary")
+    cloud.put_webhook(uri, "of-the-temporary", runbook="temporary")
+    cloud.automation.runbook.delete(cloud.group, ACCOUNT, "temporary")
+    assert called(cloud, uri) == 404
+    left = list(cloud.automation.webhook.list_by_automation_account(cloud.group, ACCOUNT))
+    assert {one.properties.runbook.name for one in left} == {RUNBOOK}
+
+
+def test_an_expired_webhook_stops_the_chain(cloud: Official) -> None:
+    """The alert fires, the webhook is refused, the e-mail goes out, no job starts (spec 3, Errors)."""
+    cloud.box.pull("expire")
+    before = len(cloud.box.events())
+    cloud.box.pull("shutdown")
+    events = cloud.box.advance(3600)["events"][before:]
+    assert [one["kind"] for one in events] == ["shutdown", "power", "health", "alert", "webhook", "mail"]
+    assert events[4]["details"]["status"] == 400
