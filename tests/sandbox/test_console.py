@@ -141,3 +141,9 @@ def test_only_its_owner_reads_what_the_sandbox_keeps(tmp_path: Path) -> None:
     assert {one.name: f"{one.stat().st_mode & 0o777:o}" for one in tmp_path.iterdir()} == {
         one.name: "600" for one in tmp_path.iterdir()
     }
+
+
+def test_a_sandbox_without_a_cloud(box: Running) -> None:
+    """Its page says that there is none."""
+    answer = box.web.get("/cloud")
+    assert (answer.status_code, "so there is none" in answer.text) == (404, True)

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from orrery.adapters.movable_clock import MovableClock
 from orrery.ports.cloud.machine import Restart
-from orrery.sandbox.app import CloudConfig, Sandbox, SandboxConfig, create_app
+from orrery.sandbox.app import CloudConfig, Sandbox, SandboxConfig, Service, create_app
 from orrery.sandbox.cloud.authority import CA_FILE, certificate_of
 from orrery.sandbox.cloud.config import TOKEN_PATH
 from tests.support.waiting import PATIENCE, eventually
@@ -71,10 +71,6 @@ class CloudBox:
         """Switch a fault on."""
         self._json(self.web.post("/_faults", json={"kind": kind, "path": path, **more}))
 
-    def faults(self) -> list[str]:
-        """Return the kinds of the faults that are on."""
-        return [one["kind"] for one in self._json(self.web.get("/_faults"))["active"]]
-
     def clear_faults(self) -> None:
         """Switch every fault off."""
         self.web.delete("/_faults")
@@ -85,13 +81,18 @@ class CloudBox:
 
 
 @contextmanager
-def running_cloud(folder: Path, restart: Restart | None = None, **config: Any) -> Generator[CloudBox]:  # noqa: ANN401  fields of CloudConfig
-    """Run a sandbox with a cloud whose state, clock and authority live in `folder`."""
+def running_cloud(
+    folder: Path,
+    restart: Restart | None = None,
+    service: Service | None = None,
+    **config: Any,  # noqa: ANN401  fields of CloudConfig
+) -> Generator[CloudBox]:
+    """Run a sandbox with a cloud whose state, clock and authority live in `folder`, beside a service if any."""
     clock = MovableClock(folder / "clock")
     http, https = (socket.create_server(("127.0.0.1", 0)) for _ in range(2))
     cloud = CloudConfig(https, certificate_of(folder), restart, **config)
     base_url = f"http://127.0.0.1:{http.getsockname()[1]}"
-    settings = SandboxConfig(base_url, {}, (), folder / "sandbox.db", smtp_port=None, cloud=cloud)
+    settings = SandboxConfig(base_url, {}, (), folder / "sandbox.db", smtp_port=None, service=service, cloud=cloud)
     app = create_app(settings, clock, clock.advance)
     with _served(app, http), httpx2.Client(base_url=base_url, timeout=PATIENCE, trust_env=False) as web:
         yield CloudBox(cloud, folder / CA_FILE, web, clock, app.state.sandbox)

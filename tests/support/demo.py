@@ -22,7 +22,7 @@ class Demo:
     """A running demo: `process` leads a process group of its own, so that what it leaves behind is seen."""
 
     process: subprocess.Popen[bytes]
-    ports: tuple[int, int, int, int]
+    ports: tuple[int, int, int, int, int]
     output: Path
     data: Path
 
@@ -72,9 +72,10 @@ class Demo:
 @contextmanager
 def running_demo(data: Path) -> Generator[Demo]:
     """Start the demo on free ports over a data folder; afterwards nothing of it is left, whatever happened."""
-    public, private, sandbox, smtp = free_ports(4)
-    ports = (public, private, sandbox, smtp)
-    options = zip(("--port", "--private-port", "--sandbox-port", "--smtp-port"), map(str, ports), strict=True)
+    public, private, sandbox, smtp, cloud = free_ports(5)
+    ports = (public, private, sandbox, smtp, cloud)
+    names = ("--port", "--private-port", "--sandbox-port", "--smtp-port", "--cloud-port")
+    options = zip(names, map(str, ports), strict=True)
     command = [sys.executable, "-m", "orrery", "demo", "--data", str(data), *sum(options, ())]
     output = data.with_suffix(".log")
     with output.open("ab") as log:

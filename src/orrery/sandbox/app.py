@@ -18,7 +18,9 @@ from orrery.sandbox.analytics.api import AnalyticsApi
 from orrery.sandbox.analytics.config import AnalyticsConfig
 from orrery.sandbox.analytics.page import ADDRESS, AnalyticsPage, switched_off
 from orrery.sandbox.cloud.config import CloudConfig
+from orrery.sandbox.cloud.levers import ADDRESS as CLOUD_ADDRESS
 from orrery.sandbox.cloud.serve import cloud_routes, listen
+from orrery.sandbox.cloud.serve import switched_off as cloud_off
 from orrery.sandbox.console import Console
 from orrery.sandbox.faults import Faults
 from orrery.sandbox.ground import SandboxGround, Service
@@ -124,7 +126,7 @@ class Sandbox:
             *self.tracker.routes(),
             *(route for target in SANDBOXES for route in load(target)(self._ground)),
             *self._analytics_routes(),
-            *([] if self.config.cloud is None else cloud_routes(self.config.cloud, self._ground)),
+            *self._cloud_routes(),
             *self.console.routes(),
             assets(),
             *self.config.extra_routes,
@@ -133,6 +135,12 @@ class Sandbox:
     def _push_at_the_root(self) -> list[BaseRoute]:
         name = self.config.push_host
         return [] if name is None else [Host(name, Router(self.push.publishing()))]
+
+    def _cloud_routes(self) -> list[BaseRoute]:
+        config = self.config.cloud
+        if config is None:
+            return [Route(CLOUD_ADDRESS, cloud_off, methods=["GET"])]
+        return cloud_routes(config, self._ground)
 
     def _analytics_routes(self) -> list[Route]:
         world, config = self.worlds[0], self.config.analytics

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from orrery.ports.clock import Clock
-from orrery.sandbox.ground import SandboxGround, Service
+from orrery.sandbox.ground import MachineSwitch, SandboxGround, Service
 from orrery.sandbox.pages import render, wants_json
 from orrery.sandbox.state import Document
 from orrery.trust import WELL_KNOWN, Trust
@@ -58,6 +58,7 @@ _RUNNING: Document = {
     "exec_main_status": 0,
     "probe": "200",
 }
+_TAKEN = "204"
 _RECOVERS = frozenset({"stop", "crash", "hang"})
 
 
@@ -105,9 +106,14 @@ class Gateway:
 class Guest:
     """Pings the service, if there is one."""
 
-    def __init__(self, clock: Clock, service: Service | None, trust: Trust = WELL_KNOWN) -> None:
+    def __init__(
+        self, clock: Clock, service: Service | None, machine: MachineSwitch, trust: Trust = WELL_KNOWN
+    ) -> None:
         self._clock = clock
         self._service = service
+        self._machine = machine
+        self._has_answered = True
+        machine.on_change.append(self._power_changed)
         self._trust = trust
         self._gateway = Gateway(clock)
         self._client: httpx2.AsyncClient | None = None
@@ -118,7 +124,7 @@ class Guest:
     def known(self) -> Document:
         """Return everything that the page shows."""
         address = None if self._service is None else f"{self._service.url}/ping"
-        silent = self._gateway.is_silent
+        silent = self._is_silent()
         return {"address": address, "silent": silent, "ping": self._gateway.ping(), "sent": self._sent[:10]}
 
     async def press(self, action: str, recovered_after: float = RECOVERED_AFTER) -> None:
@@ -141,7 +147,7 @@ class Guest:
     async def _send(self) -> None:
         # One at a time: a ping that is overtaken by a later one would be taken for the last.
         async with self._sending:
-            if self._client is None or self._service is None or self._gateway.is_silent:
+            if self._client is None or self._service is None or self._is_silent():
                 return
             ping = self._gateway.ping()
             headers = {"Authorization": f"Bearer {self._service.secrets.get(TOKEN, '')}"}
@@ -151,6 +157,19 @@ class Guest:
             except Exception as error:  # noqa: BLE001  whatever broke, the next ping comes
                 outcome = type(error).__name__
             self._sent = [{"at": self._clock.now().timestamp(), "ping": ping, "answer": outcome}, *self._sent[:9]]
+            if outcome == _TAKEN and not self._has_answered:
+                self._has_answered = True
+                self._machine.answered()
+
+    def _is_silent(self) -> bool:
+        return self._gateway.is_silent or not self._machine.running
+
+    def _power_changed(self) -> None:
+        """Ping at once when the machine runs again: it has started the gateway, too."""
+        if self._machine.running:
+            self._gateway.press("start", RECOVERED_AFTER)
+            self._has_answered = False
+            self._wake.set()
 
     async def _rest(self, seconds: float) -> None:
         woken = asyncio.ensure_future(self._wake.wait())
@@ -164,7 +183,7 @@ class Guest:
 
 def gateway_routes(ground: SandboxGround) -> list[Route]:
     """Return the page with its buttons, and the lever under them: `do`, and `recovered_after` in seconds."""
-    guest = Guest(ground.clock, ground.service)
+    guest = Guest(ground.clock, ground.service, ground.machine)
     if ground.service is not None:
         ground.background.append(guest.run)
 

@@ -18,6 +18,27 @@ class Service:
     secrets: Mapping[str, str] = field(repr=False)
 
 
+class MachineSwitch:
+    """Whether the gateway's machine runs, for the stand-ins that are on it."""
+
+    def __init__(self) -> None:
+        self.running = True
+        self.on_change: list[Callable[[], None]] = []
+        self.on_answer: list[Callable[[], None]] = []
+
+    def turn(self, *, on: bool) -> None:
+        """Start or stop what is on the machine."""
+        if on != self.running:
+            self.running = on
+            for follow in self.on_change:
+                follow()
+
+    def answered(self) -> None:
+        """Say that the service has taken the first ping since the machine runs."""
+        for follow in self.on_answer:
+            follow()
+
+
 @dataclass(frozen=True, slots=True)
 class SandboxGround:
     """The state and the clock that all stand-ins share, the faults that a test asks for, and the address.
@@ -31,6 +52,7 @@ class SandboxGround:
     faults: Faults
     base_url: str
     service: Service | None = None
+    machine: MachineSwitch = field(default_factory=MachineSwitch)
     background: list[Callable[[], Coroutine[None, None, None]]] = field(
         default_factory=list[Callable[[], Coroutine[None, None, None]]]
     )

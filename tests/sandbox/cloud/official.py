@@ -19,32 +19,14 @@ from azure.mgmt.monitor import MonitorManagementClient
 from azure.mgmt.msi import ManagedServiceIdentityClient
 from azure.mgmt.resourcehealth import ResourceHealthMgmtClient
 
-from orrery.ports.cloud.machine import Look, Reply, Restart, RestartFailed, Start, Step, Wait
+from orrery.ports.cloud.machine import Restart
 from orrery.sandbox.cloud.access import MACHINE_CONTRIBUTOR
+from orrery.sandbox.cloud.runbook import bring_back
 from tests.support.cloud import SCOPE, CloudBox, running_cloud
 
 OWNER = "owner@northwind.example"
 IDENTITY, ACCOUNT, RUNBOOK, WEBHOOK = "restarter", "automation", "restart-gateway", "from-the-alert"
 GROUP, ALERT, SECOND_ALERT = "gateway-down", "gateway-unavailable", "gateway-deallocated"
-
-
-def bring_back(data: str) -> Generator[Step, Reply, str]:
-    """Start the machine and look at it every 15 seconds: the smallest runbook of the specification."""
-    del data
-    seen = yield Look()
-    if seen.status != 200:
-        raise RestartFailed(f"The look was answered with {seen.status}.")
-    if seen.power == "running":
-        return "already running"
-    asked = yield Start()
-    if asked.status != 202:
-        raise RestartFailed(f"The start was answered with {asked.status}.")
-    for _ in range(16):
-        yield Wait(15)
-        seen = yield Look()
-        if seen.power == "running":
-            return "running again"
-    raise RestartFailed("The machine does not run after four minutes.")
 
 
 def code_of(error: pytest.ExceptionInfo[HttpResponseError]) -> tuple[int | None, str | None]:

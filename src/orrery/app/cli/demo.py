@@ -48,6 +48,12 @@ _SECRETS = {
 TICK = 5
 """Seconds between two refreshes and between two reads of a pill: a person is watching (decision 26)."""
 
+CLOUD_FACTOR = 30.0
+"""How many times as fast the sandbox's cloud is: an outage takes seconds, and a person is watching."""
+
+OWNER_ADDRESS = "owner@northwind.example"
+"""Where the cloud's action group sends its e-mail: the sandbox's mail page."""
+
 ADMIN_PASSWORD_FILE = "admin_password"  # noqa: S105  a name, no password
 """Where the demo keeps the owner's password, beside the folder of secrets, which holds its hash only."""
 
@@ -130,6 +136,7 @@ class Ports:
     private: int
     sandbox: int
     smtp: int
+    cloud: int
 
     @property
     def base(self) -> str:
@@ -155,10 +162,11 @@ def command(
     private_port: Annotated[int, typer.Option(help="The private port on 127.0.0.1.")] = 8081,
     sandbox_port: Annotated[int, typer.Option(help="The sandbox's port on 127.0.0.1.")] = 8090,
     smtp_port: Annotated[int, typer.Option(help="The sandbox's mail port on 127.0.0.1.")] = 8025,
+    cloud_port: Annotated[int, typer.Option(help="The port of the sandbox's cloud on 127.0.0.1.")] = 8091,
     data: Annotated[Path, typer.Option(help="Where everything is kept.")] = Path(".orrery"),
 ) -> None:
     """Run until Ctrl-C; a second run uses the records of the first one."""
-    ports = Ports(port, private_port, sandbox_port, smtp_port)
+    ports = Ports(port, private_port, sandbox_port, smtp_port, cloud_port)
     file = _prepared(data.resolve(), ports)
     settings, secrets = load(file)
     configure("auto", "warning", Redaction(secrets.values()))
@@ -173,6 +181,9 @@ def command(
         tokens=PUBLISHED,
         service_url=ports.base,
         ping_token=secrets.reveal("gateway_ping_token") or "",
+        cloud_port=ports.cloud,
+        cloud_factor=CLOUD_FACTOR,
+        cloud_owner=OWNER_ADDRESS,
     )
     _run(settings, secrets, SandboxThread(plan), ports, Hints(_admin_password(data), file))
 
@@ -277,6 +288,7 @@ def _announce(settings: Settings, ports: Ports, hints: Hints) -> None:
         ("Sandbox", f"{ports.sandbox_base}/", "what the vendors see; faults; the clock"),
         ("", f"{ports.sandbox_base}/analytics", "move the visitors, and watch the pill"),
         ("", f"{ports.sandbox_base}/gateway", "stop the gateway, and watch the owner's page"),
+        ("", f"{ports.sandbox_base}/cloud", "shut its machine down, and watch it come back"),
         ("", f"{ports.sandbox_base}/mail", "the buyer's e-mail"),
         ("", f"{ports.sandbox_base}/push", "the owner's push messages"),
         ("Private", f"http://127.0.0.1:{ports.private}/docs", "the operations; also /readyz, /metrics"),

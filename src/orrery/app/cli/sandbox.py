@@ -11,9 +11,20 @@ import uvicorn
 
 from orrery.adapters.movable_clock import MovableClock
 from orrery.edge.listeners import bind
+from orrery.ports.cloud.machine import Restart
 from orrery.sandbox.analytics.config import TOKEN_PATH
 from orrery.sandbox.analytics.key import config_of, service_account_key, token_url_of
-from orrery.sandbox.app import EVERYTHING, AnalyticsConfig, PriceSeed, SandboxConfig, Service, create_app
+from orrery.sandbox.app import (
+    EVERYTHING,
+    AnalyticsConfig,
+    CloudConfig,
+    PriceSeed,
+    SandboxConfig,
+    Service,
+    create_app,
+)
+from orrery.sandbox.cloud.authority import certificate_of
+from orrery.sandbox.cloud.runbook import bring_back
 from orrery.sandbox.gateway import TOKEN
 
 PRICE = PriceSeed(id="price_cloud_navigator", product="Cloud Navigator practice questions", unit_amount=4900)
@@ -54,7 +65,9 @@ class SandboxPlan:
 
     `analytics_key` is the JSON text of the service-account key that the analytics provider accepts; without one
     there is no such provider. `service_url` is the public address of the service that the gateway's guest pings
-    with `ping_token`; without it there is no guest.
+    with `ping_token`; without it there is no guest. The cloud is on `cloud_port` by https, if that is given, and
+    its delays are divided by `cloud_factor`; with `cloud_owner`, an e-mail address, everything that brings its
+    machine back is there from the start. `restart` is what a job does there.
     """
 
     data: Path
@@ -68,6 +81,10 @@ class SandboxPlan:
     tokens: Tokens = SPECIFIED
     service_url: str | None = None
     ping_token: str = field(default="", repr=False)
+    cloud_port: int | None = None
+    cloud_factor: float = 1.0
+    cloud_owner: str | None = None
+    restart: Restart = bring_back
 
 
 def command(  # noqa: PLR0913, PLR0917  the options of a command are its function's parameters
@@ -85,6 +102,7 @@ def command(  # noqa: PLR0913, PLR0917  the options of a command are its functio
         str | None, typer.Option(help="The service's public address, which the gateway's guest pings.")
     ] = None,
     ping_token: Annotated[str, typer.Option(help="The token of these pings.")] = PING_TOKEN,
+    cloud_port: Annotated[int | None, typer.Option(help="The cloud's port, by https; none without.")] = None,
 ) -> None:
     """Run the sandbox until Ctrl-C."""
     key = _read_key(analytics_key) if analytics_key else stored_key(data / KEY_FILE, port)
@@ -99,6 +117,7 @@ def command(  # noqa: PLR0913, PLR0917  the options of a command are its functio
         property_id,
         service_url=service_url,
         ping_token=ping_token,
+        cloud_port=cloud_port,
     )
     server, listener = prepare(plan)
     typer.echo(f"sandbox: http://127.0.0.1:{port}")
@@ -118,6 +137,7 @@ def prepare(plan: SandboxPlan) -> tuple[uvicorn.Server, socket.socket]:
         smtp_port=plan.smtp_port,
         analytics=_analytics(plan),
         service=_service(plan),
+        cloud=_cloud(plan),
     )
     app = create_app(config, clock, clock.advance)
     settings = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=2)
@@ -157,6 +177,18 @@ def _analytics(plan: SandboxPlan) -> AnalyticsConfig | None:
 
 def _service(plan: SandboxPlan) -> Service | None:
     return Service(plan.service_url, {TOKEN: plan.ping_token}) if plan.service_url else None
+
+
+def _cloud(plan: SandboxPlan) -> CloudConfig | None:
+    if plan.cloud_port is None:
+        return None
+    return CloudConfig(
+        bind("127.0.0.1", plan.cloud_port),
+        certificate_of(plan.data),
+        plan.restart,
+        factor=plan.cloud_factor,
+        owner=plan.cloud_owner,
+    )
 
 
 class SandboxThread:

@@ -1,11 +1,13 @@
 """Alerts on the activity log, and the action group that they call."""
 
 import json
+from urllib.parse import urlsplit
 
 from orrery.sandbox.cloud.activity import is_met
 from orrery.sandbox.cloud.arm import bad_request, normal, part, timestamp
 from orrery.sandbox.cloud.webhooks import PATH, call
 from orrery.sandbox.cloud.world import Cloud, Moment, new_guid
+from orrery.sandbox.guard import HOSTS
 from orrery.sandbox.mail import deliver
 from orrery.sandbox.state import Document
 
@@ -90,17 +92,22 @@ def _act(cloud: Cloud, moment: Moment, group: Document, alert: Document, event: 
     for receiver in group["webhookReceivers"]:
         common = receiver.get("useCommonAlertSchema", False)
         payload = _common(moment, alert, event) if common else _specified(event)
-        uri = receiver["serviceUri"]
-        if uri.startswith(f"{cloud.config.url}{PATH}?"):
+        uri: str = receiver["serviceUri"]
+        if _is_ours(uri):
             headers = {"Content-Type": "application/json; charset=utf-8", "Connection": "Keep-Alive"}
             _ = call(cloud, moment, uri, json.dumps(payload, separators=(",", ":")), headers)
         else:
-            cloud.record("webhook", moment, status=None, why="The sandbox calls no address but its own.")
+            cloud.record("webhook", moment, status="nothing", text="The sandbox calls no address but its own.")
     for receiver in group["emailReceivers"]:
         to = receiver["emailAddress"]
         subject = f"Azure Monitor alert '{alert['name']}' was activated"
         deliver(cloud.state, moment.at, _SENDER, to, subject, json.dumps(_specified(event), indent=2))
         cloud.record("mail", moment, to=to)
+
+
+def _is_ours(uri: str) -> bool:
+    address = urlsplit(uri)
+    return address.hostname in HOSTS and address.path == PATH
 
 
 def _specified(event: Document) -> Document:

@@ -23,7 +23,8 @@ class CloudConfig:
 
     `listener` is the bound socket on which it is asked by https with `certificate`, a file of key and certificate.
     `restart` is what a job runs in the runbook's place; `pause_tag` names the machine's tag that it is shown.
-    Delays are divided by `factor`, and drawn anew by `seed`.
+    Delays are divided by `factor`, and drawn anew by `seed`. With `owner`, an e-mail address, everything that
+    brings the machine back is there from the start; without it the cloud is empty but for the machine.
     """
 
     listener: socket.socket
@@ -32,6 +33,7 @@ class CloudConfig:
     pause_tag: str = PAUSE_TAG
     factor: float = 1.0
     seed: int = 0
+    owner: str | None = None
     subscription: str = SUBSCRIPTION
     resource_group: str = RESOURCE_GROUP
     machine: str = MACHINE

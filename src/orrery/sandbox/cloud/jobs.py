@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Literal
 
 from orrery.ports.cloud.machine import Look, Reply, Restart, RestartFailed, Start, Step, Wait
@@ -170,7 +171,7 @@ def _reply(cloud: Cloud, moment: Moment, job: Document, status: int) -> Document
     """Return a reply at its true time: that of the job's creation, and the true seconds since."""
     created = job["created"]
     reply = {"status": status, "at": created["at"] + moment.after - created["after"]}
-    if status == 200:  # noqa: PLR2004  OK
+    if status == HTTPStatus.OK:
         tags: Document = cloud.require(cloud.config.machine_id)["body"]["tags"]
         pause = {name.lower(): text for name, text in tags.items()}.get(cloud.config.pause_tag.lower(), "")
         return reply | {"power": state_of(cloud)["power"], "pause": pause}

@@ -37,7 +37,7 @@ def open_machine(cloud: Cloud) -> None:
             },
         }
         _ = cloud.put({"body": body})
-        _change(cloud, cloud.now().at)
+    _change(cloud, state_of(cloud)["since"])
 
 
 def shut_down(cloud: Cloud, delays: Mapping[str, float]) -> None:
@@ -109,6 +109,7 @@ def running(cloud: Cloud, moment: Moment, data: Document) -> None:
     state = state_of(cloud)
     _change(cloud, moment.at, power="running", health="Available", cause="")
     cloud.set_value("outage")
+    cloud.set_value("back", at=moment.at, after=moment.after, cause=moment.cause)
     cloud.record("power", moment, power="running")
     operation_event(cloud, moment, "start", "Succeeded", data["caller"])
     if state["health"] != "Available":
@@ -170,8 +171,19 @@ def availability(cloud: Cloud) -> Document:
     }
 
 
+def answering(cloud: Cloud) -> None:
+    """The service on the machine has taken a ping for the first time since the machine runs again."""
+    back, now = cloud.value("back"), cloud.now().at
+    if back:
+        cloud.set_value("back")
+        after = back["after"] + (now - back["at"]) * cloud.config.factor
+        cloud.record("service", Moment(now, after, back["cause"]))
+
+
 def _change(cloud: Cloud, at: float, **changes: object) -> None:
-    cloud.set_value(_NAME, **state_of(cloud) | changes | {"since": at})
+    state = state_of(cloud) | changes | {"since": at}
+    cloud.set_value(_NAME, **state)
+    cloud.switch.turn(on=state["power"] == "running")
 
 
 def _etag() -> str:

@@ -4,6 +4,8 @@ import asyncio
 from typing import NoReturn
 
 import uvicorn
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
@@ -12,8 +14,10 @@ from orrery.sandbox.cloud import alerts, jobs, machine
 from orrery.sandbox.cloud.api import CloudApi
 from orrery.sandbox.cloud.config import CloudConfig
 from orrery.sandbox.cloud.levers import Levers
+from orrery.sandbox.cloud.provision import account_of, provision
 from orrery.sandbox.cloud.world import Cloud
 from orrery.sandbox.ground import SandboxGround
+from orrery.sandbox.pages import render
 
 _IDLE = 1.0
 
@@ -30,9 +34,17 @@ def cloud_routes(config: CloudConfig, ground: SandboxGround) -> list[BaseRoute]:
         "job": jobs.run,
     }
     machine.open_machine(cloud)
+    if config.owner is not None and cloud.find(account_of(cloud)) is None:
+        provision(cloud, config.owner)
+    ground.machine.on_answer.append(lambda: machine.answering(cloud))
     api = CloudApi(cloud, ground)
     ground.background.append(lambda: _go_on(cloud, ground.clock))
     return [*api.routes(), *Levers(cloud, api).routes()]
+
+
+async def switched_off(_: Request) -> Response:
+    """Say on the page that there is no cloud here."""
+    return render("cloud_off.html", 404)
 
 
 async def _go_on(cloud: Cloud, clock: Clock) -> NoReturn:

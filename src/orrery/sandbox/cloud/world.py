@@ -46,8 +46,8 @@ class Cloud:
         self.faults = ground.faults
         self.state = ground.state
         self._clock = ground.clock
+        self.switch = ground.machine
         self.handlers: dict[str, Handler] = {}
-        self.on_change: Callable[[], None] = lambda: None
 
     def now(self) -> Moment:
         """Return this moment, as part of what is going on: an outage, or else something new."""
@@ -114,12 +114,16 @@ class Cloud:
             "cause": moment.cause,
         }
         self.state.save({"object": _DUE, "id": number, "kind": kind, "data": data, **due})
-        self.on_change()
 
     def next_due(self) -> float | None:
         """Return when the next thing happens, by the clock."""
         due = [one["at"] for one in self.state.newest_first(_DUE)]
         return min(due) if due else None
+
+    def next_kind(self) -> str:
+        """Return what happens next, empty when nothing does."""
+        due = min(self.state.newest_first(_DUE), key=lambda one: (one["at"], one["id"]), default=None)
+        return "" if due is None else due["kind"]
 
     def catch_up(self) -> None:
         """Let everything happen that is due, each at its own time."""

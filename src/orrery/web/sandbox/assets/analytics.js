@@ -1,7 +1,4 @@
-// The analytics page: the slider acts while it is moved, and quotas and requests are kept up to date.
-// Without this file the form's button does the same.
-
-const RENEWAL = 2_000;
+// The analytics page: the slider acts while it is moved. Without this file the form's button does the same.
 
 function follow(form) {
   const slider = form.elements.count;
@@ -41,23 +38,4 @@ async function post(address, given) {
   }
 }
 
-async function renew() {
-  if (!document.hidden) {
-    try {
-      const answer = await fetch(location.pathname);
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      for (const part of document.querySelectorAll("[data-live]")) {
-        const newer = page.querySelector(`[data-live="${part.dataset.live}"]`);
-        if (newer && newer.innerHTML !== part.innerHTML && !part.contains(document.activeElement)) {
-          part.replaceChildren(...newer.childNodes);
-        }
-      }
-    } catch {
-      // The sandbox has ended or starts again; what is shown stays until it answers.
-    }
-  }
-  setTimeout(renew, RENEWAL);
-}
-
 document.querySelectorAll("form[data-follow]").forEach(follow);
-setTimeout(renew, RENEWAL);

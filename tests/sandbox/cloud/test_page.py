@@ -1,0 +1,143 @@
+"""The cloud's page: an outage by its buttons, and the guest on the machine (docs/reference/sandbox.md)."""
+
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from orrery.sandbox.app import Service
+from orrery.sandbox.cloud.levers import BUTTONS
+from orrery.sandbox.cloud.runbook import bring_back
+from orrery.sandbox.gateway import EVERY, TOKEN
+from tests.sandbox.conftest import serving, until
+from tests.support.cloud import CloudBox, running_cloud
+
+FACTOR = 30.0
+HTML = {"Accept": "text/html"}
+
+
+class Pinged:
+    """A service that counts the pings."""
+
+    def __init__(self) -> None:
+        self.pings = 0
+
+    async def take(self, _: Request) -> Response:
+        """Take one ping."""
+        self.pings += 1
+        return Response(status_code=204)
+
+
+@pytest.fixture(scope="module")
+def pinged() -> Pinged:
+    """Return the service that is pinged."""
+    return Pinged()
+
+
+@pytest.fixture(scope="module")
+def module_box(tmp_path_factory: pytest.TempPathFactory, pinged: Pinged) -> Iterator[CloudBox]:
+    """Run a cloud as the demo has it: provisioned, fast, beside a service."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    service = Service(f"http://127.0.0.1:{listener.getsockname()[1]}", {TOKEN: "token-of-the-tests"})
+    app = Starlette(routes=[Route("/ping", pinged.take, methods=["POST"])])
+    folder = tmp_path_factory.mktemp("cloud")
+    with (
+        serving(app, listener),
+        running_cloud(folder, bring_back, service, factor=FACTOR, owner="owner@northwind.example") as box,
+    ):
+        until(lambda: pinged.pings)
+        yield box
+
+
+@pytest.fixture
+def box(module_box: CloudBox) -> CloudBox:
+    """The module's cloud with its machine running, a good webhook, and nothing due."""
+    module_box.pull("known")
+    module_box.pull("renew")
+    module_box.advance(3600)
+    if module_box.known()["machine"]["power"] != "running":
+        module_box.pull("start")
+        module_box.advance(3600)
+    return module_box
+
+
+def press(box: CloudBox, button: str) -> int:
+    """Press a button as a browser does, and return the status."""
+    return box.web.post("/_cloud", data={"do": button}, headers=HTML).status_code
+
+
+def page(box: CloudBox) -> str:
+    """Return the page's text without tags."""
+    found = box.web.get("/cloud", headers=HTML).text
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", found))
+
+
+def test_an_outage_by_a_button(box: CloudBox) -> None:
+    """The chain is on the page with true durations, and ends with the machine running."""
+    assert press(box, "shutdown") == 303
+    box.advance(600 / FACTOR)
+    shown = page(box)
+    words = [
+        "The host shuts the machine down",
+        "Health is Unavailable",
+        "The webhook answers 202",
+        "running again",
+    ]
+    assert all(one in shown for one in [*words, "30 s 1.0 s", "30 times as fast", "The outage is over."]), shown
+
+
+def test_the_guest_is_as_silent_as_its_machine(box: CloudBox, pinged: Pinged) -> None:
+    """No ping while it is down, one at once when it runs again, which is in the outage as the service's answer."""
+    box.pull("shutdown", start=3600)
+    box.advance(600 / FACTOR)
+    before = pinged.pings
+    for _ in range(5):
+        box.advance(EVERY)
+    assert box.web.get("/gateway", headers={"Accept": "application/json"}).json()["silent"]
+    assert pinged.pings == before
+    box.advance(3600)
+    until(lambda: pinged.pings > before)
+    until(lambda: box.events()[-1]["kind"] == "service")
+    assert "The service answers" in page(box)
+
+
+def test_an_expired_webhook_is_renewed(box: CloudBox) -> None:
+    """The chain ends at the webhook, the page says what is left to do, and a renewed one works again."""
+    press(box, "expire")
+    press(box, "shutdown")
+    box.advance(600 / FACTOR)
+    shown = page(box)
+    assert all(one in shown for one in ("expired", "The webhook answers 400", "start the machine")), shown
+    for button in ("renew", "start"):
+        assert press(box, button) == 303
+    box.advance(600 / FACTOR)
+    press(box, "shutdown")
+    box.advance(600 / FACTOR)
+    assert "The webhook answers 202" in page(box)
+
+
+def test_the_page_has_the_buttons(box: CloudBox) -> None:
+    """Each by its name, and of the two about health the one that changes something; a refusal is a sentence."""
+    buttons = set(re.findall(r'name="do" value="(\w+)"', box.web.get("/cloud", headers=HTML).text))
+    assert buttons == BUTTONS.keys() - {"known"}
+    press(box, "unknown")
+    assert "Health known" in page(box)
+    press(box, "shutdown")
+    refused = box.web.post("/_cloud", data={"do": "shutdown"}, headers=HTML)
+    assert (refused.status_code, "The machine is not running." in refused.text) == (400, True)
+
+
+def test_a_sandbox_is_provisioned_once(tmp_path: Path) -> None:
+    """The next process over the same folder finds the same webhook."""
+    seen: list[object] = []
+    for _ in range(2):
+        with running_cloud(tmp_path, owner="owner@northwind.example") as box:
+            resources = box.sandbox.state.newest_first("_cloud_resource")
+            seen.append([one.get("token") for one in resources])
+    assert seen[0] == seen[1]
