@@ -15,15 +15,10 @@ from orrery.gateway.cloud.restart import restart
 from orrery.gateway.cloud.runbook import rendered
 from orrery.gateway.cloud.wanted import Wanted
 from orrery.ports.cloud.machine import Reply, Step
-from orrery.sandbox.cloud.config import MACHINE, RESOURCE_GROUP, SUBSCRIPTION
+from orrery.sandbox.cloud.config import MACHINE_ID
 from orrery.trust import Trust
 from tests.support.cloud import CloudBox, running_cloud
 from tests.support.cloud_layer import WANTED
-
-MACHINE_ID = (
-    f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{RESOURCE_GROUP}"
-    f"/providers/Microsoft.Compute/virtualMachines/{MACHINE}"
-)
 
 SETTINGS = """\
 mode = "sandbox"

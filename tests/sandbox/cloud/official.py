@@ -21,8 +21,8 @@ from azure.mgmt.resourcehealth import ResourceHealthMgmtClient
 
 from orrery.ports.cloud.machine import Restart
 from orrery.sandbox.cloud.access import MACHINE_CONTRIBUTOR
-from orrery.sandbox.cloud.runbook import bring_back
 from tests.support.cloud import SCOPE, CloudBox, running_cloud
+from tests.support.smallest_runbook import bring_back
 
 OWNER = "owner@northwind.example"
 IDENTITY, ACCOUNT, RUNBOOK, WEBHOOK = "restarter", "automation", "restart-gateway", "from-the-alert"

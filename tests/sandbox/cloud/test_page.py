@@ -13,10 +13,10 @@ from starlette.routing import Route
 
 from orrery.sandbox.app import Service
 from orrery.sandbox.cloud.levers import BUTTONS
-from orrery.sandbox.cloud.runbook import bring_back
 from orrery.sandbox.gateway import EVERY, TOKEN
 from tests.sandbox.conftest import serving, until
 from tests.support.cloud import CloudBox, running_cloud
+from tests.support.smallest_runbook import bring_back
 
 FACTOR = 30.0
 HTML = {"Accept": "text/html"}

@@ -2,6 +2,7 @@
 
 import socket
 import threading
+from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +12,8 @@ import uvicorn
 
 from orrery.adapters.movable_clock import MovableClock
 from orrery.edge.listeners import bind
-from orrery.ports.cloud.machine import Restart
+from orrery.gateway.cloud.restart import restart
+from orrery.ports.cloud.machine import Reply, Step
 from orrery.sandbox.analytics.config import TOKEN_PATH
 from orrery.sandbox.analytics.key import config_of, service_account_key, token_url_of
 from orrery.sandbox.app import (
@@ -24,7 +26,7 @@ from orrery.sandbox.app import (
     create_app,
 )
 from orrery.sandbox.cloud.authority import certificate_of
-from orrery.sandbox.cloud.runbook import bring_back
+from orrery.sandbox.cloud.config import MACHINE_ID
 from orrery.sandbox.gateway import TOKEN
 
 PRICE = PriceSeed(id="price_cloud_navigator", product="Cloud Navigator practice questions", unit_amount=4900)
@@ -67,7 +69,7 @@ class SandboxPlan:
     there is no such provider. `service_url` is the public address of the service that the gateway's guest pings
     with `ping_token`; without it there is no guest. The cloud is on `cloud_port` by https, if that is given, and
     its delays are divided by `cloud_factor`; with `cloud_owner`, an e-mail address, everything that brings its
-    machine back is there from the start. `restart` is what a job does there.
+    machine back is there from the start.
     """
 
     data: Path
@@ -84,7 +86,6 @@ class SandboxPlan:
     cloud_port: int | None = None
     cloud_factor: float = 1.0
     cloud_owner: str | None = None
-    restart: Restart = bring_back
 
 
 def command(  # noqa: PLR0913, PLR0917  the options of a command are its function's parameters
@@ -179,13 +180,18 @@ def _service(plan: SandboxPlan) -> Service | None:
     return Service(plan.service_url, {TOKEN: plan.ping_token}) if plan.service_url else None
 
 
+def _restart(alert: str) -> Generator[Step, Reply, str]:
+    """Do what the runbook does: the sandbox has no PowerShell."""
+    return restart(alert, MACHINE_ID)
+
+
 def _cloud(plan: SandboxPlan) -> CloudConfig | None:
     if plan.cloud_port is None:
         return None
     return CloudConfig(
         bind("127.0.0.1", plan.cloud_port),
         certificate_of(plan.data),
-        plan.restart,
+        _restart,
         factor=plan.cloud_factor,
         owner=plan.cloud_owner,
     )

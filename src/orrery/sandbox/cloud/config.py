@@ -12,6 +12,10 @@ TENANT = "00000000-0000-4000-8000-000000000002"
 RESOURCE_GROUP = "gateway-sandbox"
 MACHINE = "gateway"
 LOCATION = "westeurope"
+MACHINE_ID = (
+    f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{RESOURCE_GROUP}"
+    f"/providers/Microsoft.Compute/virtualMachines/{MACHINE}"
+)
 
 TOKEN_PATH = "/msi/token"  # noqa: S105  a path
 """Where a managed identity asks for a token, as on App Service (IDENTITY_ENDPOINT)."""
