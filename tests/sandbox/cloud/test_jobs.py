@@ -79,7 +79,7 @@ def test_what_a_look_shows(tmp_path: Path) -> None:
     with operating(tmp_path, restart=keep, factor=30.0) as cloud:
         cloud.provision()
         machine = (cloud.group, cloud.box.config.machine)
-        cloud.machines.begin_update(*machine, {"tags": {"Orrery-Pause": "until Monday"}}).result()
+        cloud.machines.begin_update(*machine, {"tags": {"Orrery-Paused-Until": "until Monday"}}).result()
         cloud.box.pull("shutdown", job=9)
         cloud.box.advance(60)
         created = cloud.last_job().properties.creation_time

@@ -232,7 +232,7 @@ class AzureCloud:
         machine = self._machine_as_found()
         if machine is None:
             raise CloudRefused(f"There is no machine {self.machine_id}.", status=int(HTTPStatus.NOT_FOUND))
-        tags = {name: value for name, value in found.tags(machine).items() if name != PAUSE_TAG}
+        tags = {name: value for name, value in found.tags(machine).items() if name.lower() != PAUSE_TAG}
         if text:
             tags[PAUSE_TAG] = text
         # With the version that was read: the update replaces all tags, also those that others have just set.

@@ -45,8 +45,13 @@ def machine(found: Vendors, health: Vendors) -> MachineFound:
         str(found.id),
         power,
         _HEALTHS.get(state, "Unknown"),
-        tags(found).get(PAUSE_TAG, ""),
+        pause(found),
     )
+
+
+def pause(found: Vendors) -> str:
+    """Return the text of the tag that pauses the restart; the cloud does not tell names apart by their case."""
+    return next((value for name, value in tags(found).items() if name.lower() == PAUSE_TAG), "")
 
 
 def tags(found: Vendors) -> dict[str, str]:
