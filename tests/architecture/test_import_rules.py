@@ -85,6 +85,13 @@ PLANTED = [
         "plan -> orrery.gateway.cloud.provision",
     ),
     Planted("inside-gateway-cloud", "gateway/cloud/extras.py", "", "- orrery.gateway.cloud.extras"),
+    Planted(
+        "inside-gateway-timeline",
+        "gateway/timeline/events.py",
+        "import orrery.gateway.timeline.outages",
+        "events -> orrery.gateway.timeline.outages",
+    ),
+    Planted("inside-gateway-timeline", "gateway/timeline/extras.py", "", "- orrery.gateway.timeline.extras"),
     Planted("pure-gateway-cloud", "gateway/cloud/restart.py", "import asyncio", "cloud.restart -> asyncio"),
     Planted("below-the-edge", "gateway/guest/options.py", "import os", "orrery.gateway.guest.options -> os"),
     Planted("public-reads", "live/reads.py", "import orrery.ports.analytics", "orrery.ports.analytics"),

@@ -124,7 +124,7 @@ def test_what_each_role_reads_of_the_runtime() -> None:
     assert read == {
         "site": {*shared, "store", "sandbox", "server"},
         "cockpit": {*shared, "store", "sandbox"},
-        "cloud": shared,
+        "cloud": {*shared, "sandbox"},
         "guest": set(),
         "scan": set(),
     }

@@ -52,6 +52,12 @@ MODULE = Module(
             "orrery.gateway.cli.start:command",
             role="cloud",
         ),
+        Command(
+            "gateway timeline",
+            "List the gateway's outages, or tell one as a story, with the layer that ended it.",
+            "orrery.gateway.cli.timeline:command",
+            role="cloud",
+        ),
     ),
     build="orrery.gateway.build:build",
 )

@@ -7,8 +7,10 @@ import pytest
 
 from orrery.gateway.causes import Ping
 from orrery.gateway.cloud.findings import GuestSaid, findings
+from orrery.gateway.cloud.restart import restart
 from orrery.gateway.cloud.survey import Survey
 from orrery.ports.cloud import Job, MachineFound
+from orrery.ports.cloud.machine import Reply, RestartFailed
 from orrery.ports.health import Finding
 from tests.support.cloud_layer import COMPLETE, MACHINE, NOW, WANTED, WEBHOOK, alert, job, text
 
@@ -59,8 +61,12 @@ def test_error_start_is_forbidden_is_a_deleted_identity() -> None:
 
 def test_error_start_is_forbidden_is_read_from_the_last_job() -> None:
     """Row 3, as a job says it."""
-    one = the_one(broken(COMPLETE, job("Failed", "The cloud refused the start (Forbidden).")))
-    assert (one.part, "revoked" in one.why) == ("jobs", True)
+    steps = restart("", MACHINE)
+    next(steps)
+    with pytest.raises(RestartFailed) as failed:
+        steps.send(Reply(403, NOW))
+    one = the_one(broken(COMPLETE, job("Failed", str(failed.value))))
+    assert (one.part, "orrery gateway cloud apply" in one.todo) == ("jobs", True)
 
 
 def test_error_health_unknown_instead_of_unavailable() -> None:

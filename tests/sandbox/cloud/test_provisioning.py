@@ -221,7 +221,7 @@ def test_a_revoked_role_fails_the_job_with_the_fix(made: Layer) -> None:
     assert made.cloud.delete("role")
     made.box.pull("shutdown")
     made.box.advance(3600)
-    assert "orrery gateway cloud apply" in broken(made)["jobs"].why
+    assert "orrery gateway cloud apply" in broken(made)["jobs"].todo
     assert made.box.known()["machine"]["power"] == "stopped"
 
 

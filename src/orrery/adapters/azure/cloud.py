@@ -150,7 +150,8 @@ class AzureCloud:
 
     def new_webhook_uri(self) -> str:
         with answered("make a webhook's URI"):
-            uri = str(self._clients.automation.webhook.generate_uri(*self._account))
+            answer = str(self._clients.automation.webhook.generate_uri(*self._account))
+        uri = answer.strip().strip('"')  # older descriptions of the API declare it as JSON
         if not uri.startswith("https://"):
             raise CloudRefused(f"{CLOUD} did not answer with a webhook's URI.", status=int(HTTPStatus.OK))
         return uri

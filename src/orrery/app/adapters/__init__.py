@@ -26,9 +26,10 @@ ADAPTERS = {
     "orrery.ports.signatures:OwnerKeys": "orrery.app.adapters.owner:owner_keys",
     "orrery.ports.running_service:RunningService": "orrery.app.adapters.owner:running_service",
     "orrery.ports.shop:Shops": "orrery.app.adapters.counting:shops",
-    "orrery.ports.cloud:Cloud": "orrery.app.adapters.azure:cloud",
-    "orrery.ports.cloud:WebhookUri": "orrery.app.adapters.azure:webhook_uri",
-    "orrery.ports.site_reports:SiteReports": "orrery.app.adapters.azure:site_reports",
+    "orrery.ports.cloud:Cloud": "orrery.app.adapters.cloud:cloud",
+    "orrery.ports.cloud:WebhookUri": "orrery.app.adapters.cloud:webhook_uri",
+    "orrery.ports.journals:Journals": "orrery.app.adapters.cloud:journals",
+    "orrery.ports.site_reports:SiteReports": "orrery.app.adapters.cloud:site_reports",
     "orrery.ports.snapshots:Snapshots": "orrery.app.adapters.owner:snapshots",
 }
 

@@ -8,11 +8,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from orrery.errors import CloudError
+from orrery.gateway.cli.ping_file import read_ping_file
 from orrery.gateway.cloud.findings import FREE_CALLS, FREE_MINUTES, findings
 from orrery.gateway.cloud.pause import pause_text
 from orrery.gateway.cloud.plan import Plan, current_webhook, planned
@@ -233,15 +235,28 @@ def _job_row(job: Job) -> dict[str, object]:
 
 
 @group.command()
-def doctor(runner: Handed, *, as_json: AsJson = False) -> None:
+def doctor(
+    runner: Handed,
+    *,
+    pings: Annotated[
+        Path | None, typer.Option(help="What `orrery gateway pings --json` printed.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Look at each part of the layer: ok or broken, why, and what to do; exit 1 when something is broken.
+
+    Whether the service works on a running machine is known by the guest's last ping alone.
 
     \b
     orrery gateway cloud doctor
+    ssh shop.example.org orrery gateway pings --json > pings.json
+    orrery gateway cloud doctor --pings pings.json
     """
     use = _connected(runner)
+    guest = read_ping_file(pings).guest(use.clock.now()) if pings else None
     found, jobs = use.provisioning.survey(), last_jobs(use.cloud, MOST_JOBS)
-    show_findings(findings(found, use.wanted, use.text, jobs, use.cloud.minutes_used()), as_json=as_json)
+    said = findings(found, use.wanted, use.text, jobs, use.cloud.minutes_used(), guest)
+    show_findings(said, as_json=as_json)
 
 
 @group.command()

@@ -141,11 +141,11 @@ def _jobs(jobs: Sequence[Job]) -> Finding:
     at = f"{last.created_at:%Y-%m-%d %H:%M} UTC"
     if last.status == "Completed":
         return _ok("jobs", f"The last job, of {at}, completed.")
-    said = f" It said: {last.exception}" if last.exception else ""
-    why = f"The last job, of {at}, ended as {last.status}.{said}"
-    if "Forbidden" in last.exception or "403" in last.exception:
-        return _broken("jobs", f"{why} The role was revoked, or the identity deleted.", APPLY)
-    return _broken("jobs", why, "Look at `orrery gateway cloud status`; if the machine is down, start it.")
+    why = f"The last job, of {at}, ended as {last.status}."
+    if last.exception:
+        # The runbook's own sentence ends with what to do.
+        return _broken("jobs", why, last.exception)
+    return _broken("jobs", why, "Look at its output in the cloud's portal; if the machine is down, start it.")
 
 
 def _minutes(minutes: float | None) -> Iterator[Finding]:

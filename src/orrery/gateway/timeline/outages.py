@@ -53,9 +53,14 @@ def outages(events: Iterable[Event]) -> list[Outage]:
     found = list[Outage]()
     for begin, end in _merged(spans(ordered)):
         last = end or max(one.at for one in ordered)
-        inside = tuple(one for one in ordered if begin - BEFORE <= one.at <= last + BEFORE)
+        inside = tuple(one for one in ordered if _earliest(one, begin) <= one.at <= last + BEFORE)
         found.append(Outage(begin, end, inside, recovered_by(inside)))
     return found
+
+
+def _earliest(event: Event, begin: datetime) -> datetime:
+    """Return when an event of this source may be at the earliest: no job leads to an outage."""
+    return begin if event.source == "job" else begin - BEFORE
 
 
 def spans(ordered: Sequence[Event]) -> list[Span]:

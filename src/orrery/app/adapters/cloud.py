@@ -1,14 +1,16 @@
-"""The adapters of the gateway's layer in the cloud; the vendor's libraries are an extra that few install."""
+"""The adapters of the role cloud; the vendor's libraries are an extra that few install."""
 
 from importlib.util import find_spec
 
 from orrery.adapters.secret_file import SecretFile
 from orrery.adapters.site_reports import HttpSiteReports
+from orrery.adapters.ssh_journal import SshJournals
 from orrery.app.adapters import Adapters
 from orrery.errors import Invalid
 from orrery.gateway.cloud.secrets import WEBHOOK_URI_FILE
 from orrery.gateway.cloud.settings import CloudSettings
 from orrery.ports.cloud import Cloud, WebhookUri
+from orrery.ports.journals import Journals
 from orrery.ports.site_reports import SiteReports
 from orrery.runtime.settings import SecretFiles
 
@@ -57,3 +59,7 @@ def site_reports(adapters: Adapters) -> SiteReports:
     if token is None:
         raise Invalid("A report needs the token of the pings: put it into the secret file gateway_ping_token.")
     return HttpSiteReports(url, token, adapters.trust)
+
+
+def journals(_: Adapters) -> Journals:
+    return SshJournals()

@@ -1,0 +1,180 @@
+"""`orrery gateway timeline`: each outage as one story."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orrery.errors import Invalid, NotFound
+from orrery.gateway.cli.ping_file import read_ping_file, text_of
+from orrery.gateway.cloud.settings import CloudSettings
+from orrery.gateway.cloud.survey import last_jobs
+from orrery.gateway.timeline.cloud_events import job_events, machine_events
+from orrery.gateway.timeline.events import Event
+from orrery.gateway.timeline.journal import read_journal
+from orrery.gateway.timeline.outages import Outage, outages, steps
+from orrery.gateway.timeline.picture import clock, lanes, svg
+from orrery.gateway.timeline.pings import ping_events
+from orrery.ports.clock import Clock
+from orrery.ports.cloud import Cloud
+from orrery.ports.journals import Journals
+from orrery.runtime.console.options import AsJson
+from orrery.runtime.console.runner import Handed, Runner
+from orrery.runtime.console.tables import note, show, show_json
+from orrery.runtime.console.terminal import new_console, visible
+from orrery.runtime.console.windows import parse_window
+
+MOST_JOBS = 20
+"""How many of the last jobs are asked for with their reasons: a week has about that many."""
+
+_PICTURE = 60
+"""Characters."""
+
+_COLUMNS = ("outage", "began", "lasted", "ended_by")
+
+
+def command(  # noqa: PLR0913  each is an option of the command line
+    runner: Handed,
+    *,
+    outage: Annotated[
+        str | None, typer.Option(help="Tell this one: its id in the list.", show_default=False)
+    ] = None,
+    since: Annotated[str, typer.Option(help="How far back: 12h, 7d.", metavar="<duration>")] = "7d",
+    pings: Annotated[
+        Path | None, typer.Option(help="What `orrery gateway pings --json` printed.", show_default=False)
+    ] = None,
+    journal: Annotated[
+        Path | None, typer.Option(help="What `journalctl -o json` printed on the machine.", show_default=False)
+    ] = None,
+    ssh: Annotated[
+        str | None, typer.Option(help="The machine, to read its journal from over ssh.", show_default=False)
+    ] = None,
+    unit: Annotated[str, typer.Option(help="The gateway's unit, for the journal.")] = "gateway.service",
+    picture: Annotated[
+        Path | None, typer.Option("--svg", help="Write a picture of the outage to this file.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the outages, or tell one: what happened when, which layer ended it, and how long each step took.
+
+    The cloud's activity log and jobs are always asked. The service shows in a journal, pings and pushes in what
+    the site's host printed; `-` reads either from the standard input.
+
+    \b
+    orrery gateway timeline --since 30d
+    orrery gateway timeline --pings pings.json --ssh gateway.example.org --outage last
+    orrery gateway timeline --pings pings.json --outage last --svg outage.svg
+    """
+    runner.section(CloudSettings).require()
+    now = runner.port(Clock).now()
+    begin = now - parse_window(since)
+    found = outages(
+        [
+            *_of_the_cloud(runner.port(Cloud), begin, now),
+            *(_of_the_pings(pings, begin) if pings else ()),
+            *_of_the_service(_journal_lines(runner, journal, ssh, unit, begin, now), unit),
+        ]
+    )
+    if outage is None and picture is None:
+        _show_list(found, since, as_json=as_json)
+        return
+    one = _chosen(found, outage or "last")
+    if picture:
+        _ = picture.write_text(svg(one), encoding="utf-8")
+        note(f"The picture is in {picture}.")
+    if as_json:
+        show_json(_document(one))
+    else:
+        _show(one)
+
+
+def _of_the_cloud(cloud: Cloud, begin: datetime, now: datetime) -> Iterator[Event]:
+    yield from machine_events(cloud.events(begin, now))
+    yield from job_events(job for job in last_jobs(cloud, MOST_JOBS) if job.created_at >= begin)
+
+
+def _of_the_pings(file: Path, begin: datetime) -> Iterator[Event]:
+    return (event for event in ping_events(read_ping_file(file)) if event.at >= begin)
+
+
+def _journal_lines(
+    runner: Runner, journal: Path | None, ssh: str | None, unit: str, begin: datetime, now: datetime
+) -> list[str]:
+    if journal and ssh:
+        raise Invalid("Give the journal by --journal or by --ssh, not by both.")
+    if ssh:
+        return runner.port(Journals).read(ssh, unit, begin, now)
+    return text_of(journal).splitlines() if journal else []
+
+
+def _of_the_service(lines: Sequence[str], unit: str) -> tuple[Event, ...]:
+    found = read_journal(lines, unit)
+    if found.unreadable:
+        note(f"{found.unreadable} lines of the journal cannot be read, and are left out.")
+    return found.events
+
+
+def _chosen(found: Sequence[Outage], wanted: str) -> Outage:
+    if not found:
+        raise NotFound("There was no outage in that time.")
+    if wanted == "last":
+        return found[-1]
+    for one in found:
+        if one.id == wanted:
+            return one
+    raise NotFound(f"There is no outage {wanted}: the list has {', '.join(one.id for one in found[-3:])}.")
+
+
+def _lasted(one: Outage) -> str:
+    return "still" if one.seconds is None else clock(timedelta(seconds=one.seconds)).removeprefix("+")
+
+
+def _show_list(found: Sequence[Outage], since: str, *, as_json: bool) -> None:
+    if as_json:
+        show_json([_document(one) for one in found])
+        return
+    rows = [
+        {
+            "outage": one.id,
+            "began": one.began_at,
+            "lasted": _lasted(one),
+            "ended_by": ", ".join(one.layers) or None,
+        }
+        for one in found
+    ]
+    show(rows, _COLUMNS, as_json=False, empty=f"No outage in {since}.")
+
+
+def _document(one: Outage) -> dict[str, object]:
+    return {
+        "id": one.id,
+        "began_at": one.began_at,
+        "ended_at": one.ended_at,
+        "seconds": one.seconds,
+        "layers": one.layers,
+        "events": [
+            {**asdict(step.event), "after": step.after.total_seconds(), "took": step.took.total_seconds()}
+            for step in steps(one)
+        ],
+    }
+
+
+def _show(one: Outage) -> None:
+    console = new_console()
+    by = f", ended by {' and '.join(one.layers)}" if one.layers else ""
+    console.print(f"Outage {one.id}: {_lasted(one)}{by}", style="bold", markup=False)
+    for name, cells in lanes(one, _PICTURE):
+        console.print(f"{name:14}{cells}", markup=False)
+    rows = [
+        {
+            "at": f"{step.event.at:%H:%M:%S}",
+            "after": clock(step.after),
+            "took": clock(step.took).removeprefix("+"),
+            "what": visible(step.event.text),
+        }
+        for step in steps(one)
+    ]
+    show(rows, ("at", "after", "took", "what"), as_json=False, empty="")
