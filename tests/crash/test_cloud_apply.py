@@ -30,7 +30,7 @@ def killed_at(layer: Layer, kind: str, method: str, skip: int) -> bool:
 
     def is_held_or_over() -> None:
         layer.box.advance(30)
-        assert program.process.poll() is not None or not layer.box.faults()
+        assert program.process.poll() is not None or not layer.box.waiting_faults()
 
     eventually(is_held_or_over)
     is_held = program.process.poll() is None

@@ -71,8 +71,8 @@ class CloudBox:
         """Switch a fault on."""
         self._json(self.web.post("/_faults", json={"kind": kind, "path": path, **more}))
 
-    def faults(self) -> list[str]:
-        """Return the kinds of the faults that are on."""
+    def waiting_faults(self) -> list[str]:
+        """Return the kinds of the faults that have not met their request yet."""
         return [one["kind"] for one in self._json(self.web.get("/_faults"))["active"]]
 
     def clear_faults(self) -> None:

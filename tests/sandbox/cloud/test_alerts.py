@@ -64,12 +64,15 @@ def test_any_of_several(cloud: Official, group_id: str) -> None:
 
 def test_a_disabled_action_group_does_nothing(cloud: Official, group_id: str) -> None:
     """The alert fires; no webhook is called and no e-mail sent."""
-    group = {"location": "Global", "properties": {"groupShortName": "quiet", "enabled": False}}
-    kept = cloud.monitor.action_groups.get(cloud.group, GROUP)
-    cloud.monitor.action_groups.create_or_update(cloud.group, GROUP, group)
-    assert fired(cloud) == [ALERT]
-    assert cloud.box.known()["machine"]["power"] == "stopped"
-    assert cloud.monitor.action_groups.create_or_update(cloud.group, GROUP, kept).id == group_id
+    for enabled, power in ((False, "stopped"), (True, "running")):
+        group = cloud.monitor.action_groups.get(cloud.group, GROUP)
+        group.enabled = enabled
+        assert cloud.monitor.action_groups.create_or_update(cloud.group, GROUP, group).id == group_id
+        assert fired(cloud) == [ALERT]
+        assert cloud.box.known()["machine"]["power"] == power
+        if not enabled:
+            cloud.box.pull("start")
+            cloud.box.advance(3600)
 
 
 def test_the_common_schema_is_another_payload(cloud: Official) -> None:

@@ -69,5 +69,8 @@ def test_a_wrong_lever(cloud: Official) -> None:
     for wrong in ({"do": "explode"}, {"do": "shutdown", "coffee": 3}, {"do": "shutdown", "alert": "soon"}):
         answer = cloud.box.web.post("/_cloud", json=wrong)
         assert (answer.status_code, bool(answer.json()["error"])) == (400, True)
+    for nonsense in ("[]", "{"):
+        answer = cloud.box.web.post("/_cloud", content=nonsense, headers={"Content-Type": "application/json"})
+        assert answer.status_code == 400
     cloud.box.pull("shutdown")
     assert cloud.box.web.post("/_cloud", data={"do": "shutdown"}).status_code == 400

@@ -80,6 +80,10 @@ def test_the_runbook_is_published_from_its_draft(cloud: Official) -> None:
     assert cloud.automation.runbook.get(*place).properties.state == "Edit"
     cloud.automation.runbook_draft.undo_edit(*place)
     assert cloud.automation.runbook.get(*place).properties.state == "Published"
+    cloud.put_runbook(published)
+    with pytest.raises(HttpResponseError) as no_draft:
+        cloud.automation.runbook_draft.get_content(*place)
+    assert code_of(no_draft) == (404, "ResourceNotFound")
 
 
 def test_a_new_runbook_has_no_published_text(cloud: Official) -> None:

@@ -25,7 +25,7 @@ from orrery.sandbox.app import (
     Service,
     create_app,
 )
-from orrery.sandbox.cloud.authority import certificate_of
+from orrery.sandbox.cloud.authority import CA_FILE, certificate_of
 from orrery.sandbox.cloud.config import MACHINE_ID
 from orrery.sandbox.gateway import TOKEN
 
@@ -122,6 +122,8 @@ def command(  # noqa: PLR0913, PLR0917  the options of a command are its functio
     )
     server, listener = prepare(plan)
     typer.echo(f"sandbox: http://127.0.0.1:{port}")
+    if cloud_port is not None:
+        typer.echo(f"cloud: https://localhost:{cloud_port}, which {data / CA_FILE} certifies")
     server.run(sockets=[listener])
 
 

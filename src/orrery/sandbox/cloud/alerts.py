@@ -72,7 +72,7 @@ def consider(cloud: Cloud, moment: Moment, data: Document) -> None:
     """Let the alerts that are for an event of the activity log fire some minutes later."""
     for alert in alerts(cloud):
         properties = alert["properties"]
-        if properties["enabled"] and is_met(properties["condition"], properties["scopes"], data["event"]):
+        if is_met(properties["condition"], properties["scopes"], data["event"]):
             cloud.later("alert", moment, "alert", alert=alert["id"], event=data["event"])
 
 

@@ -1,6 +1,8 @@
 """The levers of the cloud, as a page for people and as JSON: break the machine, see everything that is known."""
 
+import json
 from collections.abc import Callable
+from typing import cast
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -121,7 +123,11 @@ class Levers:
 
 
 async def _fields(request: Request) -> Document:
-    if "json" in request.headers.get("content-type", ""):
-        found: Document = await request.json()
-        return found
-    return dict(parse_qsl((await request.body()).decode(errors="replace")))
+    text = (await request.body()).decode(errors="replace")
+    if "json" not in request.headers.get("content-type", ""):
+        return dict(parse_qsl(text))
+    try:
+        given: object = json.loads(text)
+    except ValueError:
+        return {}
+    return cast("Document", given) if isinstance(given, dict) else {}
