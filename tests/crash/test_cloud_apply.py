@@ -1,6 +1,8 @@
-"""`orrery gateway cloud apply` is killed at each request that changes something, and typed again."""
+"""`orrery gateway cloud apply` and `rotate-webhook` are killed at each request that changes something.
 
-from collections.abc import Iterator
+`./run soak cloud` kills them before that request is carried out, too, and at each request that reads.
+"""
+
 from pathlib import Path
 
 import pytest
@@ -10,26 +12,16 @@ from tests.support.program import Program, run_orrery
 from tests.support.provisioning import Layer, layer_in
 from tests.support.waiting import eventually
 
-CHANGES = ["PUT", "POST"]
-MOST = 12
-"""More requests of one method than `apply` makes."""
+MOST = 20
+"""More requests of one method than either command makes."""
 
 
-@pytest.fixture
-def layer(tmp_path: Path) -> Iterator[Layer]:
-    """A sandbox's cloud with nothing of the layer in it."""
-    with layer_in(tmp_path, factor=100) as layer:
-        yield layer
-
-
-def killed_at(layer: Layer, kind: str, method: str, skip: int) -> bool:
-    """Kill `apply` while the so-manyth request of a method is under way; return whether it made so many."""
-    layer.box.clear_faults()
+def killed_at(layer: Layer, words: list[str], kind: str, method: str, skip: int) -> bool:
+    """Kill a command while a request of a method is under way, after `skip` others; return whether it made one."""
     layer.box.fault(kind, method, skip=skip)
-    program = Program(["gateway", "cloud", "apply", "--config", str(layer.config)], layer.folder / "printed")
+    program = Program([*words, "--config", str(layer.config)], layer.folder / "printed")
 
     def is_held_or_over() -> None:
-        layer.box.advance(30)
         assert program.process.poll() is not None or not layer.box.waiting_faults()
 
     eventually(is_held_or_over)
@@ -39,17 +31,27 @@ def killed_at(layer: Layer, kind: str, method: str, skip: int) -> bool:
     return is_held
 
 
-@pytest.mark.parametrize("method", CHANGES)
-def test_apply_is_completed_by_typing_it_again(layer: Layer, method: str) -> None:
+@pytest.mark.parametrize(
+    ("command", "method", "fewest"),
+    [
+        ("apply", "PUT", 8),
+        ("apply", "POST", 2),
+        ("rotate-webhook", "PUT", 2),
+        ("rotate-webhook", "POST", 1),
+        ("rotate-webhook", "DELETE", 1),
+    ],
+)
+def test_a_killed_command_is_completed_by_apply(tmp_path: Path, command: str, method: str, fewest: int) -> None:
     """Whatever it was killed at: afterwards one of each resource is there, and the kept URI is the one in use."""
-    kills = 0
-    while killed_at(layer, "cloud_lost_answer", method, kills):
-        kills += 1
-        done = run_orrery("gateway", "cloud", "apply", "--config", str(layer.config))
-        assert done.returncode == 0, done.stderr
-        found = layer.provisioning.survey()
-        assert planned(found, layer.wanted, layer.provisioning.text).is_empty
-        assert len(found.webhooks) == len(found.grants) == 1
-        run_orrery("gateway", "cloud", "destroy", "--yes", "--config", str(layer.config))
-        assert kills < MOST
-    assert kills > 4
+    for kills in range(MOST):
+        with layer_in(tmp_path / str(kills), factor=100) as layer:
+            if command != "apply":
+                assert layer.provisioning.make().succeeded
+            if not killed_at(layer, ["gateway", "cloud", command], "cloud_lost_answer", method, kills):
+                assert kills >= fewest
+                return
+            assert layer.provisioning.make().succeeded
+            found = layer.provisioning.survey()
+            assert planned(found, layer.wanted, layer.provisioning.text).is_empty
+            assert len(found.webhooks) == len(found.grants) == 1
+    pytest.fail("It never came to its end.")

@@ -82,6 +82,7 @@ def _runbook(data: str) -> Generator[Step, Reply, str]:
 @contextmanager
 def layer_in(folder: Path, deadlines: Deadlines | None = None, factor: float = 1.0) -> Generator[Layer]:
     """Run a sandbox whose jobs take the runbook's steps, with the settings of a deployment beside it."""
+    folder.mkdir(exist_ok=True)
     with running_cloud(folder / "cloud", _runbook, factor=factor) as box:
         config = box.config
         names = Names(
