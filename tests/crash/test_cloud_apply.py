@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orrery.gateway.cloud.plan import planned
-from tests.support.program import Program, run_orrery
+from tests.support.program import Program
 from tests.support.provisioning import Layer, layer_in
 from tests.support.waiting import eventually
 
