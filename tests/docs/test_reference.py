@@ -36,6 +36,8 @@ from orrery.checkout.selling.receipts import OwnSession, Receipt, Trial
 from orrery.checkout.settings import ProductSettings
 from orrery.fraud.records import LastSearch
 from orrery.gateway.records import LastPing
+from orrery.gateway.reports import CloudReport
+from orrery.gateway.stretches import PingStretch
 from orrery.live.records import Active, LastError, Pages, RefreshOutcome
 from orrery.live.settings import PageSettings
 from orrery.runtime import outbox
@@ -235,6 +237,8 @@ def test_every_error_tag_is_documented() -> None:
         ("Alarm of a secret", Alarm),
         ("Announced rotation", Announcement),
         ("Last ping", LastPing),
+        ("Stretch of pings", PingStretch),
+        ("Report of the cloud", CloudReport),
         ("Live count", Active),
         ("Live pages", Pages),
         ("Last error of a refresh", LastError),

@@ -12,6 +12,7 @@ from orrery.edge.auth import ServiceBearer
 from orrery.edge.http import public_app
 from orrery.edge.metrics import Metrics
 from orrery.gateway.pings import GatewayPlan, Pings
+from orrery.gateway.reports import Reports
 from orrery.gateway.routes import LARGEST_BODY, GatewayRoutes
 from tests.support.clock import START, ManualClock, settled
 from tests.support.requests import client_of
@@ -32,14 +33,36 @@ GOOD = {
 }
 
 
+JOB = {
+    "id": "0a1b2c3d-0",
+    "status": "Completed",
+    "started_at": "2026-03-01T11:00:00.123Z",
+    "ended_at": "2026-03-01T11:01:00Z",
+}
+REPORT: dict[str, object] = {
+    "power": "running",
+    "health": "Available",
+    "webhook_expires_at": "2026-11-23T08:00:00+00:00",
+    "alerts": {"health": "on", "deallocate": "missing"},
+    "jobs": [
+        {"id": "0a1b2c3d-1", "status": "Running", "started_at": "2026-03-01T11:58:00Z", "ended_at": None},
+        JOB,
+    ],
+    "troubles": ["role: The identity has no role\non the machine."],
+}
+
+
 class Site:
     """The public app that expects pings, or does not."""
 
     def __init__(self, *, expects: bool = True, token: str = TOKEN) -> None:
         self.clock = ManualClock()
         plan = GatewayPlan(expects, bool(token), timedelta(minutes=10))
-        self.pings = Pings(MemoryStore(self.clock), self.clock, plan)
-        routes = GatewayRoutes(self.pings if expects else None, ServiceBearer([token.encode()], self.clock))
+        store = MemoryStore(self.clock)
+        self.pings = Pings(store, self.clock, plan)
+        self.reports = Reports(store, self.clock)
+        bearer = ServiceBearer([token.encode()], self.clock)
+        routes = GatewayRoutes(self.pings if expects else None, self.reports, bearer)
         self.app = public_app([routes.router()], [], found(), Metrics())
 
     async def ping(self, body: object, **headers: str) -> httpx2.Response:
@@ -108,3 +131,39 @@ async def test_a_site_without_pings_says_so(site: Site, status: int, tag: str) -
     """Where none are expected it is a 404, and where the secret is missing a 503 (decision 41)."""
     answer = await site.ping(GOOD, **BEARER)
     assert (answer.status_code, answer.json()["error"]) == (status, tag)
+
+
+async def test_a_report_of_the_cloud_is_kept() -> None:
+    """It comes with the same token to the same address; it is no ping, and each trouble is one line."""
+    site = Site()
+    assert (await site.ping({"report": REPORT | {"more": 1}}, **BEARER)).status_code == 204
+    kept = await site.reports.find()
+    assert kept
+    assert (kept.at, kept.power, kept.health_alert, kept.deallocate_alert) == (START, "running", "on", "missing")
+    assert [(job.id, job.status, job.ended_at is None) for job in kept.jobs] == [
+        ("0a1b2c3d-1", "Running", True),
+        ("0a1b2c3d-0", "Completed", False),
+    ]
+    assert kept.troubles == ("role: The identity has no role on the machine.",)
+    assert await site.pings.last.get() is None
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"power": "<b>"}, "report.power"),
+        ({"webhook_expires_at": "2026-11-23T08:00:00"}, "report.webhook_expires_at"),
+        ({"webhook_expires_at": 1}, "report.webhook_expires_at"),
+        ({"alerts": {"health": "on"}}, "report.alerts.deallocate"),
+        ({"alerts": {"health": "on", "deallocate": "maybe"}}, "report.alerts.deallocate"),
+        ({"jobs": 11 * [JOB]}, "report.jobs"),
+        ({"troubles": 11 * ["x"]}, "report.troubles"),
+    ],
+)
+async def test_what_is_no_report_is_refused(change: dict[str, object], field: str) -> None:
+    """It is a 422 that names the field, and the last report stays."""
+    site = Site()
+    answer = await site.ping({"report": REPORT | change}, **BEARER)
+    assert (answer.status_code, answer.json()["error"]) == (422, "invalid-field")
+    assert answer.json()["message"].startswith(f"{field}: ")
+    assert await site.reports.find() is None

@@ -8,7 +8,7 @@ import pytest
 from orrery.gateway.settings import GatewaySettings
 from orrery.runtime.watch import EVERY, OVER_AFTER, TOLD_AFTER
 from tests.support.deployment import Deployment, running
-from tests.support.marked import ADMIN_PASSWORD
+from tests.support.marked import ADMIN_PASSWORD, SECRETS
 from tests.support.waiting import eventually
 
 GRACE = GatewaySettings.model_validate({}).ping_grace
@@ -93,6 +93,32 @@ def test_stop_silence_and_the_end(shop: Deployment) -> None:
     assert doctor(shop)[0] == "ok"
     figures = shop.client.get(f"{shop.private}/metrics").text
     assert 'orrery_gateway_pings_total{finding="bad"}' in figures
+
+    log = json.loads(shop.orrery("gateway", "pings", "--json").stdout)
+    assert [one["title"] for one in log["pushes"]] == [BROKEN, WORKS]
+    assert {"good", "stopped"} <= {one["kind"] for one in log["stretches"]}
+    assert max(one["seconds"] for one in log["silences"]) >= GRACE
+    assert log["last_ping"]["state"] == "active"
+    listed = shop.orrery("gateway", "pings").stdout
+    assert " silence " in listed
+    assert f"{BROKEN} (urgent, delivered)" in listed
+
+
+def test_a_report_of_the_cloud_is_seen(shop: Deployment) -> None:
+    """An alert that is off is on the owner's page and in doctor, and in the log of the pings."""
+    alerts = {"health": "off", "deallocate": "on"}
+    report = {
+        "power": "running",
+        "health": "Available",
+        "webhook_expires_at": "2099-01-01T00:00:00Z",
+        "alerts": alerts,
+    }
+    token = {"Authorization": f"Bearer {SECRETS['gateway_ping_token']}"}
+    assert shop.client.post(f"{shop.public}/ping", json={"report": report}, headers=token).status_code == 204
+    assert "The health alert is off." in owners_page(shop)
+    findings = {one["part"]: one["state"] for one in json.loads(shop.orrery("doctor", "--json").stdout)}
+    assert (findings["gateway cloud"], findings["gateway webhook"]) == ("broken", "ok")
+    assert json.loads(shop.orrery("gateway", "pings", "--json").stdout)["cloud_report"]["health_alert"] == "off"
 
 
 def see(shop: Deployment, state: str) -> None:

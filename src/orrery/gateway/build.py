@@ -3,9 +3,12 @@
 from datetime import timedelta
 
 from orrery.edge.auth import ServiceBearer
+from orrery.gateway.cloud_health import CloudHealth
 from orrery.gateway.health import SECRET, GatewayHealth
-from orrery.gateway.overview import TITLE, Overview
+from orrery.gateway.overview import CLOUD_TITLE, TITLE, CloudOverview, Overview
+from orrery.gateway.ping_log import PingLogs
 from orrery.gateway.pings import GatewayPlan, Pings
+from orrery.gateway.reports import Reports
 from orrery.gateway.routes import GatewayRoutes
 from orrery.gateway.settings import GatewaySettings
 from orrery.ports.panels import PanelSource
@@ -18,13 +21,18 @@ def build(runtime: Runtime) -> Parts:
     tokens = runtime.secret_values(SECRET)
     plan = _plan(runtime, has_token=bool(tokens))
     pings = Pings(runtime.store, runtime.clock, plan)
+    reports = Reports(runtime.store, runtime.clock)
     health = GatewayHealth(pings, runtime.clock, plan)
-    routes = GatewayRoutes(pings if plan.expects else None, ServiceBearer(tokens, runtime.clock))
+    cloud = CloudHealth(reports, runtime.clock, expects=plan.expects)
+    routes = GatewayRoutes(pings if plan.expects else None, reports, ServiceBearer(tokens, runtime.clock))
     return Parts(
         module="gateway",
         routers=[routes.router()],
-        own_checks=[health.check],
-        panels=[PanelSource(TITLE, Overview(health, runtime.clock).panel, 75)],
+        own_checks=[health.check, cloud.check],
+        panels=[
+            PanelSource(TITLE, Overview(health, runtime.clock).panel, 75),
+            PanelSource(CLOUD_TITLE, CloudOverview(cloud, runtime.clock).panel, 76),
+        ],
         figures=[
             Figure(
                 "orrery_gateway_pings",
@@ -33,8 +41,9 @@ def build(runtime: Runtime) -> Parts:
                 pings.received,
             )
         ],
-        unreadable=[pings.last.unreadable],
-        migrations=[pings.expect],
+        unreadable=[pings.last.unreadable, pings.stretches.unreadable, reports.last.unreadable],
+        offers={PingLogs: PingLogs(pings, reports, runtime.clock)},
+        migrations=[pings.expect, *([] if plan.expects else [reports.forget])],
     )
 
 

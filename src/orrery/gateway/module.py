@@ -23,6 +23,11 @@ MODULE = Module(
             "orrery.gateway.cli.gateway:group",
         ),
         Command(
+            "gateway pings",
+            "List what the gateway's pings said, when they were silent, and what was pushed.",
+            "orrery.gateway.cli.pings:command",
+        ),
+        Command(
             "gateway guest",
             "Install the recovery on the gateway's host, examine and pause it.",
             "orrery.gateway.cli.guest:group",

@@ -1,14 +1,16 @@
-"""The gateway's panel on the owner's page: its state, since when, its restarts and its probe."""
+"""The gateway's panels on the owner's page: its service by the last ping, the cloud by its last report."""
 
 from datetime import timedelta
 
+from orrery.gateway.cloud_health import CloudHealth, findings
 from orrery.gateway.health import GatewayHealth, ago
 from orrery.gateway.records import LastPing
+from orrery.gateway.reports import CloudReport
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, Tone, utc_text
 
-TITLE = "Gateway"
+TITLE, CLOUD_TITLE = "Gateway", "Gateway's cloud"
 
 _COLUMNS = ("State", "Since", "Restarts", "Probe", "Last ping")
 _ANSWERS = {"": "-", "none": "no answer"}
@@ -47,3 +49,37 @@ def _since(last: LastPing) -> str:
     if last.at is None or last.active_seconds is None:
         return "-"
     return utc_text(last.at - timedelta(seconds=last.active_seconds))
+
+
+_CLOUD_COLUMNS = ("Machine", "Health alert", "Deallocate alert", "Webhook until", "Last job", "Report")
+
+
+class CloudOverview:
+    """Reads the store only."""
+
+    def __init__(self, health: CloudHealth, clock: Clock) -> None:
+        self._health = health
+        self._clock = clock
+
+    async def panel(self) -> Panel:
+        report = await self._health.report()
+        if report is None:
+            return Panel(CLOUD_TITLE, "No report of the cloud has come.")
+        found = list(findings(report, self._clock.now()))
+        wrong = [one for one in found if one.state == "broken"]
+        shown = wrong or found[:1]
+        headline, todo = (" ".join(texts) for texts in ([one.why for one in shown], [one.todo for one in wrong]))
+        tone: Tone = "bad" if any(one.urgent for one in wrong) else "attention" if wrong else "good"
+        return Panel(CLOUD_TITLE, headline, tone, todo, _CLOUD_COLUMNS, (_cloud_cells(report),))
+
+
+def _cloud_cells(report: CloudReport) -> tuple[str, ...]:
+    expires, job = report.webhook_expires_at, next(iter(report.jobs), None)
+    return (
+        report.power,
+        report.health_alert,
+        report.deallocate_alert,
+        utc_text(expires) if expires else "-",
+        f"{job.status}, {utc_text(job.started_at)}" if job else "-",
+        utc_text(report.at),
+    )

@@ -1,6 +1,6 @@
 """The record of the gateway's pings."""
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Literal
 
 from pydantic import AwareDatetime
@@ -16,6 +16,7 @@ class LastPing(Record):
     """The last ping, if there was one; `at` is when it came, `good_at` when the last good one came.
 
     `trouble` is what pings have reported since `trouble_since`, without a gap and without a good one between.
+    `stretch` is the id of the stretch that it is in, `stretches` how many began on that `day`.
     """
 
     v: Literal[1] = 1
@@ -31,6 +32,9 @@ class LastPing(Record):
     active_seconds: int | None = None
     restarts: int = 0
     probe: str = ""
+    stretch: str = ""
+    day: date | None = None
+    stretches: int = 0
 
     @property
     def ping(self) -> Ping:

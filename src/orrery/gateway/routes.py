@@ -1,21 +1,38 @@
-"""The ping of the gateway's guest over HTTP (docs/decisions/0060)."""
+"""The ping of the gateway's guest over HTTP, and the report of the cloud (docs/decisions/0060, 0064)."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    TypeAdapter,
+    ValidationError,
+)
 
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.body import read_body
 from orrery.edge.problems import Problem
 from orrery.gateway.causes import Ping
 from orrery.gateway.pings import Pings
+from orrery.gateway.reports import AlertState, CloudReport, ReportedJob, Reports
+from orrery.syntax.lines import one_line
 
 PATH = "/ping"
 
-LARGEST_BODY = 2048
-"""Bytes; a ping has about 150."""
+LARGEST_BODY = 8192
+"""Bytes; a ping has about 150, and a report less than 4000."""
+
+LONGEST_TROUBLE = 300
+"""Characters that are kept of a trouble of the cloud."""
+
+MOST_JOBS = MOST_TROUBLES = 10
 
 MOST = 1_000_000_000
 """No unit restarts more often, or is active for more seconds."""
@@ -24,6 +41,8 @@ _OFF = "This site expects no pings: `pings` in the section [gateway] of its sett
 
 Word = Annotated[str, Field(pattern=r"^[a-z0-9-]{0,40}$")]
 Figure = Annotated[int, Field(ge=0, le=MOST)]
+Named = Annotated[str, Field(pattern=r"^[A-Za-z ]{1,40}$")]
+Trouble = Annotated[str, Field(max_length=2000), AfterValidator(lambda text: one_line(text, LONGEST_TROUBLE))]
 
 # The docstrings of these models are part of the operations' reference: they cite no source.
 
@@ -42,6 +61,47 @@ class PingBody(BaseModel):
     restarts: Figure = 0
 
 
+class JobBody(BaseModel):
+    """One job of the runbook."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")]
+    status: Named
+    started_at: AwareDatetime
+    ended_at: AwareDatetime | None = None
+
+
+class AlertsBody(BaseModel):
+    """Whether each alert of the cloud is on."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+    health: AlertState
+    deallocate: AlertState
+
+
+class ReportBody(BaseModel):
+    """What the cloud layer found: newest jobs first, each trouble a sentence."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+    power: Named
+    health: Named
+    webhook_expires_at: AwareDatetime | None
+    alerts: AlertsBody
+    jobs: Annotated[list[JobBody], Field(max_length=MOST_JOBS)] = []
+    troubles: Annotated[list[Trouble], Field(max_length=MOST_TROUBLES)] = []
+
+
+class CloudBody(BaseModel):
+    """A report of the cloud, which comes to the same address as the pings."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+    report: ReportBody
+
+
 class PingProblem(BaseModel):
     """A refusal: a kebab-case tag and one sentence."""
 
@@ -51,9 +111,10 @@ class PingProblem(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class GatewayRoutes:
-    """The route of the pings. `pings` is None where none are expected."""
+    """The route of the pings and of the reports. `pings` is None where none are expected."""
 
     pings: Pings | None
+    reports: Reports
     bearer: ServiceBearer
 
     def router(self) -> APIRouter:
@@ -66,33 +127,64 @@ class GatewayRoutes:
             response_class=Response,
             responses={status: {"model": PingProblem} for status in (400, 401, 404, 408, 413, 422, 429, 503)},
             openapi_extra=_DESCRIPTION,
-            summary="Receive a ping of the gateway's guest",
+            summary="Receive a ping of the gateway's guest, or a report of the cloud",
         )
         return router
 
     async def receive(self, request: Request) -> Response:
-        """Keep one ping."""
+        """Keep one ping, or one report."""
         if self.pings is None:
             raise Problem(404, "pings-off", _OFF)
         await self.bearer.require(request)
         body = _read(await read_body(request, LARGEST_BODY))
-        await self.pings.receive(Ping(**body.model_dump()))
+        if isinstance(body, PingBody):
+            await self.pings.receive(Ping(**body.model_dump()))
+        else:
+            await self.reports.receive(self._report(body.report))
         return Response(status_code=204)
 
+    def _report(self, body: ReportBody) -> CloudReport:
+        return CloudReport(
+            at=self.reports.clock.now(),
+            power=body.power,
+            health=body.health,
+            webhook_expires_at=body.webhook_expires_at,
+            health_alert=body.alerts.health,
+            deallocate_alert=body.alerts.deallocate,
+            jobs=tuple(ReportedJob(**job.model_dump()) for job in body.jobs),
+            troubles=tuple(body.troubles),
+        )
 
-def _read(body: bytes) -> PingBody:
+
+def _kind(body: object) -> Literal["ping", "report"]:
+    return "report" if isinstance(body, dict) and "report" in body else "ping"
+
+
+_BODY = TypeAdapter[PingBody | CloudBody](
+    Annotated[
+        Annotated[PingBody, Tag("ping")] | Annotated[CloudBody, Tag("report")],
+        Discriminator(_kind),
+    ]
+)
+
+
+def _read(body: bytes) -> PingBody | CloudBody:
     try:
-        return PingBody.model_validate_json(body)
+        return _BODY.validate_json(body)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "The body"
+        where = ".".join(str(part) for part in first["loc"][1:]) or "The body"
         raise Problem(422, "invalid-field", f"{where}: {first['msg']}.") from None
 
 
 _DESCRIPTION: dict[str, Any] = {
     "requestBody": {
         "required": True,
-        "content": {"application/json": {"schema": PingBody.model_json_schema()}},
+        "content": {
+            "application/json": {
+                "schema": {"oneOf": [PingBody.model_json_schema(), CloudBody.model_json_schema()]}
+            }
+        },
     },
     "security": [{"serviceBearer": []}],
 }

@@ -169,6 +169,17 @@ class OutageWatch:
         return changes
 
 
+def parts_of(row: outbox.Row) -> list[str]:
+    """Return the parts that a push of a watch is about, and none for any other notification."""
+    what, _, about = row.title.partition(": ")
+    if row.channel != "push" or what not in {_BROKEN, _WORKS}:
+        return []
+    return [line.partition(": ")[0] for line in row.body.splitlines()] if about.endswith(_SEVERAL) else [about]
+
+
+_BROKEN, _WORKS, _SEVERAL = "Broken", "Works again", " parts"
+
+
 def _pushes(changes: Sequence[_Change], findings: Sequence[Finding], now: datetime) -> list[outbox.Draft]:
     by_part = {one.part: one for one in findings}
     begun = [by_part[one.part] for one in changes if one.alarm > 0]
@@ -181,7 +192,7 @@ def _broken_push(begun: Sequence[Finding], now: datetime) -> list[outbox.Draft]:
         return []
     texts = {one.part: f"{one.why} {one.todo}".strip() for one in begun}
     urgent = any(map(_is_urgent, begun))
-    return [_push("Broken", texts, now, "urgent" if urgent else "high", "rotating_light")]
+    return [_push(_BROKEN, texts, now, "urgent" if urgent else "high", "rotating_light")]
 
 
 def _over_push(over: Sequence[Outage], by_part: Mapping[str, Finding], now: datetime) -> list[outbox.Draft]:
@@ -192,7 +203,7 @@ def _over_push(over: Sequence[Outage], by_part: Mapping[str, Finding], now: date
         what = f" {finding.why}" if finding and finding.settled else ""
         since, until = f"{one.since:%Y-%m-%d %H:%M}", f"{one.well_since or now:%H:%M}"
         texts[one.part] = f"Broken since {since} UTC, well since {until}.{gone}{what}"
-    return [_push("Works again", texts, now, "low", "white_check_mark")] if texts else []
+    return [_push(_WORKS, texts, now, "low", "white_check_mark")] if texts else []
 
 
 def _push(what: str, texts: Mapping[str, str], now: datetime, priority: Priority, tag: str) -> outbox.Draft:
@@ -200,7 +211,7 @@ def _push(what: str, texts: Mapping[str, str], now: datetime, priority: Priority
     return outbox.Draft(
         id=f"{what}-{first}-{sortable(now)}".lower().replace(" ", "-"),
         channel="push",
-        title=f"{what}: {len(texts)} parts" if more else f"{what}: {first}",
+        title=f"{what}: {len(texts)}{_SEVERAL}" if more else f"{what}: {first}",
         body="\n".join(f"{part}: {text}" for part, text in texts.items()) if more else texts[first],
         priority=priority,
         tags=(tag,),

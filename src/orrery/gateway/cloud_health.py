@@ -1,0 +1,115 @@
+"""Whether the gateway's machine would be started again, as far as the last report of the cloud says."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from orrery.errors import StoreError
+from orrery.gateway.reports import CloudReport, Reports
+from orrery.ports.clock import Clock
+from orrery.ports.health import Finding
+
+PART, WEBHOOK = "gateway cloud", "gateway webhook"
+"""The webhook is a part of its own: a warning of two months must not hide a failure that comes meanwhile."""
+
+STOPPED_AFTER = timedelta(days=2)
+"""Reports come daily: without one for so long they have stopped."""
+
+WARNED_BEFORE = timedelta(days=60)
+"""How long before its end a webhook is to be replaced; no update extends it."""
+
+_FAILED = frozenset({"failed", "suspended", "stopped"})
+_COMPLETED = "completed"
+_APPLY = "Type `orrery gateway cloud apply`."
+_ROTATE = "Type `orrery gateway cloud rotate-webhook`."
+_DOCTOR = "Type `orrery gateway cloud doctor` where the cloud layer is set up."
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Something that is wrong, and what to do."""
+
+    why: str
+    todo: str
+    urgent: bool = False
+
+
+class CloudHealth:
+    """The check of the cloud layer: no finding before the first report."""
+
+    def __init__(self, reports: Reports, clock: Clock, *, expects: bool) -> None:
+        self._reports = reports
+        self._clock = clock
+        self._expects = expects
+
+    async def check(self) -> list[Finding]:
+        """Return the findings; nothing when the store fails, which has its own finding."""
+        try:
+            report = await self.report()
+        except StoreError:
+            return []
+        return [*findings(report, self._clock.now())] if report else []
+
+    async def report(self) -> CloudReport | None:
+        """Return the last report, where any are taken."""
+        return await self._reports.find() if self._expects else None
+
+
+def findings(report: CloudReport, now: datetime) -> Iterator[Finding]:
+    """Yield what a report says now."""
+    yield _finding(PART, list(_reasons(report, now)), _well(report))
+    expires = report.webhook_expires_at
+    well = f"The webhook expires on {expires:%Y-%m-%d}." if expires else ""
+    yield _finding(WEBHOOK, list(_of_webhook(expires, now)), well)
+
+
+def _finding(part: str, reasons: list[Reason], well: str) -> Finding:
+    if not reasons:
+        return Finding(part, "ok", well, essential=False)
+    why = " ".join(one.why for one in reasons)
+    todo = " ".join(dict.fromkeys(one.todo for one in reasons))
+    return Finding(part, "broken", why, todo, essential=False, urgent=any(one.urgent for one in reasons))
+
+
+def _well(report: CloudReport) -> str:
+    return f"Both alerts are on; the machine was {report.power} on {_clock_time(report.at)}."
+
+
+def _reasons(report: CloudReport, now: datetime) -> Iterator[Reason]:
+    # After a clock was put back, `at` may lie years ahead: that must not silence anything.
+    if abs(now - report.at) > STOPPED_AFTER:
+        yield Reason(
+            f"No report of the cloud since {_clock_time(report.at)}.",
+            "See why `orrery gateway cloud report` is not run each day, or fails.",
+        )
+    alerts = {"health": report.health_alert, "deallocate": report.deallocate_alert}
+    wrong = {name: state for name, state in alerts.items() if state != "on"}
+    for name, state in wrong.items():
+        yield Reason(f"The {name} alert is {state}.", _APPLY, urgent=len(wrong) == len(alerts))
+    yield from _of_jobs(report)
+    for trouble in report.troubles:
+        yield Reason(trouble, _DOCTOR)
+
+
+def _of_jobs(report: CloudReport) -> Iterator[Reason]:
+    over = (job for job in report.jobs if job.status.lower() in {*_FAILED, _COMPLETED})
+    last = next(over, None)
+    if last and last.status.lower() in _FAILED:
+        why = f"The last job of the runbook, of {_clock_time(last.started_at)}, ended as {last.status}."
+        yield Reason(why, "`orrery gateway cloud status` says why; `orrery gateway start` starts the machine.")
+
+
+def _of_webhook(expires: datetime | None, now: datetime) -> Iterator[Reason]:
+    if expires is None:
+        yield Reason("There is no webhook: alerts fire, and the runbook does not run.", _APPLY, urgent=True)
+    elif expires <= now:
+        why = f"The webhook expired on {expires:%Y-%m-%d}: alerts fire, and the runbook does not run."
+        yield Reason(why, _ROTATE, urgent=True)
+    elif expires - now <= WARNED_BEFORE:
+        yield Reason(
+            f"The webhook expires on {expires:%Y-%m-%d}; after that no alert starts the machine.", _ROTATE
+        )
+
+
+def _clock_time(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC"

@@ -1,0 +1,67 @@
+"""The last report of the cloud: `orrery gateway cloud report` sends it, where the cloud's credentials are."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+
+from pydantic import AwareDatetime
+
+from orrery.ports.clock import Clock
+from orrery.ports.store import Store
+from orrery.record import Record
+from orrery.runtime.collection import Collection, commit, write
+
+KEPT = timedelta(days=30)
+"""How long the last report is kept: after a cloud layer was removed, its site forgets it."""
+
+AlertState = Literal["on", "off", "missing"]
+
+
+class ReportedJob(Record):
+    """One job of the runbook."""
+
+    id: str
+    status: str
+    started_at: AwareDatetime
+    ended_at: AwareDatetime | None = None
+
+
+class CloudReport(Record):
+    """What the cloud layer found, and when it came; jobs are newest first, each trouble is a sentence."""
+
+    v: Literal[1] = 1
+    at: AwareDatetime
+    power: str
+    health: str
+    webhook_expires_at: AwareDatetime | None = None
+    health_alert: str
+    deallocate_alert: str
+    jobs: tuple[ReportedJob, ...] = ()
+    troubles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """Stores each report over the one before."""
+
+    store: Store
+    clock: Clock
+
+    @property
+    def last(self) -> Collection[CloudReport]:
+        """The collection of the last report. It is derived: the next report makes it anew."""
+        return Collection(self.store, self.clock, CloudReport, "gateway:report", life=lambda _: KEPT, derived=True)
+
+    async def receive(self, report: CloudReport) -> None:
+        """Store a report; raise the store's errors."""
+        await write(self.store, [self.last.put(report)])
+
+    async def find(self) -> CloudReport | None:
+        """Return the last report, if there was one that can be read."""
+        found = await self.last.find()
+        return found.record if found else None
+
+    async def forget(self) -> None:
+        """Remove the last report."""
+        if found := await self.last.find():
+            _ = await commit(self.store, self.last.changes("", found, None))

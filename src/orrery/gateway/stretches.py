@@ -1,0 +1,83 @@
+"""The pings of the last three months, as stretches: those in a row that say the same are one record."""
+
+from datetime import datetime, timedelta
+from typing import Literal
+
+from pydantic import AwareDatetime
+
+from orrery.gateway.causes import Ping, kind_of
+from orrery.gateway.settings import MINIMUM_GRACE
+from orrery.ports.clock import Clock
+from orrery.ports.store import Store
+from orrery.record import Record
+from orrery.runtime.collection import Collection
+
+KEPT = timedelta(days=90)
+"""How long a stretch is kept after its last ping."""
+
+SILENCE = timedelta(seconds=MINIMUM_GRACE)
+"""A longer time without a ping begins a new stretch: a shutdown of the machine is shorter than the grace."""
+
+MOST_A_DAY = 200
+"""Stretches that begin on a day; what a gateway says that changes all the time is then put into the last one."""
+
+
+class PingStretch(Record):
+    """Pings that said the same: the first came at `first_at`, the last at `last_at`.
+
+    `silence` is for how many seconds there was no ping before the first one, when that was longer than it should
+    be. `mixed`: the day had its most stretches, and this one says what its last ping said.
+    """
+
+    v: Literal[1] = 1
+    first_at: AwareDatetime
+    last_at: AwareDatetime
+    count: int = 1
+    kind: str
+    state: str
+    sub_state: str = ""
+    result: str = ""
+    exec_main_status: int = 0
+    restarts: int = 0
+    probe: str = ""
+    silence: float | None = None
+    mixed: bool = False
+
+    def says(self, ping: Ping) -> bool:
+        """Return whether a ping says the same."""
+        said = (self.state, self.result, self.exec_main_status, self.probe)
+        return said == (ping.state, ping.result, ping.exec_main_status, ping.probe)
+
+    def goes_on_with(self, ping: Ping, now: datetime) -> bool:
+        """Return whether a ping belongs to this stretch."""
+        return self.says(ping) and abs(now - self.last_at) <= SILENCE
+
+    def with_ping(self, ping: Ping, now: datetime) -> "PingStretch":
+        """Return the stretch after one more ping."""
+        after = self.change(last_at=now, count=self.count + 1, mixed=self.mixed or not self.says(ping))
+        return after.saying(ping)
+
+    def saying(self, ping: Ping) -> "PingStretch":
+        """Return a copy that says what a ping says."""
+        return self.change(
+            kind=kind_of(ping),
+            state=ping.state,
+            sub_state=ping.sub_state,
+            result=ping.result,
+            exec_main_status=ping.exec_main_status,
+            restarts=ping.restarts,
+            probe=ping.probe,
+        )
+
+
+def first_of(ping: Ping, now: datetime, before: PingStretch | None) -> PingStretch:
+    """Return a new stretch, after the one before."""
+    gap = abs(now - before.last_at) if before else timedelta(0)
+    silence = gap.total_seconds() if gap > SILENCE else None
+    said = PingStretch(first_at=now, last_at=now, silence=silence, kind=kind_of(ping), state=ping.state)
+    return said.saying(ping)
+
+
+def stretches(store: Store, clock: Clock) -> Collection[PingStretch]:
+    """Return the collection; an id is the time of the first ping."""
+    return Collection(store, clock, PingStretch, "gateway:stretch:", life=lambda _: KEPT)
