@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.gateway.cloud_health import STOPPED_AFTER, WARNED_BEFORE, CloudHealth
+from orrery.gateway.causes import WEBHOOK_WARNED_BEFORE
+from orrery.gateway.cloud_health import STOPPED_AFTER, CloudHealth
 from orrery.gateway.overview import CloudOverview
 from orrery.gateway.reports import KEPT, CloudReport, ReportedJob, Reports
 from orrery.ports.health import Finding
@@ -132,8 +133,8 @@ async def test_troubles_are_told() -> None:
 @pytest.mark.parametrize(
     ("left", "state", "urgent"),
     [
-        (WARNED_BEFORE + DAY, "ok", False),
-        (WARNED_BEFORE, "broken", False),
+        (WEBHOOK_WARNED_BEFORE + DAY, "ok", False),
+        (WEBHOOK_WARNED_BEFORE, "broken", False),
         (timedelta(0), "broken", True),
         (None, "broken", True),
     ],

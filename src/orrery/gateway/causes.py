@@ -13,6 +13,9 @@ CREDENTIALS = 243
 CHAIN_BROKEN_AFTER = timedelta(minutes=30)
 """How long credentials may be missing on a running machine until their chain counts as broken (spec 3, Errors)."""
 
+WEBHOOK_WARNED_BEFORE = timedelta(days=60)
+"""How long before its end the cloud's webhook is to be replaced: no update extends it."""
+
 Kind = Literal[
     "good",
     "paused",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from orrery.errors import StoreError
+from orrery.gateway.causes import WEBHOOK_WARNED_BEFORE
 from orrery.gateway.reports import CloudReport, Reports
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
@@ -13,10 +14,7 @@ PART, WEBHOOK = "gateway cloud", "gateway webhook"
 """The webhook is a part of its own: a warning of two months must not hide a failure that comes meanwhile."""
 
 STOPPED_AFTER = timedelta(days=2)
-"""Reports come daily: without one for so long they have stopped."""
-
-WARNED_BEFORE = timedelta(days=60)
-"""How long before its end a webhook is to be replaced; no update extends it."""
+"""Reports come each hour: without one for so long they have stopped."""
 
 _FAILED = frozenset({"failed", "suspended", "stopped"})
 _COMPLETED = "completed"
@@ -80,7 +78,7 @@ def _reasons(report: CloudReport, now: datetime) -> Iterator[Reason]:
     if abs(now - report.at) > STOPPED_AFTER:
         yield Reason(
             f"No report of the cloud since {_clock_time(report.at)}.",
-            "See why `orrery gateway cloud report` is not run each day, or fails.",
+            "See why `orrery gateway cloud report` is not run each hour, or fails.",
         )
     alerts = {"health": report.health_alert, "deallocate": report.deallocate_alert}
     wrong = {name: state for name, state in alerts.items() if state != "on"}
@@ -105,7 +103,7 @@ def _of_webhook(expires: datetime | None, now: datetime) -> Iterator[Reason]:
     elif expires <= now:
         why = f"The webhook expired on {expires:%Y-%m-%d}: alerts fire, and the runbook does not run."
         yield Reason(why, _ROTATE, urgent=True)
-    elif expires - now <= WARNED_BEFORE:
+    elif expires - now <= WEBHOOK_WARNED_BEFORE:
         yield Reason(
             f"The webhook expires on {expires:%Y-%m-%d}; after that no alert starts the machine.", _ROTATE
         )

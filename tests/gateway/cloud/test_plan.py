@@ -129,10 +129,10 @@ def test_a_webhook_whose_uri_is_kept_nowhere_is_deleted() -> None:
 
 @pytest.mark.parametrize("days", [59, 60, 61])
 def test_webhook_expiry_is_said_60_days_ahead(days: int) -> None:
-    """Not on the 60th day before, but from then on."""
+    """From the 60th day before its end on."""
     found = replace(COMPLETE, webhooks=(replace(WEBHOOK, expires_at=NOW + timedelta(days=days)),))
     (change,) = (one for one in plan(found).changes if one.kind == "webhook")
-    assert bool(change.why) == (days < 60)
+    assert bool(change.why) == (days <= 60)
 
 
 def test_action_group_calls_the_kept_webhook_with_the_specified_payload() -> None:

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from orrery.gateway.causes import Ping, diagnosis
+from orrery.gateway.causes import WEBHOOK_WARNED_BEFORE, Ping, diagnosis
 from orrery.gateway.cloud.plan import Change, RunbookText, current_webhook, planned
 from orrery.gateway.cloud.survey import Survey
-from orrery.gateway.cloud.wanted import WARNED_BEFORE, Wanted
+from orrery.gateway.cloud.wanted import Wanted
 from orrery.ports.cloud import Job, Kind
 from orrery.ports.health import Finding
 
@@ -126,7 +126,7 @@ def _webhook(found: Survey, wanted: Wanted, changes: Sequence[Change]) -> Iterat
         else:
             days = (current.expires_at - found.at).days
             why = f"The webhook expires on {current.expires_at:%Y-%m-%d}, in {days} days."
-            soon = current.expires_at - found.at < WARNED_BEFORE
+            soon = current.expires_at - found.at <= WEBHOOK_WARNED_BEFORE
             yield (
                 _broken("webhook", f"{why} After that no alert starts the machine.", ROTATE)
                 if soon

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from orrery.gateway.causes import WEBHOOK_WARNED_BEFORE
 from orrery.gateway.cloud.survey import Survey
 from orrery.gateway.cloud.wanted import (
     CONDITIONS,
-    WARNED_BEFORE,
     Wanted,
     is_own,
     same_id,
@@ -145,7 +145,7 @@ def _webhooks(found: Survey, wanted: Wanted, *, rotate: bool) -> Iterable[Change
     else:
         left = current.expires_at - found.at
         soon = (f"It expires on {current.expires_at:%Y-%m-%d}: type `orrery gateway cloud rotate-webhook`.",)
-        yield Change("webhook", current.name, "keep", soon if left < WARNED_BEFORE else ())
+        yield Change("webhook", current.name, "keep", soon if left <= WEBHOOK_WARNED_BEFORE else ())
     for one in left_behind(found, wanted):
         yield Change("webhook", one.name, "delete", ("Its URI is kept nowhere.",))
 

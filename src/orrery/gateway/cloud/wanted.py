@@ -15,9 +15,6 @@ from orrery.ports.cloud import AlertKind
 WEBHOOK_LIFETIME = timedelta(days=365)
 """How long a webhook lasts (spec 3, Limits): the vendor allows no longer, and no extension."""
 
-WARNED_BEFORE = timedelta(days=60)
-"""How long before its end a webhook is to be replaced."""
-
 CONDITIONS: Mapping[AlertKind, tuple[tuple[str, str], ...]] = {
     "health": (("category", "ResourceHealth"), ("properties.currentHealthStatus", "Unavailable")),
     "deallocate": (
