@@ -49,11 +49,14 @@ def parts(site: Deployment) -> dict[str, tuple[str, str]]:
 
 def test_the_site_shows_the_cloud_and_pushes_what_is_wrong(site: Deployment, layer: Layer) -> None:
     """A good report is on the page and in doctor; an alert that is gone and an expired webhook are pushed."""
+    layer.box.pull("shutdown", health=30, alert=90, start=90)
+    layer.box.advance(3600)
     cloud(layer, "cloud", "report")
     assert parts(site)["gateway cloud"][0] == "ok"
     assert parts(site)["gateway webhook"][1].startswith("The webhook expires on")
     page = site.client.get(f"{site.private}/owner", auth=("owner", ADMIN_PASSWORD)).text
     assert "Both alerts are on" in page
+    assert "ended by layer 1" in page
 
     layer.cloud.delete("health")
     layer.box.pull("expire")

@@ -5,7 +5,7 @@ from datetime import timedelta
 from orrery.gateway.cloud_health import CloudHealth, findings
 from orrery.gateway.health import GatewayHealth, ago
 from orrery.gateway.records import LastPing
-from orrery.gateway.reports import CloudReport
+from orrery.gateway.reports import CloudReport, ReportedOutage
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, Tone, utc_text
@@ -51,7 +51,15 @@ def _since(last: LastPing) -> str:
     return utc_text(last.at - timedelta(seconds=last.active_seconds))
 
 
-_CLOUD_COLUMNS = ("Machine", "Health alert", "Deallocate alert", "Webhook until", "Last job", "Report")
+_CLOUD_COLUMNS = (
+    "Machine",
+    "Health alert",
+    "Deallocate alert",
+    "Webhook until",
+    "Last job",
+    "Last outage",
+    "Report",
+)
 
 
 class CloudOverview:
@@ -81,5 +89,17 @@ def _cloud_cells(report: CloudReport) -> tuple[str, ...]:
         report.deallocate_alert,
         utc_text(expires) if expires else "-",
         f"{job.status}, {utc_text(job.started_at)}" if job else "-",
+        _outage(report.last_outage),
         utc_text(report.at),
     )
+
+
+def _outage(last: ReportedOutage | None) -> str:
+    if last is None:
+        return "-"
+    began = utc_text(last.began_at)
+    if last.ended_at is None:
+        return f"{began}, not over"
+    minutes = (last.ended_at - last.began_at).total_seconds() / 60
+    by = f", ended by {last.ended_by}" if last.ended_by else ""
+    return f"{began}, {minutes:.1f} min{by}"

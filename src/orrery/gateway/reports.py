@@ -26,6 +26,14 @@ class ReportedJob(Record):
     ended_at: AwareDatetime | None = None
 
 
+class ReportedOutage(Record):
+    """The last outage of the machine; `ended_by` names the layer that ended it, and is empty while it lasts."""
+
+    began_at: AwareDatetime
+    ended_at: AwareDatetime | None = None
+    ended_by: str = ""
+
+
 class CloudReport(Record):
     """What the cloud layer found, and when it came; jobs are newest first, each trouble is a sentence."""
 
@@ -37,6 +45,7 @@ class CloudReport(Record):
     health_alert: str
     deallocate_alert: str
     jobs: tuple[ReportedJob, ...] = ()
+    last_outage: ReportedOutage | None = None
     troubles: tuple[str, ...] = ()
 
 

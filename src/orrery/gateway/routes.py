@@ -21,7 +21,7 @@ from orrery.edge.body import read_body
 from orrery.edge.problems import Problem
 from orrery.gateway.causes import Ping
 from orrery.gateway.pings import Pings
-from orrery.gateway.reports import AlertState, CloudReport, ReportedJob, Reports
+from orrery.gateway.reports import AlertState, CloudReport, ReportedJob, ReportedOutage, Reports
 from orrery.syntax.lines import one_line
 
 PATH = "/ping"
@@ -81,6 +81,16 @@ class AlertsBody(BaseModel):
     deallocate: AlertState
 
 
+class OutageBody(BaseModel):
+    """The last outage of the machine, and what ended it."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+    began_at: AwareDatetime
+    ended_at: AwareDatetime | None = None
+    ended_by: Annotated[str, Field(pattern=r"^[a-z0-9 ]{0,40}$")] = ""
+
+
 class ReportBody(BaseModel):
     """What the cloud layer found: newest jobs first, each trouble a sentence."""
 
@@ -91,6 +101,7 @@ class ReportBody(BaseModel):
     webhook_expires_at: AwareDatetime | None
     alerts: AlertsBody
     jobs: Annotated[list[JobBody], Field(max_length=MOST_JOBS)] = []
+    last_outage: OutageBody | None = None
     troubles: Annotated[list[Trouble], Field(max_length=MOST_TROUBLES)] = []
 
 
@@ -152,6 +163,7 @@ class GatewayRoutes:
             health_alert=body.alerts.health,
             deallocate_alert=body.alerts.deallocate,
             jobs=tuple(ReportedJob(**job.model_dump()) for job in body.jobs),
+            last_outage=ReportedOutage(**body.last_outage.model_dump()) if body.last_outage else None,
             troubles=tuple(body.troubles),
         )
 

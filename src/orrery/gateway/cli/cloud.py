@@ -7,7 +7,7 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
@@ -19,12 +19,14 @@ from orrery.gateway.cloud.findings import FREE_CALLS, FREE_MINUTES, findings
 from orrery.gateway.cloud.pause import pause_text
 from orrery.gateway.cloud.plan import Plan, current_webhook, planned
 from orrery.gateway.cloud.provision import Provisioning
-from orrery.gateway.cloud.report import MOST_JOBS
+from orrery.gateway.cloud.report import MOST_JOBS, LastOutage
 from orrery.gateway.cloud.report import report as report_of
 from orrery.gateway.cloud.runbook import rendered
 from orrery.gateway.cloud.settings import CloudSettings
 from orrery.gateway.cloud.survey import last_jobs
 from orrery.gateway.cloud.wanted import Wanted
+from orrery.gateway.timeline.cloud_events import job_events, machine_events
+from orrery.gateway.timeline.outages import outages
 from orrery.ports.clock import Clock
 from orrery.ports.cloud import Cloud, Job, Kind, WebhookUri
 from orrery.ports.site_reports import SiteReports
@@ -41,6 +43,9 @@ Last = Annotated[int, typer.Option("--jobs", help="How many jobs are shown.", mi
 
 _MONTHS_JOBS = 100
 """How many jobs are asked for to count this month's calls: 90 shutdowns a month are the usual."""
+
+_LOOKED_BACK = timedelta(days=2)
+"""How far back a report looks for the machine's last outage."""
 
 _JOB_COLUMNS = ("job", "status", "started", "seconds", "said")
 
@@ -269,12 +274,17 @@ def report(runner: Handed, *, as_json: AsJson = False) -> None:
     use = _connected(runner)
     found, jobs = use.provisioning.survey(), last_jobs(use.cloud, MOST_JOBS)
     said = findings(found, use.wanted, use.text, jobs, use.cloud.minutes_used())
-    body = report_of(found, use.wanted, jobs, said)
+    body = report_of(found, use.wanted, jobs, said, _last_outage(use.cloud, jobs, found.at))
     runner.port(SiteReports).send(body)
     if as_json:
         show_json(body)
     elif sys.stdout.isatty():
         note("The site has the report.")
+
+
+def _last_outage(cloud: Cloud, jobs: Sequence[Job], now: datetime) -> LastOutage | None:
+    found = outages([*machine_events(cloud.events(now - _LOOKED_BACK, now)), *job_events(jobs)])
+    return LastOutage(found[-1].began_at, found[-1].ended_at, ", ".join(found[-1].layers)) if found else None
 
 
 @group.command()

@@ -36,26 +36,35 @@ _PICTURE = 60
 _COLUMNS = ("outage", "began", "lasted", "ended_by")
 
 
+Chosen = Annotated[
+    str | None, typer.Option(help="Tell this one: its id in the list, or `last`.", show_default=False)
+]
+Since = Annotated[str, typer.Option(help="How far back: 12h, 7d.", metavar="<duration>")]
+PingsFile = Annotated[
+    Path | None, typer.Option(help="What `orrery gateway pings --json` printed.", show_default=False)
+]
+JournalFile = Annotated[
+    Path | None, typer.Option(help="What `journalctl -o json` printed on the machine.", show_default=False)
+]
+Ssh = Annotated[
+    str | None, typer.Option(help="The machine, to read its journal from over ssh.", show_default=False)
+]
+Unit = Annotated[str, typer.Option(help="The gateway's unit, for the journal.")]
+Picture = Annotated[
+    Path | None, typer.Option("--svg", help="Write a picture of the outage to this file.", show_default=False)
+]
+
+
 def command(  # noqa: PLR0913  each is an option of the command line
     runner: Handed,
     *,
-    outage: Annotated[
-        str | None, typer.Option(help="Tell this one: its id in the list.", show_default=False)
-    ] = None,
-    since: Annotated[str, typer.Option(help="How far back: 12h, 7d.", metavar="<duration>")] = "7d",
-    pings: Annotated[
-        Path | None, typer.Option(help="What `orrery gateway pings --json` printed.", show_default=False)
-    ] = None,
-    journal: Annotated[
-        Path | None, typer.Option(help="What `journalctl -o json` printed on the machine.", show_default=False)
-    ] = None,
-    ssh: Annotated[
-        str | None, typer.Option(help="The machine, to read its journal from over ssh.", show_default=False)
-    ] = None,
-    unit: Annotated[str, typer.Option(help="The gateway's unit, for the journal.")] = "gateway.service",
-    picture: Annotated[
-        Path | None, typer.Option("--svg", help="Write a picture of the outage to this file.", show_default=False)
-    ] = None,
+    outage: Chosen = None,
+    since: Since = "7d",
+    pings: PingsFile = None,
+    journal: JournalFile = None,
+    ssh: Ssh = None,
+    unit: Unit = "gateway.service",
+    picture: Picture = None,
     as_json: AsJson = False,
 ) -> None:
     """List the outages, or tell one: what happened when, which layer ended it, and how long each step took.

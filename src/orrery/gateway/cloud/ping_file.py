@@ -1,35 +1,35 @@
 """What `orrery gateway pings --json` printed on the site's host, for a machine that has no store; pure."""
 
 import json
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
 from orrery.errors import Invalid
 from orrery.gateway.causes import Ping
 from orrery.gateway.cloud.findings import GuestSaid
 
-M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
 
 
-class _Said(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class _Said:
     """What a ping said."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     state: str = ""
     probe: str = ""
     sub_state: str = ""
     result: str = ""
     exec_main_status: int = 0
-    restarts: int = 0
 
     @property
     def ping(self) -> Ping:
         return Ping(self.state, self.probe, self.sub_state, self.result, self.exec_main_status)
 
 
+@dataclass(frozen=True, kw_only=True)
 class Stretch(_Said):
     """Pings in a row that said the same."""
 
@@ -37,33 +37,31 @@ class Stretch(_Said):
     last_at: AwareDatetime
 
 
-class Silence(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Silence:
     """A time without pings; `until` is None while it lasts."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     since: AwareDatetime
     until: AwareDatetime | None = None
 
 
-class Push(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Push:
     """A push of the site about the gateway."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     at: AwareDatetime
     title: str
 
 
+@dataclass(frozen=True, kw_only=True)
 class _LastPing(_Said):
     at: AwareDatetime | None = None
     trouble_since: AwareDatetime | None = None
 
 
-class PingFile(BaseModel):
+@dataclass(frozen=True, slots=True)
+class PingFile:
     """All of it; `unreadable` counts the items that could not be read."""
-
-    model_config = ConfigDict(frozen=True)
 
     stretches: list[Stretch]
     silences: list[Silence]
@@ -88,29 +86,22 @@ def read_pings(text: str) -> PingFile:
     if not isinstance(found, dict) or "stretches" not in found:
         raise Invalid("That is not what `orrery gateway pings --json` prints.")
     given = cast("dict[str, object]", found)
-    read, bad = list[list[Any]](), 0
-    for name, kind in (("stretches", Stretch), ("silences", Silence), ("pushes", Push)):
-        items, wrong = _items(given.get(name), kind)
-        read.append(items)
-        bad += wrong
-    last = _items([given["last_ping"]] if given.get("last_ping") else [], _LastPing)
-    return PingFile(
-        stretches=read[0],
-        silences=read[1],
-        pushes=read[2],
-        last=next(iter(last[0]), None),
-        unreadable=bad + last[1],
-    )
+    stretches, bad_stretches = _items(given["stretches"], Stretch)
+    silences, bad_silences = _items(given.get("silences"), Silence)
+    pushes, bad_pushes = _items(given.get("pushes"), Push)
+    last, bad_last = _items([given["last_ping"]] if given.get("last_ping") else [], _LastPing)
+    unreadable = bad_stretches + bad_silences + bad_pushes + bad_last
+    return PingFile(stretches, silences, pushes, next(iter(last), None), unreadable)
 
 
-def _items(found: object, kind: type[M]) -> tuple[list[M], int]:
+def _items(found: object, kind: type[T]) -> tuple[list[T], int]:
     """Return the items that can be read, and the number of the others."""
     if not isinstance(found, list):
         return [], 0
-    items, wrong = list[M](), 0
+    read, items, wrong = TypeAdapter(kind), list[T](), 0
     for one in cast("list[object]", found):
         try:
-            items.append(kind.model_validate(one))
+            items.append(read.validate_python(one))
         except ValidationError:
             wrong += 1
     return items, wrong

@@ -1,6 +1,8 @@
 """The report of the cloud to the site, which holds no credential of the cloud; pure."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 from orrery.gateway.cloud.plan import current_webhook
@@ -15,11 +17,22 @@ MOST_TROUBLES = 10
 LONGEST_TROUBLE = 300
 """Characters of a trouble's sentence."""
 
-_TOLD_OTHERWISE = frozenset({"machine", "health", "service", "jobs"})
+_TOLD_OTHERWISE = frozenset({"machine", "health", "service", "jobs", "webhook"})
 """The findings that the site makes itself, from the report's other fields and from the pings."""
 
 
-def report(found: Survey, wanted: Wanted, jobs: Sequence[Job], findings: Sequence[Finding]) -> dict[str, object]:
+@dataclass(frozen=True, slots=True)
+class LastOutage:
+    """The last outage of the machine, and the layer that ended it."""
+
+    began_at: datetime
+    ended_at: datetime | None
+    ended_by: str
+
+
+def report(
+    found: Survey, wanted: Wanted, jobs: Sequence[Job], findings: Sequence[Finding], outage: LastOutage | None
+) -> dict[str, object]:
     """Return the body of the request; no address and no id of a resource is in it."""
     webhook = current_webhook(found, wanted)
     machine = found.machine
@@ -30,6 +43,7 @@ def report(found: Survey, wanted: Wanted, jobs: Sequence[Job], findings: Sequenc
             "webhook_expires_at": webhook.expires_at.isoformat() if webhook else None,
             "alerts": {kind: _state(found.alerts[kind]) for kind in ALERTS},
             "jobs": [_job(job) for job in jobs[:MOST_JOBS]],
+            "last_outage": _outage(outage) if outage else None,
             "troubles": [
                 f"{one.part}: {one.why}"[:LONGEST_TROUBLE]
                 for one in findings
@@ -43,6 +57,14 @@ def _state(alert: Alert | None) -> Literal["on", "off", "missing"]:
     if alert is None:
         return "missing"
     return "on" if alert.enabled else "off"
+
+
+def _outage(outage: LastOutage) -> dict[str, str | None]:
+    return {
+        "began_at": outage.began_at.isoformat(),
+        "ended_at": outage.ended_at.isoformat() if outage.ended_at else None,
+        "ended_by": outage.ended_by,
+    }
 
 
 def _job(job: Job) -> dict[str, str | None]:
