@@ -1,0 +1,56 @@
+"""What the commands of the cloud and the site hand each other fits: the report, and the list of pings."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from pydantic import TypeAdapter
+
+from orrery.adapters.memory import MemoryStore
+from orrery.gateway.causes import Ping
+from orrery.gateway.cloud.findings import findings
+from orrery.gateway.cloud.ping_file import read_pings
+from orrery.gateway.cloud.report import report
+from orrery.gateway.cloud.survey import Survey
+from orrery.gateway.ping_log import PingLogs
+from orrery.gateway.pings import GatewayPlan, Pings
+from orrery.gateway.reports import Reports
+from orrery.gateway.routes import CloudBody
+from tests.support.clock import ManualClock
+from tests.support.cloud_layer import COMPLETE, WANTED, job, text
+
+
+@pytest.mark.parametrize("survey", [COMPLETE, replace(COMPLETE, machine=None, webhooks=())], ids=["all", "little"])
+def test_the_site_takes_the_report(survey: Survey) -> None:
+    """Whatever was found in the cloud."""
+    jobs = [job("Failed", "Forbidden"), job(), replace(job(), ended_at=None, status="Running")]
+    body = report(survey, WANTED, jobs, findings(survey, WANTED, text, jobs, 12))
+    taken = CloudBody.model_validate_json(json.dumps(body)).report
+    assert [one.status for one in taken.jobs] == ["Failed", "Completed", "Running"]
+    assert (taken.webhook_expires_at is None) == (survey.webhooks == ())
+    assert taken.alerts.health == "on"
+
+
+@pytest.mark.anyio
+async def test_the_list_of_pings_is_read() -> None:
+    """A machine without the site's store reads what `orrery gateway pings --json` printed."""
+    clock = ManualClock()
+    store = MemoryStore(clock)
+    pings = Pings(store, clock, GatewayPlan(expects=True, has_token=True, grace=timedelta(minutes=10)))
+    for said in (Ping("active", "200"), Ping("failed", "none", "failed", "exit-code", 243)):
+        await pings.receive(said)
+        clock.advance(300)
+    log = await PingLogs(pings, Reports(store, clock), clock).read(timedelta(days=1))
+    printed = TypeAdapter[object](object).dump_json(
+        {"stretches": log.stretches, "silences": log.silences, "pushes": log.pushes, "last_ping": log.last_ping}
+    )
+    read = read_pings(printed.decode())
+    assert ([one.state for one in read.stretches], len(read.silences), read.unreadable) == (
+        ["active", "failed"],
+        2,
+        0,
+    )
+    guest = read.guest(clock.now())
+    assert guest
+    assert (guest.ping.exec_main_status, guest.lasts) == (243, timedelta(minutes=5))
