@@ -11,25 +11,28 @@ from orrery.adapters.memory import MemoryStore
 from orrery.gateway.causes import Ping
 from orrery.gateway.cloud.findings import findings
 from orrery.gateway.cloud.ping_file import read_pings
-from orrery.gateway.cloud.report import report
+from orrery.gateway.cloud.report import LastOutage, report
 from orrery.gateway.cloud.survey import Survey
 from orrery.gateway.ping_log import PingLogs
 from orrery.gateway.pings import GatewayPlan, Pings
 from orrery.gateway.reports import Reports
 from orrery.gateway.routes import CloudBody
 from tests.support.clock import ManualClock
-from tests.support.cloud_layer import COMPLETE, WANTED, job, text
+from tests.support.cloud_layer import COMPLETE, NOW, WANTED, job, text
 
 
 @pytest.mark.parametrize("survey", [COMPLETE, replace(COMPLETE, machine=None, webhooks=())], ids=["all", "little"])
 def test_the_site_takes_the_report(survey: Survey) -> None:
     """Whatever was found in the cloud."""
     jobs = [job("Failed", "Forbidden"), job(), replace(job(), ended_at=None, status="Running")]
-    body = report(survey, WANTED, jobs, findings(survey, WANTED, text, jobs, 12))
+    outage = LastOutage(NOW, NOW + timedelta(minutes=5), "layer 1")
+    body = report(survey, WANTED, jobs, findings(survey, WANTED, text, jobs, 12), outage)
     taken = CloudBody.model_validate_json(json.dumps(body)).report
     assert [one.status for one in taken.jobs] == ["Failed", "Completed", "Running"]
     assert (taken.webhook_expires_at is None) == (survey.webhooks == ())
     assert taken.alerts.health == "on"
+    assert taken.last_outage
+    assert taken.last_outage.ended_by == "layer 1"
 
 
 @pytest.mark.anyio
