@@ -48,7 +48,7 @@ class CloudBox:
         """Return the log, oldest first, of those kinds if any are given."""
         return [one for one in self.known()["events"] if not kinds or one["kind"] in kinds]
 
-    def pull(self, action: str, **delays: float) -> dict[str, Any]:
+    def pull(self, action: str, **delays: float | list[float]) -> dict[str, Any]:
         """Pull a lever: shutdown, deallocate, start, unknown, known, expire, expire_tokens."""
         return self._json(self.web.post("/_cloud", json={"do": action, **delays}))
 

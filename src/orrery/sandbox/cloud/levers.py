@@ -70,7 +70,7 @@ class Levers:
         return JSONResponse(self.known())
 
     async def pull(self, request: Request) -> Response:
-        """Do what `do` says; other fields are the delays of a shutdown, in true seconds."""
+        """Do what `do` says; other fields are the delays of a shutdown, in true seconds, or lists of them."""
         by_a_person = "text/html" in request.headers.get("accept", "")
         problem = self._do(await _fields(request))
         if problem:
@@ -82,7 +82,7 @@ class Levers:
         action = str(given.pop("do", ""))
         self._cloud.catch_up()
         try:
-            actions = self._actions({name: float(value) for name, value in given.items()})
+            actions = self._actions({name: _seconds(value) for name, value in given.items()})
             if action not in actions:
                 return f"`do` is one of {', '.join(actions)}."
             actions[action]()
@@ -93,7 +93,7 @@ class Levers:
         self._cloud.catch_up()
         return ""
 
-    def _actions(self, delays: dict[str, float]) -> dict[str, Callable[[], None]]:
+    def _actions(self, delays: dict[str, list[float]]) -> dict[str, Callable[[], None]]:
         cloud = self._cloud
         return {
             "shutdown": lambda: machine.shut_down(cloud, delays),
@@ -120,6 +120,11 @@ class Levers:
             "jobs": [one["body"] | {"output": one["output"], "data": one["data"]} for one in jobs.all_jobs(cloud)],
             "requests": list(self._api.requests),
         }
+
+
+def _seconds(given: object) -> list[float]:
+    values = cast("list[object]", given) if isinstance(given, list) else [given]
+    return [float(str(value)) for value in values]
 
 
 async def _fields(request: Request) -> Document:

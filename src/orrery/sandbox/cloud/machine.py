@@ -1,6 +1,6 @@
 """The machine: its power, its health, and how both go when it is shut down and started."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from orrery.ports.cloud.machine import Power
 from orrery.sandbox.cloud.activity import health_event, operation_event
@@ -40,8 +40,11 @@ def open_machine(cloud: Cloud) -> None:
     _change(cloud, state_of(cloud)["since"])
 
 
-def shut_down(cloud: Cloud, delays: Mapping[str, float]) -> None:
-    """Let the host shut the machine down; `delays` are those of this outage, by their names in `DELAYS`."""
+def shut_down(cloud: Cloud, delays: Mapping[str, Sequence[float]]) -> None:
+    """Let the host shut the machine down; `delays` are those of this outage, by their names in `DELAYS`.
+
+    Of several delays of a name each is used once, in their order, and the last one from then on.
+    """
     moment = _begin(cloud, delays)
     cloud.record("shutdown", moment, by="host")
     _change(cloud, moment.at, power="stopping", reason="PlatformInitiated")
@@ -49,7 +52,7 @@ def shut_down(cloud: Cloud, delays: Mapping[str, float]) -> None:
     cloud.later("health", moment, "unhealthy")
 
 
-def deallocate(cloud: Cloud, delays: Mapping[str, float], caller: str) -> None:
+def deallocate(cloud: Cloud, delays: Mapping[str, Sequence[float]], caller: str) -> None:
     """Shut the machine down and give its hardware back, as an administrator or a policy asks for."""
     moment = _begin(cloud, delays)
     cloud.record("deallocate", moment, by=caller)
@@ -59,7 +62,7 @@ def deallocate(cloud: Cloud, delays: Mapping[str, float], caller: str) -> None:
     cloud.later("health", moment, "unhealthy")
 
 
-def _begin(cloud: Cloud, delays: Mapping[str, float]) -> Moment:
+def _begin(cloud: Cloud, delays: Mapping[str, Sequence[float]]) -> Moment:
     if unknown := sorted(delays.keys() - DELAYS):
         raise ValueError(f"There is no delay {unknown[0]!r}: one of {', '.join(DELAYS)}.")
     if state_of(cloud)["power"] in _DOWN:

@@ -134,9 +134,15 @@ class Cloud:
             self.handlers[first["kind"]](self, Moment(first["at"], first["after"], first["cause"]), first["data"])
 
     def _drawn(self, delay: str, number: str) -> float:
-        planned = self.value("delays").get(delay)
-        chance = Random(f"{self.config.seed} {delay} {number}")  # noqa: S311  a delay, no secret
-        return chance.uniform(*DELAYS[delay]) if planned is None else float(planned)
+        planned = self.value("delays")
+        match planned.get(delay):
+            case [first, *rest]:
+                if rest:
+                    self.set_value("delays", **planned | {delay: rest})
+                return float(first)
+            case _:
+                chance = Random(f"{self.config.seed} {delay} {number}")  # noqa: S311  a delay, no secret
+                return chance.uniform(*DELAYS[delay])
 
     def _number(self) -> str:
         number = self.value("number").get("last", 0) + 1
