@@ -14,7 +14,8 @@ from starlette.routing import Route
 from orrery.gateway.causes import kind_of
 from orrery.gateway.routes import PingBody
 from orrery.sandbox.app import SandboxConfig, Service
-from orrery.sandbox.gateway import ACTIONS, EVERY, RECOVERED_AFTER, TOKEN
+from orrery.sandbox.gateway import ACTIONS, EVERY, RECOVERED_AFTER
+from orrery.sandbox.ground import PING_TOKEN
 from tests.sandbox.conftest import Receiver, Running, running, serving, until
 from tests.support.gateway import ping_of
 
@@ -46,7 +47,7 @@ def site() -> Site:
 def guest(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Iterator[Running]:
     """Run a sandbox beside that service."""
     listener = socket.create_server(("127.0.0.1", 0))
-    service = Service(f"http://127.0.0.1:{listener.getsockname()[1]}", {TOKEN: SECRET})
+    service = Service(f"http://127.0.0.1:{listener.getsockname()[1]}", {PING_TOKEN: SECRET})
 
     def beside(config: SandboxConfig) -> SandboxConfig:
         return replace(config, service=service, webhook_endpoints=())

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from orrery.ports.clock import Clock
-from orrery.sandbox.ground import MachineSwitch, SandboxGround, Service
+from orrery.sandbox.ground import PING_TOKEN, MachineSwitch, SandboxGround, Service
 from orrery.sandbox.pages import render, wants_json
 from orrery.sandbox.state import Document
 from orrery.trust import WELL_KNOWN, Trust
@@ -27,7 +27,6 @@ TIMEOUT = 10.0
 """Real seconds that the service has to answer."""
 
 ADDRESS = "/gateway"
-TOKEN = "gateway_ping_token"  # noqa: S105  the name of a secret
 
 ACTIONS = {
     "start": ("Start", "The gateway runs."),
@@ -150,7 +149,7 @@ class Guest:
             if self._client is None or self._service is None or self._is_silent():
                 return
             ping = self._gateway.ping()
-            headers = {"Authorization": f"Bearer {self._service.secrets.get(TOKEN, '')}"}
+            headers = {"Authorization": f"Bearer {self._service.secrets.get(PING_TOKEN, '')}"}
             try:
                 answer = await self._client.post(f"{self._service.url}/ping", json=ping, headers=headers)
                 outcome = str(answer.status_code)

@@ -9,6 +9,8 @@ from orrery.ports.clock import Clock
 from orrery.sandbox.faults import Faults
 from orrery.sandbox.state import DocumentStore
 
+PING_TOKEN = "gateway_ping_token"  # noqa: S105  the name of a secret
+
 
 @dataclass(frozen=True, slots=True)
 class Service:

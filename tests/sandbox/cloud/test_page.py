@@ -11,9 +11,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from orrery.gateway.routes import CloudBody, ReportBody
 from orrery.sandbox.app import Service
 from orrery.sandbox.cloud.levers import BUTTONS
-from orrery.sandbox.gateway import EVERY, TOKEN
+from orrery.sandbox.gateway import EVERY
+from orrery.sandbox.ground import PING_TOKEN
 from tests.sandbox.conftest import serving, until
 from tests.support.cloud import CloudBox, running_cloud
 from tests.support.smallest_runbook import bring_back
@@ -23,14 +25,19 @@ HTML = {"Accept": "text/html"}
 
 
 class Pinged:
-    """A service that counts the pings."""
+    """A service that counts the pings, and keeps the reports that the site's route would take."""
 
     def __init__(self) -> None:
         self.pings = 0
+        self.reports: list[ReportBody] = []
 
-    async def take(self, _: Request) -> Response:
-        """Take one ping."""
-        self.pings += 1
+    async def take(self, request: Request) -> Response:
+        """Take one ping or report."""
+        body = await request.body()
+        if b'"report"' in body:
+            self.reports.append(CloudBody.model_validate_json(body).report)
+        else:
+            self.pings += 1
         return Response(status_code=204)
 
 
@@ -44,7 +51,7 @@ def pinged() -> Pinged:
 def module_box(tmp_path_factory: pytest.TempPathFactory, pinged: Pinged) -> Iterator[CloudBox]:
     """Run a cloud as the demo has it: provisioned, fast, beside a service."""
     listener = socket.create_server(("127.0.0.1", 0))
-    service = Service(f"http://127.0.0.1:{listener.getsockname()[1]}", {TOKEN: "token-of-the-tests"})
+    service = Service(f"http://127.0.0.1:{listener.getsockname()[1]}", {PING_TOKEN: "token-of-the-tests"})
     app = Starlette(routes=[Route("/ping", pinged.take, methods=["POST"])])
     folder = tmp_path_factory.mktemp("cloud")
     with (
@@ -141,3 +148,17 @@ def test_a_sandbox_is_provisioned_once(tmp_path: Path) -> None:
             resources = box.sandbox.state.newest_first("_cloud_resource")
             seen.append([one.get("token") for one in resources])
     assert seen[0] == seen[1]
+
+
+def test_the_site_is_sent_which_layer_ended_the_outage(box: CloudBox, pinged: Pinged) -> None:
+    """A report follows each change, as the real one's timer would send it: nobody needs the cloud's libraries."""
+    press(box, "shutdown")
+    box.advance(600)
+
+    def ended_by_the_runbook() -> bool:
+        box.advance(10)
+        outage = pinged.reports[-1].last_outage
+        return outage is not None and outage.ended_by == "layer 1"
+
+    until(ended_by_the_runbook)
+    assert pinged.reports[-1].alerts.health == "on"

@@ -34,6 +34,15 @@ from orrery.errors import NotConfigured
 from orrery.gateway.settings import MINIMUM_GRACE
 from orrery.logs import Redaction, configure
 from orrery.runtime.console.terminal import new_console
+from orrery.sandbox.cloud.authority import CA_FILE, certificate_of
+from orrery.sandbox.cloud.config import (
+    IDENTITY_HEADER,
+    LOCATION,
+    MACHINE,
+    RESOURCE_GROUP,
+    SUBSCRIPTION,
+    TOKEN_PATH,
+)
 from orrery.sandbox.site import SiteConfig, SiteProduct, create_site
 
 PRICE_TEXT = f"{PRICE.unit_amount / 100:.0f} {PRICE.currency.upper()}"
@@ -123,6 +132,18 @@ port = {smtp_port}
 security = "none"
 sender = "shop@northwind.example"
 
+[tls]
+ca_file = {authority}
+
+[cloud]
+subscription = "{subscription}"
+resource_group = "{group}"
+machine = "{machine}"
+location = "{location}"
+email = "{owner}"
+management_url = "https://localhost:{cloud}"
+site_url = "{base}"
+
 [approvals]
 {approvals}
 """
@@ -208,6 +229,7 @@ def _prepared(data: Path, ports: Ports) -> Path:
             _write_secret(folder / name, f"{prefix}{random.token_hex(16)}")
     _ = stored_key(folder / "analytics_service_account_key", ports.sandbox)
     _write_secret(folder / "admin_password_hash", hashed(_admin_password(data).encode()))
+    _ = certificate_of(data)
     settings = data / DEMO_FILE.name
     settings.touch(mode=0o644)
     _ = settings.write_text(_settings_text(data, folder, ports), encoding="utf-8")
@@ -248,6 +270,13 @@ def _settings_text(data: Path, folder: Path, ports: Ports) -> str:
         store=json.dumps(str(_store(data))),
         secrets=json.dumps(str(folder)),
         clock=json.dumps(str(clock_file(data))),
+        authority=json.dumps(str(data / CA_FILE)),
+        subscription=SUBSCRIPTION,
+        group=RESOURCE_GROUP,
+        machine=MACHINE,
+        location=LOCATION,
+        owner=OWNER_ADDRESS,
+        cloud=ports.cloud,
         approvals=_own_key(data / OWNER_KEY_FILE),
     )
 
@@ -294,6 +323,12 @@ def _announce(settings: Settings, ports: Ports, hints: Hints) -> None:
         ("Private", f"http://127.0.0.1:{ports.private}/docs", "the operations; also /readyz, /metrics"),
     ):
         console.print(f"  [bold]{name:8}[/bold] {address:32} [dim]{what}[/dim]")
+    console.print("\nThe commands of the cloud, such as orrery gateway timeline, sign in to the sandbox's after:")
+    console.print(
+        f"  export IDENTITY_ENDPOINT={ports.sandbox_base}{TOKEN_PATH} IDENTITY_HEADER={IDENTITY_HEADER}",
+        markup=False,
+        soft_wrap=True,
+    )
     if not _is_found(hints.settings):
         console.print("\nIn each terminal in which you type commands, so that they find these records:")
         console.print(f"  export ORRERY_CONFIG={quote(str(hints.settings))}", markup=False, soft_wrap=True)

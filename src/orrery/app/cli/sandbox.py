@@ -27,7 +27,7 @@ from orrery.sandbox.app import (
 )
 from orrery.sandbox.cloud.authority import CA_FILE, certificate_of
 from orrery.sandbox.cloud.config import MACHINE_ID
-from orrery.sandbox.gateway import TOKEN
+from orrery.sandbox.ground import PING_TOKEN as TOKEN
 
 PRICE = PriceSeed(id="price_cloud_navigator", product="Cloud Navigator practice questions", unit_amount=4900)
 """The price of the demo's product."""

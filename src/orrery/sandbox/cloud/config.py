@@ -20,6 +20,9 @@ MACHINE_ID = (
 TOKEN_PATH = "/msi/token"  # noqa: S105  a path
 """Where a managed identity asks for a token, as on App Service (IDENTITY_ENDPOINT)."""
 
+IDENTITY_HEADER = "sandbox-identity-header"
+"""What it shows there: no real cloud knows it."""
+
 
 @dataclass(frozen=True, slots=True)
 class CloudConfig:
@@ -42,7 +45,7 @@ class CloudConfig:
     resource_group: str = RESOURCE_GROUP
     machine: str = MACHINE
     location: str = LOCATION
-    identity_header: str = field(default="sandbox-identity-header", repr=False)
+    identity_header: str = field(default=IDENTITY_HEADER, repr=False)
 
     @property
     def url(self) -> str:

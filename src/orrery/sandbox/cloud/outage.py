@@ -1,6 +1,6 @@
 """The last outage as the page shows it: each event in words, with its true time."""
 
-from orrery.sandbox.cloud.arm import seconds_of
+from orrery.sandbox.cloud.arm import seconds_of, timestamp
 from orrery.sandbox.cloud.machine import state_of
 from orrery.sandbox.cloud.world import Cloud
 from orrery.sandbox.state import Document
@@ -46,6 +46,23 @@ def shown(cloud: Cloud) -> Document:
         "webhooks": _webhooks(cloud),
         "rows": [_row(one, followed[0]["at"]) for one in followed],
         "next": _NEXT.get(cloud.next_kind(), ""),
+    }
+
+
+def last_outage(cloud: Cloud) -> Document | None:
+    """Return when the last outage began and ended, and what ended it; None when there was none."""
+    events = cloud.events()
+    first = next((one for one in reversed(events) if one["kind"] in _BEGINS), None)
+    if first is None:
+        return None
+    followed = [one for one in events if one["at"] >= first["at"]]
+    end = next((one for one in followed if one["kind"] == "power" and one["details"]["power"] == "running"), None)
+    by = next((one["details"]["by"] for one in followed if one["kind"] == "start"), "")
+    layer = "layer 1" if by == "runbook" else "by hand"
+    return {
+        "began_at": timestamp(first["at"]),
+        "ended_at": timestamp(end["at"]) if end else None,
+        "ended_by": layer if end else "",
     }
 
 

@@ -25,7 +25,7 @@ _DEALLOCATED = (
 
 
 def account_of(cloud: Cloud) -> str:
-    return f"{cloud.config.group_id}/providers/Microsoft.Automation/automationAccounts/sandbox"
+    return f"{cloud.config.group_id}/providers/Microsoft.Automation/automationAccounts/gateway-automation"
 
 
 def webhook_of(cloud: Cloud) -> str:
@@ -36,7 +36,7 @@ def provision(cloud: Cloud, owner: str) -> None:
     """Put every resource; the webhook is a new one, valid for a year, and the action group calls it."""
     config = cloud.config
     providers = f"{config.group_id}/providers"
-    identity_id = f"{providers}/Microsoft.ManagedIdentity/userAssignedIdentities/restarter"
+    identity_id = f"{providers}/Microsoft.ManagedIdentity/userAssignedIdentities/gateway-restarter"
     _, identity = put_identity(cloud, identity_id, {})
     ids = identity["properties"]
     name = str(uuid5(NAMESPACE_URL, config.machine_id + ids["principalId"]))
@@ -48,11 +48,11 @@ def provision(cloud: Cloud, owner: str) -> None:
     _ = put_assignment(cloud, config.machine_id, name, {"properties": role})
     attached = {"type": "UserAssigned", "userAssignedIdentities": {identity_id: dict[str, str]()}}
     _ = put_account(cloud, account_of(cloud), {"identity": attached})
-    runbook_id = f"{account_of(cloud)}/runbooks/restart"
+    runbook_id = f"{account_of(cloud)}/runbooks/restart-gateway"
     _ = put_runbook(cloud, runbook_id, {"properties": {"runbookType": "PowerShell72"}})
     replace_draft(cloud, runbook_id, _RUNBOOK.format(client=ids["clientId"], machine=config.machine_id))
     publish(cloud, runbook_id)
-    group_id = f"{providers}/Microsoft.Insights/actionGroups/gateway-down"
+    group_id = f"{providers}/Microsoft.Insights/actionGroups/gateway-alerts"
     receivers = {
         "webhookReceivers": [{"name": "runbook", "serviceUri": _new_webhook(cloud)}],
         "emailReceivers": [{"name": "owner", "emailAddress": owner}],
@@ -73,6 +73,6 @@ def _new_webhook(cloud: Cloud) -> str:
     _ = cloud.remove(webhook_of(cloud))
     uri = generate_uri(cloud, account_of(cloud))
     expires = timestamp(cloud.now().at + YEAR)
-    properties = {"uri": uri, "expiryTime": expires, "isEnabled": True, "runbook": {"name": "restart"}}
+    properties = {"uri": uri, "expiryTime": expires, "isEnabled": True, "runbook": {"name": "restart-gateway"}}
     _ = put_webhook(cloud, webhook_of(cloud), {"properties": properties})
     return uri

@@ -15,6 +15,7 @@ from orrery.sandbox.cloud.api import CloudApi
 from orrery.sandbox.cloud.config import CloudConfig
 from orrery.sandbox.cloud.levers import Levers
 from orrery.sandbox.cloud.provision import account_of, provision
+from orrery.sandbox.cloud.reporter import report_for_ever
 from orrery.sandbox.cloud.world import Cloud
 from orrery.sandbox.ground import SandboxGround
 from orrery.sandbox.pages import render
@@ -39,6 +40,8 @@ def cloud_routes(config: CloudConfig, ground: SandboxGround) -> list[BaseRoute]:
     ground.machine.on_answer.append(lambda: machine.answering(cloud))
     api = CloudApi(cloud, ground)
     ground.background.append(lambda: _go_on(cloud, ground.clock))
+    if config.owner is not None and (service := ground.service) is not None:
+        ground.background.append(lambda: report_for_ever(cloud, service, ground.clock))
     return [*api.routes(), *Levers(cloud, api).routes()]
 
 
