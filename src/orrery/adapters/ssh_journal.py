@@ -26,7 +26,7 @@ class SshJournals:
         command = [program, "-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT_SECONDS}", "--", host]
         try:
             done = subprocess.run(  # noqa: S603  OpenSSH's own tool, without a shell here
-                [*command, _remote(unit, since, until)], capture_output=True, check=False, timeout=DEADLINE
+                [*command, remote_command(unit, since, until)], capture_output=True, check=False, timeout=DEADLINE
             )
         except subprocess.TimeoutExpired:
             raise Invalid(f"The journal of {host} did not come within {DEADLINE:.0f} s.") from None
@@ -36,7 +36,7 @@ class SshJournals:
         return done.stdout.decode(errors="replace").splitlines()
 
 
-def _remote(unit: str, since: datetime, until: datetime) -> str:
+def remote_command(unit: str, since: datetime, until: datetime) -> str:
     """Return the command for the other machine's shell: systemd's messages about the unit, and its guest's."""
     guest = f"{unit.removesuffix('.service').replace('@', '-')}-recover"
     words = [
