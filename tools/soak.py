@@ -66,6 +66,12 @@ def gateway() -> Failures:
     yield from failures("gateway", run("./run", "test", "tests/systemd", SOAK="1"))
 
 
+def cloud() -> Failures:
+    """Kill the commands that make and remove the layer in the cloud, at each request, before and after it."""
+    say("apply, rotate-webhook and destroy, killed at each request to the cloud:\n")
+    yield from failures("cloud", run("./run", "test", "tests/crash/test_cloud_apply.py", SOAK="1"))
+
+
 PARTS: dict[str, Callable[[], Failures]] = {
     "kills": kills,
     "load": load,
@@ -74,6 +80,7 @@ PARTS: dict[str, Callable[[], Failures]] = {
     "simulations": simulations,
     "rehearsal": rehearsal,
     "gateway": gateway,
+    "cloud": cloud,
 }
 
 

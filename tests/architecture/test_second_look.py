@@ -140,5 +140,5 @@ def test_the_soak_kills_more(tmp_path: Path) -> None:
 def test_the_soak_has_no_such_part(tmp_path: Path) -> None:
     """A part that there is not is refused in one sentence, and nothing runs."""
     code, lines = Checkout(tmp_path, outcome(7)).does("tools.soak", "loud")
-    parts = "kills, load, strangers, guards, simulations, rehearsal, gateway"
+    parts = "kills, load, strangers, guards, simulations, rehearsal, gateway, cloud"
     assert (code, lines) == (2, [f"There is no part 'loud' of the soak; there are {parts}."])

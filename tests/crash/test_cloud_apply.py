@@ -1,25 +1,47 @@
-"""`orrery gateway cloud apply` and `rotate-webhook` are killed at each request that changes something.
+"""`orrery gateway cloud` is killed at each request that changes something, and completed by typing it again.
 
-`./run soak cloud` kills them before that request is carried out, too, and at each request that reads.
+`./run soak cloud` kills it before that request is carried out, too, and at each request that reads; it prints how
+many kills that were.
 """
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from orrery.gateway.cloud.plan import planned
-from tests.support.program import Program
+from orrery.gateway.cloud.restart import TEST_MESSAGE
+from tests.support.program import Program, run_orrery
 from tests.support.provisioning import Layer, layer_in
+from tests.support.soak import SOAKING
 from tests.support.waiting import eventually
 
-MOST = 20
-"""More requests of one method than either command makes."""
+MOST = 200
+"""More requests than any of the commands makes."""
+
+CHANGES = [
+    ("apply", "cloud_lost_answer", "PUT", 8),
+    ("apply", "cloud_lost_answer", "POST", 3),
+    ("rotate-webhook", "cloud_lost_answer", "PUT", 2),
+    ("rotate-webhook", "cloud_lost_answer", "POST", 2),
+    ("rotate-webhook", "cloud_lost_answer", "DELETE", 1),
+    ("destroy", "cloud_lost_answer", "DELETE", 8),
+]
+ALL = [
+    (command, kind, "", fewest)
+    for command, fewest in (("apply", 30), ("rotate-webhook", 25), ("destroy", 12))
+    for kind in ("cloud_hang", "cloud_lost_answer")
+]
+"""The command, the fault that holds a request (before or after it is carried out), which requests, and at least
+how many there are."""
+
+TYPED = {"destroy": ["destroy", "--yes"]}
 
 
 def killed_at(layer: Layer, words: list[str], kind: str, method: str, skip: int) -> bool:
     """Kill a command while a request of a method is under way, after `skip` others; return whether it made one."""
     layer.box.fault(kind, method, skip=skip)
-    program = Program([*words, "--config", str(layer.config)], layer.folder / "printed")
+    program = Program(["gateway", "cloud", *words, "--config", str(layer.config)], layer.folder / "printed")
 
     def is_held_or_over() -> None:
         assert program.process.poll() is not None or not layer.box.waiting_faults()
@@ -31,27 +53,46 @@ def killed_at(layer: Layer, words: list[str], kind: str, method: str, skip: int)
     return is_held
 
 
-@pytest.mark.parametrize(
-    ("command", "method", "fewest"),
-    [
-        ("apply", "PUT", 8),
-        ("apply", "POST", 2),
-        ("rotate-webhook", "PUT", 2),
-        ("rotate-webhook", "POST", 1),
-        ("rotate-webhook", "DELETE", 1),
-    ],
-)
-def test_a_killed_command_is_completed_by_apply(tmp_path: Path, command: str, method: str, fewest: int) -> None:
-    """Whatever it was killed at: afterwards one of each resource is there, and the kept URI is the one in use."""
+@pytest.mark.parametrize(("command", "kind", "method", "fewest"), ALL if SOAKING else CHANGES)
+def test_a_killed_command_is_completed(
+    tmp_path: Path, command: str, kind: str, method: str, fewest: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At whichever request: `apply` leaves one of each resource and the kept URI in use, `destroy` nothing."""
     for kills in range(MOST):
         with layer_in(tmp_path / str(kills), factor=100) as layer:
             if command != "apply":
                 assert layer.provisioning.make().succeeded
-            if not killed_at(layer, ["gateway", "cloud", command], "cloud_lost_answer", method, kills):
+            if not killed_at(layer, TYPED.get(command, [command]), kind, method, kills):
                 assert kills >= fewest
-                return
-            assert layer.provisioning.make().succeeded
-            found = layer.provisioning.survey()
-            assert planned(found, layer.wanted, layer.provisioning.text).is_empty
-            assert len(found.webhooks) == len(found.grants) == 1
-    pytest.fail("It never came to its end.")
+                break
+            if command == "destroy":
+                expect_nothing_left(layer)
+            else:
+                expect_completed(layer, worked=command == "rotate-webhook")
+    else:
+        pytest.fail("It never came to its end.")
+    with capsys.disabled():
+        if SOAKING:
+            sys.stdout.write(f"\n{command}, {kind}: {kills} kills\n")
+
+
+def expect_completed(layer: Layer, *, worked: bool) -> None:
+    """Type `apply`; what worked before works at each moment."""
+    if worked:
+        group = layer.provisioning.survey().action_group
+        assert group
+        assert layer.cloud.call_webhook(group.uris[0], TEST_MESSAGE)
+    assert layer.provisioning.make().succeeded
+    found = layer.provisioning.survey()
+    assert planned(found, layer.wanted, layer.provisioning.text).is_empty
+    assert len(found.webhooks) == len(found.grants) == 1
+
+
+def expect_nothing_left(layer: Layer) -> None:
+    """Type `destroy` again."""
+    ended = run_orrery("gateway", "cloud", "destroy", "--yes", "--config", str(layer.config))
+    assert ended.returncode == 0, ended.stderr
+    found = layer.provisioning.survey()
+    assert (found.identity, found.account, found.action_group, found.grants) == (None, None, None, ())
+    assert set(found.alerts.values()) == {None}
+    assert not layer.uri_file.exists()

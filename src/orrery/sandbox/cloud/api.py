@@ -23,6 +23,9 @@ from orrery.sandbox.state import Document
 MOST_SHOWN = 50
 """How many requests are remembered to be shown."""
 
+CALL = "POST call"
+"""How faults name a call of a webhook's URI, which is none to the management API."""
+
 _VERSION = re.compile(r"\d{4}-\d\d-\d\d(-preview)?")
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 _NEED_THE_ROLE = frozenset({"machine", "instanceView", "start", "health"})
@@ -60,9 +63,12 @@ class CloudApi:
         headers = {
             name: request.headers[name] for name in ("content-type", "user-agent") if name in request.headers
         }
+        broken = self._broken(CALL)
+        if broken is not None:
+            return broken
         moment = self._cloud.now()
         status, answer = webhooks.call(self._cloud, moment, str(request.url), body, headers)
-        return JSONResponse(answer, status)
+        return self._late(CALL, JSONResponse(answer, status))
 
     async def answer(self, request: Request) -> Response:
         """Answer one request to the management API, faults included."""
