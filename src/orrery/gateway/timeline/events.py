@@ -21,7 +21,7 @@ Kind = Literal[
 """`asked`: a start was asked for; `retry`: systemd's automatic restart; `noted`: it changes nothing by itself."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Event:
     """One event. `down` and `up` of a source belong together, as do `began` and `ended` of a job."""
 

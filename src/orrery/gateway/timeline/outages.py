@@ -49,7 +49,8 @@ class Outage:
 
 def outages(events: Iterable[Event]) -> list[Outage]:
     """Return the outages, oldest first."""
-    ordered = sorted(events)
+    # At the same moment, as each source tells it: one ping may end a silence and begin the next.
+    ordered = sorted(events, key=lambda one: (one.at, one.source))
     found = list[Outage]()
     for begin, end in _merged(spans(ordered)):
         last = end or max(one.at for one in ordered)
