@@ -1,8 +1,10 @@
 """One secret that a command makes, in a file of its own, which a crash neither loses nor cuts."""
 
+import fcntl
 import os
 import tempfile
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from orrery.errors import Invalid
@@ -19,6 +21,32 @@ class SecretFile:
         """Return the secret, or nothing when there is none."""
         return self._value
 
+    @contextmanager
+    def held(self) -> Generator[None]:
+        """Hold the file against other commands on this machine, and read it anew; raise `Invalid`."""
+        if self._path is None or not self._path.parent.is_dir():
+            yield
+            return
+        folder = os.open(self._path.parent, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)  # a killed process releases it
+            if self._path.is_file():
+                self._value = self._path.read_text(encoding="utf-8").strip()
+            yield
+        except BlockingIOError:
+            raise Invalid(f"Another command is changing {self._path}: wait until it has ended.") from None
+        finally:
+            os.close(folder)
+
+    def require_writable(self) -> None:
+        """Raise `Invalid` when a new secret could not be kept."""
+        path = self._place()
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=path.parent).close()
+        except OSError as error:
+            raise Invalid(f"{path} cannot be written: {error.strerror}.") from None
+
     def write(self, value: str) -> None:
         """Keep a new secret on the disk, and read it back; raise `Invalid` when that is impossible."""
         path = self._place()
@@ -33,6 +61,8 @@ class SecretFile:
 
     def remove(self) -> None:
         """Delete the file; raise `Invalid` when that is impossible."""
+        if self._path is None and not self._value:
+            return
         path = self._place()
         try:
             path.unlink(missing_ok=True)

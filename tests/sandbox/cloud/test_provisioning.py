@@ -114,7 +114,7 @@ def test_a_pause_is_respected_and_ends_by_itself(made: Layer) -> None:
 @pytest.mark.parametrize(
     ("fault", "operation", "error", "said"),
     [
-        ("cloud_403", "PUT role", CloudRefused, "needs the role Contributor"),
+        ("cloud_403", "PUT role", CloudRefused, "Contributor on the resource group"),
         ("cloud_409", "PUT webhook", CloudRefused, "try again in a minute"),
         ("cloud_429", "PUT group", CloudUnreachable, "Try again in 7 s"),
         ("cloud_500", "PUT alert", CloudUnreachable, "failed (500)"),

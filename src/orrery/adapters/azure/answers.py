@@ -24,9 +24,19 @@ CLOUD = "The cloud"
 _SIGN_IN = "type `az login` with an account of the right tenant, or set the variables of a service principal."
 
 _RIGHTS = (
-    "The account that is signed in needs the role Contributor on the resource group and, to give the identity its "
-    "role, Role Based Access Control Administrator on the machine."
+    "The account that is signed in needs the roles Reader on the subscription, Contributor on the resource group "
+    "and, to give the identity its role, Role Based Access Control Administrator on the machine."
 )
+
+NO_SUBSCRIPTION = "SubscriptionNotFound"
+
+_TODO = {
+    NO_SUBSCRIPTION: "Correct `subscription` in [cloud], or type `az login` with an account that sees it.",
+    "MissingSubscriptionRegistration": (
+        "Type `az provider register --wait --namespace NAME` with the name in this sentence, then try again."
+    ),
+}
+"""What to do, by the vendor's code, where its message does not say it."""
 
 
 @contextmanager
@@ -54,7 +64,8 @@ def none_if_missing() -> Generator[None]:
     try:
         yield
     except CloudRefused as error:
-        if error.status != HTTPStatus.NOT_FOUND:
+        # What is in a subscription that this account does not see is not missing.
+        if error.status != HTTPStatus.NOT_FOUND or error.code == NO_SUBSCRIPTION:
             raise
 
 
@@ -76,7 +87,9 @@ def refused(what: str, error: HttpResponseError, status: int) -> CloudRefused:
     if status == HTTPStatus.FORBIDDEN:
         return CloudRefused(f"{sentence}. {_RIGHTS}", status=int(status), code=code)
     said = f": {message}" if message else "."
-    if status == HTTPStatus.CONFLICT:
+    if code in _TODO:
+        said += f" {_TODO[code]}"
+    elif status == HTTPStatus.CONFLICT:
         said += " Another change may be under way: try again in a minute."
     return CloudRefused(f"{sentence}{said}", status=int(status), code=code)
 

@@ -201,9 +201,10 @@ class AzureCloud:
 
     def jobs(self, most: int) -> list[Job]:
         # The library has no `$top`: it goes in by `params`, which every operation adds to its query.
-        with answered("read the jobs"):
+        page = list[found.Vendors]()
+        with none_if_missing(), answered("read the jobs"):  # without an account there are none
             pages = self._clients.jobs.list_by_automation_account(*self._account, params={"$top": most}).by_page()
-            page: list[found.Vendors] = list(next(pages, ()))
+            page = list(next(pages, ()))
         own = [found.job(one) for one in page if one.runbook and _same(one.runbook.name, self._names.runbook)]
         return sorted(own, key=lambda job: job.created_at, reverse=True)[:most]
 
@@ -217,7 +218,8 @@ class AzureCloud:
         return "" if text is None else found.content(text)
 
     def minutes_used(self) -> float | None:
-        with answered("read the job-minutes"):
+        usages = list[found.Vendors]()
+        with none_if_missing(), answered("read the job-minutes"):
             usages = list(self._clients.automation.usages.list_by_automation_account(*self._account))
         minutes = [one.current_value for one in usages if one.name and _same(str(one.name.value), "AccountUsage")]
         return next(iter(minutes), None)

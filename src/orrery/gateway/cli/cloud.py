@@ -156,8 +156,9 @@ def rotate_webhook(runner: Handed, *, as_json: AsJson = False) -> None:
 
 
 def _make(runner: Runner, *, rotate: bool, as_json: bool) -> None:
+    provisioning = _connected(runner).provisioning
     try:
-        tested = _connected(runner).provisioning.make(rotate=rotate)
+        tested = provisioning.make(rotate=rotate)
     except CloudError:
         note("It was cut off. What is listed above is done; typed again, the command goes on there.")
         raise
@@ -347,12 +348,13 @@ def destroy(runner: Handed, *, yes: Yes = False, as_json: AsJson = False) -> Non
 
 def _delete(use: _Connected, doomed: Sequence[tuple[Kind, str]], *, as_json: bool) -> None:
     deleted: list[Kind] = []
-    for kind, name in doomed:
-        if use.cloud.delete(kind):
-            deleted.append(kind)
-            note(f"Deleted: {name}.")
-        else:
-            note(f"There was none: {name}.")
-    use.uri.remove()
+    with use.uri.held():
+        for kind, name in doomed:
+            if use.cloud.delete(kind):
+                deleted.append(kind)
+                note(f"Deleted: {name}.")
+            else:
+                note(f"There was none: {name}.")
+        use.uri.remove()
     if as_json:
         show_json({"deleted": deleted})

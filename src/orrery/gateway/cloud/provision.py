@@ -80,8 +80,12 @@ class Provisioning:
     def make(self, *, rotate: bool = False) -> TestJob:
         """Apply the plan, prove the chain by a test job, and then delete old webhooks.
 
-        Raises `CloudNotReady` and `CloudError`.
+        Raises `CloudNotReady` and `CloudError`. Two at once would each delete the other's webhook.
         """
+        with self.uri.held():
+            return self._make(rotate=rotate)
+
+    def _make(self, *, rotate: bool) -> TestJob:
         role_is_new = self._apply(rotate=rotate)
         due = self.clock.monotonic() + (ROLE_PATIENCE.total_seconds() if role_is_new else 0.0)
         while not (tested := self._test()).succeeded and self.clock.monotonic() < due:
@@ -97,6 +101,8 @@ class Provisioning:
         plan = planned(found, self.wanted, self.text, rotate=rotate)
         if plan.troubles:
             raise CloudNotReady("\n".join(["Nothing was changed.", *plan.troubles]))
+        if any(change.kind == "webhook" and change.action in {"create", "replace"} for change in plan.changes):
+            self._require_place()
         actions: dict[Kind, Action] = {
             change.kind: change.action for change in plan.changes if change.action != "delete"
         }
@@ -115,6 +121,13 @@ class Provisioning:
                 self.cloud.put_alert(kind, conditions)
                 self.say(f"The alert {self.wanted.alerts[kind]} is on.")
         return actions["role"] != "keep"
+
+    def _require_place(self) -> None:
+        """Raise before anything is made when a new webhook's URI could not be kept."""
+        try:
+            self.uri.require_writable()
+        except Invalid as error:
+            raise CloudNotReady(f"Nothing was changed. {error}") from None
 
     def _test(self) -> TestJob:
         """Call the webhook with a message that starts nothing, and wait for the job."""

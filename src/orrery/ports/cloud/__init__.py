@@ -5,6 +5,7 @@ Reading and changing are two protocols, so that a plan cannot write. Every call 
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
@@ -237,6 +238,14 @@ class WebhookUri(Protocol):
 
     def read(self) -> str:
         """Return the URI, or nothing when there is none."""
+        ...
+
+    def held(self) -> AbstractContextManager[None]:
+        """Hold it against other commands on this machine, and read it anew; raise `Invalid`."""
+        ...
+
+    def require_writable(self) -> None:
+        """Raise `Invalid` when a new URI could not be kept."""
         ...
 
     def write(self, value: str) -> None:
