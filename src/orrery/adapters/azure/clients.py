@@ -7,6 +7,7 @@ from io import BytesIO
 from typing import Any
 
 import requests
+from azure.core.pipeline.policies import RetryPolicy
 from azure.core.pipeline.transport import RequestsTransport
 from azure.identity import DefaultAzureCredential
 from azure.mgmt.authorization import AuthorizationManagementClient
@@ -16,8 +17,11 @@ from azure.mgmt.monitor import MonitorManagementClient
 from azure.mgmt.msi import ManagedServiceIdentityClient
 from azure.mgmt.resourcehealth import ResourceHealthMgmtClient
 
+from orrery.adapters.azure.answers import LONGEST_MESSAGE
 from orrery.bounded import bound
+from orrery.errors import Invalid
 from orrery.ports.cloud import AlertKind
+from orrery.syntax.lines import one_line
 from orrery.trust import Trust
 
 JOBS_VERSION = "2023-11-01"
@@ -28,6 +32,9 @@ POLL_SECONDS = 2
 
 OPERATION_SECONDS = 240
 """How long such an operation is waited for: starting a machine takes 60 to 120 s (spec 3, States)."""
+
+LONGEST_WAIT = 30.0
+"""Seconds that are waited before a call is repeated, when the cloud asks for it (429, Retry-After)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,15 @@ class Names:
         return f"/subscriptions/{self.subscription}/resourceGroups/{group}/providers/{kind}/{name}"
 
 
+class _Repeated(RetryPolicy[Any, Any]):
+    """Repeats a call, but not after a wait of any length that the cloud asks for: the caller says that instead."""
+
+    def is_retry(self, settings: dict[str, Any], response: Any) -> bool:  # noqa: ANN401  as the library has it
+        if (self.get_retry_after(response) or 0) > LONGEST_WAIT:
+            return False
+        return super().is_retry(settings, response)
+
+
 class Clients:
     """Each client, made when it is first used; importing them all takes a second."""
 
@@ -84,12 +100,32 @@ class Clients:
         self._session = requests.Session()
         self._session.auth = lambda prepared: prepared  # else an entry of the user's .netrc would be sent along
         bound(self._session, context=trust.of_session())
-        self._credential = DefaultAzureCredential(
-            exclude_visual_studio_code_credential=True,
-            exclude_shared_token_cache_credential=True,
-            exclude_powershell_credential=True,
-            exclude_developer_cli_credential=True,
-            exclude_broker_credential=True,
+        self._credential = self._signed_in()
+
+    def _signed_in(self) -> DefaultAzureCredential:
+        try:
+            return DefaultAzureCredential(
+                exclude_visual_studio_code_credential=True,
+                exclude_shared_token_cache_credential=True,
+                exclude_powershell_credential=True,
+                exclude_developer_cli_credential=True,
+                exclude_broker_credential=True,
+                transport=self._transport(),  # else a token is waited for 300 s, four times
+                retry_total=self._deadlines.retries,
+            )
+        except (OSError, ValueError) as error:
+            # Of the variables AZURE_…: the libraries check them here.
+            raise Invalid(
+                f"The variables AZURE_… of the sign-in cannot be used: {one_line(str(error), LONGEST_MESSAGE)}"
+            ) from None
+
+    def _transport(self) -> RequestsTransport:
+        """Return a way over the one connection; it alone looks at the deadlines."""
+        return RequestsTransport(
+            session=self._session,
+            session_owner=False,
+            connection_timeout=self._deadlines.connect,
+            read_timeout=self._deadlines.read,
         )
 
     def _made(self, kind: Any, **more: str) -> Any:  # noqa: ANN401  see above
@@ -98,15 +134,9 @@ class Clients:
             self._subscription,
             base_url=self._url,
             credential_scopes=[f"{self._url}/.default"],
-            transport=RequestsTransport(  # which alone looks at the deadlines
-                session=self._session,
-                session_owner=False,
-                connection_timeout=self._deadlines.connect,
-                read_timeout=self._deadlines.read,
-            ),
+            transport=self._transport(),
             polling_interval=POLL_SECONDS,
-            retry_total=self._deadlines.retries,
-            retry_backoff_max=self._deadlines.read,
+            retry_policy=_Repeated(retry_total=self._deadlines.retries, retry_backoff_max=self._deadlines.read),
             **more,
         )
 
