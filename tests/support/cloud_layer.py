@@ -68,7 +68,7 @@ COMPLETE = Survey(
     Account(TIER, (IDENTITY.id,)),
     Runbook(RUNTIME, text(IDENTITY.client_id)),
     (WEBHOOK,),
-    ActionGroup(enabled=True, uris=(URI,), common_schema=False, emails=(WANTED.email,)),
+    ActionGroup(enabled=True, uris=(URI,), emails=(WANTED.email,)),
     {"health": alert("health"), "deallocate": alert("deallocate")},
     URI,
 )

@@ -53,6 +53,7 @@ KINDS: dict[str, str] = {
     "cloud_401": "The cloud finds the token expired.",
     "cloud_403": "The cloud forbids the request.",
     "cloud_409": "The cloud says that another operation is in progress.",
+    "cloud_unregistered": "The cloud says that the subscription has not registered the provider of the resource.",
     "cloud_429": "The cloud limits the rate: try again after `value` seconds (default 1).",
     "cloud_500": "The cloud fails with a 500, and does nothing.",
     "cloud_cut": "The connection is cut before the cloud carries out the request.",

@@ -142,11 +142,14 @@ def test_action_group_calls_the_kept_webhook_with_the_specified_payload() -> Non
     for wrong in (
         replace(group, enabled=False),
         replace(group, uris=(f"{URI}2",)),
-        replace(group, uris=(URI, f"{URI}2")),
-        replace(group, common_schema=True),
+        replace(group, common_uris=group.uris),
         replace(group, emails=()),
     ):
         assert changed(replace(COMPLETE, action_group=wrong)) == {"action-group": "update"}
+    beside = replace(
+        group, uris=(URI, f"{URI}2"), common_uris=(f"{URI}2",), emails=("second@x.example", *group.emails)
+    )
+    assert changed(replace(COMPLETE, action_group=beside)) == {}
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,26 @@ class Official:
         self.automation.runbook_draft.begin_replace_content(*place, text).result()
         self.automation.runbook.begin_publish(*place).result()
 
+    def put_runbook_in(self, account: str, name: str) -> None:
+        """Publish another runbook in an account."""
+        place = (self.group, account, name)
+        wanted = {"location": "westeurope", "properties": {"runbookType": "PowerShell72"}}
+        self.automation.runbook.create_or_update(*place, wanted)
+        self.automation.runbook_draft.begin_replace_content(*place, "exit").result()
+        self.automation.runbook.begin_publish(*place).result()
+
+    def put_webhook_in(self, account: str, uri: str, runbook: str, name: str = "of-somebody-else") -> None:
+        """Put a webhook for another runbook of an account."""
+        properties = {
+            "isEnabled": True,
+            "uri": uri,
+            "expiryTime": (self.now() + timedelta(days=365)).isoformat(),
+            "runbook": {"name": runbook},
+        }
+        self.automation.webhook.create_or_update(
+            self.group, account, name, {"name": name, "properties": properties}
+        )
+
     def put_webhook(self, uri: str | None, name: str = WEBHOOK, days: int = 365, runbook: str = RUNBOOK) -> Any:  # noqa: ANN401  the same
         properties = {
             "isEnabled": True,

@@ -50,3 +50,15 @@ def test_variables_that_cannot_be_used_are_named(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("AZURE_CLIENT_SECRET", "not-a-real-one")
     with pytest.raises(Invalid, match="variables AZURE_… of the sign-in cannot be used"):
         cloud()
+
+
+@pytest.mark.parametrize("operation", ["GET machine", "GET group", "GET account", "GET identity", "GET roles"])
+def test_a_plan_registers_no_provider(tmp_path: Path, operation: str) -> None:
+    """The libraries would do that by themselves, and wait for its end without a limit: the owner decides it."""
+    with layer_in(tmp_path, factor=100) as layer:
+        layer.provisioning.make()
+        before = len(layer.box.known()["requests"])
+        layer.box.fault("cloud_unregistered", operation, count=None)
+        with pytest.raises(CloudRefused, match="az provider register"):
+            layer.provisioning.survey()
+        assert {one["what"].partition(" ")[0] for one in layer.box.known()["requests"][before:]} == {"GET"}

@@ -11,6 +11,7 @@ from tests.sandbox.held import expect_met
 from tests.support.waiting import eventually
 
 STATUSES = {"cloud_401": 401, "cloud_403": 403, "cloud_409": 409, "cloud_429": 429, "cloud_500": 500}
+STATUSES["cloud_unregistered"] = 409
 UNANSWERED = {"cloud_cut", "cloud_hang", "cloud_lost_answer"}
 
 

@@ -97,3 +97,93 @@ def test_two_at_once_are_one(layer: Layer) -> None:
     first.make()
     second.make()
     assert plan(layer).is_empty
+
+
+def test_an_account_keeps_what_others_gave_it(layer: Layer, by_hand: Official) -> None:
+    """Its own identity, another one and its tags stay when our runbook's identity is added."""
+    other = by_hand.put_identity("of-somebody-else")
+    identity = {"type": "SystemAssigned, UserAssigned", "userAssignedIdentities": {other.id: dict[str, str]()}}
+    account = {
+        "location": "westeurope",
+        "tags": {"team": "nebula"},
+        "identity": identity,
+        "properties": {"sku": {"name": "Basic"}},
+    }
+    accounts = by_hand.automation.automation_account
+    where = by_hand.group, layer.wanted.account
+    accounts.create_or_update(*where, account)
+    assert layer.provisioning.make().succeeded
+    found = accounts.get(*where)
+    assert found.identity.type == "SystemAssigned, UserAssigned"
+    assert other.id in found.identity.user_assigned_identities
+    assert len(found.identity.user_assigned_identities) == 2
+    assert found.tags == {"team": "nebula"}
+    assert plan(layer).is_empty
+
+
+def test_an_action_group_keeps_the_receivers_that_others_added(made: Layer, by_hand: Official) -> None:
+    """A second webhook, a second address and the tags: no difference, and no rotation takes them away."""
+    groups, where = by_hand.monitor.action_groups, (by_hand.group, made.wanted.action_group)
+    body = groups.get(*where).serialize()
+    chat = {"name": "chat", "serviceUri": "https://chat.example/hook", "useCommonAlertSchema": True}
+    body["properties"]["webhookReceivers"].append(chat)
+    body["properties"]["emailReceivers"].append({"name": "second", "emailAddress": "second@cosmos.example"})
+    groups.create_or_update(*where, body | {"tags": {"team": "nebula"}})
+    assert plan(made).is_empty
+    assert made.provisioning.make(rotate=True).succeeded
+    found = groups.get(*where)
+    assert [one.name for one in found.webhook_receivers] == ["runbook", "chat"]
+    assert [one.name for one in found.email_receivers] == ["owner", "second"]
+    assert found.tags == {"team": "nebula"}
+    assert plan(made).is_empty
+
+
+def test_a_role_of_a_group_is_wider_too(made: Layer, by_hand: Official) -> None:
+    """What a group of the identity may do, the runbook may do."""
+    role = f"/subscriptions/{made.box.config.subscription}/providers/Microsoft.Authorization/roleDefinitions"
+    given = {
+        "role_definition_id": f"{role}/b24988ac-6180-42a0-ab88-20f7382dd24c",
+        "principal_id": "22222222-2222-4222-8222-222222222222",
+        "principal_type": "Group",
+    }
+    by_hand.roles.create(made.box.config.group_id, "11111111-1111-4111-8111-111111111111", given)
+    assert "more than the one role" in broken(made)["rights"].why
+
+
+def test_jobs_of_others_do_not_hide_ours(made: Layer, by_hand: Official) -> None:
+    """An account with another runbook that runs often: the last jobs of ours are still found."""
+    by_hand.put_runbook_in(made.wanted.account, "of-somebody-else")
+    uri = by_hand.automation.webhook.generate_uri(by_hand.group, made.wanted.account)
+    by_hand.put_webhook_in(made.wanted.account, uri, "of-somebody-else")
+    for _ in range(3):
+        made.cloud.call_webhook(uri, "{}")
+    assert len(made.cloud.jobs(2)) == 1
+
+
+def test_a_webhook_of_another_runbook_is_not_ours(made: Layer, by_hand: Official) -> None:
+    """Two machines may share an account: the webhook of the other one stays, though its name begins alike."""
+    by_hand.put_runbook_in(made.wanted.account, "of-another-machine")
+    uri = by_hand.automation.webhook.generate_uri(by_hand.group, made.wanted.account)
+    by_hand.put_webhook_in(made.wanted.account, uri, "of-another-machine", f"{made.wanted.webhook}-0123abcd")
+    assert plan(made).is_empty
+
+
+@pytest.mark.parametrize("start", ["\ufeff", "\ufeff\r\n"])
+def test_a_mark_at_the_begin_of_a_text_is_no_difference(made: Layer, by_hand: Official, start: str) -> None:
+    """A text that was saved with a byte order mark, or with other line ends, is the same text."""
+    identity = made.cloud.identity()
+    assert identity
+    text = start + made.provisioning.text(identity.client_id).replace("\n", "\r\n")
+    where = by_hand.group, made.wanted.account, made.wanted.runbook
+    by_hand.automation.runbook_draft.begin_replace_content(*where, text).result()
+    by_hand.automation.runbook.begin_publish(*where).result()
+    assert plan(made).is_empty
+
+
+def test_an_identity_that_was_made_anew_is_given_to_the_account(made: Layer, by_hand: Official) -> None:
+    """An account keeps the ids of the identity that was deleted: that is found, and put right."""
+    by_hand.identities.delete(by_hand.group, made.wanted.identity)
+    by_hand.put_identity(made.wanted.identity)
+    assert {"account", "role", "runbook"} <= set(broken(made))
+    assert made.provisioning.make().succeeded
+    assert plan(made).is_empty

@@ -30,11 +30,11 @@ _RIGHTS = (
 
 NO_SUBSCRIPTION = "SubscriptionNotFound"
 
+NO_PROVIDER = "MissingSubscriptionRegistration"
+
 _TODO = {
     NO_SUBSCRIPTION: "Correct `subscription` in [cloud], or type `az login` with an account that sees it.",
-    "MissingSubscriptionRegistration": (
-        "Type `az provider register --wait --namespace NAME` with the name in this sentence, then try again."
-    ),
+    NO_PROVIDER: "Type `az provider register --wait --namespace NAME` with that name, then try again.",
 }
 """What to do, by the vendor's code, where its message does not say it."""
 

@@ -16,11 +16,29 @@ SHORT_NAME = "gateway"
 """The action group's name in its messages, at most 12 characters."""
 
 
+RECEIVER = "runbook"
+"""The name of our webhook among the receivers of the action group."""
+
+
 def account(location: str, identity_id: str) -> Document:
     return {
         "location": location,
         "properties": {"sku": {"name": TIER}},
         "identity": {"type": "UserAssigned", "userAssignedIdentities": {identity_id: {}}},
+    }
+
+
+def account_change(identity_id: str, found: Any) -> Document:  # noqa: ANN401  the vendor's object
+    """Return what lets an account's runbooks use one identity more; what else it has stays."""
+    identity = found.identity
+    kind = str(getattr(identity.type, "value", identity.type)) if identity and identity.type else ""
+    others: Document = {id_: {} for id_ in identity.user_assigned_identities or ()} if identity else {}
+    return {
+        "properties": {"sku": {"name": TIER}},
+        "identity": {
+            "type": "SystemAssigned, UserAssigned" if kind.startswith("System") else "UserAssigned",
+            "userAssignedIdentities": {**others, identity_id: {}},
+        },
     }
 
 
@@ -62,10 +80,28 @@ def action_group(uri: str, email: str) -> Document:
         "properties": {
             "groupShortName": SHORT_NAME,
             "enabled": True,
-            "webhookReceivers": [{"name": "runbook", "serviceUri": uri, "useCommonAlertSchema": False}],
+            "webhookReceivers": [{"name": RECEIVER, "serviceUri": uri, "useCommonAlertSchema": False}],
             "emailReceivers": [{"name": "owner", "emailAddress": email, "useCommonAlertSchema": False}],
         },
     }
+
+
+def joined(found: Document, own: Document) -> Document:
+    """Return our action group with the tags, the short name and the receivers that others have given it."""
+    properties: Document = dict(found.get("properties") or {})
+    for kind, id_ in (("webhookReceivers", "serviceUri"), ("emailReceivers", "emailAddress")):
+        (mine,) = own["properties"][kind]
+        others = [
+            one for one in properties.get(kind) or () if _is_other(one, mine, "name") and _is_other(one, mine, id_)
+        ]
+        properties[kind] = [mine, *others]
+    properties |= {"enabled": True}
+    properties.setdefault("groupShortName", SHORT_NAME)
+    return {"location": EVERYWHERE, "tags": found.get("tags") or {}, "properties": properties}
+
+
+def _is_other(one: Document, mine: Document, name: str) -> bool:
+    return str(one.get(name, "")).lower() != str(mine[name]).lower()
 
 
 def alert(scope: str, conditions: Sequence[tuple[str, str]], action_group_id: str) -> Document:

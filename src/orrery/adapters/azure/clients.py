@@ -3,10 +3,12 @@
 import json
 from dataclasses import dataclass
 from functools import cached_property
+from http import HTTPStatus
 from io import BytesIO
 from typing import Any
 
 import requests
+from azure.core.exceptions import HttpResponseError
 from azure.core.pipeline.policies import RetryPolicy
 from azure.core.pipeline.transport import RequestsTransport
 from azure.identity import DefaultAzureCredential
@@ -17,7 +19,7 @@ from azure.mgmt.monitor import MonitorManagementClient
 from azure.mgmt.msi import ManagedServiceIdentityClient
 from azure.mgmt.resourcehealth import ResourceHealthMgmtClient
 
-from orrery.adapters.azure.answers import LONGEST_MESSAGE
+from orrery.adapters.azure.answers import LONGEST_MESSAGE, NO_PROVIDER, refused
 from orrery.bounded import bound
 from orrery.errors import Invalid
 from orrery.ports.cloud import AlertKind
@@ -83,6 +85,12 @@ class _Repeated(RetryPolicy[Any, Any]):
     """Repeats a call, but not after a wait of any length that the cloud asks for: the caller says that instead."""
 
     def is_retry(self, settings: dict[str, Any], response: Any) -> bool:  # noqa: ANN401  as the library has it
+        answer = response.http_response
+        if answer.status_code == HTTPStatus.CONFLICT:
+            # Else the libraries register it by themselves, also while a plan is made, and wait without an end.
+            error = HttpResponseError(response=answer)
+            if error.error and error.error.code == NO_PROVIDER:
+                raise refused("use this part of the cloud", error, answer.status_code)
         if (self.get_retry_after(response) or 0) > LONGEST_WAIT:
             return False
         return super().is_retry(settings, response)

@@ -88,9 +88,14 @@ class AzureCloud:
 
     def grants(self, principal_id: str) -> list[Grant]:
         with answered("read the roles of the identity"):
-            all_found = list(self._clients.roles.list_for_subscription(filter=f"principalId eq '{principal_id}'"))
+            all_found = list(self._clients.roles.list_for_subscription(filter=f"assignedTo('{principal_id}')"))
         # Not only the filter decides whose they are: a filter that is not understood is not always refused.
-        return [found.grant(one) for one in all_found if _same(str(one.principal_id), principal_id)]
+        # What a group is given counts for its members, too.
+        return [
+            found.grant(one)
+            for one in all_found
+            if _same(str(one.principal_id), principal_id) or _same(found.text(one.principal_type), "Group")
+        ]
 
     def put_grant(self, principal_id: str) -> None:
         body = body_of(bodies.role_assignment(self._names.subscription, principal_id))
@@ -108,9 +113,16 @@ class AzureCloud:
         return None if one is None else found.account(one)
 
     def put_account(self, identity: Identity) -> None:
-        body = body_of(bodies.account(self._names.location, identity.id))
-        with answered("make the automation account"):
-            _ = self._clients.automation.automation_account.create_or_update(*self._account, body)
+        accounts = self._clients.automation.automation_account
+        there = _or_none("read the automation account", lambda: accounts.get(*self._account))
+        if there is None:
+            with answered("make the automation account"):
+                _ = accounts.create_or_update(
+                    *self._account, body_of(bodies.account(self._names.location, identity.id))
+                )
+        else:  # putting it over would take the other identities and the tags away
+            with answered("let the automation account use the identity"):
+                _ = accounts.update(*self._account, body_of(bodies.account_change(identity.id, there)))
 
     def runbook(self) -> Runbook | None:
         runbooks = self._clients.automation.runbook
@@ -121,9 +133,7 @@ class AzureCloud:
         text = None
         if state != "New":
             text = _or_none("read the runbook's text", lambda: runbooks.get_content(*self._runbook))
-        return Runbook(
-            found.text(one.runbook_type), None if text is None else found.content(text), edited=state == "Edit"
-        )
+        return Runbook(found.runtime(one), None if text is None else found.content(text), edited=state == "Edit")
 
     def other_runbooks(self) -> list[str]:
         with answered("read the runbooks"):
@@ -135,9 +145,10 @@ class AzureCloud:
 
     def put_runbook(self, text: str) -> None:
         automation = self._clients.automation
-        body = body_of(bodies.runbook(self._names.runbook, self._names.location))
-        with answered("make the runbook"):
-            _ = automation.runbook.create_or_update(*self._runbook, body)
+        if _or_none("read the runbook", lambda: automation.runbook.get(*self._runbook)) is None:
+            body = body_of(bodies.runbook(self._names.runbook, self._names.location))
+            with answered("make the runbook"):
+                _ = automation.runbook.create_or_update(*self._runbook, body)
         _finish("upload the runbook", lambda: automation.runbook_draft.begin_replace_content(*self._runbook, text))
         _finish("publish the runbook", lambda: automation.runbook.begin_publish(*self._runbook))
 
@@ -184,9 +195,12 @@ class AzureCloud:
 
     def put_action_group(self, uri: str) -> None:
         where = self._names.group, self._names.action_group
-        body = body_of(bodies.action_group(uri, self._names.email))
+        groups = self._clients.monitor.action_groups
+        body = bodies.action_group(uri, self._names.email)
+        if there := _or_none("read the action group", lambda: groups.get(*where)):
+            body = bodies.joined(there.serialize(), body)
         with answered("make the action group"):
-            _ = self._clients.monitor.action_groups.create_or_update(*where, body)
+            _ = groups.create_or_update(*where, body_of(body))
 
     def alert(self, kind: AlertKind) -> Alert | None:
         where = self._names.group, self._names.alerts[kind]
@@ -203,7 +217,11 @@ class AzureCloud:
         # The library has no `$top`: it goes in by `params`, which every operation adds to its query.
         page = list[found.Vendors]()
         with none_if_missing(), answered("read the jobs"):  # without an account there are none
-            pages = self._clients.jobs.list_by_automation_account(*self._account, params={"$top": most}).by_page()
+            # The account may be used by others, too: the last jobs of all may have none of ours.
+            ours = f"properties/runbook/name eq '{self._names.runbook}'"
+            pages = self._clients.jobs.list_by_automation_account(
+                *self._account, filter=ours, params={"$top": most}
+            ).by_page()
             page = list(next(pages, ()))
         own = [found.job(one) for one in page if one.runbook and _same(one.runbook.name, self._names.runbook)]
         return sorted(own, key=lambda job: job.created_at, reverse=True)[:most]

@@ -6,6 +6,7 @@ from typing import Any
 
 from orrery.ports.cloud import (
     PAUSE_TAG,
+    RUNTIME,
     Account,
     ActionGroup,
     Alert,
@@ -31,6 +32,9 @@ _POWERS: dict[str, Power] = {
     "PowerState/deallocated": "deallocated",
 }
 _HEALTHS: dict[str, Health] = {"Available": "Available", "Unavailable": "Unavailable", "Degraded": "Degraded"}
+
+ENVIRONMENT = "PowerShell-7.2"
+"""The vendor's own environment for the runtime."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -69,7 +73,18 @@ def grant(found: Vendors) -> Grant:
 
 def account(found: Vendors) -> Account:
     used = items(found.identity.user_assigned_identities) if found.identity else []
-    return Account(text(found.sku.name) if found.sku else "", tuple(map(str, used)))
+    return Account(text(found.sku.name) if found.sku else "", tuple(map(str, used)), _clients(found))
+
+
+def _clients(found: Vendors) -> tuple[str, ...]:
+    used: Vendors = (found.identity.user_assigned_identities if found.identity else None) or {}
+    return tuple(str(one.client_id) for one in used.values() if one and one.client_id)
+
+
+def runtime(found: Vendors) -> str:
+    """Return a runbook's runtime; newer versions of the API may name it by its environment."""
+    kind, environment = text(found.runbook_type), text(getattr(found, "runtime_environment", None))
+    return RUNTIME if (kind, environment) == ("PowerShell", ENVIRONMENT) else kind
 
 
 def webhook(found: Vendors) -> Webhook:
@@ -83,7 +98,7 @@ def action_group(found: Vendors) -> ActionGroup:
     return ActionGroup(
         enabled=bool(found.enabled),
         uris=tuple(str(one.service_uri) for one in hooks),
-        common_schema=any(one.use_common_alert_schema for one in hooks),
+        common_uris=tuple(str(one.service_uri) for one in hooks if one.use_common_alert_schema),
         emails=tuple(str(one.email_address) for one in items(found.email_receivers)),
     )
 
@@ -128,9 +143,10 @@ def event(found: Vendors) -> MachineEvent:
 
 def content(found: Vendors) -> str:
     """Return a text that some operations answer whole, and others in pieces."""
-    if isinstance(found, bytes):
-        return found.decode()
-    return found if isinstance(found, str) else b"".join(found).decode()
+    if isinstance(found, str):
+        return found.removeprefix("\ufeff")
+    whole = found if isinstance(found, bytes) else b"".join(found)
+    return whole.decode("utf-8-sig", errors="replace")
 
 
 def text(found: Vendors) -> str:

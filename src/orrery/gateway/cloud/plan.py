@@ -107,6 +107,8 @@ def _account(found: Survey, wanted: Wanted) -> Change:
             yield f"Its tier is {account.tier}, not {TIER}."
         if account and not (identity and any(same_id(one, identity.id) for one in account.identities)):
             yield "Its runbooks may not use the identity."
+        elif account and identity and account.clients and identity.client_id not in account.clients:
+            yield "It holds an earlier identity of that name, which was deleted."
 
     return _change("account", wanted.account, there=found.account is not None, why=why())
 
@@ -151,9 +153,15 @@ def _webhooks(found: Survey, wanted: Wanted, *, rotate: bool) -> Iterable[Change
 
 
 def left_behind(found: Survey, wanted: Wanted) -> list[Webhook]:
-    """Return our webhooks but the current one."""
+    """Return our webhooks but the current one; one that starts another runbook may be of another machine."""
     current = current_webhook(found, wanted)
-    return [one for one in found.webhooks if is_own(one.name, wanted.webhook) and one != current]
+    return [
+        one
+        for one in found.webhooks
+        if is_own(one.name, wanted.webhook)
+        and one.runbook.lower() in {"", wanted.runbook.lower()}
+        and one != current
+    ]
 
 
 def _action_group(found: Survey, wanted: Wanted, *, rotate: bool) -> Change:
@@ -163,9 +171,9 @@ def _action_group(found: Survey, wanted: Wanted, *, rotate: bool) -> Change:
             return
         if not group.enabled:
             yield "It is disabled."
-        if group.uris != (found.uri,) or rotate:
-            yield "It calls another webhook than the one whose URI is kept here."
-        if group.common_schema:
+        if found.uri not in group.uris or rotate:
+            yield "It does not call the webhook whose URI is kept here."
+        if found.uri in group.common_uris:
             yield "It sends the common alert schema, which is another payload than the specified one."
         if wanted.email.lower() not in (one.lower() for one in group.emails):
             yield f"It sends no e-mail to {wanted.email}."

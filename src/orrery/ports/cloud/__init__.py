@@ -55,10 +55,14 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The automation account, and the ids of the identities that its runbooks may use."""
+    """The automation account, and the ids of the identities that its runbooks may use.
+
+    `clients` are the client ids of those identities, as they were when the account was given them.
+    """
 
     tier: str
     identities: tuple[str, ...]
+    clients: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +86,11 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionGroup:
-    """The action group: what its webhook receivers call, and whether one of them gets the common alert schema."""
+    """The action group: what its webhook receivers call, and which of them get the common alert schema."""
 
     enabled: bool
     uris: tuple[str, ...] = field(repr=False)
-    common_schema: bool
+    common_uris: tuple[str, ...] = field(default=(), repr=False)
     emails: tuple[str, ...]
 
 
@@ -155,7 +159,7 @@ class CloudReads(Protocol):
     def identity(self) -> Identity | None: ...
 
     def grants(self, principal_id: str) -> list[Grant]:
-        """Return the role assignments of a principal in the whole subscription, at whatever scope."""
+        """Return the role assignments of a principal and of its groups in the subscription, at whatever scope."""
         ...
 
     def account(self) -> Account | None: ...
@@ -194,7 +198,9 @@ class Cloud(CloudReads, Protocol):
 
     def put_identity(self) -> Identity: ...
 
-    def put_account(self, identity: Identity) -> None: ...
+    def put_account(self, identity: Identity) -> None:
+        """Make the account, or let it use the identity; what else it has stays."""
+        ...
 
     def put_grant(self, principal_id: str) -> None:
         """Give a principal the contributor role on the machine, and on nothing else."""
@@ -212,7 +218,9 @@ class Cloud(CloudReads, Protocol):
 
     def delete_webhook(self, name: str) -> None: ...
 
-    def put_action_group(self, uri: str) -> None: ...
+    def put_action_group(self, uri: str) -> None:
+        """Let the action group call this URI and write to the owner; receivers that others added stay."""
+        ...
 
     def put_alert(self, kind: AlertKind, conditions: Sequence[tuple[str, str]]) -> None: ...
 

@@ -59,7 +59,8 @@ def put_assignment(cloud: Cloud, scope: str, name: str, given: Document) -> Docu
         raise bad_request(
             f"The role assignment ID '{name}' is not valid. It must be a GUID.", "InvalidRoleAssignmentId"
         )
-    _check_principal(cloud, principal, asked.get("principalType"))
+    if asked.get("principalType") != "Group":  # a group has no directory here, and each identity is in it
+        _check_principal(cloud, principal, asked.get("principalType"))
     place = f"{scope}/providers/{_ROLE}/{name}"
     granted = (normal(scope), principal, role.rpartition("/")[2].lower())
     same = [one for one in assignments(cloud) if _grants(one) == granted]
@@ -92,12 +93,21 @@ def assignments(cloud: Cloud, scope: str = "", wanted: str = "") -> list[Documen
     if wanted and names is None and "atscope()" not in wanted.lower():
         raise bad_request(f"The filter '{wanted}' is not supported.", "UnsupportedQuery")
     found = [one["body"] for one in cloud.below("/subscriptions", _ROLE)]
-    principal = (names[1] or names[2]) if names else None
+    direct, assigned = (names[1], names[2]) if names else (None, None)
     return [
         one
         for one in found
-        if _touches(scope, one["properties"]["scope"]) and principal in (None, one["properties"]["principalId"])
+        if _touches(scope, one["properties"]["scope"])
+        and (
+            names is None
+            or one["properties"]["principalId"] in (direct, assigned)
+            or (assigned and _is_a_groups(one))
+        )
     ]
+
+
+def _is_a_groups(assignment: Document) -> bool:
+    return assignment["properties"]["principalType"] == "Group"
 
 
 def _touches(scope: str, other: str) -> bool:
@@ -108,9 +118,11 @@ def may_start(cloud: Cloud, principal: str) -> bool:
     """Return whether a principal may look at the machine and start it."""
     if principal == OPERATOR:
         return True
-    granted = [_grants(one) for one in assignments(cloud)]
+    found = assignments(cloud)
+    granted = [_grants(one) for one in found]
+    principals = {principal, *(_grants(one)[1] for one in found if _is_a_groups(one))}
     return any(
-        who == principal and role in _MAY_START and contains(scope, cloud.config.machine_id)
+        who in principals and role in _MAY_START and contains(scope, cloud.config.machine_id)
         for scope, who, role in granted
     )
 

@@ -132,6 +132,9 @@ class CloudApi:
             raise ArmError(403, "AuthorizationFailed", "The client does not have authorization to do that.")
         if faults.take("cloud_409", subject):
             raise ArmError(409, "Conflict", "Another operation is in progress.")
+        if faults.take("cloud_unregistered", subject):
+            message = "The subscription is not registered to use namespace 'Microsoft.Automation'."
+            raise ArmError(409, "MissingSubscriptionRegistration", message)
         limited = faults.take("cloud_429", subject)
         if limited is not None:
             wait = 1 if limited.value is None else int(limited.value)

@@ -52,6 +52,22 @@ def put_account(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, D
     return 200 if known else 201, cloud.put({"body": body})["body"]
 
 
+def patch_account(cloud: Cloud, resource_id: str, given: Document) -> Document:
+    """Change what is given: identities are added, and what is not named stays."""
+    known = cloud.require(resource_id)
+    body = known["body"]
+    if asked := part(given, "identity"):
+        before = part(part(body, "identity"), "userAssignedIdentities")
+        added = _attached(cloud, asked)
+        body["identity"] = added | {"userAssignedIdentities": before | added["userAssignedIdentities"]}
+    body["properties"] |= {"lastModifiedTime": timestamp(cloud.now().at)}
+    if sku := part(part(given, "properties"), "sku").get("name"):
+        body["properties"]["sku"] = {"name": sku}
+    if "tags" in given:
+        body["tags"] = part(given, "tags")
+    return cloud.put(known)["body"]
+
+
 def _attached(cloud: Cloud, given: Document) -> Document:
     found: Document = {}
     for resource_id in part(given, "userAssignedIdentities"):

@@ -159,6 +159,11 @@ def _retag(cloud: Cloud, asked: Asked) -> Answer:
 
 def _jobs(cloud: Cloud, asked: Asked) -> Answer:
     found = jobs.listed(cloud, asked.upto(1))
+    if wanted := asked.query.get("$filter"):
+        named = re.fullmatch(r"properties/runbook/name eq '([^']*)'", wanted)
+        if named is None:
+            raise bad_request(f"The filter '{wanted}' is not supported.")
+        found = [one for one in found if one["properties"]["runbook"]["name"].lower() == named[1].lower()]
     top, skip = asked.query.get("$top", str(_PAGE)), asked.query.get("$skip", "0")
     if not (top.isdecimal() and skip.isdecimal()):
         raise bad_request("The parameters $top and $skip are whole numbers.")
@@ -210,6 +215,12 @@ OPERATIONS = (
     ),
     Operation("GET", "roles", _ROLES, _roles),
     *_of("account", _ACCOUNT, lambda cloud, it: _pair(automation.put_account(cloud, it.path, it.document))),
+    Operation(
+        "PATCH",
+        "account",
+        _ACCOUNT,
+        lambda cloud, it: Answer(200, automation.patch_account(cloud, it.path, it.document)),
+    ),
     Operation(
         "GET", "usages", f"{_ACCOUNT}/usages", lambda cloud, it: _list(automation.usages(cloud, it.upto(1)))
     ),
