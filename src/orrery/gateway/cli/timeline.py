@@ -84,7 +84,7 @@ def command(  # noqa: PLR0913  each is an option of the command line
         [
             *_of_the_cloud(runner.port(Cloud), begin, now),
             *(_of_the_pings(pings, begin) if pings else ()),
-            *_of_the_service(_journal_lines(runner, journal, ssh, unit, begin, now), unit),
+            *_of_the_service(_journal_lines(runner, journal, ssh, unit, begin, now), unit, begin),
         ]
     )
     if outage is None and picture is None:
@@ -92,12 +92,19 @@ def command(  # noqa: PLR0913  each is an option of the command line
         return
     one = _chosen(found, outage or "last")
     if picture:
-        _ = picture.write_text(svg(one), encoding="utf-8")
-        note(f"The picture is in {picture}.")
+        _write(picture, svg(one))
     if as_json:
         show_json(_document(one))
     else:
         _show(one)
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        _ = file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Invalid(f"{file} cannot be written: {error.strerror}.") from None
+    note(f"The picture is in {file}.")
 
 
 def _of_the_cloud(cloud: Cloud, begin: datetime, now: datetime) -> Iterator[Event]:
@@ -119,11 +126,11 @@ def _journal_lines(
     return text_of(journal).splitlines() if journal else []
 
 
-def _of_the_service(lines: Sequence[str], unit: str) -> tuple[Event, ...]:
+def _of_the_service(lines: Sequence[str], unit: str, begin: datetime) -> Iterator[Event]:
     found = read_journal(lines, unit)
     if found.unreadable:
         note(f"{found.unreadable} lines of the journal cannot be read, and are left out.")
-    return found.events
+    return (event for event in found.events if event.at >= begin)
 
 
 def _chosen(found: Sequence[Outage], wanted: str) -> Outage:

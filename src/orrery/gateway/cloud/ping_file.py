@@ -2,16 +2,28 @@
 
 import json
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import TypeVar, cast
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, TypeVar, cast
 
-from pydantic import AwareDatetime, TypeAdapter, ValidationError
+from pydantic import AfterValidator, AwareDatetime, TypeAdapter, ValidationError
 
 from orrery.errors import Invalid
 from orrery.gateway.causes import Ping
 from orrery.gateway.cloud.findings import GuestSaid
 
 T = TypeVar("T")
+
+_YEARS = range(1970, 9000)
+
+
+def usual(at: datetime) -> datetime:
+    """Return a time in UTC; raise `ValueError` for one that no clock shows, with which nothing can be reckoned."""
+    if at.year not in _YEARS:
+        raise ValueError("This is no usual time.")
+    return at.astimezone(UTC)
+
+
+Time = Annotated[AwareDatetime, AfterValidator(usual)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,30 +45,30 @@ class _Said:
 class Stretch(_Said):
     """Pings in a row that said the same."""
 
-    first_at: AwareDatetime
-    last_at: AwareDatetime
+    first_at: Time
+    last_at: Time
 
 
 @dataclass(frozen=True, kw_only=True)
 class Silence:
     """A time without pings; `until` is None while it lasts."""
 
-    since: AwareDatetime
-    until: AwareDatetime | None = None
+    since: Time
+    until: Time | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Push:
     """A push of the site about the gateway."""
 
-    at: AwareDatetime
+    at: Time
     title: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class _LastPing(_Said):
-    at: AwareDatetime | None = None
-    trouble_since: AwareDatetime | None = None
+    at: Time | None = None
+    trouble_since: Time | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +93,7 @@ def read_pings(text: str) -> PingFile:
     """Return what is in the text; raise `Invalid` when the command did not print it."""
     try:
         found: object = json.loads(text)
-    except ValueError:
+    except (RecursionError, ValueError):
         found = None
     if not isinstance(found, dict) or "stretches" not in found:
         raise Invalid("That is not what `orrery gateway pings --json` prints.")

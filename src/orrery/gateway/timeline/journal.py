@@ -7,9 +7,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
+from orrery.gateway.cloud.ping_file import usual
 from orrery.gateway.timeline.events import Event, Kind
+from orrery.syntax.lines import one_line
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+LONGEST_MESSAGE = 300
+"""Characters of a message that are kept: anybody may write into a journal."""
 
 _OF_THE_UNIT: Mapping[str, tuple[Kind, str]] = {
     "39f53479d3a045ac8e11786248231fbf": ("up", "The service has started."),
@@ -36,8 +41,8 @@ def read_journal(lines: Iterable[str], unit: str) -> Journal:
     for line in filter(None, map(str.strip, lines)):
         try:
             entry = _entry(line)
-            at = _EPOCH + timedelta(microseconds=int(entry["__REALTIME_TIMESTAMP"]))
-        except (KeyError, OverflowError, TypeError, ValueError):
+            at = usual(_EPOCH + timedelta(microseconds=int(entry["__REALTIME_TIMESTAMP"])))
+        except (KeyError, OverflowError, RecursionError, TypeError, ValueError):
             unreadable += 1
             continue
         if entry.get("_BOOT_ID", boot) != boot:
@@ -61,7 +66,7 @@ def _event(entry: Mapping[str, str], at: datetime, unit: str) -> Event | None:
     if entry.get("UNIT") == unit and (known := _OF_THE_UNIT.get(entry.get("MESSAGE_ID", ""))):
         kind, text = known
         return Event(at, "service", kind, text)
-    message = entry.get("MESSAGE", "")
+    message = one_line(entry.get("MESSAGE", ""), LONGEST_MESSAGE)
     if entry.get("SYSLOG_IDENTIFIER") != f"{_guest_name(unit)}-recover":
         return None
     if message.startswith(f"{unit} is recovered: "):

@@ -1,5 +1,6 @@
 """Outages: which events belong to one, which layer ended it, and how long each step took; pure."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -51,10 +52,13 @@ def outages(events: Iterable[Event]) -> list[Outage]:
     """Return the outages, oldest first."""
     # At the same moment, as each source tells it: one ping may end a silence and begin the next.
     ordered = sorted(events, key=lambda one: (one.at, one.source))
+    times = [one.at for one in ordered]
     found = list[Outage]()
     for begin, end in _merged(spans(ordered)):
-        last = end or max(one.at for one in ordered)
-        inside = tuple(one for one in ordered if _earliest(one, begin) <= one.at <= last + BEFORE)
+        near = ordered[
+            bisect_left(times, begin - BEFORE) : bisect_right(times, end + BEFORE if end else times[-1])
+        ]
+        inside = tuple(one for one in near if _earliest(one, begin) <= one.at)
         found.append(Outage(begin, end, inside, recovered_by(inside)))
     return found
 

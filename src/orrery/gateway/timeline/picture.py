@@ -6,6 +6,7 @@ from html import escape
 
 from orrery.gateway.timeline.events import Source
 from orrery.gateway.timeline.outages import Outage, Span, spans, steps
+from orrery.syntax.lines import one_line
 
 LANES: tuple[tuple[Source, str], ...] = (
     ("machine", "machine down"),
@@ -70,7 +71,7 @@ def svg(outage: Outage) -> str:
         y = below + 34 + row * _LINE
         parts.append(f'<text class="when" x="20" y="{y}">{step.event.at:%H:%M:%S}</text>')
         parts.append(f'<text class="when" x="100" y="{y}">{escape(clock(step.after))}</text>')
-        parts.append(f'<text x="190" y="{y}">{escape(step.event.text)}</text>')
+        parts.append(f'<text x="190" y="{y}">{escape(one_line(step.event.text))}</text>')
     return "\n".join([*parts, "</svg>", ""])
 
 
