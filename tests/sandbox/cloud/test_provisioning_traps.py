@@ -187,3 +187,36 @@ def test_an_identity_that_was_made_anew_is_given_to_the_account(made: Layer, by_
     assert {"account", "role", "runbook"} <= set(broken(made))
     assert made.provisioning.make().succeeded
     assert plan(made).is_empty
+
+
+def test_a_start_by_hand_needs_no_health(made: Layer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the service that knows the health fails, the machine is still seen."""
+    monkeypatch.setenv("ORRERY_CONFIG", str(made.config))
+    made.box.fault("cloud_500", "GET health", count=None)
+    done = run_orrery("gateway", "start")
+    assert (done.returncode, "already running" in done.stderr) == (0, True)
+
+
+@pytest.mark.parametrize(("fault", "said"), [("cloud_401", "az login"), ("cloud_403", "that is signed in")])
+def test_a_start_by_hand_that_is_refused(
+    made: Layer, monkeypatch: pytest.MonkeyPatch, fault: str, said: str
+) -> None:
+    """It names who is signed in: the runbook's identity has nothing to do with it."""
+    monkeypatch.setenv("ORRERY_CONFIG", str(made.config))
+    made.box.fault(fault, "GET machine", count=None)
+    done = run_orrery("gateway", "start")
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "identity of the runbook" not in done.stderr
+
+
+def test_a_picture_that_cannot_be_written_is_one_sentence(made: Layer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that is not there is a wrong call."""
+    monkeypatch.setenv("ORRERY_CONFIG", str(made.config))
+    made.box.pull("shutdown")
+    made.box.advance(3600)
+    done = run_orrery("gateway", "timeline", "--svg", "/nowhere/outage.svg")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "/nowhere/outage.svg cannot be written: No such file or directory.\n",
+    )

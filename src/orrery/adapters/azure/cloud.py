@@ -61,14 +61,12 @@ class AzureCloud:
     def action_group_id(self) -> str:
         return self._names.action_group_id
 
-    def machine(self) -> MachineFound | None:
+    def machine(self, *, health: bool = True) -> MachineFound | None:
         machine = self._machine_as_found()
-        if machine is None:
-            return None
-        health = _or_none(
-            "read the machine's health", lambda: self._clients.health.get_by_resource(self.machine_id)
-        )
-        return found.machine(machine, health)
+        if machine is None or not health:
+            return found.machine(machine, None) if machine else None
+        read = self._clients.health.get_by_resource
+        return found.machine(machine, _or_none("read the machine's health", lambda: read(self.machine_id)))
 
     def _machine_as_found(self) -> found.Vendors | None:
         return _or_none(
@@ -269,6 +267,8 @@ class AzureCloud:
             with answered("start the machine"):
                 _ = self._clients.machines.begin_start(*self._machine, polling=False)
         except CloudRefused as error:
+            if error.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+                raise  # of who is signed in here, not of the runbook's identity
             return error.status
         except CloudUnreachable:
             return int(HTTPStatus.SERVICE_UNAVAILABLE)

@@ -54,8 +54,10 @@ def _taken(step: Step, cloud: Cloud, clock: Clock) -> Reply:
 
 def _look(cloud: Cloud, clock: Clock) -> Reply:
     try:
-        machine = cloud.machine()
+        machine = cloud.machine(health=False)
     except CloudRefused as error:
+        if error.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+            raise  # of who is signed in here, not of the runbook's identity
         return Reply(error.status, clock.now())
     except CloudUnreachable:
         return Reply(int(HTTPStatus.SERVICE_UNAVAILABLE), clock.now())

@@ -154,7 +154,9 @@ class CloudReads(Protocol):
         """The id that the action group has, or will have."""
         ...
 
-    def machine(self) -> MachineFound | None: ...
+    def machine(self, *, health: bool = True) -> MachineFound | None:
+        """Return the machine; its health, which another service knows, is Unknown when it is not wanted."""
+        ...
 
     def identity(self) -> Identity | None: ...
 
@@ -233,7 +235,7 @@ class Cloud(CloudReads, Protocol):
         ...
 
     def start(self) -> int:
-        """Ask the cloud to start the machine; return the HTTP status of its answer."""
+        """Ask the cloud to start the machine; return the HTTP status of its answer, or raise for no rights."""
         ...
 
     def delete(self, kind: Kind) -> bool:
