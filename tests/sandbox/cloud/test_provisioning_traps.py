@@ -220,3 +220,10 @@ def test_a_picture_that_cannot_be_written_is_one_sentence(made: Layer, monkeypat
         2,
         "/nowhere/outage.svg cannot be written: No such file or directory.\n",
     )
+
+
+def test_what_stands_in_the_way_is_one_line(layer: Layer, typed: Typed) -> None:
+    """A machine that is not there: a sentence to read, without a line end that is shown as a sign."""
+    layer.config.write_text(layer.config.read_text().replace('machine = "gateway"', 'machine = "elsewhere"'))
+    done = typed("apply")
+    assert done.stderr.startswith("Nothing was changed. There is no machine /subscriptions/")

@@ -100,7 +100,7 @@ class Provisioning:
         found = self.survey()
         plan = planned(found, self.wanted, self.text, rotate=rotate)
         if plan.troubles:
-            raise CloudNotReady("\n".join(["Nothing was changed.", *plan.troubles]))
+            raise CloudNotReady(" ".join(["Nothing was changed.", *plan.troubles]))
         if any(change.kind == "webhook" and change.action in {"create", "replace"} for change in plan.changes):
             self._require_place()
         actions: dict[Kind, Action] = {
