@@ -216,6 +216,21 @@ def test_drift_is_named_and_corrected(made: Layer, by_hand: Official, part: str)
     assert plan(made).is_empty
 
 
+def test_without_an_account_each_missing_part_is_named(layer: Layer) -> None:
+    """Before the first `apply`, or when somebody deleted the account: no question about its jobs fails."""
+    assert set(broken(layer)) == {
+        "account",
+        "action group",
+        "deallocate alert",
+        "health alert",
+        "identity",
+        "role",
+        "runbook",
+        "webhook",
+    }
+    assert (layer.cloud.jobs(5), layer.cloud.minutes_used()) == ([], None)
+
+
 def test_a_revoked_role_fails_the_job_with_the_fix(made: Layer) -> None:
     """Forbidden: the job says what to do, and `doctor` names it from the job."""
     assert made.cloud.delete("role")

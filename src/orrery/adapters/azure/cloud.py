@@ -245,7 +245,8 @@ class AzureCloud:
         log = self._clients.monitor.activity_logs
         with answered("read the activity log"):
             entries = list(log.list(filter=f"{window} and resourceUri eq '{self.machine_id}'"))
-        return sorted(map(found.event, entries), key=lambda event: event.at)
+        # They come newest first: those of one moment stay in the order in which they happened.
+        return sorted(map(found.event, reversed(entries)), key=lambda event: event.at)
 
     def tag_pause(self, text: str) -> None:
         machine = self._machine_as_found()
