@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import dedent
 
 _PIECE = re.compile(
-    r"^(?P<fence>`{3,})(?P<info>\w*)[^\n]*\n(?P<body>.*?)^(?P=fence)\s*$"
+    r"^(?P<fence>\ *`{3,})(?P<info>\w*)[^\n]*\n(?P<body>.*?)^(?P=fence)\s*$"
     r"|^\|\ type\ \|[^\n]*\n\|[-|]+\n(?P<rows>(?:\|[^\n]*\n)+)"
-    r"|\*\*You\ see\*\*(?P<seen>.*?(?:\.(?=\s)|(?=\n\n)))",
+    r"|\*\*You\ see\*\*(?P<seen>(?:`[^`]+`|[^`])*?(?:\.(?=\s)|(?=\n\n)))",
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
 _FIRST_CELL = re.compile(r"^\| `(.+?)` \|", re.MULTILINE)
@@ -63,9 +64,9 @@ def _pieces(text: str) -> Iterator[Piece]:
         elif found["seen"]:
             yield Seen(tuple(_CODE.findall(found["seen"])))
         elif found["info"] == "toml":
-            yield Edited(found["body"])
+            yield Edited(dedent(found["body"]))
         elif not found["info"]:
-            yield Typed(tuple(found["body"].splitlines()))
+            yield Typed(tuple(dedent(found["body"]).splitlines()))
 
 
 def _pattern(text: str) -> str:

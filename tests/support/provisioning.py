@@ -15,6 +15,7 @@ from orrery.gateway.cloud.restart import restart
 from orrery.gateway.cloud.runbook import rendered
 from orrery.gateway.cloud.wanted import Wanted
 from orrery.ports.cloud.machine import Reply, Step
+from orrery.sandbox.app import Service
 from orrery.sandbox.cloud.config import MACHINE_ID
 from orrery.trust import Trust
 from tests.support.cloud import CloudBox, running_cloud
@@ -80,10 +81,15 @@ def _runbook(data: str) -> Generator[Step, Reply, str]:
 
 
 @contextmanager
-def layer_in(folder: Path, deadlines: Deadlines | None = None, factor: float = 1.0) -> Generator[Layer]:
-    """Run a sandbox whose jobs take the runbook's steps, with the settings of a deployment beside it."""
+def layer_in(
+    folder: Path, deadlines: Deadlines | None = None, factor: float = 1.0, site: Service | None = None
+) -> Generator[Layer]:
+    """Run a sandbox whose jobs take the runbook's steps, with the settings of a deployment beside it.
+
+    With a `site` its machine has a guest, who pings that.
+    """
     folder.mkdir(exist_ok=True)
-    with running_cloud(folder / "cloud", _runbook, factor=factor) as box:
+    with running_cloud(folder / "cloud", _runbook, site, factor=factor) as box:
         config = box.config
         names = Names(
             config.subscription,
