@@ -40,7 +40,7 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (errors.CloudError(INSIDE), 500, "internal"),
     (errors.CloudRefused(INSIDE, status=403), 500, "internal"),
     (errors.CloudUnreachable(INSIDE), 500, "internal"),
-    (CloudNotReady("A sentence."), 400, "invalid-request"),
+    (CloudNotReady(INSIDE), 500, "internal"),
     (errors.AnalyticsFailed(INSIDE, cause="server"), 500, "internal"),
     (errors.TrackerFailed(INSIDE), 500, "internal"),
     (errors.DeliveryFailed(INSIDE, permanent=True), 500, "internal"),

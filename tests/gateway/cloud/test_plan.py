@@ -64,7 +64,7 @@ def test_role_assignment_is_on_the_one_machine_only(scope: str) -> None:
     """Any wider scope is an error, which `apply` names and does not touch."""
     found = plan(replace(COMPLETE, grants=(GRANT, replace(GRANT, id="the-wide-one", scope=scope))))
     assert len(found.troubles) == 1
-    assert "the-wide-one" in found.troubles[0]
+    assert "the-wide-one" in found.troubles[0].todo
 
 
 def test_another_role_on_the_machine_is_an_error() -> None:
@@ -74,13 +74,13 @@ def test_another_role_on_the_machine_is_an_error() -> None:
 
 def test_a_moved_machine_is_named() -> None:
     """A machine that is not where the settings say stops everything."""
-    assert "deleted or moved" in plan(replace(COMPLETE, machine=None)).troubles[0]
+    assert "deleted or moved" in plan(replace(COMPLETE, machine=None)).troubles[0].why
 
 
 def test_a_runbook_of_another_runtime_is_an_error() -> None:
     """Its type cannot be changed."""
     found = replace(COMPLETE, runbook=Runbook("PowerShell", text("the-client")))
-    assert "PowerShell72" in plan(found).troubles[0]
+    assert "PowerShell72" in plan(found).troubles[0].why
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from subprocess import CompletedProcess
 import pytest
 
 from orrery.errors import Invalid
-from orrery.gateway.cloud.provision import CloudNotReady
 from tests.sandbox.cloud.official import Official
 from tests.sandbox.cloud.test_provisioning import broken, plan
 from tests.support.program import run_orrery
@@ -83,7 +82,7 @@ def test_a_uri_file_that_cannot_be_written_is_said_first(layer: Layer) -> None:
     """A file where the folder should be."""
     layer.uri_file.parent.rmdir()
     layer.uri_file.parent.touch()
-    with pytest.raises(CloudNotReady, match=r"^Nothing was changed\."):
+    with pytest.raises(Invalid, match=r"^Nothing was changed\."):
         layer.provisioning.make()
     assert layer.cloud.identity() is None
 

@@ -1,6 +1,7 @@
 """The vendor's clients over one connection, with their deadlines, and the names of the resources."""
 
 import json
+import logging
 from dataclasses import dataclass
 from functools import cached_property
 from http import HTTPStatus
@@ -105,6 +106,8 @@ class Clients:
         self._subscription = names.subscription
         self._url = management_url.rstrip("/")
         self._deadlines = deadlines
+        # It warns of an odd answer with the address that was asked, and that of a webhook is a credential.
+        logging.getLogger("urllib3").setLevel(logging.ERROR)
         self._session = requests.Session()
         self._session.auth = lambda prepared: prepared  # else an entry of the user's .netrc would be sent along
         bound(self._session, context=trust.of_session())

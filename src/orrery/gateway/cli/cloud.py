@@ -121,7 +121,8 @@ def plan_command(runner: Handed, *, as_json: AsJson = False) -> None:
 
 def _show_plan(plan: Plan, *, as_json: bool) -> None:
     if as_json:
-        show_json({"changes": [asdict(change) for change in plan.changes], "troubles": plan.troubles})
+        troubles = [asdict(one) for one in plan.troubles]
+        show_json({"changes": [asdict(change) for change in plan.changes], "troubles": troubles})
         return
     rows = [
         {"resource": change.kind, "name": change.name, "action": change.action, "why": " ".join(change.why)}
@@ -129,7 +130,7 @@ def _show_plan(plan: Plan, *, as_json: bool) -> None:
     ]
     show(rows, ("resource", "name", "action", "why"), as_json=False, empty="")
     for trouble in plan.troubles:
-        note(trouble)
+        note(str(trouble))
 
 
 @group.command()

@@ -69,7 +69,7 @@ def findings(
         *_machine(found),
         *(_resource(change) for change in plan.changes if change.kind != "webhook"),
         *_webhook(found, wanted, plan.changes),
-        *(_broken("rights" if "role" in trouble else "setup", trouble, APPLY) for trouble in plan.troubles),
+        *(_broken(one.part, one.why, one.todo) for one in plan.troubles),
         _jobs(jobs),
         *_minutes(minutes),
         _service(guest),

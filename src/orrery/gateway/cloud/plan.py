@@ -29,11 +29,23 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Trouble:
+    """Something that `apply` does not touch and that stands in its way, and what to do about it."""
+
+    part: Literal["machine", "rights", "runbook"]
+    why: str
+    todo: str
+
+    def __str__(self) -> str:
+        return f"{self.why} {self.todo}"
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """The changes in their order, and what stands in the way: with a trouble, nothing is changed."""
 
     changes: tuple[Change, ...]
-    troubles: tuple[str, ...]
+    troubles: tuple[Trouble, ...]
 
     @property
     def is_empty(self) -> bool:
@@ -202,19 +214,24 @@ def _folded(conditions: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
     return {(name.lower(), value.lower()) for name, value in conditions}
 
 
-def _troubles(found: Survey, wanted: Wanted) -> Iterable[str]:
+def _troubles(found: Survey, wanted: Wanted) -> Iterable[Trouble]:
     if found.machine is None:
-        yield (
-            f"There is no machine {found.machine_id}: it was deleted or moved. Correct `machine`, "
-            "`machine_resource_group` and `subscription` in [cloud]."
+        yield Trouble(
+            "machine",
+            f"There is no machine {found.machine_id}: it was deleted or moved.",
+            "Correct `machine`, `machine_resource_group` and `subscription` in [cloud].",
         )
     for grant in wider_grants(found):
-        yield (
+        yield Trouble(
+            "rights",
             f"The identity {wanted.identity} has more than the one role on the one machine: role {grant.role} on "
-            f"{grant.scope}. If nothing else needs it, type `az role assignment delete --ids {grant.id}`."
+            f"{grant.scope}.",
+            f"If nothing else needs it, type `az role assignment delete --ids {grant.id}`.",
         )
     if found.runbook and found.runbook.runtime != RUNTIME:
-        yield (
+        yield Trouble(
+            "runbook",
             f"The runbook {wanted.runbook} is of the type {found.runbook.runtime}, not {RUNTIME}, and a type "
-            "cannot be changed: delete that runbook, or give `runbook` in [cloud] another name."
+            "cannot be changed.",
+            "Delete that runbook, or give `runbook` in [cloud] another name.",
         )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from orrery.errors import CloudRefused, Invalid
+from orrery.errors import CloudRefused, Invalid, OrreryError
 from orrery.gateway.cloud.plan import (
     Action,
     RunbookText,
@@ -54,7 +54,7 @@ class TestJob:
         return self.status == "Completed"
 
 
-class CloudNotReady(Invalid):
+class CloudNotReady(OrreryError):
     """Something stands in the way, and nothing was changed."""
 
 
@@ -100,7 +100,7 @@ class Provisioning:
         found = self.survey()
         plan = planned(found, self.wanted, self.text, rotate=rotate)
         if plan.troubles:
-            raise CloudNotReady(" ".join(["Nothing was changed.", *plan.troubles]))
+            raise CloudNotReady(" ".join(["Nothing was changed.", *map(str, plan.troubles)]))
         if any(change.kind == "webhook" and change.action in {"create", "replace"} for change in plan.changes):
             self._require_place()
         actions: dict[Kind, Action] = {
@@ -127,7 +127,7 @@ class Provisioning:
         try:
             self.uri.require_writable()
         except Invalid as error:
-            raise CloudNotReady(f"Nothing was changed. {error}") from None
+            raise Invalid(f"Nothing was changed. {error}") from None
 
     def _test(self) -> TestJob:
         """Call the webhook with a message that starts nothing, and wait for the job."""
@@ -142,7 +142,13 @@ class Provisioning:
 
     def _remove_old_webhooks(self) -> None:
         # Their URI is kept nowhere, and the action group no longer calls them.
-        for one in left_behind(self.survey(), self.wanted):
+        found = self.survey()
+        if found.action_group is None or found.uri not in found.action_group.uris:
+            raise CloudNotReady(
+                "The action group calls another webhook than the new one: somebody else has typed `apply`, too. "
+                "No webhook was deleted; type `apply` again on one of the two machines."
+            )
+        for one in left_behind(found, self.wanted):
             self.cloud.delete_webhook(one.name)
             self.say(f"The old webhook {one.name} is deleted.")
 

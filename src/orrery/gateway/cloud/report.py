@@ -70,7 +70,7 @@ def _outage(outage: LastOutage) -> dict[str, str | None]:
 def _job(job: Job) -> dict[str, str | None]:
     return {
         "id": job.id,
-        "status": job.status,
+        "status": job.status or "Unknown",
         "started_at": (job.started_at or job.created_at).isoformat(),
         "ended_at": job.ended_at.isoformat() if job.ended_at else None,
     }

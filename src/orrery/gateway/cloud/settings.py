@@ -18,8 +18,9 @@ _NEEDED = ("email", "location", "machine", "resource_group", "subscription")
 class CloudSettings(Section):
     """Where the gateway's machine is, and what the resources are called that start it again.
 
-    `management_url` is another one in a sovereign cloud. `site_url` is the public address of the site that takes
-    the reports. `machine_resource_group` is for a machine in another group than the resources.
+    `management_url` is another one for the sandbox: the runbook signs in to the public cloud. `site_url` is the
+    public address of the site that takes the reports. `machine_resource_group` is for a machine in another group
+    than the resources.
     """
 
     subscription: str | None = Field(None, pattern=_GUID)
