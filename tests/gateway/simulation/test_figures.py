@@ -81,6 +81,12 @@ def test_the_picture_has_a_bar_for_each(whole: list[Figures]) -> None:
     assert lines[-1].endswith(" min")
 
 
+def test_limit_worst_case_gateway_outage_after_layer_3(whole: list[Figures]) -> None:
+    """From when the credential is there: within the timer's 15 minutes as specified, and 30 s as built."""
+    assert of(AS_SPECIFIED.name, whole).late <= 15
+    assert of(AS_BUILT.name, whole).late <= 0.5
+
+
 def test_each_limit_has_its_simulated_figure(whole: list[Figures]) -> None:
     """A limit that is not played is marked."""
     rows = limits(PLAN.parameters, whole)

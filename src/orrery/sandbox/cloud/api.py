@@ -79,7 +79,7 @@ class CloudApi:
         subject = f"{request.method} {operation.name if operation else 'unknown'}"
         broken = self._broken(subject)
         if broken is not None:
-            return self._shown(subject, 0, broken)
+            return self._shown(request, subject, 0, broken)
         try:
             self._strike(subject)
             principal = self.tokens.check(request.headers.get("authorization", ""))
@@ -88,7 +88,7 @@ class CloudApi:
         except ArmError as refusal:
             answer = JSONResponse(refusal.body(), refusal.status, refusal.headers)
         answer.headers["x-ms-request-id"] = new_guid()
-        return self._shown(subject, answer.status_code, self._late(subject, answer))
+        return self._shown(request, subject, answer.status_code, self._late(subject, answer))
 
     def _carried_out(self, operation: Operation | None, asked: Asked) -> Answer:
         if not _VERSION.fullmatch(asked.query.get("api-version", "")):
@@ -150,8 +150,9 @@ class CloudApi:
         wait: Callable[[], Awaitable[None]] = never if seconds is None else lambda: self._clock.sleep(seconds)
         return LateAnswer(answer, wait)
 
-    def _shown(self, subject: str, status: int, answer: Response) -> Response:
-        self.requests.append({"at": self._cloud.now().at, "what": subject, "status": status})
+    def _shown(self, request: Request, subject: str, status: int, answer: Response) -> Response:
+        query = dict(request.query_params)
+        self.requests.append({"at": self._cloud.now().at, "what": subject, "status": status, "query": query})
         return answer
 
 
