@@ -82,14 +82,18 @@ def _runbook(data: str) -> Generator[Step, Reply, str]:
 
 @contextmanager
 def layer_in(
-    folder: Path, deadlines: Deadlines | None = None, factor: float = 1.0, site: Service | None = None
+    folder: Path,
+    deadlines: Deadlines | None = None,
+    factor: float = 1.0,
+    site: Service | None = None,
+    seed: int = 0,
 ) -> Generator[Layer]:
     """Run a sandbox whose jobs take the runbook's steps, with the settings of a deployment beside it.
 
-    With a `site` its machine has a guest, who pings that.
+    With a `site` its machine has a guest, who pings that. Delays are drawn by the `seed`.
     """
     folder.mkdir(exist_ok=True)
-    with running_cloud(folder / "cloud", _runbook, site, factor=factor) as box:
+    with running_cloud(folder / "cloud", _runbook, site, factor=factor, seed=seed) as box:
         config = box.config
         names = Names(
             config.subscription,
