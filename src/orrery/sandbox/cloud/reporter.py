@@ -12,7 +12,7 @@ from orrery.sandbox.cloud.outage import last_outage
 from orrery.sandbox.cloud.world import Cloud
 from orrery.sandbox.ground import PING_TOKEN, Service
 from orrery.sandbox.state import Document
-from orrery.trust import WELL_KNOWN
+from orrery.trust import WELL_KNOWN, Trust
 
 EVERY = 5.0
 """Seconds between two looks; a real report is sent each hour."""
@@ -26,10 +26,10 @@ _MOST_JOBS = 10
 _ALERTS = {"health": "gateway-unavailable", "deallocate": "gateway-deallocated"}
 
 
-async def report_for_ever(cloud: Cloud, service: Service, clock: Clock) -> NoReturn:
+async def report_for_ever(cloud: Cloud, service: Service, clock: Clock, trust: Trust = WELL_KNOWN) -> NoReturn:
     """Send a report whenever something has changed, until cancelled."""
     sent, looks = Document(), 0
-    async with httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False, verify=WELL_KNOWN.web_by_itself) as client:
+    async with httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False, verify=trust.web_by_itself) as client:
         while True:
             found = report(cloud)
             if found != sent or looks >= AT_LEAST_EVERY:
