@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from orrery.adapters.ssh_journal import remote_command
+from orrery.gateway.guest.unit_name import unit_name
 from orrery.gateway.timeline.events import Event
 from orrery.gateway.timeline.journal import read_journal
 from orrery.gateway.timeline.outages import outages
@@ -12,9 +13,10 @@ from tests.systemd.gateway import Gateway, Machine
 
 def journal(gateway: Gateway) -> tuple[Event, ...]:
     """Return the events of the last hour, by the command that is sent over ssh."""
+    name = unit_name(gateway.unit)
     now = datetime.fromtimestamp(float(gateway.machine.run("date +%s")), UTC)
-    command = remote_command(gateway.unit, now - timedelta(hours=1), now + timedelta(minutes=1))
-    found = read_journal(gateway.machine.run(command).splitlines(), gateway.unit)
+    command = remote_command(name.unit, name.recover_tag, now - timedelta(hours=1), now + timedelta(minutes=1))
+    found = read_journal(gateway.machine.run(command).splitlines(), name.unit, name.recover_tag)
     assert found.unreadable == 0
     return found.events
 

@@ -17,7 +17,7 @@ CONNECT_SECONDS = 10
 class SshJournals:
     """Reads by `ssh`, without a question: a key or an agent must do."""
 
-    def read(self, host: str, unit: str, since: datetime, until: datetime) -> list[str]:
+    def read(self, host: str, unit: str, guest_tag: str, since: datetime, until: datetime) -> list[str]:
         program = shutil.which("ssh")
         if program is None:
             raise Invalid("There is no ssh here: give a file by --journal (`journalctl -o json`).")
@@ -26,7 +26,10 @@ class SshJournals:
         command = [program, "-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT_SECONDS}", "--", host]
         try:
             done = subprocess.run(  # noqa: S603  OpenSSH's own tool, without a shell here
-                [*command, remote_command(unit, since, until)], capture_output=True, check=False, timeout=DEADLINE
+                [*command, remote_command(unit, guest_tag, since, until)],
+                capture_output=True,
+                check=False,
+                timeout=DEADLINE,
             )
         except subprocess.TimeoutExpired:
             raise Invalid(f"The journal of {host} did not come within {DEADLINE:.0f} s.") from None
@@ -36,9 +39,8 @@ class SshJournals:
         return done.stdout.decode(errors="replace").splitlines()
 
 
-def remote_command(unit: str, since: datetime, until: datetime) -> str:
+def remote_command(unit: str, guest_tag: str, since: datetime, until: datetime) -> str:
     """Return the command for the other machine's shell: systemd's messages about the unit, and its guest's."""
-    guest = f"{unit.removesuffix('.service').replace('@', '-')}-recover"
     words = [
         "journalctl",
         "--no-pager",
@@ -47,6 +49,6 @@ def remote_command(unit: str, since: datetime, until: datetime) -> str:
         f"--until=@{int(until.timestamp())}",
         f"UNIT={unit}",
         "+",
-        f"SYSLOG_IDENTIFIER={guest}",
+        f"SYSLOG_IDENTIFIER={guest_tag}",
     ]
     return shlex.join(words)

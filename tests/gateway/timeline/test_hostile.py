@@ -26,7 +26,7 @@ def line(at: datetime, message: str) -> str:
 def test_lines_that_cannot_be_are_counted() -> None:
     """A line that is nested without an end, and times that no clock shows."""
     lines = [DEEP, line(datetime(9999, 12, 31, tzinfo=UTC), "x"), line(datetime(1000, 1, 1, tzinfo=UTC), "x")]
-    found = read_journal(lines, "gateway.service")
+    found = read_journal(lines, "gateway.service", "gateway-recover")
     assert (found.events, found.unreadable) == ((), 3)
 
 
@@ -52,7 +52,9 @@ def test_times_of_another_zone_are_told_in_utc() -> None:
 @pytest.mark.parametrize("text", ["\ud800", "\x00\x1b[31m", "<script>&", "]]>", "\ufffe"])
 def test_a_picture_stays_one(text: str) -> None:
     """Whatever a message holds, the picture is well-formed, and is text."""
-    (guest,) = read_journal([line(BEGAN + timedelta(seconds=1), text)], "gateway.service").events
+    (guest,) = read_journal(
+        [line(BEGAN + timedelta(seconds=1), text)], "gateway.service", "gateway-recover"
+    ).events
     events = [
         Event(BEGAN, "machine", "down", "Down."),
         guest,

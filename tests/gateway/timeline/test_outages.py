@@ -60,7 +60,7 @@ JOURNAL = [
 
 def test_sources_are_joined_into_one_outage() -> None:
     """A shutdown, its job, the boot and the guest's recovery are one story, with the layers that ended it."""
-    journal = read_journal(JOURNAL, "gateway.service")
+    journal = read_journal(JOURNAL, "gateway.service", "gateway-recover")
     (one,) = outages([*machine_events(CLOUD), *job_events([JOB]), *journal.events])
     assert (one.began_at, one.ended_at) == (at(-2), at(242))
     assert one.layers == ("layer 1", "layer 3")
@@ -115,7 +115,9 @@ def test_one_ping_between_two_silences_ends_the_first_and_begins_the_second() ->
 
 def test_an_unreadable_line_of_a_journal_is_counted() -> None:
     """One bad line hides none of the others."""
-    found = read_journal([*JOURNAL, "{", '"text"', '{"MESSAGE": "no time"}', ""], "gateway.service")
+    found = read_journal(
+        [*JOURNAL, "{", '"text"', '{"MESSAGE": "no time"}', ""], "gateway.service", "gateway-recover"
+    )
     assert found.unreadable == 3
     assert len(found.events) == 6
 

@@ -12,6 +12,7 @@ from orrery.errors import Invalid, NotFound
 from orrery.gateway.cli.ping_file import read_ping_file, text_of
 from orrery.gateway.cloud.settings import CloudSettings
 from orrery.gateway.cloud.survey import last_jobs
+from orrery.gateway.guest.unit_name import UnitName, unit_name
 from orrery.gateway.timeline.cloud_events import job_events, machine_events
 from orrery.gateway.timeline.events import Event
 from orrery.gateway.timeline.journal import read_journal
@@ -78,13 +79,14 @@ def command(  # noqa: PLR0913  each is an option of the command line
     orrery gateway timeline --pings pings.json --outage last --svg outage.svg
     """
     runner.section(CloudSettings).require()
+    name = unit_name(unit)
     now = runner.port(Clock).now()
     begin = now - parse_window(since)
     found = outages(
         [
             *_of_the_cloud(runner.port(Cloud), begin, now),
             *(_of_the_pings(pings, begin) if pings else ()),
-            *_of_the_service(_journal_lines(runner, journal, ssh, unit, begin, now), unit, begin),
+            *_of_the_service(_journal_lines(runner, journal, ssh, name, begin, now), name, begin),
         ]
     )
     if outage is None and picture is None:
@@ -117,17 +119,17 @@ def _of_the_pings(file: Path, begin: datetime) -> Iterator[Event]:
 
 
 def _journal_lines(
-    runner: Runner, journal: Path | None, ssh: str | None, unit: str, begin: datetime, now: datetime
+    runner: Runner, journal: Path | None, ssh: str | None, unit: UnitName, begin: datetime, now: datetime
 ) -> list[str]:
     if journal and ssh:
         raise Invalid("Give the journal by --journal or by --ssh, not by both.")
     if ssh:
-        return runner.port(Journals).read(ssh, unit, begin, now)
+        return runner.port(Journals).read(ssh, unit.unit, unit.recover_tag, begin, now)
     return text_of(journal).splitlines() if journal else []
 
 
-def _of_the_service(lines: Sequence[str], unit: str, begin: datetime) -> Iterator[Event]:
-    found = read_journal(lines, unit)
+def _of_the_service(lines: Sequence[str], unit: UnitName, begin: datetime) -> Iterator[Event]:
+    found = read_journal(lines, unit.unit, unit.recover_tag)
     if found.unreadable:
         note(f"{found.unreadable} lines of the journal cannot be read, and are left out.")
     return (event for event in found.events if event.at >= begin)

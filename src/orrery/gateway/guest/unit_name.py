@@ -47,6 +47,11 @@ class UnitName:
         return f"{self.name}-recover.service"
 
     @property
+    def recover_tag(self) -> str:
+        """What the guest's lines in the journal are found by."""
+        return f"{self.name}-recover"
+
+    @property
     def timer(self) -> str:
         return f"{self.name}-recover.timer"
 

@@ -1,7 +1,6 @@
 """The journal of the gateway's machine, as `journalctl -o json` writes it; pure."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -34,8 +33,8 @@ class Journal:
     unreadable: int
 
 
-def read_journal(lines: Iterable[str], unit: str) -> Journal:
-    """Return the events of a unit, of its guest and of the machine's boots."""
+def read_journal(lines: Iterable[str], unit: str, guest_tag: str) -> Journal:
+    """Return the events of a unit, of its guest, whose lines have a tag, and of the machine's boots."""
     events: list[Event] = []
     unreadable, boot = 0, ""
     for line in filter(None, map(str.strip, lines)):
@@ -48,7 +47,7 @@ def read_journal(lines: Iterable[str], unit: str) -> Journal:
         if entry.get("_BOOT_ID", boot) != boot:
             events += [Event(at, "machine", "boot", "The machine boots.")] if boot else []
             boot = entry["_BOOT_ID"]
-        if event := _event(entry, at, unit):
+        if event := _event(entry, at, unit, guest_tag):
             events.append(event)
     return Journal(tuple(events), unreadable)
 
@@ -62,20 +61,15 @@ def _entry(line: str) -> dict[str, str]:
     return {name: value for name, value in fields.items() if isinstance(value, str)}
 
 
-def _event(entry: Mapping[str, str], at: datetime, unit: str) -> Event | None:
+def _event(entry: Mapping[str, str], at: datetime, unit: str, guest_tag: str) -> Event | None:
     if entry.get("UNIT") == unit and (known := _OF_THE_UNIT.get(entry.get("MESSAGE_ID", ""))):
         kind, text = known
         return Event(at, "service", kind, text)
     message = one_line(entry.get("MESSAGE", ""), LONGEST_MESSAGE)
-    if entry.get("SYSLOG_IDENTIFIER") != f"{_guest_name(unit)}-recover":
+    if entry.get("SYSLOG_IDENTIFIER") != guest_tag:
         return None
     if message.startswith(f"{unit} is recovered: "):
         return Event(at, "guest", "recovering", f"The guest acts: {message.partition(': ')[2]}")
     if message.startswith(f"{unit} has recovered: "):
         return Event(at, "guest", "recovered", f"The guest: {message.partition(': ')[2]}")
     return Event(at, "guest", "noted", f"The guest: {message}")
-
-
-def _guest_name(unit: str) -> str:
-    """Return the first part of the names of what the guest installs for a unit."""
-    return re.sub(r"\.service$", "", unit).replace("@", "-")
