@@ -37,7 +37,6 @@ WANTED = Wanted(
     "gateway-alerts",
     {"health": "gateway-unavailable", "deallocate": "gateway-deallocated"},
     "owner@cosmos.example",
-    "gateway",
 )
 WEBHOOK = Webhook(
     name=webhook_name("restart-gateway", URI),

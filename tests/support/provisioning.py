@@ -10,11 +10,15 @@ from pathlib import Path
 from orrery.adapters.azure.clients import Deadlines, Names
 from orrery.adapters.azure.cloud import AzureCloud
 from orrery.adapters.secret_file import SecretFile
+from orrery.gateway.cloud.findings import findings
+from orrery.gateway.cloud.plan import Plan, planned
 from orrery.gateway.cloud.provision import Provisioning
 from orrery.gateway.cloud.restart import restart
 from orrery.gateway.cloud.runbook import rendered
+from orrery.gateway.cloud.survey import last_jobs
 from orrery.gateway.cloud.wanted import Wanted
 from orrery.ports.cloud.machine import Reply, Step
+from orrery.ports.health import Finding
 from orrery.sandbox.app import Service
 from orrery.sandbox.cloud.config import MACHINE_ID
 from orrery.trust import Trust
@@ -104,7 +108,6 @@ def layer_in(
             WANTED.identity,
             WANTED.account,
             WANTED.runbook,
-            WANTED.webhook,
             WANTED.action_group,
             dict(WANTED.alerts),
             WANTED.email,
@@ -131,3 +134,15 @@ def layer_in(
                     del os.environ[name]  # noqa: TID251  the same
                 else:
                     os.environ[name] = value  # noqa: TID251  the same
+
+
+def plan(layer: Layer) -> Plan:
+    return planned(layer.provisioning.survey(), layer.wanted, layer.provisioning.text)
+
+
+def broken(layer: Layer) -> dict[str, Finding]:
+    """Return what `doctor` finds broken, by part."""
+    run = layer.provisioning
+    jobs, minutes = last_jobs(layer.cloud, 10), layer.cloud.minutes_used()
+    said = findings(run.survey(), layer.wanted, run.text, jobs, minutes)
+    return {one.part: one for one in said if one.state == "broken"}

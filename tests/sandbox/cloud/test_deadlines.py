@@ -15,7 +15,7 @@ from tests.support.provisioning import layer_in
 
 def cloud() -> AzureCloud:
     """A cloud where nothing listens, with short deadlines."""
-    names = Names("1", "a", "a", "m", "here", "i", "b", "r", "w", "g", {}, "owner@cosmos.example")
+    names = Names("1", "a", "a", "m", "here", "i", "b", "r", "g", {}, "owner@cosmos.example")
     return AzureCloud(names, "https://127.0.0.1:9", deadlines=Deadlines(connect=2, read=0.2, retries=0))
 
 

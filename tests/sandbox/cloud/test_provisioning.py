@@ -1,7 +1,5 @@
 """The layer is made, proven, corrected and removed, over the official libraries."""
 
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -9,48 +7,11 @@ import pytest
 
 from orrery.adapters.azure.clients import Deadlines
 from orrery.errors import CloudError, CloudRefused, CloudUnreachable
-from orrery.gateway.cloud.findings import findings
-from orrery.gateway.cloud.plan import Plan, planned
 from orrery.gateway.cloud.provision import CloudNotReady
-from orrery.gateway.cloud.survey import last_jobs
-from orrery.ports.health import Finding
 from tests.sandbox.cloud.official import Official
-from tests.support.provisioning import Layer, layer_in
+from tests.support.provisioning import Layer, broken, layer_in, plan
 
 HASTY = Deadlines(connect=2, read=1, retries=0)
-
-
-@pytest.fixture
-def layer(tmp_path: Path) -> Iterator[Layer]:
-    """A sandbox's cloud with nothing of the layer in it."""
-    with layer_in(tmp_path, factor=100) as layer:
-        yield layer
-
-
-@pytest.fixture
-def made(layer: Layer) -> Layer:
-    """The same with the layer made."""
-    assert layer.provisioning.make().succeeded
-    return layer
-
-
-@pytest.fixture
-def by_hand(layer: Layer) -> Iterator[Official]:
-    """What somebody else does in the same cloud."""
-    with closing(Official(layer.box)) as official:
-        yield official
-
-
-def plan(layer: Layer) -> Plan:
-    return planned(layer.provisioning.survey(), layer.wanted, layer.provisioning.text)
-
-
-def broken(layer: Layer) -> dict[str, Finding]:
-    """Return what `doctor` finds broken, by part."""
-    run = layer.provisioning
-    jobs, minutes = last_jobs(layer.cloud, 10), layer.cloud.minutes_used()
-    said = findings(run.survey(), layer.wanted, run.text, jobs, minutes)
-    return {one.part: one for one in said if one.state == "broken"}
 
 
 def test_apply_makes_everything_and_proves_it(layer: Layer) -> None:

@@ -1,38 +1,13 @@
 """The layer meets what others have changed, and what this machine cannot do."""
 
-from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
 
 from orrery.errors import Invalid
 from tests.sandbox.cloud.official import Official
-from tests.sandbox.cloud.test_provisioning import broken, plan
 from tests.support.program import run_orrery
-from tests.support.provisioning import Layer, layer_in
-
-
-@pytest.fixture
-def layer(tmp_path: Path) -> Iterator[Layer]:
-    """A sandbox's cloud with nothing of the layer in it."""
-    with layer_in(tmp_path, factor=100) as layer:
-        yield layer
-
-
-@pytest.fixture
-def made(layer: Layer) -> Layer:
-    """The same with the layer made."""
-    assert layer.provisioning.make().succeeded
-    return layer
-
-
-@pytest.fixture
-def by_hand(layer: Layer) -> Iterator[Official]:
-    """What somebody else does in the same cloud."""
-    with closing(Official(layer.box)) as official:
-        yield official
+from tests.support.provisioning import Layer, broken, plan
 
 
 @pytest.fixture

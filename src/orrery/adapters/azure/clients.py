@@ -61,7 +61,6 @@ class Names:
     identity: str
     account: str
     runbook: str
-    webhook: str
     action_group: str
     alerts: dict[AlertKind, str]
     email: str
@@ -69,10 +68,6 @@ class Names:
     @property
     def machine_id(self) -> str:
         return self._id(self.machine_group, "Microsoft.Compute/virtualMachines", self.machine)
-
-    @property
-    def identity_id(self) -> str:
-        return self._id(self.group, "Microsoft.ManagedIdentity/userAssignedIdentities", self.identity)
 
     @property
     def action_group_id(self) -> str:

@@ -36,7 +36,6 @@ def cloud(adapters: Adapters) -> Cloud:
         identity=settings.identity,
         account=settings.account,
         runbook=settings.runbook,
-        webhook=settings.webhook,
         action_group=settings.action_group,
         alerts={"health": settings.health_alert, "deallocate": settings.deallocate_alert},
         email=settings.email or "",

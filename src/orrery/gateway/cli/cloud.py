@@ -15,20 +15,21 @@ import typer
 
 from orrery.errors import CloudError
 from orrery.gateway.cli.ping_file import read_ping_file
-from orrery.gateway.cloud.findings import FREE_CALLS, FREE_MINUTES, findings
+from orrery.gateway.cloud.findings import FREE_CALLS, FREE_MINUTES, GuestSaid, findings
 from orrery.gateway.cloud.pause import pause_text
 from orrery.gateway.cloud.plan import Plan, current_webhook, planned
 from orrery.gateway.cloud.provision import Provisioning
-from orrery.gateway.cloud.report import MOST_JOBS, LastOutage
+from orrery.gateway.cloud.report import MOST_JOBS, LastOutage, alert_state
 from orrery.gateway.cloud.report import report as report_of
 from orrery.gateway.cloud.runbook import rendered
 from orrery.gateway.cloud.settings import CloudSettings
-from orrery.gateway.cloud.survey import last_jobs
+from orrery.gateway.cloud.survey import Survey, last_jobs, with_reasons
 from orrery.gateway.cloud.wanted import Wanted
 from orrery.gateway.timeline.cloud_events import job_events, machine_events
 from orrery.gateway.timeline.outages import outages
 from orrery.ports.clock import Clock
 from orrery.ports.cloud import Cloud, Job, Kind, WebhookUri
+from orrery.ports.health import Finding
 from orrery.ports.site_reports import SiteReports
 from orrery.runtime.console.findings import show_findings
 from orrery.runtime.console.options import AsJson
@@ -99,7 +100,6 @@ def _connected(runner: Runner) -> _Connected:
         settings.action_group,
         {"health": settings.health_alert, "deallocate": settings.deallocate_alert},
         settings.email or "",
-        settings.machine or "",
     )
     return _Connected(runner.port(Cloud), runner.port(WebhookUri), runner.port(Clock), wanted)
 
@@ -183,15 +183,16 @@ def status(runner: Handed, *, jobs: Last = 5, as_json: AsJson = False) -> None:
     """
     use = _connected(runner)
     found, minutes = use.provisioning.survey(), use.cloud.minutes_used()
-    listed, shown_jobs = use.cloud.jobs(_MONTHS_JOBS), last_jobs(use.cloud, jobs)
+    listed = use.cloud.jobs(_MONTHS_JOBS)
+    shown_jobs = with_reasons(use.cloud, listed[:jobs])
     webhook, machine = current_webhook(found, use.wanted), found.machine
     calls = sum(job.created_at >= _month(found.at) for job in listed)
     shown = {
         "power": machine.power if machine else "there is no such machine",
         "health": machine.health if machine else "",
         "paused_until": (machine.pause if machine else "") or None,
-        "health_alert": _is_on(found.alerts["health"]),
-        "deallocate_alert": _is_on(found.alerts["deallocate"]),
+        "health_alert": alert_state(found.alerts["health"]),
+        "deallocate_alert": alert_state(found.alerts["deallocate"]),
         "webhook_expires_at": webhook.expires_at if webhook else None,
         "job_minutes": minutes,
         "free_job_minutes": FREE_MINUTES,
@@ -222,12 +223,6 @@ def _status_rows(shown: Mapping[str, object]) -> list[dict[str, object]]:
 
 def _month(now: datetime) -> datetime:
     return now.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-
-
-def _is_on(alert: object) -> str:
-    if alert is None:
-        return "missing"
-    return "on" if getattr(alert, "enabled", False) else "off"
 
 
 def _job_row(job: Job) -> dict[str, object]:
@@ -261,9 +256,22 @@ def doctor(
     """
     use = _connected(runner)
     guest = read_ping_file(pings).guest(use.clock.now()) if pings else None
+    show_findings(_examined(use, guest).findings, as_json=as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class _Examination:
+    """What was found in the cloud, and what that means."""
+
+    found: Survey
+    jobs: Sequence[Job]
+    findings: Sequence[Finding]
+
+
+def _examined(use: _Connected, guest: GuestSaid | None = None) -> _Examination:
     found, jobs = use.provisioning.survey(), last_jobs(use.cloud, MOST_JOBS)
     said = findings(found, use.wanted, use.text, jobs, use.cloud.minutes_used(), guest)
-    show_findings(said, as_json=as_json)
+    return _Examination(found, jobs, said)
 
 
 @group.command()
@@ -274,9 +282,9 @@ def report(runner: Handed, *, as_json: AsJson = False) -> None:
     orrery gateway cloud report
     """
     use = _connected(runner)
-    found, jobs = use.provisioning.survey(), last_jobs(use.cloud, MOST_JOBS)
-    said = findings(found, use.wanted, use.text, jobs, use.cloud.minutes_used())
-    body = report_of(found, use.wanted, jobs, said, _last_outage(use.cloud, jobs, found.at))
+    seen = _examined(use)
+    outage = _last_outage(use.cloud, seen.jobs, seen.found.at)
+    body = report_of(seen.found, use.wanted, seen.jobs, seen.findings, outage)
     runner.port(SiteReports).send(body)
     if as_json:
         show_json(body)

@@ -41,7 +41,7 @@ def report(
             "power": machine.power if machine else "unknown",
             "health": machine.health if machine else "Unknown",
             "webhook_expires_at": webhook.expires_at.isoformat() if webhook else None,
-            "alerts": {kind: _state(found.alerts[kind]) for kind in ALERTS},
+            "alerts": {kind: alert_state(found.alerts[kind]) for kind in ALERTS},
             "jobs": [_job(job) for job in jobs[:MOST_JOBS]],
             "last_outage": _outage(outage) if outage else None,
             "troubles": [
@@ -53,7 +53,8 @@ def report(
     }
 
 
-def _state(alert: Alert | None) -> Literal["on", "off", "missing"]:
+def alert_state(alert: Alert | None) -> Literal["on", "off", "missing"]:
+    """Return whether an alert is there, and enabled."""
     if alert is None:
         return "missing"
     return "on" if alert.enabled else "off"

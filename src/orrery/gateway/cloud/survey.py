@@ -1,6 +1,6 @@
 """What is in the cloud now: read once, then judged."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -61,4 +61,9 @@ def survey(cloud: CloudReads, uri: str, now: datetime) -> Survey:
 
 def last_jobs(cloud: CloudReads, most: int) -> list[Job]:
     """Return the last jobs, newest first, with the reasons of those that failed, which a listing leaves out."""
-    return [cloud.job(job.id) if job.status == "Failed" else job for job in cloud.jobs(most)]
+    return with_reasons(cloud, cloud.jobs(most))
+
+
+def with_reasons(cloud: CloudReads, jobs: Iterable[Job]) -> list[Job]:
+    """Return jobs of a listing, with the reasons of those that failed."""
+    return [cloud.job(job.id) if job.status == "Failed" else job for job in jobs]

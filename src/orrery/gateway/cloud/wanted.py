@@ -39,7 +39,6 @@ class Wanted:
     action_group: str
     alerts: Mapping[AlertKind, str]
     email: str
-    machine: str
 
 
 def webhook_name(prefix: str, uri: str) -> str:
