@@ -13,7 +13,7 @@ NOW = datetime(2026, 11, 23, tzinfo=UTC)
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of programs before all others: ssh, and a journalctl that prints each of its arguments on a line."""
+    """A folder of programs before all others: ssh, and a journalctl that prints its arguments, one a line."""
     for name, script in (
         ("ssh", 'printf "%s\\n" "$@" >"$(dirname "$0")/asked"\nfor last; do :; done\nexec sh -c "$last"'),
         ("journalctl", 'printf "%s\\n" "$@"'),
