@@ -279,12 +279,6 @@ OPERATIONS = (
     Operation("GET", "alerts", f"{_INSIGHTS}/activityLogAlerts", lambda cloud, _: _list(alerts.alerts(cloud))),
     Operation(
         "GET",
-        "alerts",
-        "/subscriptions/{subscription}/providers/Microsoft.Insights/activityLogAlerts",
-        lambda cloud, _: _list(alerts.alerts(cloud)),
-    ),
-    Operation(
-        "GET",
         "events",
         "/subscriptions/{subscription}/providers/Microsoft.Insights/eventtypes/management/values",
         lambda cloud, it: _list(activity.listed(cloud, it.query.get("$filter", ""))),
