@@ -35,6 +35,15 @@ def test_the_site_takes_the_report(survey: Survey) -> None:
     assert taken.last_outage.ended_by == "layer 1"
 
 
+def test_what_the_site_finds_itself_is_no_trouble_of_a_report() -> None:
+    """A webhook that expires soon is pushed once, as a part of its own: not as a trouble of the cloud, too."""
+    soon = replace(COMPLETE, webhooks=(replace(COMPLETE.webhooks[0], expires_at=NOW + timedelta(days=30)),))
+    said = findings(soon, WANTED, text, [job("Failed", "Forbidden")], 12)
+    assert {"webhook", "jobs"} <= {one.part for one in said if one.state == "broken"}
+    body = report(soon, WANTED, [], said, None)
+    assert CloudBody.model_validate_json(json.dumps(body)).report.troubles == []
+
+
 @pytest.mark.anyio
 async def test_the_list_of_pings_is_read() -> None:
     """A machine without the site's store reads what `orrery gateway pings --json` printed."""

@@ -56,9 +56,12 @@ def test_the_chain_that_was_made_brings_the_machine_back(made: Layer, lever: str
     assert 3 * 60 <= running <= 7 * 60
 
 
-def test_a_pause_is_respected_and_ends_by_itself(made: Layer) -> None:
+def test_a_pause_is_respected_and_ends_by_itself(made: Layer, by_hand: Official) -> None:
     """A paused machine stays down, and an alert after the pause starts it. Other tags stay."""
+    machine_of = by_hand.group, made.box.config.machine
+    by_hand.machines.begin_update(*machine_of, {"tags": {"owner": "somebody"}}).result()
     made.cloud.tag_pause("2999-01-01T00:00:00Z")
+    assert by_hand.machines.get(*machine_of).tags["owner"] == "somebody"
     made.box.pull("shutdown")
     made.box.advance(3600)
     machine = made.cloud.machine()
