@@ -3,6 +3,7 @@
 OrreryError
 ├── Invalid                  the caller's input is wrong; nothing was written
 │   ├── NotFound             what the caller names does not exist
+│   │   └── RowGone          a row of the cockpit's list is no longer in its mailbox
 │   ├── ApprovalRefused      an approval is used, expired, foreign, altered or wrongly signed
 │   │   └── Overtaken        another process was first
 │   └── StoreMissing         there is no store at the configured path, and none is created by opening it
@@ -21,6 +22,10 @@ OrreryError
 ├── CloudError
 │   ├── CloudRefused         the cloud understood and said no (`status` and `code` are its own)
 │   └── CloudUnreachable     no usable answer within the deadline; a change may have been made
+├── MailboxError
+│   ├── MailboxRefused       the mailbox understood and said no
+│   └── MailboxUnreachable   no usable answer within the deadline; a draft may have been made
+│       └── SignInNeeded     the account's sign-in has run out
 ├── AnalyticsFailed          no report from the analytics provider (`cause` says when to ask again)
 ├── TrackerFailed            the issue tracker could not be asked
 ├── NotConfigured            a setting or secret that this part needs is missing
@@ -239,6 +244,36 @@ class CloudRefused(CloudError):
 
 class CloudUnreachable(CloudError):
     """No usable answer within the deadline: network trouble, a 5xx, or too many requests; a change may be made."""
+
+
+class RowGone(NotFound):
+    """A row of the cockpit's list is no longer in its mailbox, or was never there."""
+
+    tag: ClassVar[str] = "row-gone"
+
+
+class MailboxError(OrreryError):
+    """A call to a mailbox did not succeed."""
+
+
+class MailboxRefused(MailboxError):
+    """The mailbox understood the request and said no."""
+
+    http_status: ClassVar[int] = 502
+    tag: ClassVar[str] = "mailbox-refused"
+
+
+class MailboxUnreachable(MailboxError):
+    """No usable answer within the deadline: network trouble, a 5xx, or too many requests; a draft may be made."""
+
+    http_status: ClassVar[int] = 503
+    tag: ClassVar[str] = "mailbox-unreachable"
+
+
+class SignInNeeded(MailboxUnreachable):
+    """The account's sign-in has run out: a person must sign in again."""
+
+    tag: ClassVar[str] = "sign-in-needed"
 
 
 class AnalyticsFailed(OrreryError):

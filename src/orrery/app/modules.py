@@ -67,6 +67,7 @@ MODULES = (
     _in("fraud"),
     _in("live"),
     _in("gateway"),
+    _in("cockpit"),
     NOTIFICATIONS,
     WATCH,
     _in("approvals"),

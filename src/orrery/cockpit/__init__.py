@@ -1,0 +1,1 @@
+"""The cockpit: one list of everything that waits for an answer, on its owner's machine (spec 3)."""

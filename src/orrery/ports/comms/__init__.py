@@ -1,0 +1,1 @@
+"""What the cockpit lists and does, as ports: messages of mailboxes, drafts of replies, and tasks."""

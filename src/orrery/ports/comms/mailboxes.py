@@ -1,0 +1,87 @@
+"""One account's mail, chats and meetings, as a port. Nothing in it can send: there is no call for it (decision 36)."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from orrery.ports.comms.messages import Message, Source, Track
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Messages that came in one answer; `unreadable` counts those in it that are not as documented."""
+
+    messages: Sequence[Message]
+    unreadable: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MessageBody:
+    """The text of a message, decoded; mark-up is not yet removed."""
+
+    media_type: Literal["text/plain", "text/html"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a draft answers. `key` is stored with the draft, and finds it again.
+
+    The answer to mail is a reply, that to a meeting a reply to its organizer, and that to a chat a new mail to its
+    sender (decision 35). `comment` may be empty.
+    """
+
+    key: str
+    message: Message
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A draft in the mailbox; `is_new` is False when an earlier call made it."""
+
+    id: str
+    web_link: str
+    is_new: bool
+
+
+class Mailbox(Protocol):
+    """The mailbox of one account.
+
+    Every call has a deadline and raises `MailboxUnreachable`, `MailboxRefused` or `SignInNeeded`.
+    """
+
+    @property
+    def track(self) -> Track: ...
+
+    @property
+    def account(self) -> str:
+        """The name of the account, unique in its track, such as an address."""
+        ...
+
+    def messages(self) -> AsyncIterator[Batch]:
+        """Yield what is in the mailbox, newest first, in several batches; marks nothing as read."""
+        ...
+
+    async def body(self, source: Source, source_id: str) -> MessageBody:
+        """Return the text of a message without marking it as read; raise `RowGone` when it is no longer there."""
+        ...
+
+    async def draft(self, reply: Reply) -> Draft:
+        """Return the draft with the key of `reply`, made now unless it is there; the message stays unread.
+
+        However often it is called with one key, and wherever an earlier call was killed, there is one draft.
+        Raises `RowGone` when the message is no longer there.
+        """
+        ...
+
+    async def check(self) -> None:
+        """Return when the mailbox can be read."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Mailboxes:
+    """The mailboxes that the settings name, in their order; no two have the same track and account."""
+
+    all: Sequence[Mailbox]

@@ -1,0 +1,44 @@
+"""A list of tasks, as a port: the cockpit's own by default."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from orrery.ports.comms.messages import Priority, Source, Track
+
+
+@dataclass(frozen=True, slots=True)
+class NewTask:
+    """A task that is made of a row; there is one for each track, source and source id (decision 35)."""
+
+    track: Track
+    source: Source
+    source_id: str
+    title: str
+    person: str
+    score: int
+    kind: str
+    bucket: str
+    priority: Priority = "normal"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task as it is in the list; `already_existed`: it was there before, and is as it was but not dismissed."""
+
+    id: str
+    title: str
+    score: int
+    kind: str
+    bucket: str
+    already_existed: bool
+
+
+class TaskBook(Protocol):
+    """Keeps tasks. Raises the errors of a mailbox, and the store's."""
+
+    async def add(self, task: NewTask) -> Task:
+        """Return the task of this track, source and source id, made now unless it is there.
+
+        However often it is called, at the same time too, there is one task. One that was dismissed is open again.
+        """
+        ...
