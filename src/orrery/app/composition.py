@@ -27,7 +27,7 @@ from orrery.runtime.privacy import Privacy
 from orrery.runtime.references import References
 from orrery.runtime.runtime import Ground, Runtime, in_order, needed_by
 from orrery.runtime.secret import SecretValues
-from orrery.runtime.settings import SandboxSettings, StoreSettings
+from orrery.runtime.settings import SandboxSettings
 from orrery.runtime.tasks import Tasks
 from orrery.secrets.check import ObservedSecrets
 
@@ -47,7 +47,7 @@ async def opened(
     `wanted` are names of modules: with them, only these and what they need are composed.
     """
     clock = clock_of(settings)
-    store, tasks = await SqliteStore.open(settings[StoreSettings].path, clock), Tasks()
+    store, tasks = await SqliteStore.open(settings.store_path, clock), Tasks()
     try:
         orrery = composed(Adapters(settings, secrets, clock), store, await index_key(store), tasks, wanted)
         for migrate in (one for parts in orrery.modules for one in parts.migrations):

@@ -69,6 +69,11 @@ class DeploymentRunner:
             self._adapters = Adapters(settings, secrets, clock_of(settings))
         return cast("S", self._adapters.clock) if kind is Clock else self._adapters.port(kind)
 
+    @property
+    def store_path(self) -> Path:
+        settings, _ = self._settings()
+        return settings.store_path
+
     def close(self) -> None:
         """Close what was opened."""
         if self._services:

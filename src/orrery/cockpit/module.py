@@ -23,6 +23,43 @@ MODULE = Module(
             "orrery.cockpit.cli.ledger:group",
             role="cockpit",
         ),
+        Command(
+            "cockpit doctor",
+            "Look at each part of the cockpit: ok or broken, why, and what to do.",
+            "orrery.cockpit.cli.doctor:command",
+            role="cockpit",
+        ),
+        Command(
+            "cockpit store",
+            "Make the cockpit's own store.",
+            "orrery.app.cli.store:cockpit_group",
+            role="cockpit",
+        ),
+        Command(
+            "cockpit backup",
+            "Write a checked snapshot of the cockpit's store.",
+            "orrery.app.cli.backup:of_cockpit",
+            role="cockpit",
+        ),
+        Command(
+            "cockpit restore",
+            "Put a snapshot in place of the cockpit's store; the cockpit must be stopped.",
+            "orrery.app.cli.restore:of_cockpit",
+            role="cockpit",
+        ),
+        Command(
+            "cockpit privacy",
+            "Export or erase a person's data in the cockpit's store.",
+            "orrery.app.cli.privacy:group",
+            role="cockpit",
+            whole=True,
+        ),
     ),
+    provides=(
+        "orrery.cockpit.ledger:Ledger",
+        "orrery.cockpit.health:CockpitHealth",
+        "orrery.edge.launch:Launch",
+    ),
+    needs=("orrery.runtime.jobs:Workers",),
     build="orrery.cockpit.build:build",
 )

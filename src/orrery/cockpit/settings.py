@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from orrery.ports.comms.messages import Priority, Source, Track
 from orrery.runtime.section import Section
-
+from orrery.runtime.settings import HasStore
 
 SCORES: dict[Priority, int] = {"high": 80, "normal": 50, "low": 20}
 KINDS: dict[Source, str] = {"mail": "answer", "teams": "answer", "meeting": "prepare", "action-hub": "do"}
@@ -40,11 +40,13 @@ class MailboxSettings(Section):
     messages: int = Field(0, ge=0, le=100_000)
 
 
-class CockpitSettings(Section):
+class CockpitSettings(HasStore):
     """Where the cockpit listens and keeps its store, and how a row becomes a task (spec 3, Cockpit records).
 
     A mapping that leaves out a key has its default.
     """
+
+    STORE_KEY = "store"
 
     port: int = Field(8791, ge=1024, le=65535)
     store: Path = Path(".orrery/cockpit.db")

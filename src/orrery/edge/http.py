@@ -32,7 +32,7 @@ def public_app(
 ) -> FastAPI:
     """Return the public app; `direct` routes come first, and `site` answers what no operation does."""
     app = FastAPI(title="Orrery", version="1", openapi_url=None, docs_url=None, redoc_url=None, routes=[*direct])
-    _answer_plainly(app)
+    answer_plainly(app)
     for router in routers:
         app.include_router(router)
 
@@ -50,7 +50,7 @@ def public_app(
         return JSONResponse({"ready": ready}, 200 if ready else 503)
 
     _describe_bearer(app)
-    _handle_errors(app)
+    handle_errors(app)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(MeasuredApp, metrics=metrics)
     if site is not None:
@@ -67,7 +67,7 @@ def private_app(
 ) -> FastAPI:
     """Return the private app: metrics, readiness in detail, the public operations' reference, and `routers`."""
     app = FastAPI(title="Orrery, private", openapi_url=None, docs_url=None, redoc_url=None)
-    _answer_plainly(app)
+    answer_plainly(app)
 
     @app.get("/metrics")
     async def figures() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
@@ -91,15 +91,17 @@ def private_app(
 
     for router in routers:
         app.include_router(router)
-    _add_reference(app, public)
-    _handle_errors(app)
+    add_reference(app, public)
+    handle_errors(app)
     app.add_middleware(SecurityHeaders)
     # A page elsewhere must not reach this listener by a name of its own that points here.
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", "[::1]"])
     return app
 
 
-def _add_reference(app: FastAPI, public: FastAPI) -> None:
+def add_reference(app: FastAPI, public: FastAPI) -> None:
+    """Add the reference of the operations of `public` to `app`: for people at `/docs`."""
+
     @app.get("/openapi.json")
     async def openapi() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
         """Describe the public operations for machines."""
@@ -112,7 +114,8 @@ def _add_reference(app: FastAPI, public: FastAPI) -> None:
         return HTMLResponse(reference_page(public.openapi()), headers={"Content-Security-Policy": policy})
 
 
-def _answer_plainly(app: FastAPI) -> None:
+def answer_plainly(app: FastAPI) -> None:
+    """Answer 404 where there is nothing, instead of a redirection."""
     # The framework would send an address with a slash too many on, to whatever host the request names.
     app.router.redirect_slashes = False
 
@@ -151,7 +154,8 @@ def _is_ready(parts: Sequence[Finding]) -> bool:
     return not any(part.state == "broken" and part.essential for part in parts)
 
 
-def _handle_errors(app: FastAPI) -> None:
+def handle_errors(app: FastAPI) -> None:
+    """Answer every error in the shape of decision 3."""
     app.add_exception_handler(problems.Problem, problems.show_problem)
     app.add_exception_handler(OrreryError, problems.show_error)
     app.add_exception_handler(HTTPException, problems.show_http_exception)

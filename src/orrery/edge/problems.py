@@ -64,6 +64,14 @@ async def show_error(request: Request, error: Exception) -> JSONResponse:
     return problem_of(error).response()
 
 
+async def show_own_error(request: Request, error: Exception) -> JSONResponse:
+    """Answer one of our own errors to the owner, who is shown its sentence whatever its status."""
+    answer = await show_error(request, error)
+    if not isinstance(error, errors.OrreryError):
+        raise error
+    return Problem(answer.status_code, error.tag, str(error)).response()
+
+
 async def show_http_exception(_request: Request, error: Exception) -> JSONResponse:
     """Answer the framework's own refusals: unknown paths and methods."""
     if not isinstance(error, HTTPException):

@@ -5,16 +5,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from orrery.errors import OrreryError, StoreError, StoreUnavailable
 from orrery.ports.health import Finding
 from orrery.ports.notifier import Notifier
-from orrery.ports.store import MINIMUM_TTL, Put, Store
-from orrery.runtime.collection import write
+from orrery.ports.store import Store
 from orrery.runtime.outbox import CHANNELS, MOST_COUNTED, Channel, Outbox
+from orrery.runtime.store_probe import STORE, StoreProbe
 from orrery.tls import advice
-
-_PROBE = "written"
-"""The key that is written and read to see how the store is."""
-
-
-STORE = "store"
 
 NOTIFICATIONS, REFUSED, UNREADABLE = "notifications", "refused notifications", "unreadable notifications"
 """The parts about notifications."""
@@ -26,28 +20,24 @@ class OwnerHealth:
     def __init__(
         self, store: Store, outbox: Outbox, failing: Mapping[str, str], notifiers: Mapping[Channel, Notifier]
     ) -> None:
-        self._store = store
+        self._probe = StoreProbe(store)
         self._outbox = outbox
         self._failing = failing
         self._notifiers = notifiers
-        self._unwritable = ""
 
     async def write(self) -> None:
-        """Write to the store, for `local` to report: a read does not show a full disk or a locked file."""
-        try:
-            await write(self._store, [Put(_PROBE, b"", MINIMUM_TTL)])
-            self._unwritable = ""
-        except StoreError as error:
-            self._unwritable = str(error)
+        """Write to the store, for `local` to report."""
+        await self._probe.write()
 
     async def local(self) -> list[Finding]:
         """Return the findings of the checks that need no network."""
         try:
-            _ = await self._store.get(_PROBE)
+            await self._probe.read()
             notifications = await self._notifications()
         except StoreError as error:
             return [_broken_store(str(error))]
-        store = _broken_store(self._unwritable) if self._unwritable else Finding(STORE, "ok")
+        unwritable = self._probe.unwritable
+        store = _broken_store(unwritable) if unwritable else Finding(STORE, "ok")
         return [store, *notifications, *self._jobs()]
 
     async def undelivered(self) -> dict[str, int]:
@@ -85,7 +75,7 @@ class OwnerHealth:
     def _jobs(self) -> list[Finding]:
         """Return a finding for each other failing job; jobs with the same error follow from the first."""
         todo = "It is tried again by itself; see the log if it lasts."
-        first = {self._unwritable: STORE} if self._unwritable else {}
+        first = {self._probe.unwritable: STORE} if self._probe.unwritable else {}
         found: list[Finding] = []
         for name, why in self._failing.items():
             part = f"job: {name}"

@@ -2,8 +2,6 @@
 
 from orrery.runtime.module import Module, Named, Role
 
-HAS_STORE: frozenset[Role] = frozenset({"site", "cockpit"})
-
 READS_SETTINGS: frozenset[Role] = frozenset({"site", "cockpit", "cloud"})
 """A guest and a scan need no settings file."""
 
@@ -11,13 +9,13 @@ RUNTIME = Module(
     "runtime",
     sections=(
         Named("server", "orrery.runtime.settings:Server"),
-        Named("store", "orrery.runtime.settings:StoreSettings", HAS_STORE),
+        Named("store", "orrery.runtime.settings:StoreSettings"),
         Named("log", "orrery.runtime.settings:Log", READS_SETTINGS),
         Named("secrets", "orrery.runtime.settings:SecretFiles", READS_SETTINGS),
         Named("tls", "orrery.runtime.settings:TlsSettings", READS_SETTINGS),
         Named("sandbox", "orrery.runtime.settings:SandboxSettings", READS_SETTINGS),
     ),
-    prefixes=("index-key", "lease:", "restored-at"),
+    prefixes=("index-key", "lease:", "restored-at", "written"),
 )
 
 NOTIFICATIONS = Module(
@@ -34,7 +32,7 @@ NOTIFICATIONS = Module(
         "orrery.runtime.findings:Findings",
         "orrery.runtime.readiness:Readiness",
     ),
-    prefixes=("outbox:", "outbox-due:", "outbox-dead:", "outbox-held:", "outbox-unreadable:", "written"),
+    prefixes=("outbox:", "outbox-due:", "outbox-dead:", "outbox-held:", "outbox-unreadable:"),
     build="orrery.runtime.build:notifications",
 )
 

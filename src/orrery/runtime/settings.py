@@ -1,7 +1,7 @@
 """The sections of `orrery.toml` that belong to no domain."""
 
 from pathlib import Path
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -48,8 +48,26 @@ def _address(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-class StoreSettings(Section):
-    """The embedded store's file."""
+class HasStore(Section):
+    """The section of a role that says where its store is, in one of its keys; each role with a store has one."""
+
+    STORE_KEY: ClassVar[str]
+
+    @property
+    def store_path(self) -> Path:
+        """The embedded store's file."""
+        path: Path = getattr(self, self.STORE_KEY)
+        return path
+
+    def with_store(self, path: Path) -> Self:
+        """Return the same with another store."""
+        return self.model_copy(update={self.STORE_KEY: path})
+
+
+class StoreSettings(HasStore):
+    """The embedded store's file of the site."""
+
+    STORE_KEY = "path"
 
     path: Path = Path(".orrery/orrery.db")
 

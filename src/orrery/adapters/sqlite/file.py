@@ -130,8 +130,8 @@ def require_store(path: Path) -> None:
     if orphaned:
         raise _gone(path)
     raise StoreMissing(
-        f"There is no store at {path}: make one with `orrery store create`, "
-        "or bring one back with `orrery restore`."
+        f"There is no store at {path}: make one with `orrery store create` "
+        "(`orrery cockpit store create` for the cockpit's), or bring one back with `orrery restore`."
     )
 
 

@@ -9,11 +9,11 @@ from orrery.adapters.snapshot_folder import SnapshotFolder
 from orrery.adapters.sqlite import backup
 from orrery.app.cli.services import Config
 from orrery.app.composition import clock_of
-from orrery.app.settings import load_settings
+from orrery.app.settings import Settings, load_settings
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.logs import Redaction, configure
 from orrery.runtime.console.tables import note
-from orrery.runtime.settings import BackupSettings, Log, StoreSettings
+from orrery.runtime.settings import BackupSettings, Log
 
 
 def command(
@@ -33,10 +33,24 @@ def command(
     target = file or (folder.file_at(clock_of(settings).now()) if folder else None)
     if target is None:
         raise Invalid("Say where the snapshot goes: give a FILE, or set [backup] directory.")
-    backup(settings[StoreSettings].path, target)
-    note(f"{target.name}: {target.stat().st_size / 1e6:.1f} MB, checked. It holds personal data; keep it safe.")
+    _write(settings, target)
     if folder and (deleted := _thinned(folder)):
         note(f"Deleted {deleted} older; the newest {folder.keep} stay.")
+
+
+def of_cockpit(
+    file: Annotated[Path, typer.Argument(help="Where the snapshot goes; it must not exist.")],
+    config: Config = None,
+) -> None:
+    """Write a consistent, checked snapshot of the cockpit's store, while it runs or not."""
+    settings = load_settings(config, "cockpit")
+    configure(settings[Log].format, "warning", Redaction())
+    _write(settings, file)
+
+
+def _write(settings: Settings, target: Path) -> None:
+    backup(settings.store_path, target)
+    note(f"{target.name}: {target.stat().st_size / 1e6:.1f} MB, checked. It holds personal data; keep it safe.")
 
 
 def _thinned(folder: SnapshotFolder) -> int:

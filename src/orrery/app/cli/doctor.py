@@ -15,9 +15,9 @@ from orrery.ports.health import Finding
 from orrery.runtime.console.findings import show_findings
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.findings import Findings
-from orrery.runtime.health import STORE, run_check
+from orrery.runtime.health import run_check
 from orrery.runtime.parts import Parts
-from orrery.runtime.settings import StoreSettings
+from orrery.runtime.store_probe import STORE
 
 MIB = 1 << 20
 
@@ -41,7 +41,7 @@ def command(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FB
 async def _examine(settings: Settings, secrets: Secrets) -> list[Finding]:
     async with opened_for_examination(settings, secrets) as orrery:
         findings = await orrery[Findings].all()
-        store = [*(one for one in findings if one.part == STORE), *_disk(settings[StoreSettings].path)]
+        store = [*(one for one in findings if one.part == STORE), *_disk(settings.store_path)]
         local = [one for one in findings if one.part != STORE]
         checks = [check for parts in orrery.modules for check in parts.remote_checks]
         asked = [await run_check(part, check) for part, check in checks]

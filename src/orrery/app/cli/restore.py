@@ -19,7 +19,6 @@ from orrery.runtime.console.tables import left_out, note
 from orrery.runtime.outbox import Outbox
 from orrery.runtime.privacy import Privacy
 from orrery.runtime.restored import Restoration, RestoreResult
-from orrery.runtime.settings import StoreSettings
 
 
 def command(
@@ -27,16 +26,34 @@ def command(
 ) -> None:
     """Restore the store; hold back what was not delivered, void approvals, then reconcile."""
     settings, secrets = configured(config, quiet=True)
-    store, clock = settings[StoreSettings].path, clock_of(settings)
+    done, erased = _restore(file, settings, secrets)
+    note(f"Restored. {done.held} notifications are held back, {done.voided} approvals are void.")
+    _report(settings.store_path, erased)
+    asyncio.run(_followed(settings, secrets))
+
+
+def of_cockpit(
+    file: Annotated[Path, typer.Argument(help="The snapshot.", exists=True, dir_okay=False)], config: Config = None
+) -> None:
+    """Put a snapshot in place of the cockpit's store; what was erased since is erased again."""
+    settings, secrets = configured(config, quiet=True, role="cockpit")
+    _, erased = _restore(file, settings, secrets)
+    note("Restored.")
+    _report(settings.store_path, erased)
+
+
+def _restore(
+    file: Path, settings: Settings, secrets: Secrets
+) -> tuple[RestoreResult, tuple[int, list[RecordUnreadable]] | None]:
+    """Replace the store; return what that held back, and what was erased again (see `_erased_again`)."""
+    store, clock = settings.store_path, clock_of(settings)
     with _workshop(store) as copy:
         # Prepared before it replaces the store: an interrupted restore must not leave a store that notifies twice.
         restore(file, copy, clock)
         done = asyncio.run(_settled(copy, clock))
         erased = asyncio.run(_erased_again(settings, secrets, copy))
         restore(copy, store, clock)
-    note(f"Restored. {done.held} notifications are held back, {done.voided} approvals are void.")
-    _report(store, erased)
-    asyncio.run(_followed(settings, secrets))
+    return done, erased
 
 
 def _report(store: Path, erased: tuple[int, list[RecordUnreadable]] | None) -> None:
@@ -74,9 +91,9 @@ async def _erased_again(
     settings: Settings, secrets: Secrets, copy: Path
 ) -> tuple[int, list[RecordUnreadable]] | None:
     """Repeat in the copy the erasures of the previous store; None when that store cannot be read."""
-    at_copy = settings.with_section(StoreSettings(path=copy))
+    at_copy = settings.with_store(copy)
     try:
-        before = await SqliteStore.open(settings[StoreSettings].path, clock_of(settings))
+        before = await SqliteStore.open(settings.store_path, clock_of(settings))
     except (StoreError, StoreMissing):
         return None
     try:

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import resource
 import signal
 import socket
 import sys
@@ -18,17 +17,13 @@ from starlette.types import ASGIApp
 from orrery.app.cli.service_manager import notify_ready
 from orrery.app.cli.services import Config, configured
 from orrery.app.cli.supervision import run_together
+from orrery.app.cli.uvicorn_config import listen, uvicorn_config
 from orrery.app.composition import opened
 from orrery.app.settings import Secrets, Settings
-from orrery.edge.connection_limiter import ConnectionLimiter, most_connections
-from orrery.edge.listeners import Listeners, TimeLimitedProtocol, bind
-from orrery.errors import OrreryError
+from orrery.edge.listeners import Listeners
 from orrery.runtime.jobs import Workers
 from orrery.runtime.readiness import Readiness
 from orrery.runtime.settings import Server
-
-GRACE = 10
-"""Seconds that requests under way may take to end after Ctrl-C."""
 
 TURN = 0.001
 """Seconds that a thread may compute while others wait for their turn; Python's own are 0.005.
@@ -38,10 +33,6 @@ this the store's thread and the event loop interrupt each other too often, and a
 """
 
 log = structlog.get_logger()
-
-
-class AddressTakenError(OrreryError):
-    """Something else listens there already."""
 
 
 def command(config: Config = None) -> None:
@@ -63,7 +54,7 @@ async def serve(
             start()
         public, private = orrery.apps(site)
         private_address = private_socket.getsockname()[:2]
-        server = uvicorn.Server(_uvicorn(Listeners(public, private, private_address)))
+        server = uvicorn.Server(uvicorn_config(Listeners(public, private, private_address)))
         # Else the service says "not ready" until its first round has ended.
         _ = await orrery[Readiness].run_round()
         # Imported modules stay in memory: scanning them in each collection costs tens of milliseconds.
@@ -78,34 +69,8 @@ async def serve(
             log.info("stopped")
 
 
-def _uvicorn(app: ASGIApp) -> uvicorn.Config:
-    descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    limiter = ConnectionLimiter(most_connections(descriptors))
-    return uvicorn.Config(
-        app,
-        log_level="error",  # below that it says of each stranger that they speak no HTTP
-        http=partial(TimeLimitedProtocol, limiter),  # pyright: ignore[reportArgumentType]  called with uvicorn's own words
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        timeout_graceful_shutdown=GRACE,
-        callback_notify=limiter.close_unread,
-        timeout_notify=0,  # each second
-    )
-
-
 def _bind(server: Server) -> tuple[socket.socket, socket.socket]:
-    return _listen(server.host, server.port), _listen(server.private_host, server.private_port)
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        return bind(host, port)
-    except OSError as error:
-        raise AddressTakenError(f"{host}:{port} cannot be listened on: {error.strerror}.") from None
+    return listen(server.host, server.port), listen(server.private_host, server.private_port)
 
 
 def _announce(address: tuple[str, int], ready: Callable[[], None] | None) -> None:

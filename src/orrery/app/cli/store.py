@@ -1,13 +1,16 @@
 """`orrery store`: the one command that makes a store (decision 50)."""
 
+from pathlib import Path
+
 import typer
 
 from orrery.adapters.sqlite import create
 from orrery.app.cli.services import Config, configured
 from orrery.runtime.console.tables import note
-from orrery.runtime.settings import StoreSettings
+from orrery.runtime.module import Role
 
 group = typer.Typer(no_args_is_help=True)
+cockpit_group = typer.Typer(no_args_is_help=True)
 
 
 @group.callback()
@@ -15,9 +18,24 @@ def store() -> None:
     """Make the store."""
 
 
+@cockpit_group.callback()
+def cockpit_store() -> None:
+    """Make the cockpit's own store."""
+
+
 @group.command("create")
 def create_store(config: Config = None) -> None:
     """Make an empty store where the settings say; refuse when a file is there already."""
-    path = configured(config, quiet=True)[0][StoreSettings].path
+    _create(config, "site")
+
+
+@cockpit_group.command("create")
+def create_cockpit_store(config: Config = None) -> None:
+    """Make the cockpit's empty store where the settings say; refuse when a file is there already."""
+    _create(config, "cockpit")
+
+
+def _create(config: Path | None, role: Role) -> None:
+    path = configured(config, quiet=True, role=role)[0].store_path
     create(path)
     note(f"Made an empty store at {path}.")

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, create_model
@@ -13,6 +14,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from orrery.app.modules import MODULES
 from orrery.runtime.module import Role, load
 from orrery.runtime.section import PREFIX, Mode
+from orrery.runtime.settings import HasStore
 
 S = TypeVar("S")
 
@@ -28,9 +30,22 @@ class Settings:
     def __getitem__(self, kind: type[S]) -> S:
         return cast("S", self.sections[kind])
 
+    @property
+    def store_path(self) -> Path:
+        """The store of the role, wherever its settings have it."""
+        return self._store.store_path
+
+    def with_store(self, path: Path) -> "Settings":
+        """Return the same with another store."""
+        return self.with_section(self._store.with_store(path))
+
     def with_section(self, section: BaseModel) -> "Settings":
         """Return the same with another section in the place of its class."""
         return replace(self, sections={**self.sections, type(section): section})
+
+    @property
+    def _store(self) -> HasStore:
+        return next(one for one in self.sections.values() if isinstance(one, HasStore))
 
 
 class SettingsFile(BaseSettings):

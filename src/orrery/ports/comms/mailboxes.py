@@ -1,6 +1,6 @@
-"""One account's mail, chats and meetings, as a port. Nothing in it can send: there is no call for it (decision 36)."""
+"""One account's mail, chats and meetings, as a port. It has no call that sends anything (decision 36)."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -59,7 +59,7 @@ class Mailbox(Protocol):
         """The name of the account, unique in its track, such as an address."""
         ...
 
-    def messages(self) -> AsyncIterator[Batch]:
+    def messages(self) -> AsyncGenerator[Batch]:
         """Yield what is in the mailbox, newest first, in several batches; marks nothing as read."""
         ...
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Literal
 
 Track = Literal["A", "B"]
-"""Whose data it is: A is corporate and internal, B is a lab whose material is public (spec 3, Authentication 4)."""
+"""Whose data it is: A is corporate and internal, B a lab whose material is public (spec 3, Authentication 4)."""
 
 Source = Literal["mail", "teams", "meeting", "action-hub"]
 """What a row came by (spec 3, Cockpit records); `action-hub` is the cockpit's own action ledger."""
@@ -17,9 +17,9 @@ Priority = Literal["high", "normal", "low"]
 class Message:
     """One message, chat or meeting. Its texts are the vendor's, unaltered.
 
-    `source_id` is the vendor's own, which stays while the message is there, moved or not, where the vendor has such
-    an id. `sender` is a name or an address, `address` the mail address to reply to, or empty: that of a meeting is
-    its organizer's. `received_at` of a meeting is its beginning. `web_link` is empty where there is none.
+    `source_id` is the vendor's own, one that stays when the message is moved where the vendor has such an id.
+    `sender` is a name or an address, `address` the mail address to reply to, or empty; that of a meeting is its
+    organizer's. `received_at` of a meeting is its beginning. `web_link` is empty where there is none.
     """
 
     source: Source

@@ -35,6 +35,11 @@ class Runner(Protocol):
         """Return a section of the settings."""
         ...
 
+    @property
+    def store_path(self) -> Path:
+        """Where the store of the role is."""
+        ...
+
     def port(self, kind: type[S]) -> S:
         """Return an adapter that needs no store, and reads the settings when it needs them."""
         ...

@@ -1,0 +1,47 @@
+"""How each of our servers runs uvicorn."""
+
+import resource
+import socket
+from functools import partial
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from orrery.edge.connection_limiter import ConnectionLimiter, most_connections
+from orrery.edge.listeners import TimeLimitedProtocol, bind
+from orrery.errors import OrreryError
+
+GRACE = 10
+"""Seconds that requests under way may take to end after Ctrl-C."""
+
+
+class AddressTakenError(OrreryError):
+    """Something else listens there already."""
+
+
+def uvicorn_config(app: ASGIApp) -> uvicorn.Config:
+    """Return the configuration: our limits, no access log, and nothing believed of a proxy."""
+    descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    limiter = ConnectionLimiter(most_connections(descriptors))
+    return uvicorn.Config(
+        app,
+        log_level="error",  # below that it says of each stranger that they speak no HTTP
+        http=partial(TimeLimitedProtocol, limiter),  # pyright: ignore[reportArgumentType]  called with uvicorn's own words
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE,
+        callback_notify=limiter.close_unread,
+        timeout_notify=0,  # each second
+    )
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket; raise `AddressTakenError`."""
+    try:
+        return bind(host, port)
+    except OSError as error:
+        raise AddressTakenError(f"{host}:{port} cannot be listened on: {error.strerror}.") from None

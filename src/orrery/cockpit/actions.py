@@ -1,0 +1,85 @@
+"""What a person does with a row: read it, draft a reply, add it to the tasks, dismiss it."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+
+from orrery.cockpit.bodies import Bodies
+from orrery.cockpit.comms import Comms
+from orrery.cockpit.errors import NotInLedger, NotReplyable
+from orrery.cockpit.ledger import Action, Ledger
+from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId
+from orrery.cockpit.settings import CockpitSettings
+from orrery.ports.comms.mailboxes import Draft, Reply
+from orrery.ports.comms.tasks import NewTask, Task, TaskBook
+
+
+@dataclass(frozen=True, slots=True)
+class Actions:
+    """The actions of the list. None of them sends anything (decision 36)."""
+
+    comms: Comms
+    bodies: Bodies
+    ledger: Ledger
+    tasks: TaskBook
+    settings: CockpitSettings
+
+    async def text(self, row_id: RowId) -> str:
+        """Return the message of a row as plain text; raise `RowGone` and the mailbox's errors."""
+        if row_id.source == LEDGER:
+            return _text_of(await self.comms.require(row_id))
+        inbox = self.comms.inbox_of(row_id)
+        return await self.bodies.text(inbox.mailbox, row_id.source, row_id.source_id)
+
+    async def draft_reply(self, row_id: RowId, comment: str) -> Draft:
+        """Return the draft that replies to a row with this comment: made now, or by an earlier call.
+
+        Raises `NotReplyable`, `RowGone` and the mailbox's errors.
+        """
+        row = await self.comms.require(row_id)
+        if not row.is_replyable:
+            raise NotReplyable("There is no address to reply to.")
+        mailbox = self.comms.inbox_of(row_id).mailbox
+        return await mailbox.draft(Reply(draft_key(row_id, comment), row.message, comment))
+
+    async def add_to_tasks(self, row_id: RowId) -> Task:
+        """Return the task of a row: made now, or by an earlier call. Raises `RowGone` and the store's errors."""
+        row = await self.comms.require(row_id)
+        message, settings = row.message, self.settings
+        return await self.tasks.add(
+            NewTask(
+                track=row_id.track,
+                source=message.source,
+                source_id=message.source_id,
+                title=message.subject,
+                person=message.address or message.sender,
+                score=row.score,
+                kind=settings.kinds[message.source],
+                bucket=settings.buckets[message.source],
+                priority=message.priority,
+            )
+        )
+
+    async def act(self, row_id: RowId, action: Action) -> bool:
+        """Dismiss a row of the action ledger or undo that; return whether anything changed.
+
+        Raises `NotInLedger` and `RowGone`.
+        """
+        if row_id.source != LEDGER or row_id.account != LEDGER_ACCOUNT:
+            raise NotInLedger(
+                "The page itself dismisses rows of a mailbox; the server keeps the action ledger only."
+            )
+        _ = await self.comms.require(row_id)
+        return await self.ledger.act(row_id.source_id, action)
+
+
+def draft_key(row_id: RowId, comment: str) -> str:
+    """Return what finds a draft again: with the same comment the same one, with another comment another."""
+    held = json.dumps([row_id.track, row_id.account, row_id.source, row_id.source_id, comment])
+    return hashlib.sha256(held.encode()).hexdigest()[:32]
+
+
+def _text_of(row: Row) -> str:
+    item = row.message
+    lines = [item.subject, f"From: {item.sender}" if item.sender else "", item.preview]
+    return "\n".join(filter(None, lines))

@@ -1,0 +1,43 @@
+"""The parts of the cockpit, from its settings."""
+
+from datetime import timedelta
+
+from orrery.cockpit.actions import Actions
+from orrery.cockpit.bodies import Bodies
+from orrery.cockpit.comms import Comms
+from orrery.cockpit.health import CockpitHealth
+from orrery.cockpit.inbox import Inbox
+from orrery.cockpit.ledger import Ledger
+from orrery.cockpit.privacy import LedgerData, erasures
+from orrery.cockpit.routes import CockpitRoutes
+from orrery.cockpit.settings import CockpitSettings
+from orrery.edge.launch import Launch
+from orrery.ports.comms.mailboxes import Mailboxes
+from orrery.runtime.jobs import Job, Workers
+from orrery.runtime.parts import Parts
+from orrery.runtime.runtime import Runtime
+from orrery.runtime.store_probe import StoreProbe
+
+READ_EVERY = timedelta(minutes=5)
+"""How often the mailboxes are read without anybody asking."""
+
+
+def build(runtime: Runtime) -> Parts:
+    """Return the list, what is done with its rows, and the page."""
+    settings = runtime.section(CockpitSettings)
+    store, clock, tasks = runtime.store, runtime.clock, runtime.tasks
+    mailboxes = runtime.port(Mailboxes).all
+    inboxes = tuple(Inbox(mailbox, clock, tasks, settings.scores) for mailbox in mailboxes)
+    ledger = Ledger(store, clock)
+    comms = Comms(inboxes, ledger, clock, settings.scores)
+    actions = Actions(comms, Bodies(clock, tasks), ledger, ledger, settings)
+    health = CockpitHealth(StoreProbe(store), ledger, inboxes, clock, runtime.need(Workers).failing)
+    launch = Launch(clock)
+    return Parts(
+        module="cockpit",
+        routers=[CockpitRoutes(actions, health, launch).router()],
+        jobs=[Job("read the mailboxes", READ_EVERY, comms.read_all, everywhere=True)],
+        unreadable=[ledger.items.unreadable, erasures(store, clock).unreadable],
+        personal_data=[LedgerData(store, clock).source()],
+        offers={Ledger: ledger, CockpitHealth: health, Launch: launch},
+    )

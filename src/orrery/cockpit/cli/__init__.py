@@ -1,0 +1,1 @@
+"""The commands of the cockpit, but for the page itself."""

@@ -1,0 +1,144 @@
+"""The list: the rows of every mailbox and of the action ledger, as one."""
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from orrery.cockpit.inbox import Inbox, InboxState
+from orrery.cockpit.ledger import Ledger, is_due
+from orrery.cockpit.records import LedgerItem
+from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId, in_order, merged, row_of
+from orrery.errors import RowGone, StoreError
+from orrery.ports.clock import Clock
+from orrery.ports.comms.messages import Message, Priority
+from orrery.runtime.collection import Stored
+
+PULSE_SECONDS = 3.0
+"""How long a refresh waits for the mailboxes before it answers with what is there."""
+
+_GONE = "This row is no longer in its mailbox."
+
+
+class Comms:
+    """Reads the mailboxes side by side; an answer is made of what is there."""
+
+    def __init__(
+        self, inboxes: Sequence[Inbox], ledger: Ledger, clock: Clock, scores: Mapping[Priority, int]
+    ) -> None:
+        self.inboxes = inboxes
+        self._ledger = ledger
+        self._clock = clock
+        self._scores = scores
+
+    async def read_all(self) -> None:
+        """Read every mailbox to its end."""
+        async with asyncio.TaskGroup() as group:
+            for inbox in self.inboxes:
+                _ = group.create_task(inbox.read())
+
+    async def pulse(self) -> None:
+        """Ask every mailbox anew, and return after `PULSE_SECONDS` at the latest; the reading goes on."""
+        reads = [asyncio.ensure_future(inbox.read()) for inbox in self.inboxes]
+        if reads:
+            _, late = await asyncio.wait(reads, timeout=PULSE_SECONDS)
+            for one in late:
+                _ = one.cancel()  # it only waits: the reading itself has another owner
+
+    async def answer(self, page: Mapping[str, str]) -> bytes:
+        """Return the list as JSON, with the state of each mailbox; `page` is added to it."""
+        now = self._clock.now()
+        states: list[dict[str, Any]] = [_state_of(inbox) for inbox in self.inboxes]
+        try:
+            found = await self._ledger.all()
+        except StoreError as error:
+            items, tasks = list[Row](), list[str]()
+            states.append(_ledger_state("failed", str(error), None, 0, 0))
+        else:
+            opened = [one for one in found.records if not one.record.dismissed_at]
+            items = in_order(self._row(one, now) for one in opened)
+            tasks = self._with_task(one.record for one in opened)
+            states.append(_ledger_state("fresh", "", now, len(items), len(found.unreadable)))
+        rows = b",".join(row.shown for row in merged([*(one.rows for one in self.inboxes), items]))
+        rest = json.dumps({"mailboxes": states, "tasks": tasks, **page}).encode()
+        return b'{"rows":[' + rows + b"]," + rest[1:]
+
+    async def require(self, row_id: RowId) -> Row:
+        """Return a row; raise `RowGone` when it is not, or no longer, in the list."""
+        if row_id.source == LEDGER:
+            return await self._item(row_id)
+        inbox = self.inbox_of(row_id)
+        if found := inbox.find(row_id.source, row_id.source_id):
+            return found
+        if inbox.at is None:
+            await inbox.read()  # the page was there before the list: it was opened ahead of a restart
+        if found := inbox.find(row_id.source, row_id.source_id):
+            return found
+        raise RowGone(_GONE)
+
+    def inbox_of(self, row_id: RowId) -> Inbox:
+        """Return the inbox of a row; raise `RowGone` when its mailbox is not in the settings."""
+        for inbox in self.inboxes:
+            if (inbox.mailbox.track, inbox.mailbox.account) == (row_id.track, row_id.account):
+                return inbox
+        raise RowGone("The mailbox of this row is not in the settings.")
+
+    async def _item(self, row_id: RowId) -> Row:
+        found = await self._ledger.items.get(row_id.source_id)
+        if found is None or found.record.track != row_id.track or row_id.account != LEDGER_ACCOUNT:
+            raise RowGone("This item is no longer in the action ledger.")
+        return self._row(found, self._clock.now())
+
+    def _row(self, stored: Stored[LedgerItem], now: datetime) -> Row:
+        item = stored.record
+        due = is_due(item, now)
+        score = self._scores[item.priority] if item.score is None else item.score
+        message = Message(
+            source=LEDGER,
+            source_id=stored.id,
+            sender=item.person,
+            address="",
+            subject=item.title,
+            preview=" · ".join(filter(None, (item.kind, item.bucket))),
+            received_at=item.created_at,
+            priority="high" if due else item.priority,
+        )
+        return row_of(
+            item.track, LEDGER_ACCOUNT, message, max(score, self._scores["high"]) if due else score, item.until
+        )
+
+    def _with_task(self, items: Iterable[LedgerItem]) -> list[str]:
+        """Return the ids of the rows that items were made of, as far as these are in the list."""
+        return [
+            str(row.id)
+            for item in items
+            for inbox in self.inboxes
+            if inbox.mailbox.track == item.track and (row := inbox.find(item.source, item.source_id))
+        ]
+
+
+def _state_of(inbox: Inbox) -> dict[str, Any]:
+    return {
+        "account": inbox.mailbox.account,
+        "track": inbox.mailbox.track,
+        "state": inbox.state,
+        "why": inbox.why,
+        "at": inbox.at.isoformat() if inbox.at else None,
+        "asked_at": inbox.asked_at.isoformat() if inbox.asked_at else None,
+        "count": len(inbox.rows),
+        "unreadable": inbox.unreadable,
+    }
+
+
+def _ledger_state(state: InboxState, why: str, at: datetime | None, count: int, unreadable: int) -> dict[str, Any]:
+    return {
+        "account": LEDGER_ACCOUNT,
+        "track": None,
+        "state": state,
+        "why": why,
+        "at": at.isoformat() if at else None,
+        "asked_at": None,
+        "count": count,
+        "unreadable": unreadable,
+    }

@@ -1,0 +1,112 @@
+"""What one mailbox held when it was last read, and how reading it goes.
+
+A mailbox that hangs, throttles or answers half never empties the list: what was there stays, with the reason.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from datetime import datetime
+from typing import Literal
+
+import structlog
+
+from orrery.cockpit.rows import Row, in_order, row_of
+from orrery.errors import MailboxUnreachable, OrreryError, SignInNeeded
+from orrery.ports.clock import Clock
+from orrery.ports.comms.mailboxes import Batch, Mailbox
+from orrery.ports.comms.messages import Priority
+from orrery.runtime.single_flight import SingleFlight
+from orrery.runtime.tasks import Tasks
+
+BATCH_SECONDS = 30.0
+"""How long a mailbox may take for its next batch: longer than its own deadline for one answer."""
+
+InboxState = Literal["loading", "fresh", "stale", "failed", "sign-in-needed"]
+"""`stale`: the rows of before are there, and a reason. `failed`: a reason, and nothing was ever read."""
+
+log = structlog.get_logger()
+
+
+class Inbox:
+    """The rows of one mailbox.
+
+    `at` is when it was last read to its end, `asked_at` when it was asked for what it has not answered yet.
+    """
+
+    def __init__(self, mailbox: Mailbox, clock: Clock, tasks: Tasks, scores: Mapping[Priority, int]) -> None:
+        self.mailbox = mailbox
+        self.rows: Sequence[Row] = ()
+        self.at: datetime | None = None
+        self.asked_at: datetime | None = None
+        self.unreadable = 0
+        self._clock = clock
+        self._scores = scores
+        self._by_id: dict[tuple[str, str], Row] = {}
+        self._error: OrreryError | None = None
+        self._reading = SingleFlight(tasks, self._read)
+
+    async def read(self) -> None:
+        """Read the mailbox, once for all callers at the same time; `state` and `why` say what went wrong."""
+        await self._reading.join()
+
+    @property
+    def state(self) -> InboxState:
+        """How the rows are."""
+        if isinstance(self._error, SignInNeeded):
+            return "sign-in-needed"
+        if self._error:
+            return "stale" if self._by_id else "failed"
+        return "loading" if self.at is None else "fresh"
+
+    @property
+    def why(self) -> str:
+        """The reason of a state other than fresh."""
+        return str(self._error) if self._error else ""
+
+    def find(self, source: str, source_id: str) -> Row | None:
+        """Return a row of this mailbox by its source's id."""
+        return self._by_id.get((source, source_id))
+
+    async def _read(self) -> None:
+        found: dict[tuple[str, str], Row] = {}
+        unreadable = 0
+        self.asked_at = self._clock.now()
+        try:
+            async for batch in self._batches():
+                unreadable += batch.unreadable
+                for message in batch.messages:
+                    row = row_of(self.mailbox.track, self.mailbox.account, message, self._scores[message.priority])
+                    found[message.source, message.source_id] = row
+                if self.at is None:
+                    self._show(found)
+        except OrreryError as error:
+            self._error = error
+            log.warning("mailbox not read", track=self.mailbox.track, kind=type(error).__name__, why=str(error))
+            self._show(self._by_id | found)
+        except Exception as error:  # a bug in one mailbox must not empty the list of the others
+            self._error = OrreryError(f"The mailbox could not be read: unexpected {type(error).__name__}.")
+            log.exception("mailbox crashed", track=self.mailbox.track)
+            self._show(self._by_id | found)
+        else:
+            self._error, self.at, self.unreadable = None, self._clock.now(), unreadable
+            self._show(found)
+        finally:
+            self.asked_at = None
+
+    async def _batches(self) -> AsyncGenerator[Batch]:
+        """Yield the batches of one reading; raise `MailboxUnreachable` when the next one does not come."""
+        async with aclosing(self.mailbox.messages()) as batches:
+            while True:
+                try:
+                    async with asyncio.timeout(BATCH_SECONDS):
+                        batch = await anext(batches, None)
+                except TimeoutError:
+                    raise MailboxUnreachable(f"It gave no answer for {BATCH_SECONDS:g} s.") from None
+                if batch is None:
+                    return
+                yield batch
+
+    def _show(self, found: dict[tuple[str, str], Row]) -> None:
+        self._by_id = found
+        self.rows = in_order(found.values())

@@ -1,0 +1,39 @@
+"""What the cockpit stores: the items of the action ledger (decision 35)."""
+
+from datetime import date
+from typing import Literal
+
+from pydantic import AwareDatetime
+
+from orrery.ports.comms.messages import Priority, Source, Track
+from orrery.record import Record
+
+
+class LedgerItem(Record):
+    """What needs doing, from whom, until when; each of the texts may name a person.
+
+    A task that was made of a row has that row's source and source id, and the score, kind and bucket that the
+    mapping tables gave it.
+    """
+
+    v: Literal[1] = 1
+    track: Track
+    title: str
+    person: str = ""
+    until: date | None = None
+    priority: Priority = "normal"
+    source: Source = "action-hub"
+    source_id: str = ""
+    score: int | None = None
+    kind: str = ""
+    bucket: str = ""
+    created_at: AwareDatetime
+    dismissed_at: AwareDatetime | None = None
+
+
+class LedgerErasure(Record):
+    """An item was erased: after a restore of an older snapshot it is erased again. It names nobody."""
+
+    v: Literal[1] = 1
+    at: AwareDatetime
+    reason: str

@@ -1,0 +1,324 @@
+"""The cockpit over HTTP (spec 3, Endpoints; decision 35). `edge/local.py` decides who may ask."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, TypeVar
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import PlainTextResponse, Response
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+
+from orrery.cockpit import page
+from orrery.cockpit.actions import Actions
+from orrery.cockpit.health import CockpitHealth
+from orrery.cockpit.inbox import InboxState
+from orrery.cockpit.ledger import Action
+from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, LONGEST_ID, RowId, parse_row_id
+from orrery.edge.body import read_object
+from orrery.edge.launch import Launch
+from orrery.edge.local import SESSION
+from orrery.edge.problems import Problem
+from orrery.ports.comms.messages import Priority, Source, Track
+from orrery.ports.health import Finding
+
+T = TypeVar("T", bound=BaseModel)
+
+LARGEST_BODY = 64 * 1024
+"""Bytes of a request: an id, and a comment."""
+
+LONGEST_COMMENT = 10_000
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+    "form-action 'none'; frame-ancestors 'none'; base-uri 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+_PAGE_HEADERS = {"Content-Security-Policy": _POLICY, "Cross-Origin-Resource-Policy": "same-origin"}
+
+# The docstrings of these models are part of the operations' reference: they cite no source.
+
+
+class RowRead(BaseModel):
+    """One row of the list; its texts are one line each."""
+
+    id: str
+    source: Source
+    sender: str
+    subject: str
+    preview: str
+    received_at: AwareDatetime
+    priority: Priority
+    track: Track
+    account: str
+    web_link: str
+    score: int
+    replyable: bool
+    until: str | None
+
+
+class MailboxRead(BaseModel):
+    """How the rows of one mailbox are, or those of the action ledger, which has no track."""
+
+    account: str
+    track: Track | None
+    state: InboxState
+    why: str
+    at: AwareDatetime | None
+    asked_at: AwareDatetime | None
+    count: int
+    unreadable: int
+
+
+class RowsRead(BaseModel):
+    """The list, the state of each mailbox, the rows with an open task, and the versions of the page's files."""
+
+    rows: list[RowRead]
+    mailboxes: list[MailboxRead]
+    tasks: list[str]
+    page: str
+    started_page: str
+
+
+class _Asked(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+RowIdText = Annotated[str, Field(min_length=1, max_length=LONGEST_ID)]
+
+
+class CodeBody(_Asked):
+    """The code of a link."""
+
+    code: Annotated[str, Field(max_length=200)]
+
+
+class TokenRead(BaseModel):
+    """The token of the page."""
+
+    token: str
+
+
+class RowBody(_Asked):
+    """A row."""
+
+    rowId: RowIdText  # noqa: N815  the name that decision 35 gives it
+
+
+class DraftBody(RowBody):
+    """A row, and what the reply says above the original."""
+
+    comment: Annotated[str, Field(max_length=LONGEST_COMMENT)] = ""
+
+
+class DraftRead(BaseModel):
+    """A draft; a person sends it, elsewhere."""
+
+    id: str
+    isDraft: Literal[True] = True  # noqa: N815  the name that decision 35 gives it
+    webLink: str  # noqa: N815  the same
+    alreadyExisted: bool  # noqa: N815  the same
+
+
+class TaskRead(BaseModel):
+    """A task; `id` is that of its own row."""
+
+    id: str
+    title: str
+    score: int
+    kind: str
+    bucket: str
+    source: Source
+    sourceId: str  # noqa: N815  the name that decision 35 gives it
+    alreadyExisted: bool  # noqa: N815  the same
+
+
+class ActionBody(RowBody):
+    """A row of the action ledger, and what is done with it."""
+
+    action: Action
+
+
+class ActionRead(BaseModel):
+    """What was done; `changed` is false when the row was so already."""
+
+    rowId: str  # noqa: N815  the name that decision 35 gives it
+    action: Action
+    changed: bool
+
+
+class FindingRead(BaseModel):
+    """One part: how it is, why, and what to do."""
+
+    part: str
+    state: Literal["ok", "broken", "off"]
+    why: str
+    todo: str
+
+
+class HealthRead(BaseModel):
+    """How every part is."""
+
+    findings: list[FindingRead]
+    at: datetime
+
+
+_OF_EVERY_WRITE = (400, 401, 403, 408, 413, 415, 422)
+_OF_WRITES: dict[type[BaseModel], tuple[int, ...]] = {
+    CodeBody: _OF_EVERY_WRITE,
+    DraftBody: (*_OF_EVERY_WRITE, 404, 502, 503),
+    RowBody: (*_OF_EVERY_WRITE, 404, 503),
+    ActionBody: (*_OF_EVERY_WRITE, 404, 503),
+}
+"""The refusals of each operation that takes a body."""
+
+
+class CockpitProblem(BaseModel):
+    """A refusal: a kebab-case tag and one sentence."""
+
+    error: str
+    message: str
+
+
+class CockpitRoutes:
+    """Parses, calls once, and shapes the answer."""
+
+    def __init__(self, actions: Actions, health: CockpitHealth, launch: Launch) -> None:
+        self._actions = actions
+        self._health = health
+        self._launch = launch
+        self._started_page = page.digest()
+
+    def router(self) -> APIRouter:
+        router = APIRouter()
+        router.add_api_route("/", self.index, include_in_schema=False)
+        router.add_api_route("/static/{name}", self.file, include_in_schema=False)
+        for path, answer, summary, kind in (
+            (SESSION, self.exchange, "Exchange the code of a link for the token", CodeBody),
+            ("/api/comms/draft-reply", self.draft_reply, "Draft a reply, which is never sent", DraftBody),
+            ("/api/comms/add-to-tasks", self.add_to_tasks, "Make a task of a row", RowBody),
+            ("/api/action-hub/action", self.act, "Dismiss a row of the action ledger, or undo that", ActionBody),
+        ):
+            router.add_api_route(
+                path,
+                answer,
+                methods=["POST"],
+                summary=summary,
+                tags=["cockpit"],
+                responses=_refusals(*_OF_WRITES[kind]),
+                openapi_extra=_json_body(kind),
+            )
+        self._add_reads(router)
+        return router
+
+    def _add_reads(self, router: APIRouter) -> None:
+        router.add_api_route(
+            "/api/comms/rows",
+            self.rows,
+            summary="List what waits for an answer",
+            tags=["cockpit"],
+            response_class=Response,
+            responses={200: {"model": RowsRead}} | _refusals(401, 403, 422),
+        )
+        router.add_api_route(
+            "/api/comms/message-body",
+            self.message_body,
+            summary="Read a message as plain text",
+            tags=["cockpit"],
+            response_class=PlainTextResponse,
+            responses=_refusals(401, 403, 404, 422, 502, 503),
+        )
+        router.add_api_route(
+            "/api/health",
+            self.health,
+            summary="How every part is",
+            tags=["cockpit"],
+            responses=_refusals(401, 403),
+        )
+
+    async def index(self) -> Response:
+        """Return the page, which holds no data."""
+        return Response(page.index(), media_type="text/html; charset=utf-8", headers=_PAGE_HEADERS)
+
+    async def file(self, name: str) -> Response:
+        """Return one of the page's files."""
+        found = page.file_of(name)
+        if found is None:
+            raise Problem(404, "not-found", "There is nothing here.")
+        content, media_type = found
+        return Response(content, media_type=media_type, headers={"Cross-Origin-Resource-Policy": "same-origin"})
+
+    async def exchange(self, request: Request) -> TokenRead:
+        """Return the token; a code is good once, for a minute."""
+        body = await _read(request, CodeBody)
+        token = self._launch.exchange(body.code)
+        if token is None:
+            raise Problem(401, "code-invalid", "This link was used already, or is older than a minute.")
+        return TokenRead(token=token)
+
+    async def rows(self, sync: Literal["pulse"] | None = None) -> Response:
+        """Return the list as it is known; with `sync=pulse`, ask every mailbox first."""
+        if sync:
+            await self._actions.comms.pulse()
+        versions = {"page": page.digest(), "started_page": self._started_page}
+        return Response(await self._actions.comms.answer(versions), media_type="application/json")
+
+    async def message_body(
+        self, message_id: Annotated[str, Query(alias="messageId", max_length=LONGEST_ID)]
+    ) -> PlainTextResponse:
+        """Return the text of a message, without mark-up."""
+        return PlainTextResponse(await self._actions.text(parse_row_id(message_id)))
+
+    async def draft_reply(self, request: Request) -> DraftRead:
+        """Make a draft in the mailbox of the row, or find the one that is there."""
+        body = await _read(request, DraftBody)
+        draft = await self._actions.draft_reply(parse_row_id(body.rowId), body.comment)
+        return DraftRead(id=draft.id, webLink=draft.web_link, alreadyExisted=not draft.is_new)
+
+    async def add_to_tasks(self, request: Request) -> TaskRead:
+        """Make a task of a row, or find the one that is there."""
+        row_id = parse_row_id((await _read(request, RowBody)).rowId)
+        task = await self._actions.add_to_tasks(row_id)
+        return TaskRead(
+            id=str(RowId(row_id.track, LEDGER_ACCOUNT, LEDGER, task.id)),
+            title=task.title,
+            score=task.score,
+            kind=task.kind,
+            bucket=task.bucket,
+            source=row_id.source,
+            sourceId=row_id.source_id,
+            alreadyExisted=task.already_existed,
+        )
+
+    async def act(self, request: Request) -> ActionRead:
+        """Dismiss a row of the action ledger, or undo that."""
+        body = await _read(request, ActionBody)
+        changed = await self._actions.act(parse_row_id(body.rowId), body.action)
+        return ActionRead(rowId=body.rowId, action=body.action, changed=changed)
+
+    async def health(self) -> HealthRead:
+        """Return the findings of the cockpit's own parts."""
+        at, findings = await self._health.examine()
+        return HealthRead(findings=[_finding(one) for one in findings], at=at)
+
+
+async def _read(request: Request, kind: type[T]) -> T:
+    """Return the body of a request; raise what `read_object` raises, and 422."""
+    try:
+        return kind.model_validate(await read_object(request, LARGEST_BODY))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "The body"
+        raise Problem(422, "invalid-field", f"{where}: {first['msg']}.") from None
+
+
+def _finding(found: Finding) -> FindingRead:
+    return FindingRead(part=found.part, state=found.state, why=found.why, todo=found.todo)
+
+
+def _json_body(kind: type[BaseModel]) -> dict[str, Any]:
+    return {
+        "requestBody": {"required": True, "content": {"application/json": {"schema": kind.model_json_schema()}}}
+    }
+
+
+def _refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    return {status: {"model": CockpitProblem} for status in sorted(statuses)}

@@ -1,0 +1,137 @@
+"""The rows of the list: their ids, their order, and their form for the page. Pure."""
+
+import base64
+import binascii
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from heapq import merge
+from itertools import product
+from typing import get_args
+from urllib.parse import urlsplit
+
+from orrery.cockpit.errors import NotARow
+from orrery.ports.comms.messages import Message, Source, Track
+from orrery.syntax.lines import is_line, one_line
+
+LEDGER: Source = "action-hub"
+LEDGER_ACCOUNT = "ledger"
+"""The account of the rows of the action ledger, which is no mailbox."""
+
+LONGEST_ID = 4096
+"""Characters of a row's id: vendors' ids have several hundred."""
+
+LONGEST_TEXT = 300
+"""Characters of a subject, a sender or a preview in the list."""
+
+LONGEST_LINK = 2000
+"""Characters of an address; a longer one is left out."""
+
+_TRACKS: tuple[Track, ...] = get_args(Track)
+_SOURCES: tuple[Source, ...] = get_args(Source)
+
+
+@dataclass(frozen=True, slots=True)
+class RowId:
+    """What the opaque id of a row holds (decision 35)."""
+
+    track: Track
+    account: str
+    source: Source
+    source_id: str
+
+    def __str__(self) -> str:
+        held = json.dumps([self.track, self.account, self.source, self.source_id], separators=(",", ":"))
+        return base64.urlsafe_b64encode(held.encode()).decode().rstrip("=")
+
+
+def parse_row_id(text: str) -> RowId:
+    """Return what an id holds; raise `NotARow`."""
+    match _held(text):
+        case [str(track), str(account), str(source), str(source_id)] if account and source_id:
+            for known_track, known_source in product(_TRACKS, _SOURCES):
+                found = RowId(known_track, account, known_source, source_id)
+                if (track, source) == (known_track, known_source) and str(found) == text:
+                    return found
+        case _:
+            pass
+    raise NotARow("That is not the id of a row.")
+
+
+def _held(text: str) -> object:
+    if not 0 < len(text) <= LONGEST_ID or not text.isascii():
+        return None
+    try:
+        return json.loads(base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True))
+    except (binascii.Error, ValueError, RecursionError):
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row, ready for the page: `shown` is its JSON. `message` is as the mailbox returned it."""
+
+    id: RowId
+    message: Message
+    score: int
+    shown: bytes
+
+    @property
+    def is_replyable(self) -> bool:
+        """Whether a draft can be made (decision 35)."""
+        return is_replyable(self.message)
+
+
+def is_replyable(message: Message) -> bool:
+    """Return whether there is somebody to reply to (decision 35)."""
+    return message.source != LEDGER and bool(message.address)
+
+
+def row_of(track: Track, account: str, message: Message, score: int, until: date | None = None) -> Row:
+    """Return the row of a message. Texts of others become one line each, without invisible characters."""
+    row_id = RowId(track, account, message.source, message.source_id)
+    shown = {
+        "id": str(row_id),
+        "source": message.source,
+        "sender": one_line(message.sender, LONGEST_TEXT),
+        "subject": one_line(message.subject, LONGEST_TEXT),
+        "preview": one_line(message.preview, LONGEST_TEXT),
+        "received_at": _stamp(message.received_at),
+        "priority": message.priority,
+        "track": track,
+        "account": account,
+        "web_link": _link(message.web_link),
+        "score": score,
+        "replyable": is_replyable(message),
+        "until": until.isoformat() if until else None,
+    }
+    return Row(row_id, message, score, json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def in_order(rows: Iterable[Row]) -> list[Row]:
+    """Return rows with the most urgent first, and the newest first among equals."""
+    return sorted(rows, key=_rank)
+
+
+def merged(several: Iterable[Sequence[Row]]) -> Iterator[Row]:
+    """Yield rows that are `in_order` each, as one list in order."""
+    return merge(*several, key=_rank)
+
+
+def _rank(row: Row) -> tuple[int, float]:
+    return -row.score, -row.message.received_at.timestamp()
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _link(address: str) -> str:
+    """Return an address that a browser may open, else nothing: it may say `javascript:`."""
+    try:
+        parts = urlsplit(address)
+        is_web = parts.scheme in {"http", "https"} and bool(parts.hostname) and is_line(address, LONGEST_LINK)
+    except ValueError:
+        return ""
+    return address if is_web else ""
