@@ -15,7 +15,7 @@ from orrery.app.settings.secrets import secret_kinds
 from orrery.errors import Invalid
 from orrery.runtime.console.tables import note
 from orrery.runtime.module import Role
-from orrery.runtime.settings import StoreSettings
+from orrery.runtime.settings import HasStore
 
 STATE = Path("/var/lib/orrery")
 """The state folder of the system's service, as in its unit."""
@@ -26,6 +26,12 @@ _OF_THE_SYSTEM = {
     r'(?m)^# directory = "backups"': f'directory = "{STATE}-backups"',
 }
 """The values that are others in the system's folder, where the service may not write."""
+
+_MAKES_STORE: dict[Role, str] = {"site": "orrery store create", "cockpit": "orrery cockpit store create"}
+_NEXT: dict[Role, str] = {
+    "site": "Then `orrery doctor` tells what is missing, and `orrery serve` runs the service.",
+    "cockpit": "Then `orrery cockpit` opens its page.",
+}
 
 _NEXT_ON_THE_SYSTEM = f"""\
 The service runs as the user orrery, and writes below {STATE} only. As root, once:
@@ -40,19 +46,20 @@ def command(
     folder: Annotated[Path, typer.Argument(help="Where orrery.toml, secrets/ and the store go.")] = Path(),
     no_store: Annotated[bool, typer.Option("--no-store", help="Make no store.")] = False,  # noqa: FBT002  a flag of the command line
     role: Annotated[
-        Literal["site", "cloud"],
-        typer.Option(help="For the site, or for `orrery gateway cloud`, which has no store."),
+        Literal["site", "cloud", "cockpit"],
+        typer.Option(help="For the site, for `orrery gateway cloud`, which has no store, or for the cockpit."),
     ] = "site",
 ) -> None:
     """Write orrery.toml, an empty folder secrets/ and an empty store; overwrite nothing.
 
     In /etc/orrery the paths are those of the system's service, which makes its store as its own user.
     """
-    file, secrets, stored = folder / "orrery.toml", folder / "secrets", folder / StoreSettings().path
+    file, secrets = folder / "orrery.toml", folder / "secrets"
     if role == "cloud":
         _write(file, secrets, role)
         note(f"Wrote {file}, and made {secrets}/. Fill in [cloud], then type `orrery gateway cloud plan`.")
         return
+    stored = folder / store_of(role)
     makes_store = not no_store and not _is_the_systems(folder)
     if makes_store and stored.exists():
         raise Invalid(
@@ -60,17 +67,24 @@ def command(
             "Choose another folder, or keep that store with --no-store."
         )
     _write(file, secrets, role)
-    note(f"Wrote {file}. Put each secret into a file of its own in {secrets}/:")
-    for name in secret_kinds(role):
-        note(f"  {name}")
+    note(f"Wrote {file}.")
+    if kinds := secret_kinds(role):
+        note(f"Put each secret into a file of its own in {secrets}/:")
+        for name in kinds:
+            note(f"  {name}")
     if makes_store:
         create(stored)
         note(f"Made an empty store at {stored}.")
     elif _is_the_systems(folder):
         note(_NEXT_ON_THE_SYSTEM)
     else:
-        note("Made no store: `orrery store create` makes one where orrery.toml says.")
-    note("Then `orrery doctor` tells what is missing, and `orrery serve` runs the service.")
+        note(f"Made no store: `{_MAKES_STORE[role]}` makes one where orrery.toml says.")
+    note(_NEXT[role])
+
+
+def store_of(role: Role) -> Path:
+    """Return where a role's store is by default, in the folder of its settings."""
+    return next(kind().store_path for kind in sections_of(role).values() if issubclass(kind, HasStore))
 
 
 def settings_text(folder: Path, role: Role = "site") -> str:

@@ -66,7 +66,7 @@ def load(path: Path | None = None, role: Role = "site") -> tuple[Settings, Secre
 def load_settings(path: Path | None = None, role: Role = "site") -> Settings:
     """Return the settings alone; raise `SettingsError` when they cannot be used."""
     _refuse_unknown_variables(os.environ, role)  # noqa: TID251  this is the one place that reads it
-    file = find_settings_file(path, os.environ)  # noqa: TID251  the same
+    file = find_settings_file(path, os.environ, role=role)  # noqa: TID251  the same
     return settings_from(_read_toml(file), file.parent, role)
 
 
@@ -75,7 +75,7 @@ def load_settings_if_any(path: Path | None = None, role: Role = "site") -> Setti
 
     Raises `SettingsError` when the file that is named, or that is there, cannot be used.
     """
-    if find_settings_file_if_any(path, os.environ):  # noqa: TID251  see `load_settings`
+    if find_settings_file_if_any(path, os.environ, role=role):  # noqa: TID251  see `load_settings`
         return load_settings(path, role)
     _refuse_unknown_variables(os.environ, role)  # noqa: TID251  the same
     return settings_from({}, Path.cwd(), role)

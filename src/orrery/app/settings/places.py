@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from pydantic import BaseModel
 
+from orrery.runtime.module import Role
 from orrery.runtime.section import SettingsError
 
 CONFIG_VARIABLE = "ORRERY_CONFIG"
@@ -17,33 +18,46 @@ SYSTEM_FILE = SYSTEM_FOLDER / "orrery.toml"
 DEMO_FILE = Path(".orrery/orrery.toml")
 """Where the demo leaves its settings, so that the owner's commands find its records."""
 
+_WITH_INIT = "`orrery init` writes one."
+_HOW_TO_GET_ONE: dict[Role, str] = {
+    "cockpit": "`orrery init --role cockpit` writes one, and `orrery cockpit --sample` needs none."
+}
+
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def find_settings_file(named: Path | None, environment: Mapping[str, str], system: Path = SYSTEM_FILE) -> Path:
+def find_settings_file(
+    named: Path | None, environment: Mapping[str, str], system: Path = SYSTEM_FILE, role: Role = "site"
+) -> Path:
     """Return the settings file: the one that is named, else the first that is there, as an absolute path.
 
-    `named` names it, else `$ORRERY_CONFIG`; the candidates are `orrery.toml` here, `system`, and the demo's.
+    `named` names it, else `$ORRERY_CONFIG`; the candidates are those of `_places`.
     Raises `SettingsError` when none is named and none is there: no command may use the defaults as a deployment.
     """
-    if chosen := find_settings_file_if_any(named, environment, system):
+    if chosen := find_settings_file_if_any(named, environment, system, role):
         return chosen
-    places = [place.absolute() for place in (DEFAULT_FILE, system, DEMO_FILE)]
+    places = [place.absolute() for place in _places(environment, system, role)]
     raise SettingsError(
         f"There is no settings file: neither --config nor ${CONFIG_VARIABLE} names one, and none is at "
-        f"{', '.join(map(str, places[:-1]))} or {places[-1]}; `orrery init` writes one."
+        f"{', '.join(map(str, places[:-1]))} or {places[-1]}; {_HOW_TO_GET_ONE.get(role, _WITH_INIT)}"
     )
 
 
 def find_settings_file_if_any(
-    named: Path | None, environment: Mapping[str, str], system: Path = SYSTEM_FILE
+    named: Path | None, environment: Mapping[str, str], system: Path = SYSTEM_FILE, role: Role = "site"
 ) -> Path | None:
     """Return the same, or None when none is named and none is there."""
     variable = environment.get(CONFIG_VARIABLE)
     if chosen := named or (Path(variable) if variable else None):
         return chosen.absolute()
-    there = next(filter(_is_there, (DEFAULT_FILE, system, DEMO_FILE)), None)
+    there = next(filter(_is_there, _places(environment, system, role)), None)
     return there.absolute() if there else None
+
+
+def _places(environment: Mapping[str, str], system: Path, role: Role) -> list[Path]:
+    """Return `orrery.toml` here, for the cockpit its user's own one, `system`, and the demo's, in this order."""
+    own = Path(environment.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "orrery" / DEFAULT_FILE
+    return [DEFAULT_FILE, *([own] if role == "cockpit" else []), system, DEMO_FILE]
 
 
 def _is_there(file: Path) -> bool:
@@ -69,6 +83,8 @@ def anchored(settings: Model, folder: Path) -> Model:
 def _anchored(value: object, folder: Path) -> object:
     if isinstance(value, BaseModel):
         return anchored(value, folder)
+    if isinstance(value, tuple):
+        return tuple(_anchored(one, folder) for one in cast("tuple[object, ...]", value))
     if not isinstance(value, Path):
         return value
     try:

@@ -1,0 +1,168 @@
+"""The action ledger, over both stores."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from orrery.cockpit.ledger import KEEP_DISMISSED, Ledger, NewItem, is_due, task_id
+from orrery.cockpit.records import LedgerItem
+from orrery.errors import Invalid, RowGone
+from orrery.ports.comms.messages import Source, Track
+from orrery.ports.comms.tasks import NewTask
+from tests.support.clock import ManualClock
+from tests.support.stores import ADAPTERS, LossyStore, opened
+
+pytestmark = pytest.mark.anyio
+
+
+class Desk:
+    """A ledger whose store can lose an answer."""
+
+    def __init__(self, store: LossyStore, clock: ManualClock) -> None:
+        self.store, self.clock = store, clock
+        self.ledger = Ledger(store, clock)
+
+    async def waiting(self) -> list[LedgerItem]:
+        """Return the items that are not dismissed."""
+        return [one for one in (await self.ledger.all()).whole() if one.dismissed_at is None]
+
+
+@pytest.fixture(params=ADAPTERS)
+async def desk(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Desk]:
+    """Return a ledger over a new store."""
+    clock = ManualClock()
+    async with opened(request.param, tmp_path, clock) as store:
+        yield Desk(LossyStore(store), clock)
+
+
+def task(source_id: str = "m-1", *, track: Track = "A", source: Source = "mail", title: str = "Hello") -> NewTask:
+    """Return the task of a row."""
+    return NewTask(track, source, source_id, title, "bo@lab.example", 50, "answer", "Inbox")
+
+
+async def test_an_item_is_kept(desk: Desk) -> None:
+    """What needs doing, from whom, until when, and whose data it is."""
+    item_id = await desk.ledger.note(NewItem("B", "Call Bo", "bo@lab.example", date(2026, 3, 5), "high"))
+    (stored,) = (await desk.ledger.all()).records
+    kept = stored.record
+    assert stored.id == item_id
+    assert (kept.track, kept.title, kept.person, kept.until, kept.priority) == (
+        "B",
+        "Call Bo",
+        "bo@lab.example",
+        date(2026, 3, 5),
+        "high",
+    )
+    assert (kept.created_at, kept.source) == (desk.clock.now(), "action-hub")
+
+
+@pytest.mark.parametrize(
+    ("title", "person"),
+    [("", ""), ("a\nb", ""), ("x" * 301, ""), ("\u202e", ""), ("a", "b\x00"), ("a", "x" * 201)],
+)
+async def test_an_item_is_one_line(title: str, person: str) -> None:
+    """Neither text may hide, steer or go on without end."""
+    with pytest.raises(Invalid):
+        NewItem("A", title, person)
+
+
+async def test_one_task_for_a_row(desk: Desk) -> None:
+    """Ten clicks at once and one later make one task; only the first call says that it is new (decision 35)."""
+    made = await asyncio.gather(*(desk.ledger.add(task()) for _ in range(10)))
+    made.append(await desk.ledger.add(task(title="Another subject meanwhile")))
+    assert sorted(one.already_existed for one in made) == [False, *[True] * 10]
+    assert {(one.id, one.title) for one in made} == {(task_id("A", "mail", "m-1"), "Hello")}
+    assert len(await desk.waiting()) == 1
+
+
+@pytest.mark.parametrize("lost", ["before", "after"])
+async def test_a_lost_answer_makes_no_second_task(desk: Desk, lost: str) -> None:
+    """The store's answer is lost: the task is there once, and the same call says that it is new."""
+    desk.store.lose = lost
+    assert not (await desk.ledger.add(task())).already_existed
+    assert len(await desk.waiting()) == 1
+
+
+async def test_tasks_are_told_apart(desk: Desk) -> None:
+    """By track, source and source id: each of the three makes another task (decision 35)."""
+    for one in (task(), task(track="B"), task(source="teams"), task("m-2")):
+        assert not (await desk.ledger.add(one)).already_existed
+    assert len(await desk.waiting()) == 4
+
+
+async def test_a_task_is_as_the_mapping_tables_say(desk: Desk) -> None:
+    """Score, kind and bucket are those of the row; a subject that is none gets words."""
+    made = await desk.ledger.add(task(title=" \n\u202e"))
+    assert (made.score, made.kind, made.bucket) == (50, "answer", "Inbox")
+    assert made.title == "\ufffd"
+    assert (await desk.ledger.add(task("m-2", title=" "))).title == "(no subject)"
+
+
+async def test_a_dismissed_task_comes_back(desk: Desk) -> None:
+    """Adding its row again opens it, and says that it was there."""
+    made = await desk.ledger.add(task())
+    assert await desk.ledger.act(made.id, "dismiss")
+    assert await desk.waiting() == []
+    assert (await desk.ledger.add(task())).already_existed
+    assert len(await desk.waiting()) == 1
+
+
+async def test_an_item_of_the_ledger_is_a_task_already(desk: Desk) -> None:
+    """Its score, kind and bucket come from the mapping tables, as it has none of its own."""
+    item_id = await desk.ledger.note(NewItem("A", "Call Bo"))
+    made = await desk.ledger.add(task(item_id, source="action-hub"))
+    assert (made.id, made.title, made.score, made.already_existed) == (item_id, "Call Bo", 50, True)
+    assert len(await desk.waiting()) == 1
+
+
+async def test_dismiss_and_undo(desk: Desk) -> None:
+    """Each says whether it changed something; a second click changes nothing."""
+    item_id = await desk.ledger.note(NewItem("A", "Call Bo"))
+    assert [await desk.ledger.act(item_id, "dismiss") for _ in range(2)] == [True, False]
+    assert await desk.waiting() == []
+    assert [await desk.ledger.act(item_id, "undo") for _ in range(2)] == [True, False]
+    assert len(await desk.waiting()) == 1
+
+
+async def test_what_is_gone_says_so(desk: Desk) -> None:
+    """An item that nobody added cannot be dismissed, undone or made a task."""
+    for action in ("dismiss", "undo"):
+        with pytest.raises(RowGone):
+            await desk.ledger.act("a-000000000000", action)
+    with pytest.raises(RowGone):
+        await desk.ledger.add(task("a-000000000000", source="action-hub"))
+
+
+async def test_dismissed_items_are_kept_for_a_while(desk: Desk) -> None:
+    """Until then a dismissal can be undone; what waits stays for good measure as long as it waits."""
+    waits, done = await desk.ledger.note(NewItem("A", "Waits")), await desk.ledger.note(NewItem("A", "Done"))
+    _ = await desk.ledger.act(done, "dismiss")
+    desk.clock.advance((KEEP_DISMISSED - timedelta(seconds=1)).total_seconds())
+    assert {one.id for one in (await desk.ledger.all()).records} == {waits, done}
+    desk.clock.advance(2)
+    assert [one.id for one in (await desk.ledger.all()).records] == [waits]
+
+
+async def test_an_import_is_repeated_without_harm(desk: Desk) -> None:
+    """The same items are added once, dismissed or not; one that differs in a field is another one."""
+    items = [NewItem("A", "One"), NewItem("A", "Two"), NewItem("A", "One")]
+    assert await desk.ledger.take_in(items) == (2, 1)
+    one = next(each for each in (await desk.ledger.all()).records if each.record.title == "One")
+    _ = await desk.ledger.act(one.id, "dismiss")
+    assert await desk.ledger.take_in(items) == (0, 3)
+    others = [NewItem("B", "One"), NewItem("A", "One", "bo"), NewItem("A", "One", until=date(2026, 3, 1))]
+    assert await desk.ledger.take_in(others) == (3, 0)
+
+
+def test_due_by_the_calendar_here() -> None:
+    """An item is due on its day and after, by this machine's own calendar."""
+    now = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    today = now.astimezone().date()
+    item = LedgerItem(track="A", title="x", created_at=now)
+    assert not is_due(item, now)
+    assert not is_due(item.change(until=today + timedelta(days=1)), now)
+    assert is_due(item.change(until=today), now)
+    assert is_due(item.change(until=today - timedelta(days=1)), now)
