@@ -94,6 +94,13 @@ PLANTED = [
     Planted("inside-gateway-timeline", "gateway/timeline/extras.py", "", "- orrery.gateway.timeline.extras"),
     Planted("pure-gateway-cloud", "gateway/cloud/restart.py", "import asyncio", "cloud.restart -> asyncio"),
     Planted("below-the-edge", "gateway/guest/options.py", "import os", "orrery.gateway.guest.options -> os"),
+    Planted(
+        "inside-cockpit", "cockpit/rows.py", "import orrery.cockpit.comms", "cockpit.rows -> orrery.cockpit.comms"
+    ),
+    Planted("inside-cockpit", "cockpit/extras.py", "", "- orrery.cockpit.extras"),
+    Planted("pure-cockpit", "cockpit/rows.py", "import asyncio", "cockpit.rows -> asyncio"),
+    Planted("no-sending", "cockpit/actions.py", "import smtplib", "cockpit.actions -> smtplib"),
+    Planted("no-sending", "ports/comms/tasks.py", "import orrery.ports.notifier", "ports.notifier"),
     Planted("public-reads", "live/reads.py", "import orrery.ports.analytics", "orrery.ports.analytics"),
     Planted("public-reads", "live/keys.py", "import orrery.ports.analytics", "orrery.live.keys"),
     Planted("public-reads", "edge/fast.py", "import orrery.live.budget", "orrery.edge.fast"),

@@ -45,7 +45,7 @@ def deployment(tmp_path: Path) -> Path:
     (tmp_path / "secrets" / "desk_token").write_text("12345678\n")
     (tmp_path / "secrets" / "webhook_signing_secret").write_text("unusable: it is not read\n")
     (tmp_path / "orrery.toml").write_text(
-        '[store]\npath = "orrery.db"\n[secrets]\ndirectory = "secrets"\n'
+        '[cockpit]\nstore = "orrery.db"\n[secrets]\ndirectory = "secrets"\n'
         '[desk]\nlamp = "on"\n[live]\nno_such_key = "it is not looked at"\n'
     )
     return tmp_path
@@ -118,12 +118,12 @@ def test_a_unit_of_a_role_hands_over_its_secrets(copy: Path, deployment: Path) -
 
 
 def test_what_each_role_reads_of_the_runtime() -> None:
-    """The site reads every section; a cockpit has a store and logs of its own; guests and scans read none."""
+    """The site reads every section; the cockpit says itself where its store is; guests and scans read none."""
     shared = {"log", "secrets", "tls"}
     read = {role: {one.name for one in RUNTIME.sections if role in one.roles} for role in get_args(Role)}
     assert read == {
         "site": {*shared, "store", "sandbox", "server"},
-        "cockpit": {*shared, "store", "sandbox"},
+        "cockpit": {*shared, "sandbox"},
         "cloud": {*shared, "sandbox"},
         "guest": set(),
         "scan": set(),

@@ -149,12 +149,12 @@ async def test_dismissed_items_are_kept_for_a_while(desk: Desk) -> None:
 async def test_an_import_is_repeated_without_harm(desk: Desk) -> None:
     """The same items are added once, dismissed or not; one that differs in a field is another one."""
     items = [NewItem("A", "One"), NewItem("A", "Two"), NewItem("A", "One")]
-    assert await desk.ledger.take_in(items) == (2, 1)
+    assert await desk.ledger.import_items(items) == (2, 1)
     one = next(each for each in (await desk.ledger.all()).records if each.record.title == "One")
     _ = await desk.ledger.act(one.id, "dismiss")
-    assert await desk.ledger.take_in(items) == (0, 3)
+    assert await desk.ledger.import_items(items) == (0, 3)
     others = [NewItem("B", "One"), NewItem("A", "One", "bo"), NewItem("A", "One", until=date(2026, 3, 1))]
-    assert await desk.ledger.take_in(others) == (3, 0)
+    assert await desk.ledger.import_items(others) == (3, 0)
 
 
 def test_due_by_the_calendar_here() -> None:

@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 
 from orrery import errors
 from orrery.checkout.errors import EventIdReused, KeyReused, NotPreflighted
+from orrery.cockpit.errors import NotARow, NotInLedger, NotReplyable
 from orrery.edge.problems import Problem, problem_of, show_error, show_http_exception, show_problem
 from orrery.gateway.cloud.provision import CloudNotReady
 from orrery.gateway.guest.errors import GuestFailed, OptionsUnreadable
@@ -41,6 +42,14 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (errors.CloudRefused(INSIDE, status=403), 500, "internal"),
     (errors.CloudUnreachable(INSIDE), 500, "internal"),
     (CloudNotReady(INSIDE), 500, "internal"),
+    (errors.RowGone("A sentence."), 404, "row-gone"),
+    (NotARow("A sentence."), 422, "invalid-field"),
+    (NotReplyable("A sentence."), 422, "not-replyable"),
+    (NotInLedger("A sentence."), 422, "not-in-ledger"),
+    (errors.MailboxError(INSIDE), 500, "internal"),
+    (errors.MailboxRefused(INSIDE), 502, "mailbox-refused"),
+    (errors.MailboxUnreachable(INSIDE), 503, "mailbox-unreachable"),
+    (errors.SignInNeeded(INSIDE), 503, "sign-in-needed"),
     (errors.AnalyticsFailed(INSIDE, cause="server"), 500, "internal"),
     (errors.TrackerFailed(INSIDE), 500, "internal"),
     (errors.DeliveryFailed(INSIDE, permanent=True), 500, "internal"),

@@ -41,7 +41,7 @@ class CockpitHealth:
         return [await self._store(), await self._ledger(), *asked, *self._mailboxes_missing()]
 
     async def _store(self) -> Finding:
-        return await self.probe.finding("Make room or mend it, then look again: until then nothing can be kept.")
+        return await self.probe.finding("Make room or fix it, then look again: until then nothing can be kept.")
 
     async def _ledger(self) -> Finding:
         try:

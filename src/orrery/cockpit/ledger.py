@@ -73,7 +73,7 @@ class Ledger:
         _ = await commit(self._store, self.items.changes(item_id, None, self._record(item)))
         return item_id
 
-    async def take_in(self, several: Sequence[NewItem]) -> tuple[int, int]:
+    async def import_items(self, several: Sequence[NewItem]) -> tuple[int, int]:
         """Add items that are not there yet; return how many were added and how many were there.
 
         The same item of a repeated import is the same one, dismissed or not.

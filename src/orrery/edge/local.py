@@ -49,7 +49,7 @@ def local_app(title: str, routers: Sequence[APIRouter], host: str, launch: Launc
 
 
 class LocalGuard:
-    """Refuses what does not come from the page itself, or lacks the token."""
+    """Refuses what does not come from the page itself, or has no token."""
 
     def __init__(self, app: ASGIApp, *, host: str, launch: Launch) -> None:
         self._app = app

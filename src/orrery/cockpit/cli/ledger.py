@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orrery.cockpit.cli.import_file import read_items
 from orrery.errors import Invalid
 from orrery.ports.comms.messages import Priority, Track
 from orrery.runtime.console.options import AsJson
@@ -68,8 +67,10 @@ def import_items(
     orrery cockpit ledger import actions.jsonl
     orrery cockpit ledger import - < actions.jsonl
     """
+    from orrery.cockpit.cli.import_file import read_items  # noqa: PLC0415  it loads the store's records
+
     found = read_items(sys.stdin.buffer.read() if file == "-" else _content(Path(file)))
-    added, there = runner.run(lambda services: _ledger(services).take_in(found))
+    added, there = runner.run(lambda services: _ledger(services).import_items(found))
     note(f"Added {added}; {there} were there already.")
 
 

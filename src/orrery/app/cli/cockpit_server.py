@@ -1,0 +1,148 @@
+"""The cockpit's process: both loopback addresses, one page, and links that work once (decision 37)."""
+
+import asyncio
+import errno
+import signal
+import socket
+import sys
+import webbrowser
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
+
+import typer
+import uvicorn
+import uvloop
+
+from orrery.adapters.sqlite import create
+from orrery.app.cli.services import configured
+from orrery.app.cli.supervision import run_together
+from orrery.app.cli.uvicorn_config import AddressTakenError, listen, uvicorn_config
+from orrery.app.composition import opened
+from orrery.app.settings import Secrets, Settings, settings_from
+from orrery.cockpit.settings import CockpitSettings, MailboxSettings
+from orrery.edge.launch import CODE_SECONDS, Launch
+from orrery.edge.local import local_app
+from orrery.logs import Redaction, configure
+from orrery.runtime.jobs import Workers
+from orrery.runtime.settings import Log
+
+NAME = "cockpit.localhost"
+"""Browsers reach this machine by every name that ends so, and no other machine (decision 37)."""
+
+_NO_IPV6 = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
+
+
+def run(config: Path | None, *, browse: bool) -> None:
+    """Run the cockpit of the settings until a signal to stop."""
+    settings, secrets = configured(config, quiet=True, role="cockpit")
+    _run(settings, secrets, browse=browse)
+
+
+def run_sample(messages: int, *, browse: bool) -> None:
+    """Run it on made-up mailboxes, with a store in a private folder that is removed at the end."""
+    with TemporaryDirectory(prefix="orrery-sample-") as folder:
+        settings = _of_sample(Path(folder), messages)
+        configure(settings[Log].format, "warning", Redaction())
+        create(settings.store_path)
+        _run(settings, Secrets.of({}, "cockpit"), browse=browse)
+
+
+def _run(settings: Settings, secrets: Secrets, *, browse: bool) -> None:
+    with suppress(KeyboardInterrupt):
+        uvloop.run(_serve(settings, secrets, browse=browse))
+
+
+def _of_sample(folder: Path, messages: int) -> Settings:
+    """Return the settings of the sample: two accounts, one of each track, and a store of its own in `folder`."""
+    found = settings_from({}, folder, "cockpit")
+    mailboxes = (
+        MailboxSettings(
+            kind="sample", account="ann@corp.example", track="A", folder=folder / "corp", messages=messages
+        ),
+        MailboxSettings(
+            kind="sample", account="ann@lab.example", track="B", folder=folder / "lab", messages=messages
+        ),
+    )
+    changed = {"store": folder / "cockpit.db", "mailboxes": mailboxes}
+    return found.with_section(found[CockpitSettings].model_copy(update=changed))
+
+
+async def _serve(settings: Settings, secrets: Secrets, *, browse: bool) -> None:
+    """Serve until a signal to stop; show a link once the page answers."""
+    # uvicorn raises the signal anew once it has stopped: by default SIGTERM would end us ahead of our `finally`.
+    _ = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    port = settings[CockpitSettings].port
+    sockets = listeners(port)
+    async with opened(settings, secrets) as orrery:
+        launch = orrery[Launch]
+        routers = [router for parts in orrery.modules for router in parts.routers]
+        server = uvicorn.Server(uvicorn_config(local_app("Orrery cockpit", routers, f"{NAME}:{port}", launch)))
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGHUP, server.handle_exit, signal.SIGTERM, None)
+        workers = asyncio.create_task(orrery[Workers].run())
+        await run_together(server, sockets, workers, Terminal(port, launch, browse=browse).start)
+
+
+def listeners(port: int) -> list[socket.socket]:
+    """Return sockets on both loopback addresses; raise `AddressTakenError` when either is taken.
+
+    A browser may choose either: what another program listens on could show a page under the cockpit's name.
+    """
+    first = listen("127.0.0.1", port)
+    if not _has_ipv6():
+        return [first]
+    try:
+        return [first, listen("::1", port)]
+    except AddressTakenError:
+        first.close()
+        raise
+
+
+def _has_ipv6() -> bool:
+    try:
+        with closing(socket.socket(socket.AF_INET6, socket.SOCK_STREAM)) as probe:
+            probe.bind(("::1", 0))
+    except OSError as error:
+        if error.errno in _NO_IPV6:
+            return False
+        raise
+    return True
+
+
+@dataclass
+class Terminal:
+    """Shows the link of the page to the person at the terminal, and a new one at each Enter."""
+
+    port: int
+    launch: Launch
+    browse: bool = field(kw_only=True)
+
+    def start(self) -> None:
+        """Show the first link, and wait for Enter where there is a keyboard."""
+        typer.echo(f"The cockpit is at http://{NAME}:{self.port}. Nothing is ever sent from it. Ctrl-C ends it.")
+        self.show_link()
+        if sys.stdin.isatty():
+            typer.echo("Press Enter for a new link.")
+            asyncio.get_running_loop().add_reader(sys.stdin, self._entered)
+
+    def show_link(self) -> None:
+        """Make a link that works once, print it, and open it."""
+        link = f"http://{NAME}:{self.port}/#code={self.launch.new_code()}"
+        typer.echo(f"This link works once, within {CODE_SECONDS:g} seconds: {link}")
+        if self.browse:
+            # As a daemon: some browsers run in the foreground, and must not hold up Ctrl-C.
+            Thread(target=_open, args=(link,), daemon=True).start()
+
+    def _entered(self) -> None:
+        if sys.stdin.readline():
+            self.show_link()
+        else:
+            _ = asyncio.get_running_loop().remove_reader(sys.stdin)
+
+
+def _open(link: str) -> None:
+    if not webbrowser.open(link):
+        typer.echo("No browser could be started: open the link by hand.")
