@@ -26,6 +26,7 @@ ADAPTERS = {
     "orrery.ports.signatures:OwnerKeys": "orrery.app.adapters.owner:owner_keys",
     "orrery.ports.running_service:RunningService": "orrery.app.adapters.owner:running_service",
     "orrery.ports.shop:Shops": "orrery.app.adapters.counting:shops",
+    "orrery.ports.comms.mailboxes:Mailboxes": "orrery.app.adapters.comms:mailboxes",
     "orrery.ports.cloud:Cloud": "orrery.app.adapters.cloud:cloud",
     "orrery.ports.cloud:WebhookUri": "orrery.app.adapters.cloud:webhook_uri",
     "orrery.ports.journals:Journals": "orrery.app.adapters.cloud:journals",

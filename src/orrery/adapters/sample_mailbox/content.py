@@ -1,0 +1,98 @@
+"""The messages of a made-up mailbox, from a file of the package; ages are counted from its opening."""
+
+import tomllib
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from orrery.errors import RowGone
+from orrery.ports.comms.mailboxes import MessageBody
+from orrery.ports.comms.messages import Message, Priority, Source, Track
+
+ROUND = timedelta(days=7)
+"""How much older a repetition is. The messages of the file lie closer together, so that the order stays."""
+
+_FILES: dict[Track, str] = {"A": "corp.toml", "B": "lab.toml"}
+_LINKS: dict[Source, str] = {
+    "mail": "https://mail.example/messages/",
+    "teams": "https://chat.example/messages/",
+    "meeting": "https://calendar.example/events/",
+}
+_PREVIEW = 160
+
+
+class Written(BaseModel):
+    """A message as the file has it; `minutes` is its age, and below zero for what has not begun yet."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(pattern=r"^[a-z0-9-]+$")
+    source: Literal["mail", "teams", "meeting"]
+    sender: str
+    address: str = ""
+    subject: str
+    minutes: int
+    priority: Priority = "normal"
+    unread: bool = False
+    preview: str = ""
+    link: str = ""
+    text: str = ""
+    html: str = ""
+
+    @property
+    def body(self) -> MessageBody:
+        """The text as a mailbox returns it."""
+        return MessageBody("text/html", self.html) if self.html else MessageBody("text/plain", self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """`count` messages, the newest first: those of the file, and the same again, older and with a number."""
+
+    written: tuple[Written, ...]
+    start: datetime
+    count: int
+
+    @classmethod
+    def of(cls, track: Track, start: datetime, count: int) -> "Content":
+        """Return the messages of a track; 0 is as many as the file has."""
+        written = _written(track)
+        return cls(written, start, count or len(written))
+
+    def message(self, index: int) -> Message:
+        """Return a message by its place."""
+        turn, place = divmod(index, len(self.written))
+        one = self.written[place]
+        source_id = f"{one.id}.{turn}" if turn else one.id
+        return Message(
+            source=one.source,
+            source_id=source_id,
+            sender=one.sender,
+            address=one.address,
+            subject=f"{one.subject} ({turn + 1})" if turn else one.subject,
+            preview=one.preview or " ".join(one.text.split())[:_PREVIEW],
+            received_at=self.start - timedelta(minutes=one.minutes) - turn * ROUND,
+            priority=one.priority,
+            web_link=one.link or _LINKS[one.source] + source_id,
+        )
+
+    def find(self, source: Source, source_id: str) -> tuple[Message, Written]:
+        """Return a message and how the file has it; raise `RowGone`."""
+        name, _, turn = source_id.partition(".")
+        for place, one in enumerate(self.written):
+            if (one.source, one.id) == (source, name):
+                index = place + (int(turn) if turn.isdecimal() else 0) * len(self.written)
+                if index < self.count and (message := self.message(index)).source_id == source_id:
+                    return message, one
+        raise RowGone("This message is no longer in the mailbox.")
+
+
+@cache
+def _written(track: Track) -> tuple[Written, ...]:
+    text = files("orrery.adapters.sample_mailbox").joinpath(_FILES[track]).read_text(encoding="utf-8")
+    found = TypeAdapter(tuple[Written, ...]).validate_python(tomllib.loads(text)["messages"])
+    return tuple(sorted(found, key=lambda one: one.minutes))
