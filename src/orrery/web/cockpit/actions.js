@@ -1,0 +1,167 @@
+// Dismissing rows, adding them to tasks, and undoing either, in the order in which they were done.
+import { quoted } from "./row.js";
+import { write } from "./server.js";
+import { inOrder } from "./turns.js";
+import { counted, HUB } from "./words.js";
+
+const DISMISS = "dismiss";
+const TASK = "task";
+const MANY = 8;
+
+const act = (rowId, action) => write("/api/action-hub/action", { rowId, action });
+
+export class Actions {
+  #board;
+  #dismissals;
+  #page;
+  #steps = [];
+
+  /** `page` shows the rows anew (`show`), reads them anew (`reread`), and says words (`say`). */
+  constructor(board, dismissals, page) {
+    this.#board = board;
+    this.#dismissals = dismissals;
+    this.#page = page;
+  }
+
+  /** The step that undo takes back next. */
+  get last() {
+    return this.#steps.at(-1) ?? null;
+  }
+
+  dismiss(rows) {
+    if (!rows.length) return;
+    const step = this.#begin(DISMISS, rows);
+    this.#dismissals.add(rows.filter((row) => row.source !== HUB).map((row) => row.id));
+    for (const row of rows.filter((one) => one.source === HUB)) this.#dismissAction(step, row);
+    this.#page.show();
+    this.#tell("Dismissed", rows);
+  }
+
+  addToTasks(rows) {
+    const wanted = rows.filter((row) => row.source !== HUB && !this.#board.isTask(row));
+    if (!wanted.length) {
+      this.#page.say(rows.length === 1 ? "This is a task already." : "All of these are tasks already.");
+      return;
+    }
+    const step = this.#begin(TASK, wanted);
+    for (const row of wanted) this.#addTask(step, row);
+    this.#page.show();
+    this.#tell("Adding to tasks", wanted);
+  }
+
+  undo() {
+    const step = this.#steps.pop();
+    if (!step) {
+      this.#page.say("There is nothing to undo. A draft is deleted in its mailbox.");
+      return;
+    }
+    const rows = [...step.rows.values()];
+    if (step.kind === TASK) for (const row of rows) this.#removeTask(step, row);
+    else {
+      this.#dismissals.remove(rows.filter((row) => row.source !== HUB).map((row) => row.id));
+      for (const row of rows.filter((one) => one.source === HUB)) this.#bringBack(step, row);
+    }
+    this.#page.show(rows[0]);
+    this.#tell(step.kind === TASK ? "Taken out of tasks" : "Brought back", rows);
+  }
+
+  #begin(kind, rows) {
+    const step = { kind, rows: new Map(rows.map((row) => [row.id, row])), made: new Map(), left: rows.length };
+    this.#steps.push(step);
+    return step;
+  }
+
+  /** Take a row out of a step: there is nothing to undo about it. */
+  #without(step, row) {
+    step.rows.delete(row.id);
+    if (!step.rows.size) this.#steps = this.#steps.filter((one) => one !== step);
+  }
+
+  #tell(what, rows) {
+    if (rows.length === 1) this.#page.say(`${what}: `, quoted(rows[0]), ".");
+    else this.#page.say(`${what}: ${counted(rows.length, "row")}.`);
+  }
+
+  #blame(row, what, error) {
+    this.#page.say(what, " ", quoted(row), `: ${error.message}`);
+  }
+
+  async #dismissAction(step, row) {
+    this.#board.lay(row, false);
+    try {
+      await inOrder(row.id, () => act(row.id, "dismiss"));
+      this.#board.settle(row.id);
+    } catch (error) {
+      if (error.tag === "row-gone") {
+        this.#board.settle(row.id);
+        this.#without(step, row);
+        return;
+      }
+      this.#board.drop(row.id);
+      this.#without(step, row);
+      this.#page.show(row);
+      this.#blame(row, "Not dismissed, so it is back:", error);
+    }
+  }
+
+  async #bringBack(step, row) {
+    this.#board.lay(row, true);
+    try {
+      await inOrder(row.id, () => act(row.id, "undo"));
+      this.#board.settle(row.id);
+    } catch (error) {
+      this.#board.drop(row.id);
+      this.#board.lay(row, false);
+      this.#board.settle(row.id);
+      this.#steps.push({ ...step, rows: new Map([[row.id, row]]) });
+      this.#page.show();
+      this.#blame(row, "Not brought back:", error);
+    }
+  }
+
+  async #addTask(step, row) {
+    this.#board.layTask(row.id, true);
+    try {
+      const task = await inOrder(row.id, () => write("/api/comms/add-to-tasks", { rowId: row.id }));
+      this.#board.settle(row.id);
+      step.made.set(row.id, task.id);
+      if (task.alreadyExisted) this.#without(step, row);
+      this.#count(step, row, task.alreadyExisted ? "It was a task already:" : "Added to tasks:");
+    } catch (error) {
+      this.#board.drop(row.id);
+      this.#without(step, row);
+      this.#page.show();
+      this.#blame(row, "Not added to tasks:", error);
+    }
+  }
+
+  /** Say how far a step has come: the row of a step of one, figures for many. */
+  #count(step, row, words) {
+    step.left -= 1;
+    const done = step.made.size;
+    const all = done + step.left;
+    if (all === 1) this.#page.say(words, " ", quoted(row), ".");
+    else if (!step.left) this.#page.say(`Added to tasks: ${counted(done, "row")}.`);
+    else if (done % MANY === 0) this.#page.say(`Adding to tasks: ${done} of ${all}.`);
+    this.#page.reread();
+  }
+
+  async #removeTask(step, row) {
+    this.#board.layTask(row.id, false);
+    try {
+      await inOrder(row.id, async () => {
+        const id = step.made.get(row.id);
+        if (id !== undefined && step.rows.has(row.id)) await act(id, "dismiss");
+      });
+      this.#board.settle(row.id);
+    } catch (error) {
+      this.#board.drop(row.id);
+      this.#board.layTask(row.id, true);
+      this.#board.settle(row.id);
+      this.#steps.push({ ...step, rows: new Map([[row.id, row]]) });
+      this.#page.show();
+      this.#blame(row, "Not taken out of tasks:", error);
+    }
+    this.#page.reread();
+  }
+}

@@ -1,0 +1,148 @@
+// What is known: rows, mailboxes and tasks of the last answer, with what the person did since laid over it.
+import { folded, HUB, SOURCES, TRACKS } from "./words.js";
+
+/** Most urgent first, then newest, as the server sorts. */
+const before = (one, other) => other.score - one.score || Date.parse(other.received_at) - Date.parse(one.received_at);
+
+/** Changes that the server may not know yet: each holds until an answer that was asked for after it was settled. */
+class Laid {
+  #held = new Map();
+
+  put(id, value) {
+    this.#held.set(id, { value, settled: Infinity });
+  }
+
+  settle(id, moment) {
+    const one = this.#held.get(id);
+    if (one) one.settled = moment;
+  }
+
+  drop(id) {
+    this.#held.delete(id);
+  }
+
+  value(id) {
+    return this.#held.get(id)?.value;
+  }
+
+  release(asked) {
+    for (const [id, one] of this.#held) if (one.settled < asked) this.#held.delete(id);
+  }
+
+  entries() {
+    return [...this.#held].map(([id, one]) => [id, one.value]);
+  }
+}
+
+export class Board {
+  rows = [];
+  byId = new Map();
+  mailboxes = [];
+  loaded = false;
+  query = "";
+  sources = new Set();
+  tracks = new Set();
+  /** The rows that stay though the mailbox no longer has them: somebody writes in them. */
+  pinned = () => [];
+  #tasks = new Set();
+  #shown = new Laid();
+  #tasked = new Laid();
+  #moment = 0;
+  #dismissals;
+
+  constructor(dismissals) {
+    this.#dismissals = dismissals;
+  }
+
+  /** The moment at which a question is asked, to be given back with its answer. */
+  ask() {
+    this.#moment += 1;
+    return this.#moment;
+  }
+
+  take(answer, asked) {
+    this.#shown.release(asked);
+    this.#tasked.release(asked);
+    const known = this.byId;
+    const rows = Array.isArray(answer.rows) ? answer.rows : [];
+    const ids = new Set(rows.map((row) => row.id));
+    const kept = this.#shown.entries().map(([, { row }]) => row).concat(this.pinned().map((id) => known.get(id)));
+    for (const row of kept.filter((one) => one && !ids.has(one.id))) {
+      const place = rows.findIndex((one) => before(row, one) < 0);
+      rows.splice(place < 0 ? rows.length : place, 0, { ...row, gone: !this.#shown.value(row.id) });
+      ids.add(row.id);
+    }
+    this.rows = rows;
+    this.byId = new Map(rows.map((row) => [row.id, row]));
+    this.mailboxes = answer.mailboxes ?? [];
+    this.#tasks = new Set(answer.tasks ?? []);
+    this.loaded = true;
+  }
+
+  /** Show or hide a row of the action ledger before its server says so. */
+  lay(row, isShown) {
+    this.#shown.put(row.id, { row, isShown });
+  }
+
+  layTask(id, isTask) {
+    this.#tasked.put(id, isTask);
+  }
+
+  settle(id) {
+    this.#shown.settle(id, this.#moment);
+    this.#tasked.settle(id, this.#moment);
+  }
+
+  drop(id) {
+    this.#shown.drop(id);
+    this.#tasked.drop(id);
+  }
+
+  isTask(row) {
+    return this.#tasked.value(row.id) ?? this.#tasks.has(row.id);
+  }
+
+  isStale(row) {
+    return row.gone || ["stale", "failed", "sign-in-needed"].includes(this.mailboxOf(row)?.state);
+  }
+
+  mailboxOf(row) {
+    if (row.source === HUB) return this.mailboxes.find((one) => one.track === null);
+    return this.mailboxes.find((one) => one.account === row.account && one.track === row.track);
+  }
+
+  /** Every row that is not dismissed. */
+  open() {
+    return this.rows.filter((row) => {
+      const laid = this.#shown.value(row.id);
+      return (laid ? laid.isShown : true) && (row.source === HUB || !this.#dismissals.has(row.id));
+    });
+  }
+
+  /** Those of `rows` that the search and the filters let through. */
+  matching(rows) {
+    const words = folded(this.query).split(/\s+/).filter(Boolean);
+    return rows.filter((row) => {
+      if (this.sources.size && !this.sources.has(row.source)) return false;
+      if (this.tracks.size && !this.tracks.has(row.track)) return false;
+      return !words.length || this.#contains(row, words);
+    });
+  }
+
+  get isNarrowed() {
+    return Boolean(this.query.trim() || this.sources.size || this.tracks.size);
+  }
+
+  widen() {
+    this.query = "";
+    this.sources.clear();
+    this.tracks.clear();
+  }
+
+  #contains(row, words) {
+    row.found ??= folded(
+      [row.sender, row.subject, row.preview, row.account, SOURCES[row.source], TRACKS[row.track]].join("\n"),
+    );
+    return words.every((word) => row.found.includes(word));
+  }
+}

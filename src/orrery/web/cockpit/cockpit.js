@@ -1,0 +1,249 @@
+// The comms tab: it puts the parts together, and shows what they know.
+import { Actions } from "./actions.js";
+import { Board } from "./board.js";
+import { Dismissals } from "./dismissals.js";
+import { Drafts } from "./drafts.js";
+import { listen } from "./keys.js";
+import { List } from "./list.js";
+import { say, showBanner, showState } from "./notices.js";
+import { Opened } from "./opened.js";
+import { countAges } from "./row.js";
+import { enter, hasToken, listeners, takeCode } from "./server.js";
+import { makeChips, makeHealth, readHealth, showChips, showMailboxes } from "./surroundings.js";
+import { Sync } from "./sync.js";
+import { counted, number, SOURCES, TRACKS } from "./words.js";
+
+const MINUTE = 60_000;
+const REREAD_PAUSE = 150;
+const at = (id) => document.getElementById(id);
+const search = at("search");
+
+const dismissals = new Dismissals((words) => showBanner("storage", words));
+const board = new Board(dismissals);
+const list = new List(board);
+const sync = new Sync(board, () => show(), say);
+const opened = new Opened(list);
+const drafts = new Drafts(list, say);
+const actions = new Actions(board, dismissals, { show: showAnd, reread: rereadSoon, say });
+board.pinned = () => drafts.held;
+
+function show({ fromTop = false } = {}) {
+  const open = board.open();
+  list.show(board.matching(open), { fromTop });
+  showMailboxes(board.mailboxes);
+  showChips(board, open);
+  showCounts(open.length);
+  showPicked();
+  showInstead(open.length);
+  const { last } = actions;
+  at("undo").ariaDisabled = String(!last);
+}
+
+/** Show the rows, with `row` as the current one if it is among them. */
+function showAnd(row) {
+  show();
+  if (row) list.go(list.view.find((one) => one.id === row.id));
+}
+
+function showCounts(open) {
+  const shown = list.view.length;
+  const rows = board.isNarrowed ? `${number(shown)} of ${counted(open, "row")}` : counted(open, "row");
+  at("count").textContent = dismissals.size ? `${rows}, ${number(dismissals.size)} dismissed today` : rows;
+  document.title = open ? `(${number(open)}) Comms · Orrery` : "Comms · Orrery";
+}
+
+function showPicked() {
+  const count = list.picked.size;
+  at("bulk").hidden = !count;
+  at("picked").textContent = `${number(count)} selected`;
+  at("all").checked = count > 0 && count === list.view.length;
+  at("all").indeterminate = count > 0 && count < list.view.length;
+}
+
+function showInstead(open) {
+  const again = { words: "Try again", act: () => sync.reread() };
+  const reading = board.mailboxes.some((one) => one.state === "loading");
+  const clear = { words: "Show all rows", act: widen };
+  if (list.view.length) showState("");
+  else if (open) showState("empty", "No row matches", "Nothing fits the search and the filters.", clear);
+  else if (sync.failure && !board.loaded) showState("failed", "The list could not be read", sync.failure.message, again);
+  else if (!board.loaded || reading) showState("loading", "Reading the mailboxes…", "Rows appear as they are read.");
+  else if (board.mailboxes.length && board.mailboxes.every((one) => one.state !== "fresh"))
+    showState("failed", "Nothing could be read", "The reasons are above. What is still to be done is said there.", again);
+  else if (dismissals.size)
+    showState("empty", "All done for today", `${counted(dismissals.size, "dismissed row")} will be back after midnight, if still in the mailbox.`);
+  else showState("empty", "Nothing waits for you", "New messages appear here when they are read.");
+}
+
+let rereading = 0;
+
+function rereadSoon() {
+  show();
+  clearTimeout(rereading);
+  rereading = setTimeout(() => sync.reread(), REREAD_PAUSE);
+}
+
+function widen() {
+  board.widen();
+  search.value = "";
+  show({ fromTop: true });
+  list.go(list.current);
+}
+
+/** The rows that an act is for: the selected ones, else the current one. */
+function meant() {
+  const rows = list.picked.size ? list.shown : [list.current];
+  return rows.filter(Boolean);
+}
+
+const acts = {
+  open: (rows) => rows[0] && opened.toggle(rows[0]),
+  draft: (rows) => rows.length && drafts.open(rows),
+  task: (rows) => rows.length && actions.addToTasks(rows),
+  dismiss: (rows) => {
+    actions.dismiss(rows);
+    if (list.current) list.go(list.current);
+  },
+  clear: () => {
+    list.pick([...list.shown], false);
+    showPicked();
+    list.go(list.current);
+  },
+};
+
+function pickAll(isPicked) {
+  list.pick(list.view, isPicked);
+  showPicked();
+}
+
+function leave(target) {
+  if (target === search) list.go(list.current);
+  else if (drafts.close()) return;
+  else if (list.picked.size) acts.clear();
+  else if (list.current && list.opened.has(list.current.id)) opened.close(list.current);
+  else if (board.isNarrowed) widen();
+}
+
+const keys = {
+  j: () => list.move(1),
+  k: () => list.move(-1),
+  ArrowDown: () => list.move(1),
+  ArrowUp: () => list.move(-1),
+  Enter: () => list.current && opened.toggle(list.current),
+  d: () => acts.draft(meant()),
+  t: () => acts.task(meant()),
+  e: () => acts.dismiss(meant()),
+  z: () => actions.undo(),
+  x: () => list.current && pick(list.current, !list.picked.has(list.current.id), false),
+  a: () => pickAll(list.picked.size < list.view.length),
+  r: () => refresh(),
+  "/": () => search.select(),
+  "?": () => at("help-dialog").showModal(),
+};
+
+function pick(row, isPicked, isRange) {
+  list.pickFrom(row, isPicked, isRange);
+  showPicked();
+}
+
+function clicked(event) {
+  const row = list.rowOf(event.target);
+  if (!row) return;
+  const name = event.target.closest("[data-act]")?.dataset.act;
+  if (name === "close-draft") drafts.close();
+  else if (name) acts[name]([row]);
+  else if (event.target.matches(".pick input")) pick(row, event.target.checked, event.shiftKey);
+  else if (!event.target.closest("a, button, label, form, .below") && getSelection().isCollapsed) opened.toggle(row);
+}
+
+async function refresh() {
+  const button = at("refresh");
+  button.ariaDisabled = "true";
+  await window.cosmosSync("pulse");
+  button.ariaDisabled = "false";
+}
+
+/** Refresh the rows: the page's global function, as the specification names it. */
+window.cosmosSync = async (kind) => {
+  if (kind !== "pulse") throw new RangeError("cosmosSync knows one kind: pulse");
+  await sync.pulse();
+};
+
+function eachMinute() {
+  countAges();
+  const isNewDay = dismissals.refreshDay();
+  if (board.loaded) show();
+  if (isNewDay) say("A new day: what was dismissed yesterday is back.");
+  if (document.hidden || at("desk").hidden) return;
+  sync.reread();
+  readHealth();
+}
+
+function lock(words) {
+  at("desk").hidden = true;
+  at("locked").hidden = false;
+  at("locked-why").textContent = words;
+  at("locked-title").focus();
+}
+
+const LOCKS = {
+  "code-invalid":
+    "This link does not open the cockpit: it was used already, or is older than 60 seconds. If you did not use it, " +
+    "somebody else may have: end the cockpit with Ctrl-C in its terminal.",
+  "token-wrong": "The cockpit was started anew since this page was opened.",
+};
+
+listeners.add((error) => {
+  if (error?.status === 401) lock(LOCKS[error.tag] ?? "");
+});
+
+async function start(code = takeCode()) {
+  sync.retry = () => start(code);
+  try {
+    if (code !== null) await enter(code);
+  } catch (error) {
+    if (error.status && error.status !== 401) lock(error.message); // the listeners have heard of the others
+    return;
+  }
+  sync.retry = () => sync.reread();
+  if (!hasToken()) return lock("");
+  at("locked").hidden = true;
+  at("desk").hidden = false;
+  show();
+  await sync.reread();
+  await readHealth();
+}
+
+function wire() {
+  makeChips("sources", SOURCES, board.sources, () => show({ fromTop: true }));
+  makeChips("tracks", TRACKS, board.tracks, () => show({ fromTop: true }));
+  makeHealth();
+  listen(keys, new Set(["j", "k", "ArrowDown", "ArrowUp", "e", "z"]), leave);
+  at("rows").addEventListener("click", clicked);
+  at("refresh").addEventListener("click", refresh);
+  at("help").addEventListener("click", keys["?"]);
+  at("undo").addEventListener("click", keys.z);
+  at("all").addEventListener("change", (event) => pickAll(event.target.checked));
+  at("find").addEventListener("submit", (event) => {
+    event.preventDefault();
+    list.go(list.current);
+  });
+  search.addEventListener("input", () => {
+    board.query = search.value;
+    show({ fromTop: true });
+  });
+  at("bulk").addEventListener("click", (event) => {
+    const name = event.target.closest("[data-bulk]")?.dataset.bulk;
+    if (name) acts[name](list.shown);
+  });
+  setInterval(eachMinute, MINUTE);
+  document.addEventListener("visibilitychange", () => document.hidden || eachMinute());
+  addEventListener("storage", () => {
+    dismissals.read();
+    if (board.loaded) show();
+  });
+  addEventListener("hashchange", () => location.hash && start());
+}
+
+wire();
+start();

@@ -1,0 +1,66 @@
+// A row that is expanded: its text, read once and shown as plain text.
+import { readText } from "./server.js";
+import { isolated, linkTo, make, manyLines, moment, number } from "./words.js";
+
+const LONGEST = 20_000;
+
+export class Opened {
+  #list;
+  #texts = new Map();
+
+  constructor(list) {
+    this.#list = list;
+  }
+
+  toggle(row) {
+    if (this.#list.opened.has(row.id)) this.close(row);
+    else this.open(row);
+  }
+
+  close(row) {
+    this.#list.opened.delete(row.id);
+    const node = this.#list.node(row);
+    const body = node?.querySelector(".body");
+    if (body?.contains(document.activeElement)) node.focus({ preventScroll: true });
+    body?.remove();
+    this.#list.touch(row);
+  }
+
+  async open(row) {
+    this.#list.opened.add(row.id);
+    this.#list.touch(row);
+    const text = make("div", { className: "text", dir: "auto", textContent: "Reading the text…" });
+    const facts = make("p", { className: "facts" }, "From ", isolated(row.sender), `, ${moment(row.received_at)}`);
+    const link = linkTo(row.web_link, "Open in the mailbox");
+    if (link) facts.append(" ", link);
+    const body = make("div", { className: "body" }, facts, text);
+    this.#list.node(row).querySelector(".below").append(body);
+    await this.#fill(row, text);
+  }
+
+  async #fill(row, text) {
+    text.setAttribute("aria-busy", "true");
+    try {
+      const whole = this.#texts.get(row.id) ?? (await readText(`/api/comms/message-body?messageId=${encodeURIComponent(row.id)}`));
+      this.#texts.set(row.id, whole);
+      this.#write(text, manyLines(whole));
+    } catch (error) {
+      const again = make("button", { type: "button", className: "plain", textContent: "Try again" });
+      again.addEventListener("click", () => {
+        text.textContent = "Reading the text…";
+        this.#fill(row, text);
+      });
+      text.replaceChildren(make("p", { className: "fault", textContent: `The text cannot be shown. ${error.message}` }), again);
+    }
+    text.removeAttribute("aria-busy");
+    this.#list.settle(row);
+  }
+
+  #write(text, whole) {
+    text.textContent = whole.length > LONGEST ? `${whole.slice(0, LONGEST)}…` : whole || "This message has no text.";
+    if (whole.length <= LONGEST) return;
+    const rest = make("button", { type: "button", className: "plain" }, `Show all ${number(whole.length)} characters`);
+    rest.addEventListener("click", () => (text.textContent = whole));
+    text.append("\n", rest);
+  }
+}
