@@ -38,6 +38,8 @@ class _Command(Protocol):
     params: list[_Parameter]
     commands: Mapping[str, "_Command"]
     """Of a group only."""
+    invoke_without_command: bool
+    """Of a group only: it does something by itself."""
 
 
 COMMANDS = [command for module in MODULES for command in module.commands]
@@ -96,8 +98,10 @@ def _root(target: str) -> _Command:
 
 
 def _walk(command: _Command, typed: str) -> Iterator[tuple[str, list[Parameter]]]:
-    if not hasattr(command, "commands"):
+    is_group = hasattr(command, "commands")
+    if not is_group or command.invoke_without_command:
         yield typed, [_parameter(each) for each in command.params]
+    if not is_group:
         return
     for name, each in command.commands.items():
         yield from _walk(each, f"{typed} {name}")

@@ -49,17 +49,17 @@ class Comms:
     async def answer(self, page: Mapping[str, str]) -> bytes:
         """Return the list as JSON, with the state of each mailbox; `page` is added to it."""
         now = self._clock.now()
-        states: list[dict[str, Any]] = [_state_of(inbox) for inbox in self.inboxes]
         try:
             found = await self._ledger.all()
         except StoreError as error:
             items, tasks = list[Row](), list[str]()
-            states.append(_ledger_state("failed", str(error), None, 0, 0))
+            ledger = _ledger_state("failed", str(error), None, 0, 0)
         else:
             opened = [one for one in found.records if not one.record.dismissed_at]
             items = in_order(self._row(one, now) for one in opened)
             tasks = self._with_task(one.record for one in opened)
-            states.append(_ledger_state("fresh", "", now, len(items), len(found.unreadable)))
+            ledger = _ledger_state("fresh", "", now, len(items), len(found.unreadable))
+        states = [*map(_state_of, self.inboxes), ledger]
         rows = b",".join(row.shown for row in merged([*(one.rows for one in self.inboxes), items]))
         rest = json.dumps({"mailboxes": states, "tasks": tasks, **page}).encode()
         return b'{"rows":[' + rows + b"]," + rest[1:]

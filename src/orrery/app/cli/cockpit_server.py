@@ -6,8 +6,10 @@ import signal
 import socket
 import sys
 import webbrowser
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
@@ -17,11 +19,13 @@ import uvicorn
 import uvloop
 
 from orrery.adapters.sqlite import create
+from orrery.app.cli.sample_items import sample_items
 from orrery.app.cli.services import configured
 from orrery.app.cli.supervision import run_together
 from orrery.app.cli.uvicorn_config import AddressTakenError, listen, uvicorn_config
 from orrery.app.composition import opened
 from orrery.app.settings import Secrets, Settings, settings_from
+from orrery.cockpit.ledger import Ledger, NewItem
 from orrery.cockpit.settings import CockpitSettings, MailboxSettings
 from orrery.edge.launch import CODE_SECONDS, Launch
 from orrery.edge.local import local_app
@@ -33,6 +37,13 @@ NAME = "cockpit.localhost"
 """Browsers reach this machine by every name that ends so, and no other machine (decision 37)."""
 
 _NO_IPV6 = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
+
+
+Items = Callable[[date], Sequence[NewItem]]
+
+
+def _no_items(_: date) -> Sequence[NewItem]:
+    return ()
 
 
 def run(config: Path | None, *, browse: bool) -> None:
@@ -47,12 +58,12 @@ def run_sample(messages: int, *, browse: bool) -> None:
         settings = _of_sample(Path(folder), messages)
         configure(settings[Log].format, "warning", Redaction())
         create(settings.store_path)
-        _run(settings, Secrets.of({}, "cockpit"), browse=browse)
+        _run(settings, Secrets.of({}, "cockpit"), browse=browse, items=sample_items)
 
 
-def _run(settings: Settings, secrets: Secrets, *, browse: bool) -> None:
+def _run(settings: Settings, secrets: Secrets, *, browse: bool, items: Items = _no_items) -> None:
     with suppress(KeyboardInterrupt):
-        uvloop.run(_serve(settings, secrets, browse=browse))
+        uvloop.run(_serve(settings, secrets, browse=browse, items=items))
 
 
 def _of_sample(folder: Path, messages: int) -> Settings:
@@ -70,14 +81,15 @@ def _of_sample(folder: Path, messages: int) -> Settings:
     return found.with_section(found[CockpitSettings].model_copy(update=changed))
 
 
-async def _serve(settings: Settings, secrets: Secrets, *, browse: bool) -> None:
-    """Serve until a signal to stop; show a link once the page answers."""
+async def _serve(settings: Settings, secrets: Secrets, *, browse: bool, items: Items) -> None:
+    """Serve until a signal to stop; show a link once the page answers. `items` go into the ledger first."""
     # uvicorn raises the signal anew once it has stopped: by default SIGTERM would end us ahead of our `finally`.
     _ = signal.signal(signal.SIGTERM, signal.default_int_handler)
     port = settings[CockpitSettings].port
     sockets = listeners(port)
     async with opened(settings, secrets) as orrery:
         launch = orrery[Launch]
+        _ = await orrery[Ledger].import_items(items(orrery.adapters.clock.now().astimezone().date()))
         routers = [router for parts in orrery.modules for router in parts.routers]
         server = uvicorn.Server(uvicorn_config(local_app("Orrery cockpit", routers, f"{NAME}:{port}", launch)))
         loop = asyncio.get_running_loop()

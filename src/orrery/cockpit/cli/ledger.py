@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 group = typer.Typer(no_args_is_help=True)
 
-ItemId = Annotated[str, typer.Argument(metavar="ID", help="An item's id; see the list.")]
+ItemId = Annotated[str, typer.Argument(help="An item's id; see the list.")]
 
 _COLUMNS = ("id", "track", "priority", "title", "from", "until", "source", "created", "dismissed")
 
