@@ -102,12 +102,12 @@ def private_app(
 def add_reference(app: FastAPI, public: FastAPI) -> None:
     """Add the reference of the operations of `public` to `app`: for people at `/docs`."""
 
-    @app.get("/openapi.json")
+    @app.get("/openapi.json", include_in_schema=False)
     async def openapi() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
         """Describe the public operations for machines."""
         return JSONResponse(public.openapi())
 
-    @app.get("/docs")
+    @app.get("/docs", include_in_schema=False)
     async def docs() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
         """Describe the public operations for people."""
         policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"

@@ -8,7 +8,7 @@ import typer
 from orrery.errors import Invalid
 from orrery.runtime.console.runner import CONFIG_HELP
 
-group = typer.Typer(invoke_without_command=True)
+group = typer.Typer(invoke_without_command=True, add_completion=False)
 
 
 @group.callback()

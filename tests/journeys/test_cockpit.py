@@ -1,0 +1,325 @@
+"""The cockpit as a process: how it starts and ends, what it leaves, and whom it refuses (decision 37)."""
+
+import signal
+import socket
+import stat
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.support.cockpit import Cockpit, running_cockpit
+from tests.support.package_copy import ROOT, run_python
+from tests.support.ports import free_ports
+from tests.support.program import run_orrery
+from tests.support.waiting import PATIENCE, eventually
+
+pytestmark = pytest.mark.usefixtures("temporary")
+
+
+@pytest.fixture(scope="module")
+def temporary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return the folder in which processes make their private folders."""
+    folder = tmp_path_factory.mktemp("tmp")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def cockpit(tmp_path_factory: pytest.TempPathFactory, temporary: Path) -> Iterator[Cockpit]:
+    """Return a cockpit on its sample, for tests that leave it as it was."""
+    del temporary
+    with running_cockpit(tmp_path_factory.mktemp("cockpit"), "--sample") as found:
+        yield found
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Path:
+    """Return a settings file with a store and a mailbox whose drafts stay."""
+    file = tmp_path / "orrery.toml"
+    file.write_text(
+        '[cockpit]\nstore = "cockpit.db"\n'
+        '[[cockpit.mailboxes]]\nkind = "sample"\naccount = "ann@lab.example"\ntrack = "B"\nfolder = "drafts"\n'
+    )
+    assert run_orrery("cockpit", "store", "create", "--config", str(file)).returncode == 0
+    return file
+
+
+def mode(path: Path) -> int:
+    """Return the permissions of a file."""
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_the_sample_shows_every_source_and_track(cockpit: Cockpit) -> None:
+    """Rows from mail, teams, meeting and action-hub, of both tracks, the most urgent first."""
+    rows = cockpit.rows()
+    assert {one["source"] for one in rows} == {"mail", "teams", "meeting", "action-hub"}
+    assert {one["track"] for one in rows} == {"A", "B"}
+    assert rows == sorted(rows, key=lambda one: -one["score"])
+    for score in {one["score"] for one in rows}:
+        times = [one["received_at"] for one in rows if one["score"] == score]
+        assert times == sorted(times, reverse=True)
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_the_sample_leaves_nothing(tmp_path: Path, temporary: Path, how: signal.Signals) -> None:
+    """While it runs only its user can read its folder; when it has ended, in whatever way, the folder is gone."""
+    before = set(temporary.iterdir())
+    cockpit = Cockpit(tmp_path, "--sample").enter()
+    try:
+        row = cockpit.row(source="mail", replyable=True)
+        assert cockpit.ask("POST", "/api/comms/draft-reply", {"rowId": row["id"]}).status == 200
+        (folder,) = set(temporary.iterdir()) - before
+        assert mode(folder) == 0o700
+        files = [one for one in folder.rglob("*") if one.is_file()]
+        assert len(files) > 1
+        assert {mode(one) for one in files} == {0o600}
+        assert cockpit.program.end(how) == 0
+        assert set(temporary.iterdir()) == before
+    finally:
+        cockpit.program.clear_away()
+
+
+def test_nothing_that_is_left_opens_the_next_one(tmp_path: Path) -> None:
+    """Its token is in no argument and no output; its code, which is printed, is used: both open nothing later."""
+    with running_cockpit(tmp_path, "--sample") as first:
+        code, token = first.code, first.token
+        arguments = Path(f"/proc/{first.program.process.pid}/cmdline").read_bytes()
+        environment = Path(f"/proc/{first.program.process.pid}/environ").read_bytes()
+        assert token.encode() not in arguments + environment
+        assert first.ask("POST", "/api/session", {"code": code}).json()["error"] == "code-invalid"
+        _ = first.ask("GET", "/api/comms/rows", Authorization="Bearer wrong", Host="evil.example")
+        assert token not in first.program.printed()
+    with running_cockpit(tmp_path, "--sample", port=first.port) as second:
+        assert second.ask("POST", "/api/session", {"code": code}).status == 401
+        refused = second.ask("GET", "/api/comms/rows", Authorization=f"Bearer {token}")
+        assert (refused.status, refused.json()["error"]) == (401, "token-wrong")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1", "0.0.0.0", "::"])  # noqa: S104  a squatter would
+def test_both_addresses_or_none(tmp_path: Path, address: str) -> None:
+    """Where another program has either address, the cockpit does not start, and takes neither (decision 37)."""
+    (port,) = free_ports(1)
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with closing(socket.create_server((address, port), family=family)):
+        cockpit = Cockpit(tmp_path, "--sample", port=port)
+        assert cockpit.program.process.wait(PATIENCE) == 1
+        assert "cannot be listened on: Address already in use" in cockpit.program.printed()
+    for free, kind in (("127.0.0.1", socket.AF_INET), ("::1", socket.AF_INET6)):
+        socket.create_server((free, port), family=kind).close()
+
+
+def test_nobody_takes_its_addresses(cockpit: Cockpit) -> None:
+    """While it runs no other program can listen there, on one address or on all."""
+    for address in ("127.0.0.1", "::1", "0.0.0.0", "::"):  # noqa: S104  a squatter would
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        with closing(socket.socket(family)) as squatter:
+            squatter.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            squatter.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            with pytest.raises(OSError, match="in use"):
+                squatter.bind((address, cockpit.port))
+
+
+def test_the_doors_of_the_real_process(cockpit: Cockpit) -> None:
+    """The guard stands before the real page, too: host, token, origin, in this order."""
+    assert cockpit.ask("GET", "/", Host=f"127.0.0.1:{cockpit.port}").json()["error"] == "wrong-host"
+    assert cockpit.ask("GET", "/api/comms/rows", Authorization="").json()["error"] == "token-missing"
+    foreign = cockpit.ask("GET", "/api/comms/rows", Sec_Fetch_Site="same-site")
+    assert foreign.json()["error"] == "wrong-origin"
+    page = cockpit.ask("GET", "/", Authorization="")
+    assert page.status == 200
+    assert "script-src 'self'" in page.headers["content-security-policy"]
+    assert "unsafe" not in page.headers["content-security-policy"]
+
+
+def test_without_settings_it_says_where_it_looked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It names every place, and how to try it without."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    came = run_orrery("cockpit")
+    assert came.returncode == 2
+    for named in (
+        str(tmp_path / "orrery.toml"),
+        str(tmp_path / "config/orrery/orrery.toml"),
+        "/etc/orrery",
+        "--sample",
+        "init --role cockpit",
+    ):
+        assert named in came.stderr.replace("\n", "")
+
+
+def test_the_settings_of_the_users_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`orrery init --role cockpit` writes them and the store there, and the cockpit finds both from anywhere."""
+    config = tmp_path / "config"
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(config))
+    made = run_orrery("init", str(config / "orrery"), "--role", "cockpit")
+    assert made.returncode == 0, made.stderr
+    assert mode(config / "orrery/.orrery/cockpit.db") == 0o600
+    monkeypatch.chdir(tmp_path)
+    added = run_orrery("cockpit", "ledger", "add", "Call Bo", "--track", "B")
+    assert added.returncode == 0, added.stderr
+    with running_cockpit(tmp_path) as cockpit:
+        assert [one["subject"] for one in cockpit.rows()] == ["Call Bo"]
+
+
+def test_a_missing_store_is_not_made(settings: Path) -> None:
+    """It says which command makes one (decision 50)."""
+    (settings.parent / "cockpit.db").unlink()
+    came = run_orrery("cockpit", "--config", str(settings))
+    assert came.returncode == 2
+    assert "orrery cockpit store create" in came.stderr
+
+
+def test_an_item_that_is_added_meanwhile_is_listed(settings: Path) -> None:
+    """A command and the page share the store; a dismissal of the one is seen by the other."""
+    with running_cockpit(settings.parent, "--config", str(settings)) as cockpit:
+        typed = ("--track", "B", "--from", "cy@lab.example", "--until", "2026-01-01", "--config", str(settings))
+        item_id = run_orrery("cockpit", "ledger", "add", "Answer Cy", *typed).stdout.strip()
+        row = cockpit.row(source="action-hub")
+        assert (row["subject"], row["sender"], row["until"]) == ("Answer Cy", "cy@lab.example", "2026-01-01")
+        assert (row["priority"], row["score"], row["replyable"]) == ("high", 80, False)
+        acted = cockpit.ask("POST", "/api/action-hub/action", {"rowId": row["id"], "action": "dismiss"})
+        assert acted.json() == {"rowId": row["id"], "action": "dismiss", "changed": True}
+        assert (
+            run_orrery("cockpit", "ledger", "list", "--config", str(settings)).stderr.strip() == "Nothing waits."
+        )
+        undone = run_orrery("cockpit", "ledger", "undo", item_id, "--config", str(settings))
+        assert undone.stderr.strip() == "It is back in the list."
+        assert cockpit.row(source="action-hub")["subject"] == "Answer Cy"
+
+
+def test_a_draft_survives_a_kill(settings: Path) -> None:
+    """The same request after `kill -9` and a new start finds the same draft, and there is one."""
+    first = Cockpit(settings.parent, "--config", str(settings)).enter()
+    try:
+        asked = {"rowId": first.row(source="mail", replyable=True)["id"], "comment": "Yes, gladly."}
+        made = first.ask("POST", "/api/comms/draft-reply", asked).json()
+        first.program.kill()
+    finally:
+        first.program.clear_away()
+    with running_cockpit(settings.parent, "--config", str(settings)) as second:
+        found = second.ask("POST", "/api/comms/draft-reply", asked).json()
+    assert (made["alreadyExisted"], found["alreadyExisted"]) == (False, True)
+    assert (made["id"], made["isDraft"]) == (found["id"], True)
+    assert len([one for one in (settings.parent / "drafts").iterdir() if one.is_file()]) == 1
+
+
+BAD_BODIES = [
+    (b"", 400, "not-json"),
+    (b"[]", 400, "not-json"),
+    (b"{", 400, "not-json"),
+    (b"[" * 50_000, 400, "not-json"),
+    (b"\xff", 400, "not-json"),
+    (b"{}", 422, "invalid-field"),
+    (b'{"rowId": 1}', 422, "invalid-field"),
+    (b'{"rowId": ""}', 422, "invalid-field"),
+    (b'{"rowId": "x"}', 422, "invalid-field"),
+    (b'{"rowId": "%s"}' % (b"A" * 5000), 422, "invalid-field"),
+    (b'{"rowId": "x", "to": "somebody"}', 422, "invalid-field"),
+    (b'{"rowId": "' + b"A" * 70_000 + b'"}', 413, "too-large"),
+]
+WRITES = ("/api/comms/draft-reply", "/api/comms/add-to-tasks", "/api/action-hub/action")
+
+
+@pytest.mark.parametrize("path", WRITES)
+def test_bad_bodies_are_refused(cockpit: Cockpit, path: str) -> None:
+    """Each in one sentence, with the right status."""
+    for body, status, tag in BAD_BODIES:
+        refused = cockpit.ask("POST", path, body)
+        assert (refused.status, refused.json()["error"]) == (status, tag), body[:40]
+        assert refused.json()["message"].endswith(".")
+    assert cockpit.ask("POST", path, b"{}", **{"Content-Type": "text/plain"}).status == 415
+
+
+def test_bad_rows_are_refused(cockpit: Cockpit) -> None:
+    """A row that nobody has is gone; one that is no item of the ledger cannot be dismissed here."""
+    mail, item = cockpit.row(source="mail", replyable=True), cockpit.row(source="action-hub")
+    gone = "WyJBIiwiYW5uQGNvcnAuZXhhbXBsZSIsIm1haWwiLCJub3BlIl0"  # ["A","ann@corp.example","mail","nope"]
+    for path in WRITES[:2]:
+        assert cockpit.ask("POST", path, {"rowId": gone}).json()["error"] == "row-gone"
+    assert cockpit.ask("GET", f"/api/comms/message-body?messageId={gone}").status == 404
+    assert cockpit.ask("GET", "/api/comms/message-body?messageId=x").status == 422
+    assert cockpit.ask("GET", "/api/comms/message-body").status == 422
+    dismissed = cockpit.ask("POST", WRITES[2], {"rowId": mail["id"], "action": "dismiss"})
+    assert (dismissed.status, dismissed.json()["error"]) == (422, "not-in-ledger")
+    drafted = cockpit.ask("POST", WRITES[0], {"rowId": item["id"]})
+    assert (drafted.status, drafted.json()["error"]) == (422, "not-replyable")
+
+
+def test_the_store_is_backed_up_and_restored(settings: Path) -> None:
+    """A snapshot while it runs; what is erased later is erased again when the snapshot comes back."""
+    folder, typed = settings.parent, ("--config", str(settings))
+    for person in ("bo@lab.example", "cy@lab.example"):
+        assert (
+            run_orrery("cockpit", "ledger", "add", "Call", "--from", person, "--track", "A", *typed).returncode
+            == 0
+        )
+    with running_cockpit(folder, *typed):
+        assert run_orrery("cockpit", "backup", str(folder / "snapshot.db"), *typed).returncode == 0
+        refused = run_orrery("cockpit", "restore", str(folder / "snapshot.db"), *typed)
+        assert refused.returncode != 0
+    exported = run_orrery("cockpit", "privacy", "export", "bo@lab.example", *typed)
+    assert '"person": "bo@lab.example"' in exported.stdout
+    erased = run_orrery("cockpit", "privacy", "erase", "bo@lab.example", "--reason", "asked", *typed)
+    assert "Erased: 1 ledger." in erased.stderr
+    restored = run_orrery("cockpit", "restore", str(folder / "snapshot.db"), *typed)
+    assert restored.returncode == 0, restored.stderr
+    assert "Erased again, as in the store before: 1." in restored.stderr
+    listed = run_orrery("cockpit", "ledger", "list", "--json", *typed).stdout
+    assert "cy@lab.example" in listed
+    assert "bo@lab.example" not in listed
+
+
+def test_the_doctor_asks_the_mailboxes(settings: Path) -> None:
+    """Exit 0 and a line for each part; exit 1 when a mailbox's folder cannot be used."""
+    found = run_orrery("cockpit", "doctor", "--config", str(settings))
+    assert found.returncode == 0, found.stderr
+    for part in ("store", "action ledger", "mailbox ann@lab.example (track B)"):
+        assert part in found.stdout
+    if (settings.parent / "drafts").exists():
+        (settings.parent / "drafts").rmdir()
+    (settings.parent / "drafts").write_text("in the way")
+    found = run_orrery("cockpit", "doctor", "--json", "--config", str(settings))
+    assert found.returncode == 1
+    assert '"broken"' in found.stdout
+
+
+def test_it_loads_no_other_domain(tmp_path: Path, temporary: Path) -> None:
+    """A cockpit that serves has no vendor's library, nothing that sends, and no other domain in its memory."""
+    script = (
+        "import sys, threading, os, signal\n"
+        "threading.Timer(2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+        "sys.argv = ['orrery', 'cockpit', '--sample', '--no-browser']\n"
+        "from orrery.app.main import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "print('\\nloaded:', *sys.modules)\n"
+    )
+    (port,) = free_ports(1)
+    came = run_python(
+        ROOT / "src", "-c", script, folder=tmp_path, ORRERY_COCKPIT__PORT=str(port), TMPDIR=str(temporary)
+    )
+    loaded = set(came.stdout.partition("loaded:")[2].split())
+    assert "orrery.cockpit.routes" in loaded, came.stderr
+    foreign = ("stripe", "google", "azure", "aiosmtplib", "smtplib", "jinja2")
+    rooms = ("checkout", "live", "gateway", "fraud", "account", "sandbox")
+    named = {one for one in loaded if one.split(".")[0] in foreign}
+    named |= {one for one in loaded for room in rooms if one.startswith(f"orrery.{room}.")}
+    assert named == {f"orrery.{room}.module" for room in rooms[:-1]}
+
+
+def test_a_browser_is_asked_to_open_the_link(tmp_path: Path) -> None:
+    """It gets the address with the code, which works once."""
+    asked = tmp_path / "asked"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > "{asked}.new" && mv "{asked}.new" "{asked}"\n')
+    browser.chmod(0o755)
+    cockpit = Cockpit(tmp_path, "--sample", browser=f"{browser} %s")
+    try:
+        _ = cockpit.enter()
+        eventually(asked.read_text)
+        assert asked.read_text().strip() == cockpit.link
+    finally:
+        _ = cockpit.program.end()
+        cockpit.program.clear_away()
