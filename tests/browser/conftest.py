@@ -1,7 +1,7 @@
 """A real Chromium that reaches this machine only, and pages that remember what went wrong in them."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -66,13 +66,17 @@ class Watch:
 OpenPage = Callable[..., Page]
 
 
+def path_of(names: Sequence[str]) -> str:
+    """Return the program of the first of these names that this machine has."""
+    return next(filter(None, map(shutil.which, names)))
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """Start one Chromium for the whole run."""
-    path = next(filter(None, map(shutil.which, CHROMIUM)))
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=path, headless=True, args=ARGUMENTS, timeout=PATIENCE_MS
+            executable_path=path_of(CHROMIUM), headless=True, args=ARGUMENTS, timeout=PATIENCE_MS
         )
         yield browser
         browser.close()
