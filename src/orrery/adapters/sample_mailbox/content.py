@@ -1,5 +1,6 @@
 """The messages of a made-up mailbox, from a file of the package; ages are counted from its opening."""
 
+import re
 import tomllib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -23,6 +24,7 @@ _LINKS: dict[Source, str] = {
     "meeting": "https://calendar.example/events/",
 }
 _PREVIEW = 160
+_ID = re.compile(r"(?P<id>[a-z0-9-]+)(\.(?P<turn>[1-9][0-9]{0,5}))?")
 
 
 class Written(BaseModel):
@@ -82,12 +84,12 @@ class Content:
 
     def find(self, source: Source, source_id: str) -> tuple[Message, Written]:
         """Return a message and how the file has it; raise `RowGone`."""
-        name, _, turn = source_id.partition(".")
-        for place, one in enumerate(self.written):
-            if (one.source, one.id) == (source, name):
-                index = place + (int(turn) if turn.isdecimal() else 0) * len(self.written)
-                if index < self.count and (message := self.message(index)).source_id == source_id:
-                    return message, one
+        if parts := _ID.fullmatch(source_id):
+            turn = int(parts["turn"] or 0)
+            for place, one in enumerate(self.written):
+                index = place + turn * len(self.written)
+                if (one.source, one.id) == (source, parts["id"]) and index < self.count:
+                    return self.message(index), one
         raise RowGone("This message is no longer in the mailbox.")
 
 

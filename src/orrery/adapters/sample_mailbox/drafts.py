@@ -7,13 +7,14 @@ import re
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Lock
 
 import stamina
 
 from orrery.errors import MailboxRefused, MailboxUnreachable
 
 LOCK_SECONDS = 5.0
-"""How long another process may hold the folder; its turn takes milliseconds."""
+"""How long others may hold the folder, in this process and then in another; a turn takes milliseconds."""
 
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _UNFINISHED = ".unfinished"
@@ -24,6 +25,7 @@ class DraftFolder:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._turn = Lock()
 
     def keep(self, key: str, draft: Mapping[str, str]) -> bool:
         """Keep a draft under `key` unless there is one; return whether it is new."""
@@ -33,7 +35,7 @@ class DraftFolder:
             self._remove_unfinished()
             is_new = not (self._path / f"{key}.json").exists()
             if is_new:
-                self._write(key, json.dumps(draft, ensure_ascii=False, indent=2).encode() + b"\n")
+                self._write(key, json.dumps(draft, ensure_ascii=False, indent=2).encode(errors="replace") + b"\n")
             os.fsync(folder)  # for a draft of before, too: a kill may have come between its name and this
             return is_new
 
@@ -58,12 +60,22 @@ class DraftFolder:
     @contextmanager
     def _locked(self) -> Generator[int]:
         """Make the folder unless it is there, and hold it; a lock ends with its process however that ends."""
+        if not self._turn.acquire(timeout=LOCK_SECONDS):
+            raise BlockingIOError
+        try:
+            with self._opened() as folder:
+                _lock(folder)
+                yield folder
+        finally:
+            self._turn.release()
+
+    @contextmanager
+    def _opened(self) -> Generator[int]:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError):
             self._path.mkdir(mode=0o700)
         folder = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            _lock(folder)
             yield folder
         finally:
             os.close(folder)
@@ -73,7 +85,7 @@ class DraftFolder:
         try:
             yield
         except BlockingIOError:
-            raise MailboxUnreachable("Another process holds the folder of the drafts.") from None
+            raise MailboxUnreachable("The folder of the drafts is in use by another process: try again.") from None
         except OSError as error:
             why = error.strerror or type(error).__name__
             raise MailboxRefused(f"The folder of the drafts cannot be used ({why}).") from None

@@ -1,0 +1,232 @@
+"""What every adapter of the mailbox port does (decisions 35 and 36)."""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from orrery.adapters.sample_mailbox.mailbox import SampleMailbox
+from orrery.errors import RowGone
+from orrery.ports.comms.mailboxes import Batch, Mailbox, Reply
+from orrery.ports.comms.messages import Message, Source, Track
+from tests.support.clock import ManualClock
+from tests.support.mailboxes import ScriptedMailbox, a_message
+
+pytestmark = pytest.mark.anyio
+
+SENDING = re.compile("send|sent|deliver|submit|dispatch|forward|transmit|post|smtp")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What became of a draft, read past the port."""
+
+    to: str
+    subject: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A mailbox, the same one as another process has it, and how to look at what it keeps."""
+
+    mailbox: Mailbox
+    elsewhere: Mailbox
+    drafts: Callable[[], list[Kept]]
+    is_unread: Callable[[Message], bool]
+
+
+def sample(folder: Path, track: Track, messages: int = 0) -> Subject:
+    """Return the made-up mailbox of a track."""
+
+    def opened() -> SampleMailbox:
+        return SampleMailbox("ann@corp.example", track, folder, ManualClock(), messages)
+
+    def drafts() -> list[Kept]:
+        found = [json.loads(one.read_text("utf-8")) for one in folder.glob("*")]
+        return [Kept(one["to"], one["subject"], one["text"]) for one in found]
+
+    mailbox = opened()
+    return Subject(mailbox, opened(), drafts, lambda one: mailbox.is_unread(one.source, one.source_id))
+
+
+def scripted() -> Subject:
+    """Return the mailbox that the tests of the cockpit use."""
+    sources: list[Source] = ["mail", "teams", "meeting"]
+    held = [a_message(number, source) for number in range(1, 6) for source in sources]
+    mailbox = ScriptedMailbox(held=held, batch=2, unread={one.source_id for one in held[::2]})
+
+    def drafts() -> list[Kept]:
+        return [kept(reply) for reply in mailbox.drafts.values()]
+
+    def kept(reply: Reply) -> Kept:
+        message = reply.message
+        subject = message.subject if message.source == "teams" else f"Re: {message.subject}"
+        return Kept(message.address, subject, f"{reply.comment}\n\n> Text of {message.source_id}\n")
+
+    return Subject(mailbox, mailbox, drafts, lambda one: one.source_id in mailbox.unread)
+
+
+MAILBOXES: dict[str, Callable[[Path], Subject]] = {
+    "sample A": lambda folder: sample(folder / "drafts", "A"),
+    "sample B": lambda folder: sample(folder / "drafts", "B"),
+    "sample large": lambda folder: sample(folder / "drafts", "A", 600),
+    "scripted": lambda _: scripted(),
+}
+
+
+@pytest.fixture(params=MAILBOXES)
+def subject(request: pytest.FixtureRequest, tmp_path: Path) -> Subject:
+    """Return a mailbox of each adapter, with several messages of each source."""
+    return MAILBOXES[request.param](tmp_path)
+
+
+@pytest.fixture
+def key() -> str:
+    """Return a key that no other test has."""
+    return uuid4().hex
+
+
+async def batches_of(mailbox: Mailbox) -> list[Batch]:
+    """Read a mailbox to its end."""
+    return [batch async for batch in mailbox.messages()]
+
+
+async def listed(mailbox: Mailbox) -> list[Message]:
+    """Return every message of a mailbox."""
+    return [*chain.from_iterable(batch.messages for batch in await batches_of(mailbox))]
+
+
+async def replyable(mailbox: Mailbox) -> list[Message]:
+    """Return one message of each source that has somebody to reply to."""
+    found = {one.source: one for one in await listed(mailbox) if one.address}
+    return [*found.values()]
+
+
+async def test_newest_first(subject: Subject) -> None:
+    """The messages come newest first, across the batches too, and all of them can be read."""
+    moments = [one.received_at for one in await listed(subject.mailbox)]
+    assert moments == sorted(moments, reverse=True)
+    assert not sum(batch.unreadable for batch in await batches_of(subject.mailbox))
+
+
+async def test_messages_are_of_a_mailbox(subject: Subject) -> None:
+    """Mail, chats and meetings are there, each with an id and a time in a time zone; no item of the ledger."""
+    found = await listed(subject.mailbox)
+    assert {one.source for one in found} == {"mail", "teams", "meeting"}
+    assert all(one.source_id and one.received_at.tzinfo for one in found)
+
+
+async def test_ids(subject: Subject) -> None:
+    """An id is that of one message, and stays: at the next reading and in the next process."""
+    ids = [(one.source, one.source_id) for one in await listed(subject.mailbox)]
+    assert len(set(ids)) == len(ids)
+    for mailbox in (subject.mailbox, subject.elsewhere):
+        assert [(one.source, one.source_id) for one in await listed(mailbox)] == ids
+
+
+async def test_every_body_can_be_read(subject: Subject) -> None:
+    """Whatever is listed has a text."""
+    for one in await listed(subject.mailbox):
+        body = await subject.mailbox.body(one.source, one.source_id)
+        assert body.content.strip()
+        assert body.media_type in {"text/plain", "text/html"}
+
+
+async def test_a_body_that_is_not_there(subject: Subject) -> None:
+    """The text of a message that is gone is an error of its own; the id of another source finds nothing."""
+    first = (await listed(subject.mailbox))[0]
+    other: Source = "mail" if first.source != "mail" else "teams"
+    gone: list[tuple[Source, str]] = [(other, first.source_id), (first.source, f"{first.source_id}-gone")]
+    for source, source_id in gone:
+        with pytest.raises(RowGone):
+            await subject.mailbox.body(source, source_id)
+
+
+async def test_a_draft_is_kept(subject: Subject, key: str) -> None:
+    """A draft goes to the message's address and holds the comment above the quoted original.
+
+    The answer to mail and meetings is a reply, that to a chat a new mail.
+    """
+    for one in await replyable(subject.mailbox):
+        comment = f"Is noon well? {one.source}"
+        draft = await subject.mailbox.draft(Reply(f"{key}-{one.source}", one, comment))
+        assert draft.is_new
+        kept = next(each for each in subject.drafts() if comment in each.text)
+        assert kept.to == one.address
+        assert kept.subject.startswith("Re: ") is (one.source != "teams")
+        assert kept.subject.endswith(one.subject)
+        original = (await subject.mailbox.body(one.source, one.source_id)).content.split()[0]
+        assert original in kept.text.partition(comment)[2]
+
+
+async def test_a_draft_without_a_comment(subject: Subject, key: str) -> None:
+    """A comment may be empty."""
+    one = (await replyable(subject.mailbox))[0]
+    assert (await subject.mailbox.draft(Reply(key, one))).is_new
+    assert len(subject.drafts()) == 1
+
+
+async def test_one_key_one_draft(subject: Subject, key: str) -> None:
+    """A second call with a key finds the draft of the first, in another process too, and changes nothing."""
+    one = (await replyable(subject.mailbox))[0]
+    first = await subject.mailbox.draft(Reply(key, one, "first"))
+    before = subject.drafts()
+    for mailbox in (subject.mailbox, subject.elsewhere):
+        assert await mailbox.draft(Reply(key, one, "second")) == replace(first, is_new=False)
+    assert subject.drafts() == before
+
+
+async def test_another_key_another_draft(subject: Subject, key: str) -> None:
+    """Each key has a draft of its own, for one message too."""
+    one = (await replyable(subject.mailbox))[0]
+    drafts = [await subject.mailbox.draft(Reply(f"{key}-{each}", one, each)) for each in "abc"]
+    assert all(draft.is_new for draft in drafts)
+    assert len({draft.id for draft in drafts}) == len(subject.drafts()) == 3
+
+
+async def test_drafts_at_once(subject: Subject, key: str) -> None:
+    """Of ten calls at the same time, from two processes, one makes the draft, and all return it."""
+    one = (await replyable(subject.mailbox))[0]
+    mailboxes = [subject.mailbox, subject.elsewhere] * 5
+    drafts = await asyncio.gather(*(mailbox.draft(Reply(key, one, "yes")) for mailbox in mailboxes))
+    assert len({draft.id for draft in drafts}) == len(subject.drafts()) == 1
+    assert sum(draft.is_new for draft in drafts) == 1
+
+
+async def test_a_draft_for_what_is_not_there(subject: Subject, key: str) -> None:
+    """A reply to a message that is gone is refused, and leaves nothing."""
+    one = (await replyable(subject.mailbox))[0]
+    with pytest.raises(RowGone):
+        await subject.mailbox.draft(Reply(key, replace(one, source_id=f"{one.source_id}-gone")))
+    assert subject.drafts() == []
+
+
+async def test_unread_stays_unread(subject: Subject, key: str) -> None:
+    """Listing, reading and drafting leave every message as it was: unread or read."""
+    found = await listed(subject.mailbox)
+    before = [subject.is_unread(one) for one in found]
+    assert set(before) == {True, False}
+    for one in found[:40]:
+        await subject.mailbox.body(one.source, one.source_id)
+    for one in await replyable(subject.mailbox):
+        await subject.mailbox.draft(Reply(f"{key}-{one.source}", one))
+    assert [subject.is_unread(one) for one in await listed(subject.mailbox)] == before
+
+
+async def test_nothing_sends(subject: Subject) -> None:
+    """No public name of the mailbox speaks of sending."""
+    names = [name.lower() for name in dir(subject.mailbox) if not name.startswith("_")]
+    assert [name for name in names if SENDING.search(name)] == []
+
+
+async def test_the_check(subject: Subject) -> None:
+    """A mailbox that can be read passes its check, and the check leaves no draft."""
+    await subject.mailbox.check()
+    assert subject.drafts() == []
