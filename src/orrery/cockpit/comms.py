@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from orrery.cockpit.inbox import Inbox, InboxState
+from orrery.cockpit.inbox import LATE, Inbox, InboxState
 from orrery.cockpit.ledger import Ledger, is_due
 from orrery.cockpit.records import LedgerItem
 from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId, in_order, merged, row_of
@@ -14,9 +14,6 @@ from orrery.errors import RowGone, StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.comms.messages import Message, Priority
 from orrery.runtime.collection import Stored
-
-PULSE_SECONDS = 3.0
-"""How long a refresh waits for the mailboxes before it answers with what is there."""
 
 _GONE = "This row is no longer in its mailbox."
 
@@ -39,10 +36,10 @@ class Comms:
                 _ = group.create_task(inbox.read())
 
     async def pulse(self) -> None:
-        """Ask every mailbox anew, and return after `PULSE_SECONDS` at the latest; the reading goes on."""
+        """Ask every mailbox anew, and return after `LATE` at the latest; the reading goes on."""
         reads = [asyncio.ensure_future(inbox.read()) for inbox in self.inboxes]
         if reads:
-            _, late = await asyncio.wait(reads, timeout=PULSE_SECONDS)
+            _, late = await asyncio.wait(reads, timeout=LATE.total_seconds())
             for one in late:
                 _ = one.cancel()  # it only waits: the reading itself has another owner
 

@@ -6,7 +6,7 @@ A mailbox that hangs, throttles or answers half never empties the list: what was
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 import structlog
@@ -22,6 +22,9 @@ from orrery.runtime.tasks import Tasks
 BATCH_SECONDS = 30.0
 """How long a mailbox may take for its next batch: longer than its own deadline for one answer."""
 
+LATE = timedelta(seconds=3)
+"""How long a mailbox may take until its rows are called stale: a refresh waits as long (see `Comms.pulse`)."""
+
 InboxState = Literal["loading", "fresh", "stale", "failed", "sign-in-needed"]
 """`stale`: the rows of before are there, and a reason. `failed`: a reason, and nothing was ever read."""
 
@@ -34,7 +37,15 @@ class Inbox:
     `at` is when it was last read to its end, `asked_at` when it was asked for what it has not answered yet.
     """
 
-    def __init__(self, mailbox: Mailbox, clock: Clock, tasks: Tasks, scores: Mapping[Priority, int]) -> None:
+    def __init__(
+        self,
+        mailbox: Mailbox,
+        clock: Clock,
+        tasks: Tasks,
+        scores: Mapping[Priority, int],
+        *,
+        batch_seconds: float = BATCH_SECONDS,
+    ) -> None:
         self.mailbox = mailbox
         self.rows: Sequence[Row] = ()
         self.at: datetime | None = None
@@ -42,6 +53,7 @@ class Inbox:
         self.unreadable = 0
         self._clock = clock
         self._scores = scores
+        self._batch_seconds = batch_seconds
         self._by_id: dict[tuple[str, str], Row] = {}
         self._error: OrreryError | None = None
         self._reading = SingleFlight(tasks, self._read)
@@ -57,16 +69,24 @@ class Inbox:
             return "sign-in-needed"
         if self._error:
             return "stale" if self._by_id else "failed"
+        if self.at is not None and self._is_late():
+            return "stale"
         return "loading" if self.at is None else "fresh"
 
     @property
     def why(self) -> str:
         """The reason of a state other than fresh."""
-        return str(self._error) if self._error else ""
+        if self._error:
+            return str(self._error)
+        return "It was asked, and has not answered yet." if self._is_late() else ""
 
     def find(self, source: str, source_id: str) -> Row | None:
         """Return a row of this mailbox by its source's id."""
         return self._by_id.get((source, source_id))
+
+    def _is_late(self) -> bool:
+        """Return whether it was asked and takes long: by then a refresh has answered without it."""
+        return self.asked_at is not None and self._clock.now() - self.asked_at >= LATE
 
     async def _read(self) -> None:
         found: dict[tuple[str, str], Row] = {}
@@ -99,10 +119,10 @@ class Inbox:
         async with aclosing(self.mailbox.messages()) as batches:
             while True:
                 try:
-                    async with asyncio.timeout(BATCH_SECONDS):
+                    async with asyncio.timeout(self._batch_seconds):
                         batch = await anext(batches, None)
                 except TimeoutError:
-                    raise MailboxUnreachable(f"It gave no answer for {BATCH_SECONDS:g} s.") from None
+                    raise MailboxUnreachable(f"It gave no answer for {self._batch_seconds:g} s.") from None
                 if batch is None:
                     return
                 yield batch
