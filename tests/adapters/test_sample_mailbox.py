@@ -104,13 +104,15 @@ def test_ages_count_from_the_start(folder: Path) -> None:
     assert listed(later) == a_day_younger
 
 
-def test_a_large_mailbox(folder: Path) -> None:
+@pytest.mark.parametrize("track", TRACKS)
+def test_a_large_mailbox(track: Track, folder: Path) -> None:
     """It has as many messages as were asked for, the first as ever, the others older, with a number."""
-    few, many = listed(mailbox(folder)), listed(mailbox(folder, messages=MANY))
+    few, many = listed(mailbox(folder, track)), listed(mailbox(folder, track, MANY))
     assert len(many) == MANY
     assert many[: len(few)] == few
     assert [one.subject for one in many[len(few) :][: len(few)]] == [f"{one.subject} (2)" for one in few]
     assert len({one.source_id for one in many}) == MANY
+    assert many == sorted(many, key=lambda one: one.received_at, reverse=True)
 
 
 def test_it_comes_in_batches(folder: Path) -> None:

@@ -73,6 +73,13 @@ def test_a_kill_at_each_step(before: str, tmp_path: Path, request: pytest.Fixtur
     assert {"c_call open", "c_return flock", "c_call write", "c_call fsync", "c_return replace"} <= {*steps}
 
 
+def test_a_draft_outlives_a_power_cut(tmp_path: Path, nothing: Path) -> None:
+    """The content is on the disk before the draft has its name, and the name is there before the answer."""
+    steps = killed_at_each_step(tmp_path, nothing)
+    written = [step for step in steps if step in {"c_return write", "c_return fsync", "c_return replace"}]
+    assert written == ["c_return write", "c_return fsync", "c_return replace", "c_return fsync"]
+
+
 def test_what_a_kill_leaves_is_seen(left_over: Path) -> None:
     """The kills do come amid the writing: one leaves an unfinished file, which no reader takes for a draft."""
     assert len(files(left_over)) == 1
