@@ -1,0 +1,247 @@
+"""Mark-up made safe to parse, in one linear pass: shallow, closed in order, and of few tags and attributes.
+
+The parser's time grows with the square of the depth and of an element's attributes, and mis-nested formatting makes
+a tree of a product. So it is given block elements, links and images only, with the attributes that become text. All
+else that stands in a message, and what is hidden in it, ends here.
+"""
+
+import re
+from dataclasses import dataclass, field
+from html import unescape
+
+DEEPEST = 256
+"""Elements open at a time. Source: half of what Chromium allows; a long thread of replies has about 100."""
+
+MOST_TAGS = 100_000
+"""Tags and comments that are read. Source: a mail of 2 MB has about 50,000; so many take less than 1 s here."""
+
+TOO_DEEP = "[Cut here: it is nested too deeply.]"
+TOO_MANY = "[Cut here: it has too many tags.]"
+UNFINISHED = "[Cut here: its mark-up stops in the middle of a tag or a comment.]"
+
+_TAG = re.compile(
+    r"""<(?P<end>/?)(?P<name>[a-zA-Z][^\s/>]*+)
+    (?P<attributes>(?>[^>=]++|=\s*+(?>"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?+)*+)(?P<close>>|\Z)
+    |<(?:!--|[!?/])""",
+    re.VERBOSE,
+)
+_COMMENT_END = re.compile("--!?>")
+_ATTRIBUTE = re.compile(
+    r"""([^\s=/>][^\s=/>]*+)(?:\s*+=\s*+(?:"([^"]*+)(?:"|\Z)|'([^']*+)(?:'|\Z)|([^\s>]*+)))?+""",
+)
+_DISPLAY = re.compile(r"(?:^|[;\s/])display\s*+:\s*+([a-z-]++)", re.IGNORECASE)
+
+_CELLS = ("td", "th")
+_ROWS = (*_CELLS, "tr")
+_STRUCTURE = ("table", *_CELLS)
+_LISTS = ("ul", "ol", "dl", "menu", "dir")
+_ITEMS = ("li", "dt", "dd")
+_OTHER_BLOCKS = """
+address article aside blockquote caption center details dialog div fieldset figcaption figure footer form h1 h2 h3 h4
+h5 h6 header hgroup legend main nav noscript option p pre section summary template
+"""
+_BLOCKS = frozenset(_OTHER_BLOCKS.split()).union(_ROWS, _STRUCTURE, _LISTS, _ITEMS)
+_EMPTY = frozenset({"br", "hr", "img"})
+_UNSEEN = frozenset({"template", "noscript"})
+_DROPPED_TEXT = frozenset({"script", "style", "title", "iframe", "noembed", "noframes"})
+_SHOWN_TEXT = frozenset({"textarea", "xmp", "plaintext"})
+
+_STOPS = (
+    {name: ("table",) for name in _ROWS} | {name: _STRUCTURE + _LISTS for name in (*_ITEMS, "p")} | {"table": ()}
+)
+"""What an end does not reach out of: an end of `div` in a cell is not that of a `div` around the table."""
+
+_CLOSED_BY = {
+    "li": ("li",),
+    "dt": ("dt", "dd"),
+    "dd": ("dt", "dd"),
+    "tr": ("tr",),
+    "td": ("td", "th"),
+    "th": ("td", "th"),
+    "option": ("option",),
+    "a": ("a",),
+}
+"""Whose end the start of an element implies. Every block implies that of a paragraph."""
+
+_KEPT = {"a": "href", "img": "alt", "ol": "start"}
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """Mark-up to parse; `cut` is the line that says why its end is missing, or empty."""
+
+    html: str
+    cut: str
+
+
+class _Cut(Exception):
+    """The rest is not read; its text is the line that says so."""
+
+
+def bounded(source: str) -> Bounded:
+    """Return the part of a document that becomes text."""
+    bounds = _Bounds(source)
+    cut = ""
+    try:
+        bounds.read()
+    except _Cut as reached:
+        cut = str(reached)
+    return Bounded("".join(bounds.out), cut)
+
+
+@dataclass(slots=True)
+class _Bounds:
+    """A pass over one document. `open` holds the names of the open elements, `places` where each is in it."""
+
+    source: str
+    out: list[str] = field(default_factory=list[str])
+    open: list[str] = field(default_factory=list[str])
+    places: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in _BLOCKS | {"a", "span"}})
+    hidden_at: int = 0
+    hidden_inline: str = ""
+    hidden_level: int = 0
+
+    def read(self) -> None:
+        source, at = self.source, 0
+        for _ in range(MOST_TAGS):
+            found = _TAG.search(source, at)
+            if found is None:
+                self._text(source[at:])
+                return
+            if found.start() > at:
+                self._text(source[at : found.start()])
+            at = self._tag(found) if found["name"] else self._comment(found)
+        if at < len(source):
+            raise _Cut(TOO_MANY)
+
+    def _text(self, text: str) -> None:
+        if not self.hidden_at:
+            self.out.append(text.replace("<", "&lt;"))  # two pieces must not make a tag
+
+    def _comment(self, found: re.Match[str]) -> int:
+        source, at = self.source, found.end()
+        if found[0] != "<!--":
+            end = source.find(">", at) + 1
+        elif source.startswith((">", "->"), at):
+            end = source.index(">", at) + 1
+        else:
+            close = _COMMENT_END.search(source, at)
+            end = close.end() if close else 0
+        if not end:
+            raise _Cut(UNFINISHED)
+        return end
+
+    def _tag(self, found: re.Match[str]) -> int:
+        if not found["close"]:
+            raise _Cut(UNFINISHED)
+        name = found["name"].lower()
+        if found["end"]:
+            self._end(name)
+        elif name in _DROPPED_TEXT or name in _SHOWN_TEXT:
+            return self._raw(name, found.end())
+        else:
+            self._start(name, found["attributes"])
+        return found.end()
+
+    def _raw(self, name: str, at: int) -> int:
+        """Pass over an element whose content is not mark-up; return where it ends."""
+        end = (
+            None
+            if name == "plaintext"
+            else re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE).search(self.source, at)
+        )
+        if name in _SHOWN_TEXT:
+            self._text(self.source[at : end.start() if end else None])
+        elif end is None:
+            raise _Cut(UNFINISHED)
+        return end.start() if end else len(self.source)
+
+    def _start(self, name: str, written: str) -> None:
+        attributes = _attributes(name, written)
+        hidden = name in _UNSEEN or (attributes is not None and _is_hidden(attributes))
+        if name in _EMPTY:
+            if not hidden and not self.hidden_at:
+                self.out.append(_opened(name, attributes))
+        elif name in _ROWS and not self.places["table"]:
+            self.out.append(" " if name in _CELLS else "<br>")
+        elif name in self.places and name != "span":
+            self._imply(name)
+            self._open(name, attributes)
+            if hidden and not self.hidden_at:
+                self.hidden_at = len(self.open)
+        else:
+            self._inline(name, hidden=hidden)
+
+    def _inline(self, name: str, *, hidden: bool) -> None:
+        """Leave the element out; what it hides stays hidden until it ends, or the block that it is in."""
+        if hidden and not self.hidden_at:
+            self._open("span", None)
+            self.hidden_at, self.hidden_inline, self.hidden_level = len(self.open), name, 1
+        elif name == self.hidden_inline:
+            self.hidden_level += 1
+
+    def _imply(self, name: str) -> None:
+        if name != "a":
+            self._close("p")
+        for one in _CLOSED_BY.get(name, ()):
+            self._close(one)
+
+    def _open(self, name: str, attributes: dict[str, str] | None) -> None:
+        if len(self.open) == DEEPEST:
+            raise _Cut(TOO_DEEP)
+        if not self.hidden_at:
+            self.out.append(_opened(name, attributes))
+        self.places[name].append(len(self.open))
+        self.open.append(name)
+
+    def _end(self, name: str) -> None:
+        if name == self.hidden_inline:
+            self.hidden_level -= 1
+            if not self.hidden_level:
+                self._close_to(self.hidden_at - 1)
+        elif name in self.places and name != "span":
+            self._close(name)
+        elif name == "br":
+            self._start(name, "")
+
+    def _close(self, name: str) -> None:
+        """End the innermost `name` and all that is open in it, unless what it is in keeps it out of reach."""
+        if not (places := self.places[name]):
+            return
+        for stop in _STOPS.get(name, _STRUCTURE):
+            if (found := self.places[stop]) and found[-1] > places[-1]:
+                return
+        self._close_to(places[-1])
+
+    def _close_to(self, depth: int) -> None:
+        while len(self.open) > depth:
+            if self.hidden_at in {0, len(self.open)}:
+                self.hidden_at, self.hidden_inline, self.hidden_level = 0, "", 0
+                self.out.append(f"</{self.open[-1]}>")
+            _ = self.places[self.open.pop()].pop()
+
+
+def _attributes(name: str, written: str) -> dict[str, str] | None:
+    """Return the attributes that matter here, decoded; None when there is none."""
+    if not written or written.isspace():
+        return None
+    wanted = {_KEPT.get(name, ""), "hidden", "style"}
+    found: dict[str, str] = {}
+    for key, *values in _ATTRIBUTE.findall(written):
+        lowered = key.lower()
+        if lowered in wanted:
+            _ = found.setdefault(lowered, unescape("".join(values)))
+    return found
+
+
+def _is_hidden(attributes: dict[str, str]) -> bool:
+    shown = _DISPLAY.findall(attributes.get("style", ""))
+    return "hidden" in attributes or (bool(shown) and shown[-1].lower() == "none")
+
+
+def _opened(name: str, attributes: dict[str, str] | None) -> str:
+    key = _KEPT.get(name)
+    if key is None or not attributes or key not in attributes:
+        return f"<{name}>"
+    value = attributes[key].replace("&", "&amp;").replace('"', "&quot;")
+    return f'<{name} {key}="{value}">'
