@@ -160,5 +160,5 @@ async def test_an_empty_text_is_a_text(bodies: Bodies, mailbox: ScriptedMailbox)
     """A message without any text is read once, as any other."""
     mailbox.bodies[ONE] = MessageBody("text/plain", "")
     for _ in range(2):
-        assert await bodies.text(mailbox, "mail", ONE) == ""
+        assert "empty" in await bodies.text(mailbox, "mail", ONE)
     assert mailbox.asked("body") == 1
