@@ -241,7 +241,7 @@ def test_a_link_works_once(context: BrowserContext, folder: Path) -> None:
 def test_what_the_profile_keeps_opens_nothing(context: BrowserContext, folder: Path, profile: Path) -> None:
     """While it runs only its user may read the profile; what that holds does not open the next cockpit."""
     assert stat.S_IMODE(profile.stat().st_mode) == 0o700
-    ended = Cockpit(folder, "--sample").enter()
+    ended = Cockpit(folder, "--sample").begin()
     tab = entered(context, ended)
     _ = ended.program.end()
     ended.program.clear_away()

@@ -1,15 +1,19 @@
 """The cockpit as a process: how it starts and ends, what it leaves, and whom it refuses (decision 37)."""
 
+import os
+import re
 import signal
 import socket
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import pexpect
 import pytest
 
-from tests.support.cockpit import Cockpit, running_cockpit
+from tests.support.cockpit import PORT_VARIABLE, Client, Cockpit, running_cockpit
 from tests.support.package_copy import ROOT, run_python
 from tests.support.ports import free_ports
 from tests.support.program import run_orrery
@@ -67,7 +71,7 @@ def test_the_sample_shows_every_source_and_track(cockpit: Cockpit) -> None:
 def test_the_sample_leaves_nothing(tmp_path: Path, temporary: Path, how: signal.Signals) -> None:
     """While it runs only its user can read its folder; when it has ended, in whatever way, the folder is gone."""
     before = set(temporary.iterdir())
-    cockpit = Cockpit(tmp_path, "--sample").enter()
+    cockpit = Cockpit(tmp_path, "--sample").begin()
     try:
         row = cockpit.row(source="mail", replyable=True)
         assert cockpit.ask("POST", "/api/comms/draft-reply", {"rowId": row["id"]}).status == 200
@@ -192,7 +196,7 @@ def test_an_item_that_is_added_meanwhile_is_listed(settings: Path) -> None:
 
 def test_a_draft_survives_a_kill(settings: Path) -> None:
     """The same request after `kill -9` and a new start finds the same draft, and there is one."""
-    first = Cockpit(settings.parent, "--config", str(settings)).enter()
+    first = Cockpit(settings.parent, "--config", str(settings)).begin()
     try:
         asked = {"rowId": first.row(source="mail", replyable=True)["id"], "comment": "Yes, gladly."}
         made = first.ask("POST", "/api/comms/draft-reply", asked).json()
@@ -309,6 +313,32 @@ def test_it_loads_no_other_domain(tmp_path: Path, temporary: Path) -> None:
     assert named == {f"orrery.{room}.module" for room in rooms[:-1]}
 
 
+def next_code(terminal: "pexpect.spawn[str]") -> str:
+    """Return the code of the next link at a terminal."""
+    terminal.expect(r"#code=(\S+)\s")
+    found = terminal.match
+    assert isinstance(found, re.Match)
+    return found[1]
+
+
+def test_enter_makes_a_new_link(tmp_path: Path) -> None:
+    """At a terminal; the link before opens nothing from then on."""
+    (port,) = free_ports(1)
+    given = {**os.environ, PORT_VARIABLE: str(port), "TMPDIR": str(tmp_path)}  # noqa: TID251  passed on
+    command = [sys.executable, "-m", "orrery", "cockpit", "--sample", "--no-browser"]
+    with pexpect.spawn(command[0], command[1:], env=given, timeout=PATIENCE, encoding="utf-8") as terminal:  # pyright: ignore[reportArgumentType]  environments have strings
+        first = next_code(terminal)
+        terminal.expect("Press Enter for a new link")
+        terminal.sendline()
+        client = Client(port)
+        assert client.ask("POST", "/api/session", {"code": first}).status == 401
+        client.enter(next_code(terminal))
+        assert client.rows()
+        terminal.sendintr()
+        terminal.expect(pexpect.EOF)
+    assert terminal.exitstatus == 0
+
+
 def test_a_browser_is_asked_to_open_the_link(tmp_path: Path) -> None:
     """It gets the address with the code, which works once."""
     asked = tmp_path / "asked"
@@ -317,7 +347,7 @@ def test_a_browser_is_asked_to_open_the_link(tmp_path: Path) -> None:
     browser.chmod(0o755)
     cockpit = Cockpit(tmp_path, "--sample", browser=f"{browser} %s")
     try:
-        _ = cockpit.enter()
+        _ = cockpit.begin()
         eventually(asked.read_text)
         assert asked.read_text().strip() == cockpit.link
     finally:

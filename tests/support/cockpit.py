@@ -31,43 +31,17 @@ class Answered:
         return json.loads(self.text)
 
 
-class Cockpit:
-    """A running cockpit. `token` is the one of its first link, which the client has used.
+class Client:
+    """Asks a cockpit as its page does."""
 
-    It opens no browser, but for the one that `browser` names.
-    """
-
-    def __init__(self, folder: Path, *arguments: str, port: int | None = None, browser: str = "") -> None:
-        self.port = port or free_ports(1)[0]
-        self.host = f"cockpit.localhost:{self.port}"
-        printed = folder / f"printed-{len([*folder.glob('printed-*')])}"
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv(PORT_VARIABLE, str(self.port))
-            patch.setenv("BROWSER", browser)
-            quiet = [] if browser else ["--no-browser"]
-            self.program = Program(["cockpit", *quiet, *arguments], printed)
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.host = f"cockpit.localhost:{port}"
         self.token = ""
 
-    def wait(self) -> "Cockpit":
-        """Return once it has printed its link."""
-        eventually(self._printed_a_link)
-        return self
-
-    def enter(self) -> "Cockpit":
-        """Exchange the code of its link for the token, and return once every mailbox was read."""
-        self.token = self.ask("POST", "/api/session", {"code": self.wait().code}).json()["token"]
-        eventually(self._is_read)
-        return self
-
-    @property
-    def code(self) -> str:
-        """The code of the newest link."""
-        return re.findall(r"#code=(\S+)", self.program.printed())[-1]
-
-    @property
-    def link(self) -> str:
-        """The newest link."""
-        return f"http://{self.host}/#code={self.code}"
+    def enter(self, code: str) -> None:
+        """Exchange the code of a link for the token."""
+        self.token = self.ask("POST", "/api/session", {"code": code}).json()["token"]
 
     def ask(self, method: str, path: str, body: object = None, **headers: str) -> Answered:
         """Ask as the page does, unless `headers` say otherwise (`Sec_Fetch_Site` is `Sec-Fetch-Site`)."""
@@ -97,6 +71,40 @@ class Cockpit:
         """Return the first row with these values."""
         return next(one for one in self.rows() if wanted.items() <= one.items())
 
+
+class Cockpit(Client):
+    """A running cockpit. It opens no browser, but for the one that `browser` names."""
+
+    def __init__(self, folder: Path, *arguments: str, port: int | None = None, browser: str = "") -> None:
+        super().__init__(port or free_ports(1)[0])
+        printed = folder / f"printed-{len([*folder.glob('printed-*')])}"
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(PORT_VARIABLE, str(self.port))
+            patch.setenv("BROWSER", browser)
+            quiet = [] if browser else ["--no-browser"]
+            self.program = Program(["cockpit", *quiet, *arguments], printed)
+
+    def wait(self) -> "Cockpit":
+        """Return once it has printed its link."""
+        eventually(self._printed_a_link)
+        return self
+
+    def begin(self) -> "Cockpit":
+        """Exchange the code of its link for the token, and return once every mailbox was read."""
+        self.enter(self.wait().code)
+        eventually(self._is_read)
+        return self
+
+    @property
+    def code(self) -> str:
+        """The code of the newest link."""
+        return code_in(self.program.printed())
+
+    @property
+    def link(self) -> str:
+        """The newest link."""
+        return f"http://{self.host}/#code={self.code}"
+
     def _printed_a_link(self) -> None:
         self.program.require_alive()
         assert "#code=" in self.program.printed()
@@ -105,12 +113,17 @@ class Cockpit:
         assert all(one["state"] != "loading" for one in self.listed()["mailboxes"])
 
 
+def code_in(printed: str) -> str:
+    """Return the code of the newest link in what a cockpit has printed."""
+    return re.findall(r"#code=(\S+)", printed)[-1]
+
+
 @contextmanager
 def running_cockpit(folder: Path, *arguments: str, port: int | None = None) -> Generator[Cockpit]:
     """Yield a cockpit that has been entered, and end it."""
     cockpit = Cockpit(folder, *arguments, port=port)
     try:
-        yield cockpit.enter()
+        yield cockpit.begin()
     finally:
         _ = cockpit.program.end()
         cockpit.program.clear_away()

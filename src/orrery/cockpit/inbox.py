@@ -126,6 +126,7 @@ class Inbox:
                 if batch is None:
                     return
                 yield batch
+                await self._clock.sleep(0)  # others go on, however fast the mailbox answers
 
     def _show(self, found: dict[tuple[str, str], Row]) -> None:
         self._by_id = found

@@ -323,7 +323,7 @@ def _announce(settings: Settings, ports: Ports, hints: Hints) -> None:
         ("Private", f"http://127.0.0.1:{ports.private}/docs", "the operations; also /readyz, /metrics"),
     ):
         console.print(f"  [bold]{name:8}[/bold] {address:32} [dim]{what}[/dim]")
-    console.print("\nThe list of what waits for an answer, with made-up mail: [bold].venv/bin/orrery cockpit --sample[/bold].")
+    console.print("\nWhat waits for an answer, with made-up mail: [bold].venv/bin/orrery cockpit --sample[/bold].")
     console.print("\nThe commands of the cloud, such as orrery gateway timeline, sign in to the sandbox's after:")
     console.print(
         f"  export IDENTITY_ENDPOINT={ports.sandbox_base}{TOKEN_PATH} IDENTITY_HEADER={IDENTITY_HEADER}",

@@ -46,9 +46,7 @@ _UNSEEN = frozenset({"template", "noscript"})
 _DROPPED_TEXT = frozenset({"script", "style", "title", "iframe", "noembed", "noframes"})
 _SHOWN_TEXT = frozenset({"textarea", "xmp", "plaintext"})
 
-_STOPS = (
-    {name: ("table",) for name in _ROWS} | {name: _STRUCTURE + _LISTS for name in (*_ITEMS, "p")} | {"table": ()}
-)
+_STOPS = dict.fromkeys(_ROWS, ("table",)) | dict.fromkeys((*_ITEMS, "p"), _STRUCTURE + _LISTS) | {"table": ()}
 """What an end does not reach out of: an end of `div` in a cell is not that of a `div` around the table."""
 
 _CLOSED_BY = {
