@@ -1,8 +1,8 @@
 """Mark-up made safe to parse, in one linear pass: shallow, closed in order, and of few tags and attributes.
 
-The parser's time grows with the square of the depth and of an element's attributes, and mis-nested formatting makes
-a tree of a product. So it is given block elements, links and images only, with the attributes that become text. All
-else that stands in a message, and what is hidden in it, ends here.
+The parser's time grows with the square of the depth and of an element's attributes, and mis-nested formatting
+makes a tree of a product. So it is given block elements, links and images only, with the attributes that become
+text. All else that stands in a message, and what is hidden in it, ends here.
 """
 
 import re
@@ -37,8 +37,8 @@ _STRUCTURE = ("table", *_CELLS)
 _LISTS = ("ul", "ol", "dl", "menu", "dir")
 _ITEMS = ("li", "dt", "dd")
 _OTHER_BLOCKS = """
-address article aside blockquote caption center details dialog div fieldset figcaption figure footer form h1 h2 h3 h4
-h5 h6 header hgroup legend main nav noscript option p pre section summary template
+address article aside blockquote caption center details dialog div fieldset figcaption figure footer form
+h1 h2 h3 h4 h5 h6 header hgroup legend main nav noscript option p pre section summary template
 """
 _BLOCKS = frozenset(_OTHER_BLOCKS.split()).union(_ROWS, _STRUCTURE, _LISTS, _ITEMS)
 _EMPTY = frozenset({"br", "hr", "img"})
@@ -46,7 +46,11 @@ _UNSEEN = frozenset({"template", "noscript"})
 _DROPPED_TEXT = frozenset({"script", "style", "title", "iframe", "noembed", "noframes"})
 _SHOWN_TEXT = frozenset({"textarea", "xmp", "plaintext"})
 
-_STOPS = dict.fromkeys(_ROWS, ("table",)) | dict.fromkeys((*_ITEMS, "p"), _STRUCTURE + _LISTS) | {"table": ()}
+_STOPS = {
+    **dict.fromkeys(_ROWS, ("table",)),
+    **dict.fromkeys((*_ITEMS, "p"), _STRUCTURE + _LISTS),
+    "table": (),
+}
 """What an end does not reach out of: an end of `div` in a cell is not that of a `div` around the table."""
 
 _CLOSED_BY = {
@@ -101,16 +105,14 @@ class _Bounds:
 
     def read(self) -> None:
         source, at = self.source, 0
-        for _ in range(MOST_TAGS):
+        for left in range(MOST_TAGS, -1, -1):
             found = _TAG.search(source, at)
+            self._text(source[at : found.start() if found else None])
             if found is None:
-                self._text(source[at:])
                 return
-            if found.start() > at:
-                self._text(source[at : found.start()])
+            if not left:
+                raise _Cut(TOO_MANY)
             at = self._tag(found) if found["name"] else self._comment(found)
-        if at < len(source):
-            raise _Cut(TOO_MANY)
 
     def _text(self, text: str) -> None:
         if not self.hidden_at:

@@ -14,7 +14,7 @@ QUOTE = "> "
 BETWEEN_CELLS = " | "
 RULE = "-" * 20
 
-_SPACES = re.compile(r"\s+")
+_SPACES = re.compile(r"[^\S\x1c-\x1f\x85]+")
 _ADDRESS = re.compile(r"(?:https?://|mailto:)\S", re.IGNORECASE)
 _IDLE = re.compile(r"^(?:https?://|mailto:)|/$", re.IGNORECASE)
 _NUMBER = re.compile(r"[0-9]{1,6}")
@@ -213,21 +213,23 @@ class _Layout:
         self.lines = _Lines()
 
     def _close_cell(self) -> None:
-        if self.lines.done:
-            self._rows[-1].append(self.lines)
+        self._rows[-1].append(self.lines)
         self.lines = self._outer.pop()
 
     def _close_row(self) -> None:
         """A row of short cells is a line; in one that lays out the message, the cells follow one another."""
-        cells = self._rows.pop()
-        if all(len(cell.done) == 1 and "\n" not in cell.done[0][1] for cell in cells):
-            parts = [cell.done[0] for cell in cells]
-            cells = [_Lines([(parts[0][0], BETWEEN_CELLS.join(text for _, text in parts))])] if parts else []
-        for cell in cells:
-            (prefix, text), *rest = cell.done
+        row = self._rows.pop()
+        filled = [cell.done for cell in row if cell.done]
+        if len(filled) > 1 and all(len(cell) == 1 and "\n" not in cell[0][1] for cell in filled):
+            texts = [cell.done[0][1] if cell.done else "" for cell in row]
+            while not texts[-1]:
+                _ = texts.pop()
+            filled = [[(filled[0][0][0], BETWEEN_CELLS.join(texts))]]
+        for (prefix, text), *rest in filled:
             self._done(prefix, text)
             self.lines.done += rest
-            self.lines.gap = 1
+            self.lines.gap = 2
+        self.lines.gap = min(self.lines.gap, 1)
 
 
 def laid_out(root: LexborNode) -> str:
