@@ -326,17 +326,27 @@ def test_enter_makes_a_new_link(tmp_path: Path) -> None:
     (port,) = free_ports(1)
     given = {**os.environ, PORT_VARIABLE: str(port), "TMPDIR": str(tmp_path)}  # noqa: TID251  passed on
     command = [sys.executable, "-m", "orrery", "cockpit", "--sample", "--no-browser"]
-    with pexpect.spawn(command[0], command[1:], env=given, timeout=PATIENCE, encoding="utf-8") as terminal:  # pyright: ignore[reportArgumentType]  environments have strings
+    terminal: pexpect.spawn[str] = pexpect.spawn(
+        command[0],
+        command[1:],
+        env=given,  # pyright: ignore[reportArgumentType]  a plain dict will do
+        timeout=PATIENCE,
+        encoding="utf-8",
+    )
+    try:
         first = next_code(terminal)
         terminal.expect("Press Enter for a new link")
         terminal.sendline()
-        client = Client(port)
+        second, client = next_code(terminal), Client(port)
         assert client.ask("POST", "/api/session", {"code": first}).status == 401
-        client.enter(next_code(terminal))
+        client.enter(second)
         assert client.rows()
         terminal.sendintr()
         terminal.expect(pexpect.EOF)
-    assert terminal.exitstatus == 0
+        terminal.close()
+        assert terminal.exitstatus == 0
+    finally:
+        terminal.close(force=True)
 
 
 def test_a_browser_is_asked_to_open_the_link(tmp_path: Path) -> None:
