@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from os.path import commonprefix
+from itertools import takewhile
 
 from selectolax.lexbor import LexborNode
 
@@ -142,7 +142,8 @@ class _Layout:
     def _done(self, prefix: str, text: str) -> None:
         lines = self.lines
         if lines.done and lines.gap > 1:
-            shared = commonprefix([lines.done[-1][0], prefix])  # noqa: RUF071  these are no paths
+            pairs = zip(lines.done[-1][0], prefix, strict=False)
+            shared = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
             lines.done.append((shared, ""))
         lines.done.append((prefix, text))
         lines.gap = 0
