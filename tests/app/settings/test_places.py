@@ -1,12 +1,15 @@
 """Where the settings file is looked for, and where relative paths begin (decision 50)."""
 
+import pwd
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from orrery.app.settings import SettingsError, find_settings_file, load
 from orrery.approvals.settings import ApprovalSettings
 from orrery.live.settings import Monitor
+from orrery.runtime.module import Role
 from orrery.runtime.settings import SandboxSettings, SecretFiles, Server, StoreSettings
 from tests.support.machine import Machine, machine_in
 
@@ -28,6 +31,30 @@ clock_file = "clock"
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     """Return an empty folder that is the working directory."""
     return machine_in(tmp_path, monkeypatch)
+
+
+def test_a_user_without_a_home(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command says where it looked, and looks in no home, as in a container with a user of its own."""
+
+    def no_such_user(number: int) -> None:
+        raise KeyError(number)
+
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(pwd, "getpwuid", no_such_user)
+    for role in get_args(Role):
+        with pytest.raises(SettingsError, match=str(machine.file)):
+            find_settings_file(None, {}, machine.folder / "none.toml", role)
+
+
+def test_a_relative_folder_of_the_user_is_ignored(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The standard of `$XDG_CONFIG_HOME` says so; what lies there by chance is not the user's."""
+    monkeypatch.setenv("HOME", str(machine.folder / "home"))
+    chance, own = machine.folder / "here/orrery/orrery.toml", machine.folder / "home/.config/orrery/orrery.toml"
+    for file in (chance, own):
+        file.parent.mkdir(parents=True)
+        file.touch()
+    environment = {"XDG_CONFIG_HOME": "here"}
+    assert find_settings_file(None, environment, machine.folder / "none.toml", "cockpit") == own
 
 
 def test_each_place_goes_before_the_next(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -56,8 +56,18 @@ def find_settings_file_if_any(
 
 def _places(environment: Mapping[str, str], system: Path, role: Role) -> list[Path]:
     """Return `orrery.toml` here, for the cockpit its user's own one, `system`, and the demo's, in this order."""
-    own = Path(environment.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "orrery" / DEFAULT_FILE
-    return [DEFAULT_FILE, *([own] if role == "cockpit" else []), system, DEMO_FILE]
+    return [DEFAULT_FILE, *(_own(environment) if role == "cockpit" else []), system, DEMO_FILE]
+
+
+def _own(environment: Mapping[str, str]) -> list[Path]:
+    """Return the file in the user's own folder; a user of a container may have none."""
+    folder = Path(environment.get("XDG_CONFIG_HOME", ""))
+    try:
+        # A relative one is to be ignored: the standard says so.
+        folder = folder if folder.is_absolute() else Path.home() / ".config"
+    except RuntimeError:
+        return []
+    return [folder / "orrery" / DEFAULT_FILE]
 
 
 def _is_there(file: Path) -> bool:
