@@ -213,6 +213,14 @@ async def test_a_row_that_is_not_there(desk: Desk, row_id: RowId) -> None:
     assert (await desk.ledger.all()).is_empty
 
 
+async def test_a_dismissed_item_is_a_task_again(desk: Desk) -> None:
+    """Adding its own row opens it again, as adding the row does that a task was made of."""
+    row_id = RowId("A", LEDGER_ACCOUNT, "action-hub", await desk.ledger.note(NewItem("A", "Call Bo")))
+    _ = await desk.actions.act(row_id, "dismiss")
+    assert (await desk.actions.add_to_tasks(row_id)).already_existed
+    assert [one["id"] for one in (await desk.answer())["rows"]] == [str(row_id)]
+
+
 async def test_an_item_of_one_track_is_none_of_the_other(desk: Desk) -> None:
     """Its row cannot be reached by an id that names the other track."""
     item_id = await desk.ledger.note(NewItem("A", "Internal"))

@@ -84,6 +84,7 @@ class Ledger:
     async def add(self, task: NewTask) -> Task:
         """Return the task of a row; see `TaskBook`."""
         if task.source == LEDGER:
+            _ = await self.act(task.source_id, "undo")
             item = await self._require(task.source_id)
             return _task(item.id, item.record, task, already_existed=True)
         item_id = task_id(task.track, task.source, task.source_id)
