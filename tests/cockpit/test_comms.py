@@ -237,6 +237,14 @@ async def test_an_action_ahead_of_the_list(desk: Desk) -> None:
     assert (desk.corp.asked("messages"), desk.lab.asked("messages")) == (1, 0)
 
 
+async def test_an_action_on_what_was_never_read(desk: Desk) -> None:
+    """Nobody knows whether the row is there: the error is the mailbox's, and not that the row is gone."""
+    desk.corp.broken = MailboxUnreachable("Too many requests.")
+    for action in (desk.actions.draft_reply(corp("mail-1"), ""), desk.actions.add_to_tasks(corp("mail-1"))):
+        with pytest.raises(MailboxUnreachable, match="Too many requests"):
+            await action
+
+
 async def test_a_mailbox_row_is_not_dismissed_here(desk: Desk) -> None:
     """The page keeps those dismissals, until midnight (decision 35)."""
     await desk.comms.read_all()

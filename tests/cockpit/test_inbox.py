@@ -143,6 +143,22 @@ async def test_half_an_answer_adds_to_the_rows(desk: Desk) -> None:
     assert desk.inbox.state == "stale"
 
 
+async def test_half_an_answer_and_half_again_lose_no_row(desk: Desk) -> None:
+    """Before the first whole reading, too: what came stays while it is read again, and when that fails earlier."""
+    desk.mailbox.breaks_after = 2
+    await desk.inbox.read()
+    desk.mailbox.breaks_after, desk.mailbox.hangs_after = None, 1
+    reading = asyncio.ensure_future(desk.inbox.read())
+    await settled()
+    assert desk.subjects == ["Subject 1", "Subject 2"]
+    _ = reading.cancel()
+    other = Desk()
+    for breaks_after in (2, 1):
+        other.mailbox.breaks_after = breaks_after
+        await other.inbox.read()
+    assert other.subjects == ["Subject 1", "Subject 2"]
+
+
 async def test_a_bug_empties_no_list(desk: Desk) -> None:
     """An unexpected error is a state like any other; the log has it whole."""
     await desk.inbox.read()

@@ -62,7 +62,10 @@ class Comms:
         return b'{"rows":[' + rows + b"]," + rest[1:]
 
     async def require(self, row_id: RowId) -> Row:
-        """Return a row; raise `RowGone` when it is not, or no longer, in the list."""
+        """Return a row; raise `RowGone` when it is not, or no longer, in the list.
+
+        Raises the mailbox's error when that was never read, so that nobody knows whether the row is there.
+        """
         if row_id.source == LEDGER:
             return await self._item(row_id)
         inbox = self.inbox_of(row_id)
@@ -72,6 +75,8 @@ class Comms:
             await inbox.read()  # the page was there before the list: it was opened ahead of a restart
         if found := inbox.find(row_id.source, row_id.source_id):
             return found
+        if inbox.at is None and inbox.error:
+            raise inbox.error.with_traceback(None)  # it may be raised many times
         raise RowGone(_GONE)
 
     def inbox_of(self, row_id: RowId) -> Inbox:

@@ -34,7 +34,8 @@ log = structlog.get_logger()
 class Inbox:
     """The rows of one mailbox.
 
-    `at` is when it was last read to its end, `asked_at` when it was asked for what it has not answered yet.
+    `at` is when it was last read to its end, `asked_at` when it was asked for what it has not answered yet, and
+    `error` why the last reading failed.
     """
 
     def __init__(
@@ -51,11 +52,11 @@ class Inbox:
         self.at: datetime | None = None
         self.asked_at: datetime | None = None
         self.unreadable = 0
+        self.error: OrreryError | None = None
         self._clock = clock
         self._scores = scores
         self._batch_seconds = batch_seconds
         self._by_id: dict[tuple[str, str], Row] = {}
-        self._error: OrreryError | None = None
         self._reading = SingleFlight(tasks, self._read)
 
     async def read(self) -> None:
@@ -65,9 +66,9 @@ class Inbox:
     @property
     def state(self) -> InboxState:
         """How the rows are."""
-        if isinstance(self._error, SignInNeeded):
+        if isinstance(self.error, SignInNeeded):
             return "sign-in-needed"
-        if self._error:
+        if self.error:
             return "stale" if self._by_id else "failed"
         if self.at is not None and self._is_late():
             return "stale"
@@ -76,8 +77,8 @@ class Inbox:
     @property
     def why(self) -> str:
         """The reason of a state other than fresh."""
-        if self._error:
-            return str(self._error)
+        if self.error:
+            return str(self.error)
         return "It was asked, and has not answered yet." if self._is_late() else ""
 
     def find(self, source: str, source_id: str) -> Row | None:
@@ -89,7 +90,7 @@ class Inbox:
         return self.asked_at is not None and self._clock.now() - self.asked_at >= LATE
 
     async def _read(self) -> None:
-        found: dict[tuple[str, str], Row] = {}
+        before, found = self._by_id, dict[tuple[str, str], Row]()
         unreadable = 0
         self.asked_at = self._clock.now()
         try:
@@ -99,17 +100,17 @@ class Inbox:
                     row = row_of(self.mailbox.track, self.mailbox.account, message, self._scores[message.priority])
                     found[message.source, message.source_id] = row
                 if self.at is None:
-                    self._show(found)
+                    self._show(before | found)
         except OrreryError as error:
-            self._error = error
+            self.error = error
             log.warning("mailbox not read", track=self.mailbox.track, kind=type(error).__name__, why=str(error))
-            self._show(self._by_id | found)
+            self._show(before | found)
         except Exception as error:  # a bug in one mailbox must not empty the list of the others
-            self._error = OrreryError(f"The mailbox could not be read: unexpected {type(error).__name__}.")
+            self.error = OrreryError(f"The mailbox could not be read: unexpected {type(error).__name__}.")
             log.exception("mailbox crashed", track=self.mailbox.track)
-            self._show(self._by_id | found)
+            self._show(before | found)
         else:
-            self._error, self.at, self.unreadable = None, self._clock.now(), unreadable
+            self.error, self.at, self.unreadable = None, self._clock.now(), unreadable
             self._show(found)
         finally:
             self.asked_at = None

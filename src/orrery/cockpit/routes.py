@@ -165,7 +165,7 @@ _OF_EVERY_WRITE = (400, 401, 403, 408, 413, 415, 422)
 _OF_WRITES: dict[type[BaseModel], tuple[int, ...]] = {
     CodeBody: _OF_EVERY_WRITE,
     DraftBody: (*_OF_EVERY_WRITE, 404, 502, 503),
-    RowBody: (*_OF_EVERY_WRITE, 404, 503),
+    RowBody: (*_OF_EVERY_WRITE, 404, 502, 503),
     ActionBody: (*_OF_EVERY_WRITE, 404, 503),
 }
 """The refusals of each operation that takes a body."""
