@@ -349,6 +349,35 @@ def test_enter_makes_a_new_link(tmp_path: Path) -> None:
         terminal.close(force=True)
 
 
+def test_what_is_typed_for_another_program_is_not_its_own(tmp_path: Path) -> None:
+    """In the background of a shell it goes on, whatever is typed into the program in front."""
+    (port,) = free_ports(1)
+    given = {**os.environ, PORT_VARIABLE: str(port), "TMPDIR": str(tmp_path)}  # noqa: TID251  passed on
+    terminal: pexpect.spawn[str] = pexpect.spawn(
+        "/bin/bash",
+        ["--norc", "-i"],
+        env=given,  # pyright: ignore[reportArgumentType]  a plain dict will do
+        timeout=PATIENCE,
+        encoding="utf-8",
+    )
+    try:
+        terminal.sendline(f"{sys.executable} -m orrery cockpit --sample --no-browser &")
+        client = Client(port)
+        client.enter(next_code(terminal))
+        terminal.expect("Press Enter for a new link")
+        # A program that reads nothing: what is typed stays there for the taking.
+        terminal.sendline("tail -f /dev/null")
+        for _ in range(3):
+            terminal.sendline("typed")
+            terminal.expect("typed")
+            assert client.rows()
+        terminal.sendintr()
+        terminal.sendline("kill %1; wait %1; echo ended $?")
+        terminal.expect(r"ended \d")
+    finally:
+        terminal.close(force=True)
+
+
 def test_a_browser_is_asked_to_open_the_link(tmp_path: Path) -> None:
     """It gets the address with the code, which works once."""
     asked = tmp_path / "asked"

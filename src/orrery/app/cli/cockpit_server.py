@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import os
 import signal
 import socket
 import sys
@@ -35,6 +36,9 @@ from orrery.runtime.settings import Log
 
 NAME = "cockpit.localhost"
 """Browsers reach this machine by every name that ends so, and no other machine (decision 37)."""
+
+BACKGROUND_SECONDS = 1.0
+"""How often a cockpit behind `&` sees whether it is in the foreground again."""
 
 _NO_IPV6 = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 
@@ -138,7 +142,7 @@ class Terminal:
         self.show_link()
         if sys.stdin.isatty():
             typer.echo("Press Enter for a new link.")
-            asyncio.get_running_loop().add_reader(sys.stdin, self._entered)
+            self._listen()
 
     def show_link(self) -> None:
         """Make a link that works once, print it, and open it."""
@@ -148,11 +152,19 @@ class Terminal:
             # As a daemon: some browsers run in the foreground, and must not hold up Ctrl-C.
             Thread(target=_open, args=(link,), daemon=True).start()
 
+    def _listen(self) -> None:
+        asyncio.get_running_loop().add_reader(sys.stdin, self._entered)
+
     def _entered(self) -> None:
-        if sys.stdin.readline():
+        loop = asyncio.get_running_loop()
+        if os.tcgetpgrp(sys.stdin.fileno()) != os.getpgrp():
+            # The line is for another program; to read it in the background would stop this process.
+            _ = loop.remove_reader(sys.stdin)
+            _ = loop.call_later(BACKGROUND_SECONDS, self._listen)
+        elif sys.stdin.readline():
             self.show_link()
         else:
-            _ = asyncio.get_running_loop().remove_reader(sys.stdin)
+            _ = loop.remove_reader(sys.stdin)
 
 
 def _open(link: str) -> None:
