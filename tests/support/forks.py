@@ -5,6 +5,7 @@ the demo, of the imports and of the documentation, and the rehearsal, start new 
 """
 
 import atexit
+import gc
 import importlib
 import json
 import os
@@ -184,6 +185,9 @@ def _import_everything() -> None:
     for module in pkgutil.walk_packages(orrery.__path__, "orrery."):
         if module.name != "orrery.__main__":
             importlib.import_module(module.name)
+    # Else the garbage collector of each forked process walks all of it, and so copies it: most of its work.
+    gc.collect()
+    gc.freeze()
 
 
 if __name__ == "__main__":
