@@ -11,7 +11,7 @@ import shutil
 import signal
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -54,16 +54,27 @@ def suite_of_test(nodeid: str) -> str:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Close the sockets of every test, but for loopback in the suites that need it; let the browser come last.
 
     Playwright's synchronous interface keeps an event loop running in this thread until the run ends, and beside it
-    no other test could run one.
+    no other test could run one. Where tests run side by side, the suites with servers take turns, file by file:
+    some of them compute and some wait, and all processes waiting at once would leave the cores idle.
     """
-    items.sort(key=lambda item: suite_of(item.path) == "browser")
+    turns = turns_of(items) if hasattr(config, "workerinput") else {}
+    items.sort(key=lambda item: (suite_of(item.path) == "browser", turns.get(item.path, 0.0)))
     for item in items:
         in_loopback = suite_of(item.path) in LOOPBACK
         item.add_marker(pytest.mark.allow_hosts(LOOPBACK_HOSTS) if in_loopback else pytest.mark.disable_socket)
+
+
+def turns_of(items: Iterable[pytest.Item]) -> Mapping[Path, float]:
+    """Return a place above 0 for each file of a suite with servers; those of one suite are spread evenly."""
+    suites: defaultdict[str, list[Path]] = defaultdict(list)
+    for path in dict.fromkeys(item.path for item in items):
+        suites[suite_of(path)].append(path)
+    spread = [files for suite, files in suites.items() if suite in LOOPBACK - {"browser"}]
+    return {path: (place + 0.5) / len(files) for files in spread for place, path in enumerate(files)}
 
 
 @pytest.hookimpl(tryfirst=True)

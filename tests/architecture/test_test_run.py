@@ -28,7 +28,7 @@ def test_loops():
 SUITES = ["browser", "conformance", "crash", "journeys", "nginx", "rehearsal", "sandbox"]
 
 
-def run_tests(folder: Path, files: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def run_tests(folder: Path, files: dict[str, str], *options: str) -> subprocess.CompletedProcess[str]:
     """Run test files (path under tests/ -> text) under this project's own configuration."""
     for name, text in files.items():
         path = folder / "tests" / name
@@ -36,7 +36,7 @@ def run_tests(folder: Path, files: dict[str, str]) -> subprocess.CompletedProces
         path.write_text(text)
     shutil.copy(ROOT / "tests" / "conftest.py", folder / "tests")
     shutil.copy(ROOT / "pyproject.toml", folder)
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603 - fixed words
 
 
@@ -78,6 +78,20 @@ def test_the_browser_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         line for line in result.stdout.splitlines() if "cannot be called from a running event loop" in line
     ]
     assert failures == []
+
+
+def test_suites_with_servers_take_turns_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A suite that waits is spread over one that computes, after those without servers, and before the browser."""
+    monkeypatch.setenv("CI", "true")
+    planted = "def test_x():\n    with open('order', 'a') as file:\n        print(__file__, file=file)"
+    journeys = [f"journeys/test_{number}" for number in range(6)]
+    names = ["test_1", "browser/test_1", *journeys, "systemd/test_1", "systemd/test_2"]
+    files = {f"{name}.py": planted for name in names}
+    result = run_tests(tmp_path, files, "-n1", "--dist=loadfile", "--no-loadscope-reorder")
+    assert result.returncode == 0, result.stdout
+    ran = [Path(line).parent.name for line in (tmp_path / "order").read_text().splitlines()]
+    turns = ["journeys", "systemd", "journeys", "journeys"]
+    assert ran == ["tests", "journeys", *turns, "journeys", "systemd", "journeys", "browser"]
 
 
 def test_a_warning_fails_the_run(tmp_path: Path) -> None:
