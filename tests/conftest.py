@@ -5,6 +5,7 @@ are the suite `unit`, which opens no sockets; the suites in `LOOPBACK` may conne
 """
 
 import ctypes
+import gc
 import json
 import os
 import shutil
@@ -61,7 +62,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     no other test could run one. Where tests run side by side, the suites with servers take turns, file by file:
     some of them compute and some wait, and all processes waiting at once would leave the cores idle.
     """
-    turns = turns_of(items) if hasattr(config, "workerinput") else {}
+    turns: Mapping[Path, float] = turns_of(items) if hasattr(config, "workerinput") else {}
     items.sort(key=lambda item: (suite_of(item.path) == "browser", turns.get(item.path, 0.0)))
     for item in items:
         in_loopback = suite_of(item.path) in LOOPBACK
@@ -75,6 +76,12 @@ def turns_of(items: Iterable[pytest.Item]) -> Mapping[Path, float]:
         suites[suite_of(path)].append(path)
     spread = [files for suite, files in suites.items() if suite in LOOPBACK - {"browser"}]
     return {path: (place + 0.5) / len(files) for files in spread for place, path in enumerate(files)}
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over what stays until the end: the tests, and all that they import."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)
