@@ -26,6 +26,7 @@ from typing import TextIO, TypedDict
 
 import orrery
 from orrery.app.main import main
+from orrery.syntax.web_address import find_web_address
 from tests.support.waiting import PATIENCE
 
 _NUMBER = struct.Struct("i")
@@ -185,6 +186,8 @@ def _import_everything() -> None:
     for module in pkgutil.walk_packages(orrery.__path__, "orrery."):
         if module.name != "orrery.__main__":
             importlib.import_module(module.name)
+    importlib.import_module("pydantic.v1")  # which FastAPI loads with its first route
+    find_web_address("a.word")  # which reads the list of domains
     # Else the garbage collector of each forked process walks all of it, and so copies it: most of its work.
     gc.collect()
     gc.freeze()
