@@ -16,6 +16,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
@@ -182,6 +183,22 @@ def _text(number: int, mode: str, *, errors: str = "strict", buffering: int = -1
     return os.fdopen(number, mode, buffering, "utf-8", errors, closefd=False)  # pyright: ignore[reportReturnType]  a text
 
 
+def _end(code: object) -> None:
+    """End as a process of `multiprocessing` does: threads, exit functions and files as ever, modules as they are.
+
+    To take apart all that was imported is to copy it: most of the work of a small command. It returns where the
+    interpreter's own end has something to say.
+    """
+    if isinstance(code, int):
+        threading._shutdown()  # noqa: SLF001  as multiprocessing does  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+        atexit._run_exitfuncs()  # noqa: SLF001  the same  # pyright: ignore[reportPrivateUsage]
+        gc.collect()  # what was left open complains
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+
+
 def _import_everything() -> None:
     for module in pkgutil.walk_packages(orrery.__path__, "orrery."):
         if module.name != "orrery.__main__":
@@ -198,4 +215,9 @@ if __name__ == "__main__":
     arguments = _Forker(socket.socket(fileno=int(sys.argv[1]))).run()
     if arguments is not None:
         sys.argv = ["orrery", *arguments]
-        main()
+        try:
+            main()
+        except SystemExit as ended:
+            _end(ended.code or 0)
+            raise
+        _end(0)
