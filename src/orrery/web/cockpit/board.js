@@ -39,6 +39,8 @@ export class Board {
   byId = new Map();
   mailboxes = [];
   loaded = false;
+  /** Another one whenever what a row shows may have changed. */
+  version = 0;
   query = "";
   sources = new Set();
   tracks = new Set();
@@ -77,6 +79,7 @@ export class Board {
     this.mailboxes = answer.mailboxes ?? [];
     this.#tasks = new Set(answer.tasks ?? []);
     this.loaded = true;
+    this.version += 1;
   }
 
   /** Show or hide a row of the action ledger before its server says so. */
@@ -86,6 +89,7 @@ export class Board {
 
   layTask(id, isTask) {
     this.#tasked.put(id, isTask);
+    this.version += 1;
   }
 
   settle(id) {
@@ -96,6 +100,7 @@ export class Board {
   drop(id) {
     this.#shown.drop(id);
     this.#tasked.drop(id);
+    this.version += 1;
   }
 
   isTask(row) {

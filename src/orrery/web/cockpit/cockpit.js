@@ -55,6 +55,7 @@ function showCounts(open) {
 function showPicked() {
   const count = list.picked.size;
   at("bulk").hidden = !count;
+  document.documentElement.classList.toggle("selecting", count > 0);
   at("picked").textContent = `${number(count)} selected`;
   at("all").checked = count > 0 && count === list.view.length;
   at("all").indeterminate = count > 0 && count < list.view.length;

@@ -60,7 +60,7 @@ export class List {
   /** Paint one row anew. */
   touch(row) {
     const node = this.node(row);
-    if (node) paint(node, row, this.#look(row));
+    if (node) this.#paint(node, row);
   }
 
   /** See to it that what was added to a row can be reached with Tab if the row is the current one, and only then. */
@@ -103,6 +103,11 @@ export class List {
     else this.pick(this.view.slice(Math.min(from, to), Math.max(from, to) + 1), isPicked);
   }
 
+  #paint(node, row) {
+    paint(node, row, this.#look(row));
+    node.version = this.#board.version;
+  }
+
   #look(row) {
     return {
       isPicked: this.picked.has(row.id),
@@ -141,7 +146,7 @@ export class List {
     for (const row of rows) {
       const node = this.#nodes.get(row.id) ?? build(row);
       this.#nodes.set(row.id, node);
-      paint(node, row, this.#look(row));
+      if (!node.isConnected || node.version !== this.#board.version) this.#paint(node, row);
       if (node === place) place = place.nextElementSibling;
       else if (node.isConnected && root.moveBefore) root.moveBefore(node, place);
       else root.insertBefore(node, place);

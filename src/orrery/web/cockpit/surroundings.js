@@ -81,7 +81,8 @@ export async function readHealth() {
     const sorted = [...answer.findings].sort((one, other) => rank(one) - rank(other));
     const broken = sorted.filter((one) => one.state === "broken").length;
     health.classList.toggle("broken", broken > 0);
-    health.querySelector(".words").textContent = broken ? `Health: ${broken} broken` : "Health";
+    health.querySelector(".words").textContent = broken ? `${broken} broken` : "";
+    health.ariaLabel = broken ? `Health: ${broken} broken` : "Health";
     findings.replaceChildren(...sorted.map(finding), make("p", { className: "soft" }, "Looked at ", ageOf(answer.at), "."));
   } catch (error) {
     findings.replaceChildren(make("p", { className: "fault", textContent: `The health cannot be read. ${error.message}` }));
