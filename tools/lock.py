@@ -24,7 +24,9 @@ SOURCES = {
     "requirements-build.lock": ["--group", "build"],
     "requirements-azure.lock": ["pyproject.toml", "--extra", "azure"],
     "requirements-dev.lock": ["pyproject.toml", "--extra", "azure", "--group", "dev"],
+    "requirements-bench.lock": ["pyproject.toml", "--extra", "azure", "--group", "dev", "--group", "bench"],
 }
+WIDEST = list(SOURCES)[-1]
 DIGEST_LINE = "# made from pyproject.toml's dependency tables, sha256 "
 HEADING = """\
 # Every package by version and sha256, for Python 3.11 and newer. Made by `./run lock`; do not edit.
@@ -70,8 +72,8 @@ def problems(pyproject: Mapping[str, Any], locks: Mapping[str, str]) -> list[str
             found.append(f"{name} was made from other dependencies than pyproject.toml names.")
         if "://" in text:
             found.append(f"{name} holds an address.")
-        strays = pins(text) - pins(locks.get("requirements-dev.lock", text))
-        found += [f"{name} holds {stray}, which requirements-dev.lock does not." for stray in sorted(strays)]
+        strays = pins(text) - pins(locks.get(WIDEST, text))
+        found += [f"{name} holds {stray}, which {WIDEST} does not." for stray in sorted(strays)]
     unlocked = set(pyproject["build-system"]["requires"]) - set(pyproject["dependency-groups"]["build"])
     found += [f"The build group lacks {each}, which build-system requires." for each in sorted(unlocked)]
     return found

@@ -1,12 +1,12 @@
 # Set-up for ./run: a virtual environment with exactly the locked packages, made once and checked in milliseconds.
 # shellcheck shell=bash
 
-# run: what the service needs. dev: that and what the tests and checks need.
+# run: what the service needs. dev: that and what the tests and checks need. bench: that and what is measured beside us.
 locks() {
   if [[ $1 == run ]]; then
     printf '%s\n' requirements.lock requirements-build.lock
   else
-    printf '%s\n' requirements-dev.lock
+    printf '%s\n' "requirements-$1.lock"
   fi
 }
 
@@ -147,6 +147,12 @@ download_wheels() {
 ensure_bench() {
   ensure_tool has_nginx "the measurements of reads" nginx-light
   ensure_tool has_wrk "the measurements of reads" wrk
+  ensure_peers
+}
+
+ensure_peers() {
+  .venv/bin/python -c 'import bs4, html2text, inscriptis, lxml' 2>/dev/null && return
+  step "peers to measure beside" install_locked bench || fail "The peers could not be installed; what pip said is above."
 }
 
 # ensure_tool CHECK WHAT PACKAGE...: installs Debian packages where that is allowed, else says what is skipped.

@@ -20,8 +20,8 @@ TOO_MANY = "[Cut here: it has too many tags.]"
 UNFINISHED = "[Cut here: its mark-up stops in the middle of a tag or a comment.]"
 
 _TAG = re.compile(
-    r"""<(?P<end>/?)(?P<name>[a-zA-Z][^\s/>]*+)
-    (?P<attributes>(?>[^>=]++|=\s*+(?>"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?+)*+)(?P<close>>|\Z)
+    r"""<(/?)([a-zA-Z][^\s/>]*+)
+    ((?>[^>=]++|=\s*+(?>"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?+)*+)(>|\Z)
     |<(?:!--|[!?/])""",
     re.VERBOSE,
 )
@@ -29,6 +29,7 @@ _COMMENT_END = re.compile("--!?>")
 _ATTRIBUTE = re.compile(
     r"""([^\s=/>][^\s=/>]*+)(?:\s*+=\s*+(?:"([^"]*+)(?:"|\Z)|'([^']*+)(?:'|\Z)|([^\s>]*+)))?+""",
 )
+_MAY_HIDE = re.compile("hidden|display", re.IGNORECASE)
 _DISPLAY = re.compile(r"(?:^|[;\s/])display\s*+:\s*+([a-z-]++)", re.IGNORECASE)
 
 _CELLS = ("td", "th")
@@ -112,7 +113,7 @@ class _Bounds:
                 return
             if not left:
                 raise _Cut(TOO_MANY)
-            at = self._tag(found) if found["name"] else self._comment(found)
+            at = self._tag(found) if found[2] else self._comment(found)
 
     def _text(self, text: str) -> None:
         if not self.hidden_at:
@@ -132,15 +133,16 @@ class _Bounds:
         return end
 
     def _tag(self, found: re.Match[str]) -> int:
-        if not found["close"]:
+        end, name, attributes, close = found.groups()
+        if not close:
             raise _Cut(UNFINISHED)
-        name = found["name"].lower()
-        if found["end"]:
+        name = name.lower()
+        if end:
             self._end(name)
         elif name in _DROPPED_TEXT or name in _SHOWN_TEXT:
             return self._raw(name, found.end())
         else:
-            self._start(name, found["attributes"])
+            self._start(name, attributes)
         return found.end()
 
     def _raw(self, name: str, at: int) -> int:
@@ -222,8 +224,8 @@ class _Bounds:
 
 
 def _attributes(name: str, written: str) -> dict[str, str] | None:
-    """Return the attributes that matter here, decoded; None when there is none."""
-    if not written or written.isspace():
+    """Return the attributes that matter here, decoded; None when nothing there can matter."""
+    if name not in _KEPT and not _MAY_HIDE.search(written):
         return None
     wanted = {_KEPT.get(name, ""), "hidden", "style"}
     found: dict[str, str] = {}
