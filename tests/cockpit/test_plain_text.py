@@ -119,9 +119,10 @@ def test_controls_by_entity() -> None:
 
 
 def test_joiners() -> None:
-    """A joiner stays where emoji or a script needs it, and nowhere else."""
+    """A joiner stays where emoji or a script needs it, alone, and nowhere else."""
     family, want = "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
     assert plain(f"{family} {want} a\u200db\u200c \u200dc") == f"{family} {want} ab c"
+    assert plain(f"é{chr(0x200D) * 5_000}é") == "é\u200dé"
 
 
 def test_halves() -> None:
