@@ -13,7 +13,7 @@ DEEPEST = 256
 """Elements open at a time. Source: half of what Chromium allows; a long thread of replies has about 100."""
 
 MOST_TAGS = 100_000
-"""Tags and comments that are read. Source: a mail of 2 MB has about 50,000; that takes less than 1 s."""
+"""Tags and comments that are read. Source: a mail of 2 MB has about 50,000; these take less than 1 s."""
 
 TOO_DEEP = "[Cut here: it is nested too deeply.]"
 TOO_MANY = "[Cut here: it has too many tags.]"

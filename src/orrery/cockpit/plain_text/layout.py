@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import takewhile
 
 from selectolax.lexbor import LexborNode
 
@@ -142,9 +141,7 @@ class _Layout:
     def _done(self, prefix: str, text: str) -> None:
         lines = self.lines
         if lines.done and lines.gap > 1:
-            pairs = zip(lines.done[-1][0], prefix, strict=False)
-            shared = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-            lines.done.append((shared, ""))
+            lines.done.append((_shared(lines.done[-1][0], prefix), ""))
         lines.done.append((prefix, text))
         lines.gap = 0
 
@@ -255,6 +252,14 @@ def laid_out(root: LexborNode) -> str:
             node = node.first_child
     layout.end("")
     return "\n".join(f"{prefix}{text}" for prefix, text in layout.lines.done)
+
+
+def _shared(one: str, other: str) -> str:
+    """Return what two prefixes begin with."""
+    length = len(one)
+    while not other.startswith(one[:length]):
+        length -= 1
+    return one[:length]
 
 
 def _address(href: str) -> str:
