@@ -84,6 +84,7 @@ RULES = {
     "a hidden part of a line is left out": ("<span hidden>a<span>b</span>c</span>d", "d"),
     "a hidden part ends with its block": ("<div><span hidden>a</div>b", "b"),
     "a hidden paragraph ends at the next": ("<p hidden>a<p>b", "b"),
+    "a hidden paragraph ends at a rule": ("<p hidden>a<hr>b", "--------------------\nb"),
     "a hidden image is left out": ("<img hidden alt=a>b", "b"),
     "the last display counts": ('<p style="display:none;display:block">a', "a"),
     "an attribute may hold an angle": ("<p title=\"a > b\" data-x='>'>c", "c"),

@@ -162,6 +162,8 @@ class _Bounds:
         attributes = _attributes(name, written)
         hidden = name in _UNSEEN or (attributes is not None and _is_hidden(attributes))
         if name in _EMPTY:
+            if name == "hr":
+                self._imply(name)
             if not hidden and not self.hidden_at:
                 self.out.append(_opened(name, attributes))
         elif name in _ROWS and not self.places["table"]:
