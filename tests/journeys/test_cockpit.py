@@ -44,7 +44,7 @@ def settings(tmp_path: Path) -> Path:
     """Return a settings file with a store and a mailbox whose drafts stay."""
     file = tmp_path / "orrery.toml"
     file.write_text(
-        '[cockpit]\nstore = "cockpit.db"\n'
+        f'[cockpit]\nport = {free_ports(1)[0]}\nstore = "cockpit.db"\n'
         '[[cockpit.mailboxes]]\nkind = "sample"\naccount = "ann@lab.example"\ntrack = "B"\nfolder = "drafts"\n'
     )
     assert run_orrery("cockpit", "store", "create", "--config", str(file)).returncode == 0
