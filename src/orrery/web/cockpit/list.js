@@ -1,8 +1,10 @@
 // The rows on the page: a window onto all of them, with one current row that the keys act on.
 import { build, paint } from "./row.js";
+import { Span } from "./span.js";
 
-const STEP = 150;
+const EARLY = { rootMargin: "800px" };
 const root = document.getElementById("rows");
+const above = document.getElementById("above");
 const more = document.getElementById("more");
 
 export class List {
@@ -12,16 +14,17 @@ export class List {
   #board;
   #nodes = new Map();
   #current = null;
-  #limit = STEP;
+  #span = new Span();
   #anchor = null;
 
   constructor(board) {
     this.#board = board;
     root.addEventListener("focusin", (event) => this.#follow(event.target));
-    const rest = new IntersectionObserver((entries) => entries.some((one) => one.isIntersecting) && this.#showMore(), {
-      rootMargin: "800px",
+    this.#watch(more, () => this.#span.growDown());
+    this.#watch(above, (bottom) => {
+      if (bottom > innerHeight) this.#span.jump(this.view, -above.getBoundingClientRect().top);
+      else this.#span.growUp();
     });
-    rest.observe(more);
   }
 
   get current() {
@@ -46,15 +49,15 @@ export class List {
     const focused = document.activeElement;
     const mark = fromTop ? null : this.#landmark();
     const wanted = this.#successor(view);
-    if (fromTop) this.#limit = STEP;
+    if (fromTop) this.#span.reset();
+    else this.#span.follow(this.view, view);
     this.view = view;
     this.#prune();
-    this.#limit = Math.max(this.#limit, view.findIndex((row) => row.id === wanted) + 2);
     this.#lay();
     this.#setCurrent(wanted);
     if (hadFocus && document.activeElement !== focused) this.#refocus(focused);
     if (mark) this.#restore(mark);
-    if (fromTop) this.#current && this.node(this.view[0])?.scrollIntoView({ block: "nearest" });
+    if (fromTop) root.firstElementChild?.scrollIntoView({ block: "nearest" });
   }
 
   /** Paint one row anew. */
@@ -80,8 +83,8 @@ export class List {
     if (!row) return;
     const place = this.view.findIndex((one) => one.id === row.id);
     if (place < 0) return;
-    if (place >= this.#limit - 1) this.#showMore(place);
     this.#setCurrent(row.id);
+    if (this.#span.contain(place, this.view.length)) this.#layInPlace();
     const node = this.node(row);
     node.focus({ preventScroll: true });
     node.scrollIntoView({ block: "nearest" });
@@ -139,26 +142,47 @@ export class List {
   }
 
   #lay() {
-    const rows = this.view.slice(0, this.#limit);
+    const rows = this.view.slice(this.#span.from, this.#span.to);
     const wanted = new Set(rows.map((row) => row.id));
-    for (const node of [...root.children]) if (!wanted.has(node.dataset.id)) node.remove();
+    const leaving = [...root.children].filter((node) => !wanted.has(node.dataset.id));
+    if (this.#span.from > 0) this.#span.measure(leaving);
+    for (const node of leaving) node.remove();
     let place = root.firstElementChild;
     for (const row of rows) {
-      const node = this.#nodes.get(row.id) ?? build(row);
-      this.#nodes.set(row.id, node);
+      const node = this.#nodes.get(row.id) ?? this.#build(row);
       if (!node.isConnected || node.version !== this.#board.version) this.#paint(node, row);
       if (node === place) place = place.nextElementSibling;
       else if (node.isConnected && root.moveBefore) root.moveBefore(node, place);
       else root.insertBefore(node, place);
     }
     root.hidden = !rows.length;
-    more.hidden = rows.length === this.view.length;
+    more.hidden = this.#span.to >= this.view.length;
+    above.hidden = this.#span.from === 0;
+    above.style.height = `${this.#span.above(this.view)}px`;
   }
 
-  #showMore(place = 0) {
-    if (this.#limit >= this.view.length) return;
-    this.#limit = Math.max(this.#limit, place) + STEP;
+  #build(row) {
+    const node = build(row);
+    this.#nodes.set(row.id, node);
+    return node;
+  }
+
+  #layInPlace() {
+    const mark = this.#landmark();
     this.#lay();
+    if (mark) this.#restore(mark);
+  }
+
+  /** Change the stretch by `grow` when its end comes near, and again as long as it stays near. */
+  #watch(end, grow) {
+    const near = new IntersectionObserver(([{ isIntersecting, boundingClientRect }]) => {
+      if (!isIntersecting) return;
+      grow(boundingClientRect.bottom);
+      this.#layInPlace();
+      near.unobserve(end);
+      near.observe(end);
+    }, EARLY);
+    near.observe(end);
   }
 
   #follow(target) {
