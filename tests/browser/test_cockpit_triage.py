@@ -1,4 +1,4 @@
-"""A hundred messages are worked through in a real browser, against the real server: by keyboard, by pointer, in bulk."""
+"""A hundred messages are worked through in a real browser: by keyboard, by pointer, in bulk."""
 
 from collections.abc import Iterator
 
@@ -40,7 +40,7 @@ def test_a_hundred_rows_are_dismissed_and_brought_back_by_keyboard(desk: Desk, c
     desk.hold("z", MANY)
     desk.count(len(order))
     eventually(lambda: _expect_open(cockpit, actions))
-    assert desk.ids()[:MANY] == order[:MANY]
+    assert desk.ids() == order[: len(desk.ids())]
     assert list(desk.storage.values()) == ["[]"]
     desk.press("z")
     desk.expect_said("There is nothing to undo.")
@@ -112,8 +112,9 @@ def test_everything_is_done_by_pointer(desk: Desk, page: Page, cockpit: Cockpit)
     expect(here).to_be_focused()
 
 
-def test_search_and_filters_count_what_they_let_through(desk: Desk, page: Page, cockpit: Cockpit) -> None:
+def test_search_and_filters_count_what_they_let_through(desk: Desk, cockpit: Cockpit) -> None:
     """Search, source and track narrow the list together, and the count says to how many of how many."""
+    page = desk.page
     rows = cockpit.rows()
     chosen = [row for row in rows if row["track"] == "B" and row["source"] in {"mail", "meeting"}]
     page.get_by_role("group", name="Show tracks").get_by_role("button", name="B · public material").click()
@@ -183,10 +184,10 @@ def test_refresh_keeps_selection_text_and_place(desk: Desk, page: Page) -> None:
     assert moved < 1
 
 
-def test_the_sync_function_knows_one_kind(desk: Desk, page: Page) -> None:
+def test_the_sync_function_knows_one_kind(desk: Desk) -> None:
     """The page's global function refuses whatever is not `pulse`."""
     with pytest.raises(Exception, match="cosmosSync knows one kind: pulse"):
-        page.evaluate("cosmosSync('everything')")
+        desk.page.evaluate("cosmosSync('everything')")
 
 
 def test_five_thousand_rows_are_walked_and_scrolled(page: Page, cockpit: Cockpit) -> None:
@@ -198,7 +199,7 @@ def test_five_thousand_rows_are_walked_and_scrolled(page: Page, cockpit: Cockpit
     desk.repeat("j", 500)
     expect(desk.current).to_have_attribute("data-id", "row-500")
     expect(desk.current).to_be_in_viewport()
-    assert len(desk.ids()) < 600
+    assert len(desk.ids()) < 400
     page.evaluate("scrollTo(0, 0)")
     expect(page.locator('[data-id="row-0"]')).to_be_in_viewport()
     desk.press("j")

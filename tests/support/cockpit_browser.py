@@ -1,4 +1,4 @@
-"""The cockpit's page in a browser: its real server, and made-up answers for states that the server cannot be brought into."""
+"""The cockpit's page in a browser: its real server, and made-up answers for what cannot be brought about there."""
 
 import json
 from collections.abc import Sequence
@@ -16,7 +16,8 @@ Json = dict[str, Any]
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 ACCOUNT = "ann@lab.example"
 
-IN_STORAGE = """() => Object.fromEntries(Object.entries(localStorage).filter(([key]) => key.startsWith("orrery.dismissed")))"""
+IN_STORAGE = """Object.fromEntries(
+  Object.entries(localStorage).filter(([key]) => key.startsWith("orrery.dismissed")))"""
 
 REPEATED = """([key, times]) => {
   for (let turn = 0; turn < times; turn += 1)
@@ -61,7 +62,7 @@ def made_mailbox(**changes: object) -> Json:
 
 @dataclass
 class Desk:
-    """The page of a running cockpit. What `answers` names by its path is answered from here, all else by the server."""
+    """The page of a running cockpit. The paths in `answers` are answered from here, all else by the server."""
 
     page: Page
     cockpit: Cockpit

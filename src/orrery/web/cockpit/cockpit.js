@@ -70,9 +70,11 @@ function showInstead(open) {
   else if (sync.failure && !board.loaded) showState("failed", "The list could not be read", sync.failure.message, again);
   else if (!board.loaded || reading) showState("loading", "Reading the mailboxes…", "Rows appear as they are read.");
   else if (board.mailboxes.length && board.mailboxes.every((one) => one.state !== "fresh"))
-    showState("failed", "Nothing could be read", "The reasons are above. What is still to be done is said there.", again);
-  else if (dismissals.size)
-    showState("empty", "All done for today", `${counted(dismissals.size, "dismissed row")} will be back after midnight, if still in the mailbox.`);
+    showState("failed", "Nothing could be read", "The reasons are above.", again);
+  else if (dismissals.size) {
+    const rows = counted(dismissals.size, "dismissed row");
+    showState("empty", "All done for today", `${rows} will be back after midnight, if still in the mailbox.`);
+  }
   else showState("empty", "Nothing waits for you", "New messages appear here when they are read.");
 }
 
@@ -172,17 +174,23 @@ window.cosmosSync = async (kind) => {
 
 function eachMinute() {
   countAges();
+  const dismissed = dismissals.size;
   const isNewDay = dismissals.refreshDay();
   if (board.loaded) show();
-  if (isNewDay) say("A new day: what was dismissed yesterday is back.");
+  if (isNewDay && dismissed) say("A new day: what was dismissed yesterday is back.");
   if (document.hidden || at("desk").hidden) return;
   sync.reread();
   readHealth();
 }
 
+function setLocked(isLocked) {
+  at("desk").hidden = isLocked;
+  at("locked").hidden = !isLocked;
+  at("refresh").hidden = at("health").hidden = at("undo").hidden = isLocked;
+}
+
 function lock(words) {
-  at("desk").hidden = true;
-  at("locked").hidden = false;
+  setLocked(true);
   at("locked-why").textContent = words;
   at("locked-title").focus();
 }
@@ -208,8 +216,7 @@ async function start(code = takeCode()) {
   }
   sync.retry = () => sync.reread();
   if (!hasToken()) return lock("");
-  at("locked").hidden = true;
-  at("desk").hidden = false;
+  setLocked(false);
   show();
   await sync.reread();
   await readHealth();

@@ -2,6 +2,7 @@
 
 const OFF = "orrery.keys-off";
 const toggle = document.getElementById("single-keys");
+const desk = document.getElementById("desk");
 
 function stored() {
   try {
@@ -20,7 +21,8 @@ function store(isOff) {
   }
 }
 
-const types = (element) => Boolean(element.closest?.('textarea, select, [contenteditable], input:not([type="checkbox"])'));
+const FIELDS = 'textarea, select, [contenteditable], input:not([type="checkbox"])';
+const types = (element) => Boolean(element.closest?.(FIELDS));
 
 /** Call the act of a key. `acts` maps keys to acts; those in `repeats` also act while the key is held down. */
 export function listen(acts, repeats, leave) {
@@ -29,7 +31,7 @@ export function listen(acts, repeats, leave) {
   document.addEventListener("keydown", (event) => {
     const { key, target } = event;
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
+    if (event.defaultPrevented || desk.hidden || document.querySelector("dialog[open]")) return;
     if (key === "Escape") {
       leave(target);
       event.preventDefault();

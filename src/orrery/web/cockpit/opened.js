@@ -2,6 +2,7 @@
 import { readText } from "./server.js";
 import { isolated, linkTo, make, manyLines, moment, number } from "./words.js";
 
+const BODY = "/api/comms/message-body?messageId=";
 const LONGEST = 20_000;
 
 export class Opened {
@@ -41,7 +42,7 @@ export class Opened {
   async #fill(row, text) {
     text.setAttribute("aria-busy", "true");
     try {
-      const whole = this.#texts.get(row.id) ?? (await readText(`/api/comms/message-body?messageId=${encodeURIComponent(row.id)}`));
+      const whole = this.#texts.get(row.id) ?? (await readText(BODY + encodeURIComponent(row.id)));
       this.#texts.set(row.id, whole);
       this.#write(text, manyLines(whole));
     } catch (error) {
@@ -50,7 +51,8 @@ export class Opened {
         text.textContent = "Reading the text…";
         this.#fill(row, text);
       });
-      text.replaceChildren(make("p", { className: "fault", textContent: `The text cannot be shown. ${error.message}` }), again);
+      const words = `The text cannot be shown. ${error.message}`;
+      text.replaceChildren(make("p", { className: "fault", textContent: words }), again);
     }
     text.removeAttribute("aria-busy");
     this.#list.settle(row);

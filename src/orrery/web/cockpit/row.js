@@ -35,7 +35,8 @@ function label(row, look) {
 
 /** Write what the row shows into its element. */
 export function paint(element, row, look) {
-  const seen = JSON.stringify([row.sender, row.subject, row.preview, row.received_at, row.priority, row.until, row.gone, look]);
+  const { sender, subject, preview, received_at, priority, until, gone } = row;
+  const seen = JSON.stringify([sender, subject, preview, received_at, priority, until, gone, look]);
   if (element.seen === seen) return;
   element.seen = seen;
   const at = (name) => element.querySelector(name);
@@ -64,7 +65,9 @@ function paintActs(at, row, look) {
   at('[data-act="task"]').hidden = row.source === HUB;
   at('[data-act="task"] span').textContent = look.isTask ? "In tasks" : "Add to tasks";
   at('[data-act="task"]').ariaDisabled = String(look.isTask);
-  for (const button of at(".acts").children) button.title = `${button.textContent} (${button.getAttribute("aria-keyshortcuts")})`;
+  for (const button of at(".acts").children) {
+    button.title = `${button.textContent} (${button.getAttribute("aria-keyshortcuts")})`;
+  }
 }
 
 function paintAge(element, iso) {

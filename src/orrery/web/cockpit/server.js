@@ -31,7 +31,7 @@ function remember(value) {
   }
 }
 
-/** Whoever is set here hears of every answer: with the error, or with nothing when all is well. */
+/** These hear of every answer: with the error, or with nothing when all is well. */
 export const listeners = new Set();
 
 function tell(error) {

@@ -1,7 +1,7 @@
 // Which of the rows are on the page: a stretch that grows as the person scrolls, and stays small around the current row.
 
-const STEP = 150;
-const MOST = 3 * STEP;
+const STEP = 60;
+const MOST = 300;
 const GUESSED_HEIGHT = 60;
 
 export class Span {
@@ -29,8 +29,8 @@ export class Span {
     const { from, to } = this;
     const isIn = place > from - (from === 0) && place < to - 1;
     if (isIn && to - from <= MOST) return false;
-    this.from = Math.max(0, Math.max(Math.min(from, place - STEP), place - MOST + STEP));
-    this.to = Math.min(Math.max(to, place + STEP), place + MOST - STEP);
+    this.from = Math.max(0, Math.min(from, place - STEP), place - MOST / 2);
+    this.to = Math.min(Math.max(to, place + STEP), place + MOST / 2);
     if (place - STEP > to || place + STEP < from) [this.from, this.to] = [Math.max(0, place - STEP), place + STEP];
     return this.from !== from || Math.min(this.to, length) !== Math.min(to, length);
   }

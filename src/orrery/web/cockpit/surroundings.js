@@ -3,7 +3,13 @@ import { ageOf } from "./row.js";
 import { read } from "./server.js";
 import { counted, isolated, make, number, oneLine, TRACKS } from "./words.js";
 
-const STATES = { loading: "Being read", fresh: "Fresh", stale: "Stale", failed: "Failed", "sign-in-needed": "Sign-in needed" };
+const STATES = {
+  loading: "Being read",
+  fresh: "Fresh",
+  stale: "Stale",
+  failed: "Failed",
+  "sign-in-needed": "Sign-in needed",
+};
 const strip = document.getElementById("mailboxes");
 const health = document.getElementById("health");
 const dialog = document.getElementById("health-dialog");
@@ -19,7 +25,8 @@ function line(mailbox) {
   const why = [mailbox.why && oneLine(mailbox.why)];
   if (mailbox.unreadable) why.push(`${counted(mailbox.unreadable, "message")} cannot be read.`);
   const parts = [state, " ", track(mailbox), " ", isolated(mailbox.account), " "];
-  if (mailbox.at && mailbox.state !== "loading") parts.push(make("span", { className: "soft" }, "read ", ageOf(mailbox.at)), " ");
+  const isRead = mailbox.at && mailbox.state !== "loading";
+  if (isRead) parts.push(make("span", { className: "soft" }, "read ", ageOf(mailbox.at)), " ");
   const words = why.filter(Boolean).join(" ");
   if (words) parts.push(make("span", { className: "why", dir: "auto", textContent: words }));
   const item = make("li", { className: `mailbox ${mailbox.state in STATES ? mailbox.state : ""}` }, ...parts);

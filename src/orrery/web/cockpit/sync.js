@@ -9,7 +9,9 @@ const OFFLINE_PAUSE = 5000;
 const OFFLINE =
   `${UNANSWERED} Is it still running in its terminal? If not, start it there again and open the link that it shows. ` +
   "Until then, this list stays as it was; the page tries again every 5 seconds.";
-const OUTDATED = "This page asks for something that the running cockpit does not know. End it in its terminal with Ctrl-C and start it again.";
+const OUTDATED =
+  "This page asks for something that the running cockpit does not know. " +
+  "End it in its terminal with Ctrl-C and start it again.";
 const OLDER = "This page is older than its files.";
 
 export class Sync {
@@ -47,7 +49,10 @@ export class Sync {
     const fresh = this.#board.rows.filter((row) => !before.has(row.id)).length;
     const waiting = this.#board.mailboxes.filter((one) => one.state === "loading").length;
     const old = this.#board.mailboxes.filter((one) => !["fresh", "loading"].includes(one.state)).length;
-    const rest = [waiting && `${counted(waiting, "mailbox", "mailboxes")} still being read`, old && `${counted(old, "mailbox", "mailboxes")} not read`];
+    const rest = [
+      waiting && `${counted(waiting, "mailbox", "mailboxes")} still being read`,
+      old && `${counted(old, "mailbox", "mailboxes")} not read`,
+    ];
     return this.#say([`Refreshed: ${counted(fresh, "new row")}`, ...rest.filter(Boolean)].join(", ") + ".");
   }
 

@@ -1,0 +1,152 @@
+"""The cockpit's page for people who hear it, magnify it or hold a phone, and for messages that mean harm."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenPage, Watch
+from tests.support.accessibility import violations
+from tests.support.cockpit import Cockpit, running_cockpit
+from tests.support.cockpit_browser import Desk, made_mailbox, made_row
+
+OVERRIDE = "\u202e"
+HARM = "<img src=x onerror=alert(1)><script>alert(1)</script>"
+LONG = "x" * 3000
+SHOWN = "document.body.innerText + [...document.querySelectorAll('[aria-label]')].map((one) => one.ariaLabel)"
+EVERY_KIND = [
+    made_row(1, priority="high", web_link="https://mail.example/1"),
+    made_row(2, source="teams", track="A", account="ann@corp.example"),
+    made_row(3, source="meeting", received_at="2099-11-21T12:00:00Z"),
+    made_row(4, source="action-hub", replyable=False, until="2020-11-20", priority="low"),
+]
+HOSTILE = [
+    made_row(1, sender=HARM, subject=HARM + OVERRIDE + "gpj.exe", preview=HARM, web_link="javascript:alert(1)"),
+    made_row(2, sender=LONG, subject=LONG, preview=LONG, account=LONG, web_link="data:text/html,hello"),
+    made_row(3, sender=f"{OVERRIDE}Ann", subject="a\nb\u2028c\x07d", source="<b>", track="<b>", priority="<b>"),
+    made_row(4, sender="مرحبا", subject="שלום", received_at="not a time", until="not a day", web_link="http://["),
+]
+
+
+@pytest.fixture(scope="module")
+def cockpit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cockpit]:
+    """Return a cockpit."""
+    with running_cockpit(tmp_path_factory.mktemp("looks"), "--sample") as found:
+        yield found
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_every_state_is_accessible(
+    open_page: OpenPage, cockpit: Cockpit, watch: Watch, width: int, scheme: str
+) -> None:
+    """In every state, from the list to an outage, axe-core finds nothing and nothing scrolls sideways."""
+    page = open_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    desk = Desk(page, cockpit)
+    desk.lists(EVERY_KIND, tasks=["row-1"])
+    desk.gives("/api/comms/message-body", "The text of the message.")
+    _ = desk.begin()
+    _expect_clean(page, width)
+    desk.press("j", "Enter", "d")
+    expect(desk.current.locator(".text:not([aria-busy])")).to_be_visible()
+    _expect_clean(page, width)
+    desk.press("Escape", "x")
+    _expect_clean(page, width)
+    desk.press("?")
+    _expect_clean(page, width)
+    desk.press("Escape")
+    page.get_by_role("button", name="Health").click()
+    page.locator(".finding").first.wait_for()
+    _expect_clean(page, width)
+    desk.press("Escape", "/")
+    page.keyboard.type("no such words")
+    expect(page.get_by_role("heading", name="No row matches")).to_be_visible()
+    _expect_clean(page, width)
+    desk.press("Control+a", "Delete", "Escape")
+    desk.lists([made_row(1)], [made_mailbox(state="failed", why="The mailbox cannot be reached.", at=None)])
+    desk.press("r")
+    expect(desk.rows).to_have_count(1)
+    _expect_clean(page, width)
+    desk.lists([], [made_mailbox(state="failed", why="The mailbox cannot be reached.", at=None)])
+    page.context.set_offline(offline=True)
+    page.evaluate("cosmosSync('pulse')")
+    page.get_by_role("button", name="Health").click()
+    expect(page.locator("#banner-offline")).to_be_attached()
+    desk.press("Escape")
+    _expect_clean(page, width)
+    watch.forgive("ERR_INTERNET_DISCONNECTED")
+
+
+def _expect_clean(page: Page, width: int) -> None:
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_hostile_texts_are_only_texts(open_page: OpenPage, cockpit: Cockpit, width: int) -> None:
+    """Mark-up, overrides of the writing direction, endless words and odd values stay texts of their own row."""
+    page = open_page(viewport={"width": width, "height": 800})
+    desk = Desk(page, cockpit)
+    desk.lists(HOSTILE, [made_mailbox(state="stale", why=HARM + LONG, account=HARM)])
+    desk.gives("/api/comms/message-body", HARM + OVERRIDE + "\n" + LONG)
+    desk.gives("/api/health", {"findings": [{"part": HARM, "state": HARM, "why": LONG, "todo": HARM}], "at": HARM})
+    draft = {"id": HARM, "isDraft": True, "webLink": "javascript:alert(1)", "alreadyExisted": False}
+    desk.gives("/api/comms/draft-reply", draft)
+    _ = desk.begin()
+    expect(desk.rows).to_have_count(4)
+    for _row in HOSTILE:
+        desk.press("Enter", "d", "Control+Enter", "j")
+    expect(page.locator(".note", has_text="Draft made")).to_have_count(4)
+    page.get_by_role("button", name="Health").click()
+    page.locator(".finding").wait_for()
+    assert page.locator(".row img, .row script, .row b, .finding img, main a[href]:not(.skip)").count() == 0
+    shown = page.evaluate(
+        "document.body.innerText + [...document.querySelectorAll('[aria-label]')].map((e) => e.ariaLabel)"
+    )
+    assert OVERRIDE not in shown
+    assert "abc d" not in shown
+    assert HARM in shown
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_links_are_followed_without_a_trace(page: Page, cockpit: Cockpit) -> None:
+    """A link to the mailbox opens elsewhere and tells nothing about this page."""
+    desk = Desk(page, cockpit)
+    desk.lists([made_row(1, web_link="https://mail.example/1")])
+    desk.gives("/api/comms/message-body", "Text")
+    _ = desk.begin()
+    desk.press("Enter")
+    link = page.get_by_role("link", name="Open in the mailbox")
+    expect(link).to_have_attribute("rel", "noopener noreferrer")
+    expect(link).to_have_attribute("target", "_blank")
+
+
+def test_track_and_source_are_in_words(page: Page, cockpit: Cockpit) -> None:
+    """Each row says its source, track and account in words, and so does its name for a screen reader."""
+    desk = Desk(page, cockpit)
+    desk.lists([made_row(1, track="A", account="ann@corp.example", priority="high"), made_row(2, source="teams")])
+    _ = desk.begin()
+    for part in ("Mail", "A · internal", "ann@corp.example", "High"):
+        expect(desk.rows.nth(0)).to_contain_text(part)
+    expect(desk.rows.nth(1)).to_have_accessible_name(
+        "Teams from Sender 2, Subject 2, track B · public material, ann@lab.example"
+    )
+
+
+def test_nothing_is_sent_is_said(page: Page, cockpit: Cockpit) -> None:
+    """The page says in plain sight that it sends nothing, and no button says Send."""
+    _ = Desk(page, cockpit).begin()
+    expect(page.get_by_text("Nothing is ever sent from here.")).to_be_visible()
+    assert page.get_by_role("button", name=re.compile("^Send")).count() == 0
+
+
+def test_tab_leaves_the_list(page: Page, cockpit: Cockpit) -> None:
+    """Tab visits the current row and its buttons only, and then goes on: the list is no trap."""
+    desk = Desk(page, cockpit)
+    desk.lists([made_row(number) for number in range(30)])
+    _ = desk.begin()
+    desk.press("j")
+    for _step in range(6):
+        desk.press("Tab")
+    expect(page.get_by_role("button", name="Undo")).to_be_focused()
