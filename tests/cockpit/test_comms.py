@@ -290,3 +290,56 @@ async def test_a_hung_mailbox_holds_no_other_up(desk: Desk) -> None:
     await settled()
     assert len((await desk.answer())["rows"]) == 4
     _ = reading.cancel()
+
+
+async def test_a_row_is_found_while_its_mailbox_is_read(desk: Desk) -> None:
+    """What has come of a first reading can be acted on, though the rest hangs."""
+    desk.corp.batch, desk.corp.hangs_after = 1, 1
+    reading = asyncio.ensure_future(desk.comms.read_all())
+    await settled()
+    assert (await desk.actions.add_to_tasks(corp("mail-1"))).title == "Subject 1"
+    _ = reading.cancel()
+
+
+async def test_a_missing_row_asks_no_mailbox_again(desk: Desk) -> None:
+    """A mailbox that was read to its end is not read again for a row that it has not."""
+    await desk.comms.read_all()
+    with pytest.raises(RowGone):
+        await desk.actions.add_to_tasks(corp("mail-999"))
+    assert desk.corp.asked("messages") == 1
+
+
+async def test_the_same_id_of_the_other_track_has_no_task(desk: Desk) -> None:
+    """A task of track A marks no row of track B with the same source id."""
+    desk.lab.held = list(desk.corp.held)
+    await desk.comms.read_all()
+    _ = await desk.actions.add_to_tasks(corp("mail-1"))
+    assert (await desk.answer())["tasks"] == [str(corp("mail-1"))]
+
+
+async def test_a_task_keeps_its_score(desk: Desk) -> None:
+    """The list has the score that the mapping tables gave the task, not that of its priority now."""
+    await desk.comms.read_all()
+    task = await desk.actions.add_to_tasks(RowId("B", LAB, "meeting", "meeting-6"))
+    _ = await desk.ledger.items.update(task.id, lambda item: item.change(score=73))
+    assert [one["score"] for one in (await desk.answer())["rows"] if one["source"] == "action-hub"] == [73]
+
+
+@pytest.mark.parametrize(
+    "row_id",
+    [RowId("A", CORP, "action-hub", "mail-1"), RowId("A", LEDGER_ACCOUNT, "mail", "mail-1"), corp("mail-1")],
+)
+async def test_only_a_row_of_the_ledger_is_dismissed(desk: Desk, row_id: RowId) -> None:
+    """Its source and its account say so, both."""
+    await desk.comms.read_all()
+    with pytest.raises(NotInLedger):
+        await desk.actions.act(row_id, "dismiss")
+
+
+async def test_a_task_of_a_sender_without_address(desk: Desk) -> None:
+    """It names the sender; otherwise it names the address, by which a person is found and erased."""
+    desk.corp.held = [without_address(a_message(1)), a_message(2)]
+    await desk.comms.read_all()
+    for number in (1, 2):
+        _ = await desk.actions.add_to_tasks(corp(f"mail-{number}"))
+    assert {one.person for one in (await desk.ledger.all()).values()} == {"Sender 1", "sender2@corp.example"}

@@ -1,6 +1,8 @@
 """What one mailbox's rows are while it answers, hangs, throttles, or answers half."""
 
 import asyncio
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
 
 import pytest
 from structlog.testing import capture_logs
@@ -187,6 +189,14 @@ async def test_what_cannot_be_read_is_counted(desk: Desk) -> None:
     desk.mailbox.unreadable = 2
     await desk.inbox.read()
     assert (desk.inbox.unreadable, len(desk.subjects)) == (2, 3)
+
+
+async def test_a_message_of_no_time(desk: Desk) -> None:
+    """A date that no calendar has costs its own row only."""
+    early = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
+    desk.mailbox.held += [replace(a_message(4), received_at=early)]
+    await desk.inbox.read()
+    assert (desk.inbox.state, desk.inbox.unreadable, len(desk.subjects)) == ("fresh", 1, 3)
 
 
 async def test_a_message_that_comes_twice_is_one_row(desk: Desk) -> None:

@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from orrery.cockpit.plain_text import EMPTY, MOST_CHARACTERS, NO_TEXT, TOO_LONG, plain_text
+from orrery.cockpit.plain_text import (
+    EMPTY,
+    MOST_CHARACTERS,
+    MOST_SHOWN,
+    NO_TEXT,
+    TOO_LONG,
+    TOO_MUCH,
+    plain_text,
+)
 from orrery.cockpit.plain_text.bounds import DEEPEST, MOST_TAGS, TOO_DEEP, TOO_MANY, UNFINISHED, bounded
 from orrery.cockpit.plain_text.layout import DEEPEST_PREFIX
 from orrery.ports.comms.mailboxes import MessageBody
@@ -82,10 +90,18 @@ def test_not_cut(name: str) -> None:
 
 @pytest.mark.parametrize("media_type", get_args(MediaType))
 def test_most_characters(media_type: MediaType) -> None:
-    """A body of the most characters is whole, and one more is cut, in either kind of body."""
-    whole = "a" * MOST_CHARACTERS
+    """A body of the most characters is read whole, and one more is cut, in either kind of body."""
+    whole = "a" + "\u200b" * (MOST_CHARACTERS - 1)
+    assert plain_text(MessageBody(media_type, whole)) == "a"
+    assert plain_text(MessageBody(media_type, f"{whole}b")) == f"a\n\n{TOO_LONG}"
+
+
+@pytest.mark.parametrize("media_type", get_args(MediaType))
+def test_most_shown(media_type: MediaType) -> None:
+    """A text of the most characters is whole, and one more is cut, with another sentence."""
+    whole = "a" * MOST_SHOWN
     assert plain_text(MessageBody(media_type, whole)) == whole
-    assert plain_text(MessageBody(media_type, f"{whole}b")) == f"{whole}\n\n{TOO_LONG}"
+    assert plain_text(MessageBody(media_type, f"{whole}b")) == f"{whole}\n\n{TOO_MUCH}"
 
 
 def test_deepest() -> None:

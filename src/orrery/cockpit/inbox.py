@@ -25,6 +25,9 @@ BATCH_SECONDS = 30.0
 LATE = timedelta(seconds=3)
 """How long a mailbox may take until its rows are called stale: a refresh waits as long (see `Comms.pulse`)."""
 
+GROWTH = 1.2
+"""By how much the rows of a first reading grow until they are shown anew: sorting at each batch costs too much."""
+
 InboxState = Literal["loading", "fresh", "stale", "failed", "sign-in-needed"]
 """`stale`: the rows of before are there, and a reason. `failed`: a reason, and nothing was ever read."""
 
@@ -56,6 +59,7 @@ class Inbox:
         self._clock = clock
         self._scores = scores
         self._batch_seconds = batch_seconds
+        self._began = 0.0
         self._by_id: dict[tuple[str, str], Row] = {}
         self._reading = SingleFlight(tasks, self._read)
 
@@ -87,19 +91,17 @@ class Inbox:
 
     def _is_late(self) -> bool:
         """Return whether it was asked and takes long: by then a refresh has answered without it."""
-        return self.asked_at is not None and self._clock.now() - self.asked_at >= LATE
+        return self.asked_at is not None and self._clock.monotonic() - self._began >= LATE.total_seconds()
 
     async def _read(self) -> None:
         before, found = self._by_id, dict[tuple[str, str], Row]()
         unreadable = 0
-        self.asked_at = self._clock.now()
+        self.asked_at, self._began = self._clock.now(), self._clock.monotonic()
         try:
             async for batch in self._batches():
                 unreadable += batch.unreadable
-                for message in batch.messages:
-                    row = row_of(self.mailbox.track, self.mailbox.account, message, self._scores[message.priority])
-                    found[message.source, message.source_id] = row
-                if self.at is None:
+                unreadable += self._add(batch, found)
+                if self.at is None and len(found) > len(self.rows) * GROWTH:
                     self._show(before | found)
         except OrreryError as error:
             self.error = error
@@ -114,6 +116,19 @@ class Inbox:
             self._show(found)
         finally:
             self.asked_at = None
+
+    def _add(self, batch: Batch, found: dict[tuple[str, str], Row]) -> int:
+        """Add the rows of a batch; return how many of its messages cannot be shown, such as those of the year 0."""
+        left_out = 0
+        for message in batch.messages:
+            try:
+                score = self._scores[message.priority]
+                row = row_of(self.mailbox.track, self.mailbox.account, message, score)
+            except (ValueError, OverflowError):
+                left_out += 1
+            else:
+                found[message.source, message.source_id] = row
+        return left_out
 
     async def _batches(self) -> AsyncGenerator[Batch]:
         """Yield the batches of one reading; raise `MailboxUnreachable` when the next one does not come."""

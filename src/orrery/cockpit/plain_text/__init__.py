@@ -13,6 +13,10 @@ from orrery.ports.comms.mailboxes import MessageBody
 MOST_CHARACTERS = 2_000_000
 """Characters of a message that are read. Source: one of 5 MB is to take less than 1 s (spec 3, Limits)."""
 
+MOST_SHOWN = 500_000
+"""Characters of a text: a hundred of them are kept in memory. A novel has as many."""
+
+TOO_MUCH = "[Cut here: the text is longer than 500,000 characters.]"
 TOO_LONG = "[Cut here: the message is longer than 2 MB.]"
 NO_TEXT = "[No text: this message has only images or layout.]"
 EMPTY = "[No text: this message is empty.]"
@@ -26,6 +30,8 @@ def plain_text(body: MessageBody) -> str:
     if max(len(body.content), len(text)) > MOST_CHARACTERS:
         cut = TOO_LONG if cut in {"", UNFINISHED} else cut
     shown = cleaned(text[:MOST_CHARACTERS])
+    if len(shown) > MOST_SHOWN:
+        shown, cut = shown[:MOST_SHOWN], cut or TOO_MUCH
     if not has_visible(shown):
         shown = NO_TEXT if is_html and has_visible(source) else EMPTY
     return f"{shown}\n\n{cut}" if cut else shown
