@@ -118,7 +118,7 @@ class Inbox:
             self.asked_at = None
 
     def _add(self, batch: Batch, found: dict[tuple[str, str], Row]) -> int:
-        """Add the rows of a batch; return how many of its messages cannot be shown, such as those of the year 0."""
+        """Add the rows of a batch; return how many of its messages no calendar can date."""
         left_out = 0
         for message in batch.messages:
             try:
