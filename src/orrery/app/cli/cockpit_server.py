@@ -165,6 +165,7 @@ class Terminal:
             self.show_link()
         else:
             _ = loop.remove_reader(sys.stdin)
+            typer.echo("Ctrl-D ended the keyboard: start the cockpit again for a new link.")
 
 
 def _open(link: str) -> None:
