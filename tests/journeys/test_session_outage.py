@@ -64,6 +64,7 @@ def examined(shop: Deployment) -> dict[str, Any]:
 def test_sessions_fail(shop: Deployment, fault: str) -> None:
     """The fifth failure is one urgent push, readyz says so and doctor too; after ten minutes it is over."""
     shop.start_service()
+    shop.await_reconciled()  # the first reconciliation lists sessions: it would be a second part that fails
     shop.sandbox.fault(fault, count=None, path=SESSIONS)
     fail(shop, 4)
     assert shop.readiness() == [200, 200]
