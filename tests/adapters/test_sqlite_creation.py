@@ -62,11 +62,11 @@ def test_opening_makes_no_store(path: Path) -> None:
     lose(path)
     with pytest.raises(StoreMissing) as refused:
         is_filled(path)
-    sentence = f"There is no store at {path}: make one with `orrery store create` "
-    assert (
-        str(refused.value)
-        == f"{sentence}(`orrery cockpit store create` for the cockpit's), or bring one back with `orrery restore`."
+    sentence = (
+        f"There is no store at {path}: make one with `orrery store create` "
+        "(`orrery cockpit store create` for the cockpit's), or bring one back with `orrery restore`."
     )
+    assert str(refused.value) == sentence
     assert list(path.parent.iterdir()) == []
 
 
