@@ -1,12 +1,14 @@
-"""The cockpit: how long a message's mark-up takes to become text, beside others that do this. Asserts nothing."""
+"""The cockpit: its process and page with 5,000 rows, and mark-up to text beside other libraries. Asserts nothing."""
 
 from bench.cockpit_bodies import hostile_bodies
+from bench.cockpit_page import measured
 from orrery.runtime.console.terminal import new_console
 
 
 def main() -> None:
     """Print the parts."""
     console = new_console(soft_wrap=False)
+    console.print(measured())
     console.print(hostile_bodies())
 
 
