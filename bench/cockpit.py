@@ -1,4 +1,4 @@
-"""The cockpit: its process and page with 5,000 rows, and mark-up to text beside other libraries. Asserts nothing."""
+"""The cockpit: its process and page with 5,000 rows, and mark-up to text beside peers. Asserts nothing."""
 
 from bench.cockpit_bodies import hostile_bodies
 from bench.cockpit_page import measured
