@@ -60,7 +60,7 @@ def test_the_site_shows_the_cloud_and_pushes_what_is_wrong(site: Deployment, lay
 
     layer.cloud.delete("health")
     layer.box.pull("expire")
-    site.sandbox.advance(3600)  # as the cloud's clock has been
+    site.sandbox.advance(2 * 3600)  # the cloud's clock was moved by one hour, and by the waits of what was made
     cloud(layer, "cloud", "report")
     assert parts(site)["gateway cloud"] == ("broken", parts(site)["gateway cloud"][1])
     assert "The health alert is missing" in parts(site)["gateway cloud"][1]
