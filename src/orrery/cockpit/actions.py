@@ -1,14 +1,12 @@
 """What a person does with a row: read it, draft a reply, add it to the tasks, dismiss it."""
 
-import hashlib
-import json
 from dataclasses import dataclass
 
 from orrery.cockpit.bodies import Bodies
 from orrery.cockpit.comms import Comms
 from orrery.cockpit.errors import NotInLedger, NotReplyable
 from orrery.cockpit.ledger import Action, Ledger
-from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId
+from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId, digest_of
 from orrery.cockpit.settings import CockpitSettings
 from orrery.ports.comms.mailboxes import Draft, Reply
 from orrery.ports.comms.tasks import NewTask, Task, TaskBook
@@ -75,8 +73,7 @@ class Actions:
 
 def draft_key(row_id: RowId, comment: str) -> str:
     """Return what finds a draft again: with the same comment the same one, with another comment another."""
-    held = json.dumps([row_id.track, row_id.account, row_id.source, row_id.source_id, comment])
-    return hashlib.sha256(held.encode()).hexdigest()[:32]
+    return digest_of(row_id.track, row_id.account, row_id.source, row_id.source_id, comment)
 
 
 def _text_of(row: Row) -> str:

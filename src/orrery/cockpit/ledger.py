@@ -1,7 +1,5 @@
 """The action ledger: what needs doing, from whom, until when; tasks are items of it, too (decision 35)."""
 
-import hashlib
-import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +7,7 @@ from datetime import date, datetime, timedelta
 from typing import Literal
 
 from orrery.cockpit.records import LedgerItem
-from orrery.cockpit.rows import LEDGER
+from orrery.cockpit.rows import LEDGER, digest_of
 from orrery.errors import Invalid, RowGone
 from orrery.ports.clock import Clock
 from orrery.ports.comms.messages import Priority, Source, Track
@@ -151,7 +149,7 @@ class Ledger:
 
 def task_id(track: Track, source: Source, source_id: str) -> str:
     """Return the id of the task of a row: one for each track, source and source id (decision 35)."""
-    return f"t-{_sha256([track, source, source_id])}"
+    return f"t-{digest_of(track, source, source_id)}"
 
 
 def is_due(item: LedgerItem, now: datetime) -> bool:
@@ -167,8 +165,4 @@ def _task(item_id: str, item: LedgerItem, asked: NewTask, *, already_existed: bo
 
 def _digest(item: NewItem) -> str:
     until = item.until.isoformat() if item.until else ""
-    return f"i-{_sha256([item.track, item.title, item.person, until])}"
-
-
-def _sha256(parts: Sequence[str]) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+    return f"i-{digest_of(item.track, item.title, item.person, until)}"

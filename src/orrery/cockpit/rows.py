@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -66,6 +67,11 @@ def _held(text: str) -> object:
         return json.loads(base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True))
     except (binascii.Error, ValueError, RecursionError):
         return None
+
+
+def digest_of(*parts: str) -> str:
+    """Return an id that the same parts always have: 32 hexadecimal digits."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
