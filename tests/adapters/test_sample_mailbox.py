@@ -22,7 +22,8 @@ from orrery.app.adapters import Adapters
 from orrery.app.settings import Secrets, settings_from
 from orrery.errors import MailboxRefused, MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import Mailboxes, Reply
-from orrery.ports.comms.messages import Message, Priority, Track
+from orrery.ports.comms.messages import Message, Priority
+from orrery.syntax.track import Track
 from tests.support.clock import START, ManualClock
 
 TRACKS: Sequence[Track] = get_args(Track)

@@ -18,8 +18,9 @@ from orrery.cockpit.rows import LEDGER_ACCOUNT, RowId
 from orrery.cockpit.settings import SCORES, CockpitSettings
 from orrery.errors import MailboxUnreachable, RowGone, StoreUnavailable
 from orrery.ports.comms.mailboxes import MessageBody
-from orrery.ports.comms.messages import Source, Track
+from orrery.ports.comms.messages import Source
 from orrery.runtime.tasks import Tasks
+from orrery.syntax.track import Track
 from tests.support.clock import ManualClock, settled
 from tests.support.mailboxes import ScriptedMailbox, a_message, without_address
 from tests.support.unreliable_store import UnreliableStore

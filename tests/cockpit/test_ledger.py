@@ -10,8 +10,9 @@ import pytest
 from orrery.cockpit.ledger import KEEP_DISMISSED, Ledger, NewItem, is_due, task_id
 from orrery.cockpit.records import LedgerItem
 from orrery.errors import Invalid, RowGone
-from orrery.ports.comms.messages import Source, Track
+from orrery.ports.comms.messages import Source
 from orrery.ports.comms.tasks import NewTask
+from orrery.syntax.track import Track
 from tests.support.clock import ManualClock
 from tests.support.stores import ADAPTERS, LossyStore, opened
 

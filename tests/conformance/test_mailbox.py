@@ -14,7 +14,8 @@ import pytest
 from orrery.adapters.sample_mailbox.mailbox import SampleMailbox
 from orrery.errors import RowGone
 from orrery.ports.comms.mailboxes import Batch, Mailbox, Reply
-from orrery.ports.comms.messages import Message, Source, Track
+from orrery.ports.comms.messages import Message, Source
+from orrery.syntax.track import Track
 from tests.support.clock import ManualClock
 from tests.support.mailboxes import ScriptedMailbox, a_message
 

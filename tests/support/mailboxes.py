@@ -9,7 +9,8 @@ from anyio.lowlevel import checkpoint
 
 from orrery.errors import MailboxRefused, MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
-from orrery.ports.comms.messages import Message, Priority, Source, Track
+from orrery.ports.comms.messages import Message, Priority, Source
+from orrery.syntax.track import Track
 from tests.support.clock import START
 
 LOST = MailboxUnreachable("The answer was lost.")

@@ -7,8 +7,9 @@ from cachetools import TTLCache
 from orrery.cockpit.plain_text import plain_text
 from orrery.ports.clock import Clock
 from orrery.ports.comms.mailboxes import Mailbox
-from orrery.ports.comms.messages import Source, Track
+from orrery.ports.comms.messages import Source
 from orrery.runtime.tasks import Tasks
+from orrery.syntax.track import Track
 
 MOST = 100
 """Entries (spec 3, Limits)."""

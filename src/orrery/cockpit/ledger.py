@@ -10,11 +10,12 @@ from orrery.cockpit.records import LedgerItem
 from orrery.cockpit.rows import LEDGER, digest_of
 from orrery.errors import Invalid, RowGone
 from orrery.ports.clock import Clock
-from orrery.ports.comms.messages import Priority, Source, Track
+from orrery.ports.comms.messages import Priority, Source
 from orrery.ports.comms.tasks import NewTask, Task
 from orrery.ports.store import Conflict, Store
 from orrery.runtime.collection import Collection, Page, Stored, commit, compare_and_set
 from orrery.syntax.lines import is_line, one_line
+from orrery.syntax.track import Track
 
 ITEM = "ledger:"
 

@@ -5,8 +5,9 @@ from typing import Literal
 
 from pydantic import AwareDatetime
 
-from orrery.ports.comms.messages import Priority, Source, Track
+from orrery.ports.comms.messages import Priority, Source
 from orrery.record import Record
+from orrery.syntax.track import Track
 
 
 class LedgerItem(Record):

@@ -17,8 +17,9 @@ from orrery.edge.body import read_object
 from orrery.edge.launch import Launch
 from orrery.edge.local import SESSION
 from orrery.edge.problems import Problem
-from orrery.ports.comms.messages import Priority, Source, Track
+from orrery.ports.comms.messages import Priority, Source
 from orrery.ports.health import Finding
+from orrery.syntax.track import Track
 
 T = TypeVar("T", bound=BaseModel)
 

@@ -13,8 +13,9 @@ from typing import get_args
 from urllib.parse import urlsplit
 
 from orrery.cockpit.errors import NotARow
-from orrery.ports.comms.messages import Message, Source, Track
+from orrery.ports.comms.messages import Message, Source
 from orrery.syntax.lines import is_line, one_line
+from orrery.syntax.track import Track
 
 LEDGER: Source = "action-hub"
 LEDGER_ACCOUNT = "ledger"

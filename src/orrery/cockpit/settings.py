@@ -6,9 +6,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from orrery.ports.comms.messages import Priority, Source, Track
+from orrery.ports.comms.messages import Priority, Source
 from orrery.runtime.section import Section
 from orrery.runtime.settings import HasStore
+from orrery.syntax.track import Track
 
 SCORES: dict[Priority, int] = {"high": 80, "normal": 50, "low": 20}
 KINDS: dict[Source, str] = {"mail": "answer", "teams": "answer", "meeting": "prepare", "action-hub": "do"}

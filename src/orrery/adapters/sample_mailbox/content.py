@@ -12,7 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from orrery.errors import RowGone
 from orrery.ports.comms.mailboxes import MessageBody
-from orrery.ports.comms.messages import Message, Priority, Source, Track
+from orrery.ports.comms.messages import Message, Priority, Source
+from orrery.syntax.track import Track
 
 ROUND = timedelta(days=7)
 """How much older a repetition is. The messages of the file lie closer together, so that the order stays."""

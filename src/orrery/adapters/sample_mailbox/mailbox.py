@@ -10,7 +10,8 @@ from orrery.adapters.sample_mailbox.drafts import DraftFolder
 from orrery.errors import MailboxRefused
 from orrery.ports.clock import Clock
 from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
-from orrery.ports.comms.messages import Message, Source, Track
+from orrery.ports.comms.messages import Message, Source
+from orrery.syntax.track import Track
 
 BATCH = 250
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 
 from orrery.cockpit.ledger import NewItem
-from orrery.ports.comms.messages import Priority, Track
+from orrery.ports.comms.messages import Priority
+from orrery.syntax.track import Track
 
 _ITEMS: tuple[tuple[Track, str, str, int | None, Priority], ...] = (
     ("A", "Sign the renewal of the test machines", "Mara Quell", -1, "high"),

@@ -7,7 +7,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from orrery.cockpit.ledger import NewItem
 from orrery.errors import Invalid
-from orrery.ports.comms.messages import Priority, Track
+from orrery.ports.comms.messages import Priority
+from orrery.syntax.track import Track
 
 
 class _Line(BaseModel):

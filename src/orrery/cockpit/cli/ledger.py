@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orrery.errors import Invalid
-from orrery.ports.comms.messages import Priority, Track
+from orrery.ports.comms.messages import Priority
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed
 from orrery.runtime.console.tables import note, show
+from orrery.syntax.track import Track
 
 if TYPE_CHECKING:
     from orrery.cockpit.ledger import Ledger

@@ -4,7 +4,8 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from orrery.ports.comms.messages import Message, Source, Track
+from orrery.ports.comms.messages import Message, Source
+from orrery.syntax.track import Track
 
 
 @dataclass(frozen=True, slots=True)

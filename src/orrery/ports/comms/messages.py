@@ -4,9 +4,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-Track = Literal["A", "B"]
-"""Whose data it is: A is corporate and internal, B a lab whose material is public (spec 3, Authentication 4)."""
-
 Source = Literal["mail", "teams", "meeting", "action-hub"]
 """What a row came by (spec 3, Cockpit records); `action-hub` is the cockpit's own action ledger."""
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from orrery.ports.comms.messages import Priority, Source, Track
+from orrery.ports.comms.messages import Priority, Source
+from orrery.syntax.track import Track
 
 
 @dataclass(frozen=True, slots=True)
