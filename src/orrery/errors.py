@@ -26,6 +26,12 @@ OrreryError
 │   ├── MailboxRefused       the mailbox understood and said no
 │   └── MailboxUnreachable   no usable answer within the deadline; a draft may have been made
 │       └── SignInNeeded     the account's sign-in has run out
+├── IdentityError
+│   ├── IdentityRefused      the identity provider said no to a sign-in
+│   └── IdentityUnreachable  no usable answer from it within the deadline
+├── SignInFileUnusable       the file of a track's sign-ins is cut, another's, or not private
+├── ApiUnreachable           no usable answer to a direct request within the deadline
+├── TrackRefused             data of one track may not go where it was to go
 ├── AnalyticsFailed          no report from the analytics provider (`cause` says when to ask again)
 ├── TrackerFailed            the issue tracker could not be asked
 ├── NotConfigured            a setting or secret that this part needs is missing
@@ -274,6 +280,34 @@ class SignInNeeded(MailboxUnreachable):
     """The account's sign-in has run out: a person must sign in again."""
 
     tag: ClassVar[str] = "sign-in-needed"
+
+
+class IdentityError(OrreryError):
+    """A sign-in with the identity provider did not succeed."""
+
+
+class IdentityRefused(IdentityError):
+    """The identity provider said no; `code` is its own word for why."""
+
+    def __init__(self, message: str, *, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class IdentityUnreachable(IdentityError):
+    """No usable answer from the identity provider within the deadline."""
+
+
+class SignInFileUnusable(OrreryError):
+    """The file of a track's sign-ins is cut, another user's or another track's, or others may read it."""
+
+
+class ApiUnreachable(OrreryError):
+    """No usable answer to a direct request within the deadline; what it was to change may be changed."""
+
+
+class TrackRefused(OrreryError):
+    """Data of one track may not go where it was to go (spec 3, Authentication 4)."""
 
 
 class AnalyticsFailed(OrreryError):

@@ -12,6 +12,7 @@ from orrery.cockpit.errors import NotARow, NotInLedger, NotReplyable
 from orrery.edge.problems import Problem, problem_of, show_error, show_http_exception, show_problem
 from orrery.gateway.cloud.provision import CloudNotReady
 from orrery.gateway.guest.errors import GuestFailed, OptionsUnreadable
+from orrery.tenants.errors import SignInRefused
 from tests.support.errors import kinds_of_errors
 from tests.support.requests import request
 
@@ -50,6 +51,13 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (errors.MailboxRefused(INSIDE), 502, "mailbox-refused"),
     (errors.MailboxUnreachable(INSIDE), 503, "mailbox-unreachable"),
     (errors.SignInNeeded(INSIDE), 503, "sign-in-needed"),
+    (errors.IdentityError(INSIDE), 500, "internal"),
+    (errors.IdentityRefused(INSIDE), 500, "internal"),
+    (errors.IdentityUnreachable(INSIDE), 500, "internal"),
+    (errors.SignInFileUnusable(INSIDE), 500, "internal"),
+    (errors.ApiUnreachable(INSIDE), 500, "internal"),
+    (errors.TrackRefused(INSIDE), 500, "internal"),
+    (SignInRefused(INSIDE), 500, "internal"),
     (errors.AnalyticsFailed(INSIDE, cause="server"), 500, "internal"),
     (errors.TrackerFailed(INSIDE), 500, "internal"),
     (errors.DeliveryFailed(INSIDE, permanent=True), 500, "internal"),

@@ -68,6 +68,7 @@ MODULES = (
     _in("live"),
     _in("gateway"),
     _in("cockpit"),
+    _in("tenants"),
     NOTIFICATIONS,
     WATCH,
     _in("approvals"),

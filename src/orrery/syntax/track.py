@@ -18,4 +18,4 @@ def labels_in(content: bytes) -> frozenset[Track]:
     of it, or of a part with the label, still says whose it is.
     """
     found = {match[1].decode() for match in _LABEL.finditer(content)}
-    return frozenset(track for track in TRACKS if track in found)
+    return frozenset[Track](track for track in TRACKS if track in found)

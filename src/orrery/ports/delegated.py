@@ -1,0 +1,22 @@
+"""A request to the API with the token of one account."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The API's answer; `headers` by lower-case names."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = field(repr=False)
+
+
+class DelegatedApi(Protocol):
+    """Asks the API of the settings. Raises `ApiUnreachable`; every status is an answer."""
+
+    def ask(self, method: str, path: str, token: str, body: bytes | None, media_type: str) -> Answer:
+        """Send one request, and follow no redirection. `path` begins with a slash and may have a query."""
+        ...

@@ -1,0 +1,21 @@
+"""The scanner of what is about to be published, as a port: it says what is wrong, and never quotes it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """What must not be published: its kind, and where; never the text itself (decision 39)."""
+
+    kind: str
+    place: str
+
+
+class Scanner(Protocol):
+    """Reads what is about to be published; raises `NotConfigured` when it cannot do so at all."""
+
+    def scan(self, files: Mapping[str, bytes]) -> list[Leak]:
+        """Return what is wrong in files, by their names; a file that cannot be read is a leak of its own kind."""
+        ...

@@ -1,0 +1,35 @@
+"""The tracks as a module: their commands run in the role of the cockpit, whose store holds the journal."""
+
+from orrery.runtime.module import Command, Module, Named, Role
+
+COCKPIT: frozenset[Role] = frozenset({"cockpit"})
+
+MODULE = Module(
+    "tenants",
+    roles=COCKPIT,
+    sections=(Named("tenants", "orrery.tenants.settings:TenantsSettings", COCKPIT),),
+    prefixes=("journal:", "journal-erased:"),
+    ports=(),
+    commands=(
+        Command(
+            "tenants",
+            "Sign in for a track, and keep one tenant's data out of what is public.",
+            "orrery.tenants.cli.tenants:group",
+            role="cockpit",
+        ),
+        Command(
+            "tenants journal",
+            "Write what was done into the journal, each entry with its track, and list it.",
+            "orrery.tenants.cli.journal:group",
+            role="cockpit",
+        ),
+        Command(
+            "tenants doctor",
+            "Look at each part of the tracks: ok or broken, why, and what to do.",
+            "orrery.tenants.cli.doctor:command",
+            role="cockpit",
+        ),
+    ),
+    provides=("orrery.ports.tracks:TrackGate",),
+    build="orrery.tenants.build:build",
+)
