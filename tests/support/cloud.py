@@ -98,12 +98,12 @@ def running_cloud(
     base_url = f"http://127.0.0.1:{http.getsockname()[1]}"
     settings = SandboxConfig(base_url, {}, (), folder / "sandbox.db", smtp_port=None, service=service, cloud=cloud)
     app = create_app(settings, clock, clock.advance)
-    with _served(app, http), httpx2.Client(base_url=base_url, timeout=PATIENCE, trust_env=False) as web:
+    with served(app, http), httpx2.Client(base_url=base_url, timeout=PATIENCE, trust_env=False) as web:
         yield CloudBox(cloud, folder / CA_FILE, web, clock, app.state.sandbox)
 
 
 @contextmanager
-def _served(app: ASGIApp, listener: socket.socket) -> Generator[None]:
+def served(app: ASGIApp, listener: socket.socket) -> Generator[None]:
     """Serve an app with its lifespan, in a thread."""
     server = uvicorn.Server(uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=2))
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)

@@ -19,12 +19,15 @@ from orrery.sandbox.analytics.config import AnalyticsConfig
 from orrery.sandbox.analytics.page import ADDRESS, AnalyticsPage, switched_off
 from orrery.sandbox.cloud.config import CloudConfig
 from orrery.sandbox.cloud.levers import ADDRESS as CLOUD_ADDRESS
-from orrery.sandbox.cloud.serve import cloud_routes, listen
+from orrery.sandbox.cloud.serve import cloud_routes
 from orrery.sandbox.cloud.serve import switched_off as cloud_off
 from orrery.sandbox.console import Console
 from orrery.sandbox.faults import Faults
 from orrery.sandbox.ground import SandboxGround, Service
 from orrery.sandbox.guard import Guard
+from orrery.sandbox.https import listen
+from orrery.sandbox.identity.config import IdentityConfig
+from orrery.sandbox.identity.serve import IdentityProvider
 from orrery.sandbox.mail import MailLogin, MailServer
 from orrery.sandbox.pages import assets
 from orrery.sandbox.processor.account import PriceSeed, open_account
@@ -51,6 +54,7 @@ __all__ = [
     "EVERYTHING",
     "AnalyticsConfig",
     "CloudConfig",
+    "IdentityConfig",
     "MailLogin",
     "PriceSeed",
     "Sandbox",
@@ -75,7 +79,7 @@ class SandboxConfig:
     pages are, None means `base_url`; under the name `push_host` the push server stands at the root, as ntfy does.
     `ca_file` has certificates of authorities that are believed beside the well-known ones where webhooks go.
     `service` is the one that the stand-ins ask by themselves, such as the gateway's guest; without it they do not.
-    Without `cloud` there is no cloud.
+    Without `cloud` there is no cloud, and without `identity` no identity provider.
     """
 
     base_url: str
@@ -96,6 +100,7 @@ class SandboxConfig:
     mail_login: MailLogin | None = None
     service: Service | None = None
     cloud: CloudConfig | None = None
+    identity: IdentityConfig | None = None
 
 
 class Sandbox:
@@ -114,6 +119,7 @@ class Sandbox:
         self.push = PushServer(self.state, clock, self.faults, config.push_token)
         self.tracker = TrackerServer(self.state, clock, self.faults, config.base_url, config.tracker_token)
         self.console = Console(self.worlds, advance)
+        self.identity = None if config.identity is None else IdentityProvider(config.identity, self._ground)
 
     def routes(self) -> list[BaseRoute]:
         api = Api(self.worlds, self.config.api_keys)
@@ -127,6 +133,7 @@ class Sandbox:
             *(route for target in SANDBOXES for route in load(target)(self._ground)),
             *self._analytics_routes(),
             *self._cloud_routes(),
+            *self._identity_routes(),
             *self.console.routes(),
             assets(),
             *self.config.extra_routes,
@@ -141,6 +148,9 @@ class Sandbox:
         if config is None:
             return [Route(CLOUD_ADDRESS, cloud_off, methods=["GET"])]
         return cloud_routes(config, self._ground)
+
+    def _identity_routes(self) -> list[Route]:
+        return [] if self.identity is None else self.identity.routes()
 
     def _analytics_routes(self) -> list[Route]:
         world, config = self.worlds[0], self.config.analytics
@@ -228,5 +238,7 @@ def create_app(config: SandboxConfig, clock: Clock, advance: Callable[[float], f
     app = Starlette(routes=sandbox.routes(), lifespan=lifespan, middleware=[Middleware(Guard, hosts=config.hosts)])
     app.state.sandbox = sandbox
     if (cloud := config.cloud) is not None:
-        sandbox.serve_beside(lambda: listen(app, cloud))
+        sandbox.serve_beside(lambda: listen(app, cloud.listener, cloud.certificate))
+    if (identity := sandbox.identity) is not None:
+        sandbox.serve_beside(lambda: identity.listen(app))
     return app

@@ -1,87 +1,16 @@
-"""The certificate authority of the sandbox's cloud, and the certificate that it signs for this machine's names."""
+"""The files of the cloud's certificate, in the sandbox's data folder."""
 
-import ipaddress
-from datetime import UTC, datetime
 from pathlib import Path
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
+from orrery.sandbox import authority
 
 CA_FILE = "cloud-ca.pem"
-"""The authority's certificate, in the sandbox's data folder: what a client is to trust."""
+"""The authority's certificate: what a client is to trust."""
 
 SERVER_FILE = "cloud-server.pem"
 """The server's key and certificate, beside it."""
 
-_BEGIN, _END = datetime(2020, 1, 1, tzinfo=UTC), datetime(2099, 12, 31, tzinfo=UTC)
-_UNUSED = dict.fromkeys(
-    (
-        "content_commitment",
-        "key_encipherment",
-        "data_encipherment",
-        "key_agreement",
-        "encipher_only",
-        "decipher_only",
-    ),
-    False,
-)
-
 
 def certificate_of(folder: Path) -> Path:
-    """Return the file of the server's key and certificate; both files are made unless they are there.
-
-    The authority's key is kept nowhere: there is nothing else for it to sign.
-    """
-    server, authority = folder / SERVER_FILE, folder / CA_FILE
-    if not (server.exists() and authority.exists()):
-        folder.mkdir(parents=True, exist_ok=True)
-        shown, secret = _make()
-        server.touch(mode=0o600)
-        _ = server.write_bytes(secret)
-        _ = authority.write_bytes(shown)
-    return server
-
-
-def _make() -> tuple[bytes, bytes]:
-    authority_key, server_key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
-    name = _name("The sandbox's own authority")
-    own = _builder(name, name, authority_key, authority_key)
-    own = own.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-    own = own.add_extension(_usage(authority=True), critical=True)
-    server = _builder(_name("localhost"), name, server_key, authority_key)
-    server = server.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-    server = server.add_extension(_usage(authority=False), critical=True)
-    addresses = [x509.IPAddress(ipaddress.ip_address(one)) for one in ("127.0.0.1", "::1")]
-    names = x509.SubjectAlternativeName([x509.DNSName("localhost"), *addresses])
-    server = server.add_extension(names, critical=False)
-    shown = own.sign(authority_key, hashes.SHA256()).public_bytes(Encoding.PEM)
-    secret = server_key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    return shown, secret + server.sign(authority_key, hashes.SHA256()).public_bytes(Encoding.PEM)
-
-
-def _builder(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, by: ec.EllipticCurvePrivateKey
-) -> x509.CertificateBuilder:
-    by_key = x509.AuthorityKeyIdentifier.from_issuer_public_key(by.public_key())
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(_BEGIN)
-        .not_valid_after(_END)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-        .add_extension(by_key, critical=False)
-    )
-
-
-def _name(common: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)])
-
-
-def _usage(*, authority: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(digital_signature=not authority, key_cert_sign=authority, crl_sign=authority, **_UNUSED)
+    """Return the file of the server's key and certificate; both files are made unless they are there."""
+    return authority.certificate_of(folder, CA_FILE, SERVER_FILE)

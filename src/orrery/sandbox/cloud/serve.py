@@ -1,13 +1,10 @@
-"""The cloud's routes, its time, and its https listener."""
+"""The cloud's routes, and its time."""
 
-import asyncio
 from typing import NoReturn
 
-import uvicorn
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
-from starlette.types import ASGIApp
 
 from orrery.ports.clock import Clock
 from orrery.sandbox.cloud import alerts, jobs, machine
@@ -56,26 +53,3 @@ async def _go_on(cloud: Cloud, clock: Clock) -> NoReturn:
         cloud.catch_up()
         due = cloud.next_due()
         await clock.sleep(_IDLE if due is None else max(0.0, min(_IDLE, due - clock.now().timestamp())))
-
-
-async def listen(app: ASGIApp, config: CloudConfig) -> None:
-    """Serve the app by https until cancelled, which cuts every connection."""
-    settings = uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,
-        lifespan="off",
-        timeout_graceful_shutdown=2,
-        ssl_certfile=config.certificate,
-    )
-    server = uvicorn.Server(settings)
-    serving = asyncio.ensure_future(server.serve(sockets=[config.listener]))
-    try:
-        await asyncio.shield(serving)
-    except asyncio.CancelledError:
-        # A client that keeps its connection would be waited for, and the loop could not be closed before it went.
-        for connection in list(server.server_state.connections):
-            connection.transport.abort()
-        server.should_exit = True
-        await serving
-        raise

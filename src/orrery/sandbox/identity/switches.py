@@ -1,0 +1,56 @@
+"""The levers that are on: what the identity provider does otherwise than it should, until they are undone."""
+
+from typing import Any
+
+from orrery.sandbox.state import Document, DocumentStore
+
+_KIND = "_identity_lever"
+
+SWITCHES = {
+    "consent": "Every grant is refused for want of consent (AADSTS65001).",
+    "device_code": "Conditional Access blocks the device code flow (AADSTS53003).",
+    "confidential": "The application is not a public client (AADSTS7000218).",
+    "keys": "The signing key is rotated, and the one before it is gone from the list.",
+    "skew": "The times in tokens are `seconds` late (or early, when negative).",
+    "slow_down": "The next `count` polls for a device code (default 1) are too fast; `status` 200 comes with it.",
+    "scopes": "The scopes in `add`, a list, are granted besides.",
+    "opaque": "Access tokens are opaque, as those of a personal account.",
+    "doctor": "A part of each token answer is changed; each one adds a change.",
+}
+"""Each lever with what it does. With `tenant`, the first two hold for that tenant only."""
+
+
+class Switches:
+    """The levers that are on, with their values."""
+
+    def __init__(self, state: DocumentStore) -> None:
+        self._state = state
+
+    def on(self) -> Document:
+        """Return the levers that are on, each with its values."""
+        return {one["id"]: one["values"] for one in reversed(list(self._state.newest_first(_KIND)))}
+
+    def values(self, name: str) -> dict[str, Any] | None:
+        """Return the values of a lever that is on, or None."""
+        found = self._state.get(_KIND, name)
+        return None if found is None else found["values"]
+
+    def holds(self, name: str, tenant: str) -> bool:
+        """Return whether a lever is on for a tenant."""
+        values = self.values(name)
+        return values is not None and values.get("tenant", tenant) == tenant
+
+    def turn_on(self, name: str, values: Document) -> None:
+        self._state.save({"object": _KIND, "id": name, "values": values})
+
+    def turn_off(self, name: str) -> None:
+        self._state.remove(_KIND, name)
+
+    def key(self) -> str:
+        """Return the name of the key that signs now."""
+        return str((self.values("keys") or {}).get("rotated", 0))
+
+    def changes(self, part: str) -> list[dict[str, Any]]:
+        """Return the changes to one part of an answer, oldest first."""
+        asked: list[dict[str, Any]] = (self.values("doctor") or {}).get("changes", [])
+        return [one for one in asked if one["part"] == part]

@@ -1,0 +1,106 @@
+"""A running sandbox with an identity provider, by https on a free port of this machine."""
+
+import re
+import socket
+import ssl
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from orrery.adapters.movable_clock import MovableClock
+from orrery.sandbox.app import IdentityConfig, Sandbox, SandboxConfig, create_app
+from orrery.sandbox.authority import certificate_of
+from orrery.sandbox.identity.config import CA_FILE, SERVER_FILE
+from tests.support.cloud import served
+from tests.support.waiting import PATIENCE
+
+_FORM = re.compile(r'<form [^>]*action="([^"]+)"')
+_HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
+
+
+@dataclass(frozen=True)
+class IdentityBox:
+    """A running identity provider: `web` asks the sandbox by http, `authority` is where people sign in, by https.
+
+    A tenant's own authority is `{authority}/{tenant}`; a client of it trusts `ca_file`.
+    """
+
+    authority: str
+    ca_file: Path
+    web: httpx2.Client
+    clock: MovableClock
+    sandbox: Sandbox
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """Return everything that is known: accounts, waiting codes, levers, requests."""
+        return _json(self.web.get("/_identity"))
+
+    @property
+    def requests(self) -> Mapping[str, int]:
+        """Return how many requests came by https, by path."""
+        return self.known["requests"]
+
+    def approve(self, user_code: str, account: str) -> None:
+        """Let an account approve a device code."""
+        _json(self.web.post("/_identity/approve", json={"user_code": user_code, "account": account}))
+
+    def decline(self, user_code: str) -> None:
+        """Decline a device code."""
+        _json(self.web.post("/_identity/decline", json={"user_code": user_code}))
+
+    def pull(self, lever: str, **values: object) -> None:
+        """Pull a lever: consent, device_code, confidential, keys, skew, slow_down, scopes, opaque."""
+        _json(self.web.post(f"/_identity/{lever}", json=values))
+
+    def doctor(self, part: str, **change: object) -> None:
+        """Change a part (id, access, client_info, answer): drop=, set= with value=, double=; sign= for id."""
+        self.pull("doctor", part=part, **change)
+
+    def undo(self, lever: str = "") -> None:
+        """Undo a lever, or all."""
+        _json(self.web.delete(f"/_identity/{lever}".rstrip("/")))
+
+    def sign_in(self, address: str, account: str) -> dict[str, str]:
+        """Choose an account on the authorization page, and return what the redirect address would be posted."""
+        with self.https() as web:
+            answer = web.post(address, data={"account": account})
+        assert answer.is_success, answer.text
+        return {unescape(name): unescape(value) for name, value in _HIDDEN.findall(answer.text)}
+
+    def deliver(self, address: str, account: str) -> None:
+        """Choose an account on the authorization page, and post the answer where the page would post it."""
+        with self.https() as web:
+            answer = web.post(address, data={"account": account})
+        [target] = _FORM.findall(answer.text)
+        hidden = {unescape(name): unescape(value) for name, value in _HIDDEN.findall(answer.text)}
+        with httpx2.Client(trust_env=False, timeout=PATIENCE) as web:
+            web.post(unescape(target), data=hidden).raise_for_status()
+
+    def https(self) -> httpx2.Client:
+        """Return a client of the provider without any library."""
+        trust = ssl.create_default_context(cafile=self.ca_file)
+        return httpx2.Client(base_url=self.authority, verify=trust, trust_env=False, timeout=PATIENCE)
+
+
+@contextmanager
+def identity(folder: Path) -> Generator[IdentityBox]:
+    """Run a sandbox with an identity provider whose state, clock and authority live in `folder`."""
+    clock = MovableClock(folder / "clock")
+    http, https = (socket.create_server(("127.0.0.1", 0)) for _ in range(2))
+    config = IdentityConfig(https, certificate_of(folder, CA_FILE, SERVER_FILE))
+    base_url = f"http://127.0.0.1:{http.getsockname()[1]}"
+    settings = SandboxConfig(base_url, {}, (), folder / "sandbox.db", smtp_port=None, identity=config)
+    app = create_app(settings, clock, clock.advance)
+    with served(app, http), httpx2.Client(base_url=base_url, timeout=PATIENCE, trust_env=False) as web:
+        yield IdentityBox(config.url, folder / CA_FILE, web, clock, app.state.sandbox)
+
+
+def _json(answer: httpx2.Response) -> dict[str, Any]:
+    assert answer.is_success, answer.text
+    return answer.json()
