@@ -32,7 +32,7 @@ class Client:
     def poll(self, code: Result) -> Result:
         """Ask once for the tokens of a device code."""
         code["latest_attempt_at"] = 0
-        return self.msal.acquire_token_by_device_flow(code, exit_condition=lambda _: True)
+        return self.msal.acquire_token_by_device_flow(code, exit_condition=bool)
 
     def sign_in(self, account: str, *scopes: str) -> Result:
         """Sign an account in by device code."""

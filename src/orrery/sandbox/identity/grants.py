@@ -87,8 +87,8 @@ class Grants:
             "verification_uri": self._page,
             "expires_in": DEVICE_CODE_LIFETIME,
             "interval": INTERVAL,
-            "message": f"To sign in, use a web browser to open the page {self._page} and enter the code {user_code} "
-            "to authenticate.",
+            "message": f"To sign in, use a web browser to open the page {self._page} and enter the code "
+            f"{user_code} to authenticate.",
         }
 
     def waiting(self) -> Iterator[Document]:

@@ -7,6 +7,7 @@ from starlette.routing import Route
 from orrery.sandbox.ground import SandboxGround
 from orrery.sandbox.identity.config import GRAPH
 from orrery.sandbox.identity.registry import Issued, Registry
+from orrery.sandbox.state import Document
 
 _READING = frozenset({"User.Read", "User.Read.All", "User.ReadWrite"})
 
@@ -36,7 +37,7 @@ class Me:
         return JSONResponse(_person(issued))
 
 
-def _person(issued: Issued) -> dict[str, object]:
+def _person(issued: Issued) -> Document:
     account = issued.account
     return {
         "@odata.context": f"{GRAPH}/v1.0/$metadata#users/$entity",
@@ -48,5 +49,5 @@ def _person(issued: Issued) -> dict[str, object]:
 
 
 def _refused(message: str) -> Response:
-    body = {"error": {"code": "InvalidAuthenticationToken", "message": message, "innerError": {}}}
+    body: Document = {"error": {"code": "InvalidAuthenticationToken", "message": message, "innerError": {}}}
     return JSONResponse(body, 401, {"WWW-Authenticate": 'Bearer realm="", authorization_uri="", client_id=""'})
