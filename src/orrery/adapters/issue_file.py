@@ -1,23 +1,18 @@
 """Issues in one local JSON file that a person can read: the tracker when there is no other (decision 29)."""
 
 import asyncio
-import fcntl
-import os
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, TypeVar
 
-import stamina
 from pydantic import AwareDatetime, ConfigDict, Field, ValidationError
 
+from orrery.durable import hold, replace
 from orrery.errors import TrackerFailed
 from orrery.ports.clock import Clock
 from orrery.ports.tracker import Issue
 from orrery.record import Record
-
-LOCK_SECONDS = 5.0
-"""How long another process may hold the file; its turn takes milliseconds."""
 
 T = TypeVar("T")
 
@@ -111,7 +106,7 @@ class FileTracker:
             with self._locked():
                 file = self._load()
                 result = change(file)
-                self._replace(file.model_dump_json(indent=2).encode() + b"\n")
+                replace(self._path, file.model_dump_json(indent=2).encode() + b"\n", 0o644)
                 return result
 
         return await asyncio.to_thread(self._guarded, work)
@@ -138,32 +133,6 @@ class FileTracker:
     def _locked(self) -> Generator[None]:
         """Hold the lock, which ends with the process however that ends."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._beside("lock").open("a") as held:
-            _lock(held.fileno())
+        with self._path.with_name(f"{self._path.name}.lock").open("a") as held:
+            hold(held.fileno())
             yield
-
-    def _replace(self, content: bytes) -> None:
-        fresh = self._beside("new")
-        with fresh.open("wb") as file:
-            _ = file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        _ = fresh.replace(self._path)
-        _sync(self._path.parent)
-
-    def _beside(self, ending: str) -> Path:
-        return self._path.with_name(f"{self._path.name}.{ending}")
-
-
-@stamina.retry(on=BlockingIOError, attempts=None, timeout=LOCK_SECONDS, wait_initial=0.01, wait_max=0.1)
-def _lock(descriptor: int) -> None:
-    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def _sync(folder: Path) -> None:
-    """Make the new name of the file last through a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

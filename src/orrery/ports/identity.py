@@ -89,7 +89,7 @@ class SignInFiles(Protocol):
     """One private file for each name. Raises `SignInFileUnusable`, naming what is wrong with the file."""
 
     def read(self, name: str) -> bytes | None:
-        """Return what the file holds, or None without one; refuse one that others may read, or that is another's."""
+        """Return what the file holds, or None without one; refuse another user's, and one that others may read."""
         ...
 
     def change(self, name: str, change: Callable[[bytes | None], bytes]) -> None:

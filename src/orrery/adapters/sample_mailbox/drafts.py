@@ -1,6 +1,5 @@
 """Drafts as files in one folder: each is there as a whole or not at all, wherever its making was killed."""
 
-import fcntl
 import json
 import os
 import re
@@ -9,15 +8,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 
-import stamina
-
+from orrery.durable import LOCK_SECONDS, UNFINISHED, hold, replace
 from orrery.errors import MailboxRefused, MailboxUnreachable
 
-LOCK_SECONDS = 5.0
-"""How long others may hold the folder, in this process and then in another; a turn takes milliseconds."""
-
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,100}")
-_UNFINISHED = ".unfinished"
 
 
 class DraftFolder:
@@ -35,8 +29,10 @@ class DraftFolder:
             self._remove_unfinished()
             is_new = not (self._path / f"{key}.json").exists()
             if is_new:
-                self._write(key, json.dumps(draft, ensure_ascii=False, indent=2).encode(errors="replace") + b"\n")
-            os.fsync(folder)  # for a draft of before, too: a kill may have come between its name and this
+                text = json.dumps(draft, ensure_ascii=False, indent=2)
+                replace(self._path / f"{key}.json", text.encode(errors="replace") + b"\n")
+            else:
+                os.fsync(folder)  # a kill may have come between its name and this
             return is_new
 
     def check(self) -> None:
@@ -44,17 +40,9 @@ class DraftFolder:
         with self._guarded(), self._locked():
             self._remove_unfinished()
 
-    def _write(self, key: str, content: bytes) -> None:
-        unfinished = self._path / f"{key}{_UNFINISHED}"
-        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            _ = file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        _ = unfinished.replace(self._path / f"{key}.json")
-
     def _remove_unfinished(self) -> None:
         """Remove what killed writes left: who holds the folder is the only one that writes."""
-        for left in self._path.glob(f"*{_UNFINISHED}"):
+        for left in self._path.glob(f"*{UNFINISHED}"):
             left.unlink()
 
     @contextmanager
@@ -64,7 +52,7 @@ class DraftFolder:
             raise BlockingIOError
         try:
             with self._opened() as folder:
-                _lock(folder)
+                hold(folder)
                 yield folder
         finally:
             self._turn.release()
@@ -89,8 +77,3 @@ class DraftFolder:
         except OSError as error:
             why = error.strerror or type(error).__name__
             raise MailboxRefused(f"The folder of the drafts cannot be used ({why}).") from None
-
-
-@stamina.retry(on=BlockingIOError, attempts=None, timeout=LOCK_SECONDS, wait_initial=0.01, wait_max=0.1)
-def _lock(descriptor: int) -> None:
-    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -46,8 +46,8 @@ def no_tenant(tenant: str) -> Refusal:
 def no_client(client: str, tenant: str) -> Refusal:
     text = (
         f"Application with identifier '{client}' was not found in the directory '{tenant}'. This can happen if "
-        "the application has not been installed by the administrator of the tenant or consented to by any user in the "
-        "tenant."
+        "the application has not been installed by the administrator of the tenant or consented to by any user "
+        "in the tenant."
     )
     return Refusal("unauthorized_client", 700016, text)
 

@@ -1,0 +1,31 @@
+"""What the vendor's library asks by: one session of `requests`, bounded and with deadlines."""
+
+from typing import Any
+
+import requests
+
+from orrery.bounded import bound
+from orrery.trust import Trust
+
+DEADLINE = (10.0, 30.0)
+"""Seconds to connect, and for each piece of an answer."""
+
+
+class DeadlineSession:
+    """The `http_client` of the library: it follows no redirection, which could carry a refresh token elsewhere."""
+
+    def __init__(self, trust: Trust) -> None:
+        self._session = requests.Session()
+        bound(self._session, context=trust.of_session())
+
+    def get(self, url: str, **given: Any) -> requests.Response:  # noqa: ANN401  as the library calls it
+        """Send a GET request."""
+        return self._session.get(url, timeout=DEADLINE, allow_redirects=False, **given)
+
+    def post(self, url: str, **given: Any) -> requests.Response:  # noqa: ANN401  the same
+        """Send a POST request."""
+        return self._session.post(url, timeout=DEADLINE, allow_redirects=False, **given)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._session.close()

@@ -1,0 +1,21 @@
+"""The adapters of the tracks: who signs in, where sign-ins lie, and what is asked with a token."""
+
+from orrery.adapters.delegated_api import HttpDelegatedApi
+from orrery.adapters.microsoft_identity.provider import MicrosoftIdentity
+from orrery.adapters.private_files import PrivateFiles
+from orrery.app.adapters import Adapters
+from orrery.ports.delegated import DelegatedApi
+from orrery.ports.identity import IdentityProvider, SignInFiles
+from orrery.tenants.settings import TenantsSettings
+
+
+def identity(adapters: Adapters) -> IdentityProvider:
+    return MicrosoftIdentity(adapters.settings[TenantsSettings].authority, adapters.trust)
+
+
+def sign_in_files(adapters: Adapters) -> SignInFiles:
+    return PrivateFiles(adapters.settings[TenantsSettings].directory)
+
+
+def delegated_api(adapters: Adapters) -> DelegatedApi:
+    return HttpDelegatedApi(adapters.settings[TenantsSettings].api, adapters.trust)

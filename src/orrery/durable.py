@@ -1,0 +1,44 @@
+"""Files that a crash leaves whole, and what one process holds at a time."""
+
+import fcntl
+import os
+from pathlib import Path
+
+import stamina
+
+LOCK_SECONDS = 5.0
+"""How long another process may hold a file or folder; its turn takes milliseconds."""
+
+UNFINISHED = ".unfinished"
+
+
+@stamina.retry(on=BlockingIOError, attempts=None, timeout=LOCK_SECONDS, wait_initial=0.01, wait_max=0.1)
+def hold(descriptor: int) -> None:
+    """Wait for an open file or folder, and hold it until it is closed, however its process ends.
+
+    Raises `BlockingIOError` when another holds it for longer than `LOCK_SECONDS`.
+    """
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def replace(path: Path, content: bytes, mode: int = 0o600) -> None:
+    """Write a file as a whole: a kill leaves the old or the new one, and a power cut after it the new one.
+
+    Its folder is held: what a killed write left has the same name each time, and is written over.
+    """
+    unfinished = path.with_name(path.name + UNFINISHED)
+    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode), "wb") as file:
+        _ = file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    _ = unfinished.replace(path)
+    sync(path.parent)
+
+
+def sync(folder: Path) -> None:
+    """Make the names in a folder last through a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

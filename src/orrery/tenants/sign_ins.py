@@ -1,0 +1,104 @@
+"""Signing in, and the tokens of the accounts that did: each use names the account (spec 3, Authentication 4)."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from orrery.errors import SignInNeeded
+from orrery.ports.clock import Clock
+from orrery.ports.identity import Authority, DeviceCode, IdentityProvider, SignedIn, SignInFiles
+from orrery.syntax.track import Track
+from orrery.tenants.accounts import Account, accounts, resolve
+from orrery.tenants.claims import Expected, judge_access, judge_sign_in
+from orrery.tenants.settings import TenantsSettings, TrackSettings
+from orrery.tenants.sign_in_file import SignIn, SignInFile
+
+
+@dataclass(frozen=True, slots=True)
+class AccountToken:
+    """A token for the API in one account's name, of one track."""
+
+    account: Account
+    tenant: str
+    value: str = field(repr=False)
+    scopes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SignIns:
+    """Signs accounts in and out, and returns their tokens.
+
+    Raises `Invalid` for a name that is no account, `SignInRefused` for what a track does not allow, `SignInNeeded`,
+    `SignInFileUnusable` and the errors of the identity provider. Nothing is kept of what is refused.
+    """
+
+    settings: TenantsSettings
+    identity: IdentityProvider
+    files: SignInFiles
+    clock: Clock
+
+    def by_device_code(self, name: str, show: Callable[[DeviceCode], None]) -> Account:
+        """Sign in with a code that the person types on any device."""
+        account, track = self._of(name)
+        return self._keep(account, self.identity.by_device_code(_authority(track), track.scopes, show))
+
+    def in_browser(self, name: str, show: Callable[[str], None]) -> Account:
+        """Sign in with a browser on this machine."""
+        account, track = self._of(name)
+        return self._keep(account, self.identity.in_browser(_authority(track), track.scopes, account.name, show))
+
+    def sign_out(self, name: str) -> bool:
+        """Forget an account's sign-in; return whether there was one."""
+        account, _ = self._of(name)
+        return self._file(account.track).remove(account.name)
+
+    def find(self, name: str) -> tuple[Account, SignIn | None]:
+        """Return an account with its sign-in, if there is one."""
+        account, _ = self._of(name)
+        return account, self._file(account.track).all().get(account.name)
+
+    def all(self) -> Iterator[tuple[Account, SignIn | None]]:
+        """Yield every account of the settings with its sign-in."""
+        signed_in = {track: self._file(track).all() for track in self.settings.tracks}
+        yield from ((one, signed_in[one.track].get(one.name)) for one in accounts(self.settings))
+
+    def token(self, name: str) -> AccountToken:
+        """Return a token of an account that signed in, judged anew."""
+        account, track = self._of(name)
+        file = self._file(account.track)
+        sign_in = file.all().get(account.name)
+        if sign_in is None:
+            raise SignInNeeded(
+                f"{account} is not signed in: type `orrery tenants sign-in --account {account.name}`."
+            )
+        found = self.identity.silently(_authority(track), track.scopes, sign_in.home_account, sign_in.cache)
+        access, now = found.access, self.clock.now()
+        expected = self._expected(account, track)
+        scopes = judge_access(access.claims, access.granted, sign_in.object_id, expected, now)
+        if found.cache is not None:
+            file.renew(account.name, sign_in, found.cache)
+        return AccountToken(account, track.tenant, access.value, scopes)
+
+    def _keep(self, account: Account, found: SignedIn) -> Account:
+        track, now = self.settings.require(account.track), self.clock.now()
+        expected = self._expected(account, track)
+        object_id = judge_sign_in(found.id_claims, found.home_account, expected, now)
+        scopes = judge_access(found.access.claims, found.access.granted, object_id, expected, now)
+        sign_in = SignIn(
+            tenant=track.tenant, object_id=object_id, signed_in_at=now, scopes=scopes, cache=found.cache
+        )
+        self._file(account.track).put(account.name, sign_in)
+        return account
+
+    def _of(self, name: str) -> tuple[Account, TrackSettings]:
+        account = resolve(self.settings, name)
+        return account, self.settings.require(account.track)
+
+    def _file(self, track: Track) -> SignInFile:
+        return SignInFile(self.files, track, self.settings.require(track))
+
+    def _expected(self, account: Account, track: TrackSettings) -> Expected:
+        return Expected(self.settings.authority.rstrip("/"), track.tenant, track.client, account.name)
+
+
+def _authority(track: TrackSettings) -> Authority:
+    return Authority(track.tenant, track.client)
