@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from orrery.errors import SignInNeeded
+from orrery.errors import SignInFileUnusable, SignInNeeded
 from orrery.ports.clock import Clock
 from orrery.ports.identity import Authority, DeviceCode, IdentityProvider, SignedIn, SignInFiles
 from orrery.syntax.track import Track
@@ -27,8 +27,8 @@ class AccountToken:
 class SignIns:
     """Signs accounts in and out, and returns their tokens.
 
-    Raises `Invalid` for a name that is no account, `SignInRefused` for what a track does not allow, `SignInNeeded`,
-    `SignInFileUnusable` and the errors of the identity provider. Nothing is kept of what is refused.
+    Raises `Invalid` for a name that is no account, `SignInRefused` for what a track does not allow, of which it
+    keeps nothing, `SignInNeeded`, `SignInFileUnusable` and the errors of the identity provider.
     """
 
     settings: TenantsSettings
@@ -56,10 +56,13 @@ class SignIns:
         account, _ = self._of(name)
         return account, self._file(account.track).all().get(account.name)
 
-    def all(self) -> Iterator[tuple[Account, SignIn | None]]:
-        """Yield every account of the settings with its sign-in."""
-        signed_in = {track: self._file(track).all() for track in self.settings.tracks}
-        yield from ((one, signed_in[one.track].get(one.name)) for one in accounts(self.settings))
+    def all(self) -> Iterator[tuple[Account, SignIn | SignInFileUnusable | None]]:
+        """Yield every account of the settings with its sign-in, or with why its track's file cannot be used."""
+        for one in accounts(self.settings):
+            try:
+                yield one, self._file(one.track).all().get(one.name)
+            except SignInFileUnusable as error:
+                yield one, error
 
     def token(self, name: str) -> AccountToken:
         """Return a token of an account that signed in, judged anew."""

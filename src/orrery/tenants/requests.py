@@ -1,0 +1,91 @@
+"""A direct request with one account's token, whose answer says which track it is of (spec 3, Authentication 4)."""
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from orrery.errors import Invalid, TrackRefused
+from orrery.ports.delegated import Answer, DelegatedApi
+from orrery.syntax.track import labels_in
+from orrery.tenants.accounts import Account
+from orrery.tenants.sign_ins import SignIns
+
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+_DEFAULT_PORTS = {"https": 443, "http": 80}
+
+_FIRST_ERROR = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """The API's answer with the account that asked, and so with its track."""
+
+    account: Account
+    answer: Answer
+
+    @property
+    def is_success(self) -> bool:
+        return self.answer.status < _FIRST_ERROR
+
+    def document(self) -> Mapping[str, Any]:
+        """Return the answer as JSON: `body` is what came, as JSON or text; bytes are `base64`."""
+        media_type = self.answer.headers.get("content-type", "")
+        return {
+            "track": self.account.track,
+            "account": self.account.name,
+            "status": self.answer.status,
+            "media_type": media_type,
+            **_content(self.answer.body),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """Asks the API of the settings."""
+
+    sign_ins: SignIns
+    api: DelegatedApi
+
+    def ask(
+        self, name: str, method: Method, url: str, body: bytes | None = None, media_type: str = "application/json"
+    ) -> Labelled:
+        """Ask for one account; raise `TrackRefused` for a body of another track, and what `SignIns.token` does."""
+        path = path_of(url, self.sign_ins.settings.api)
+        account, _ = self.sign_ins.find(name)
+        if foreign := sorted(labels_in(body or b"") - {account.track}):
+            raise TrackRefused(f"The body has data of track {foreign[0]}: {account} cannot send it.")
+        token = self.sign_ins.token(name)
+        return Labelled(account, self.api.ask(method, path, token.value, body, media_type))
+
+
+def path_of(url: str, api: str) -> str:
+    """Return the path and the query of an address of the API; raise `Invalid` for any other: it gets no token."""
+    if not url.isascii() or not url.isprintable() or " " in url or "\\" in url:
+        raise Invalid("The address has characters that no address has.")
+    try:
+        asked, own = urlsplit(url), urlsplit(api)
+        same = _origin(asked.scheme, asked.hostname, asked.port) == _origin(own.scheme, own.hostname, own.port)
+    except ValueError:
+        raise Invalid("This is no web address.") from None
+    if not same or "@" in asked.netloc or asked.fragment:
+        raise Invalid(f"Tokens go to {api} only: begin the address with that (`api` in [tenants]).")
+    return (asked.path or "/") + (f"?{asked.query}" if asked.query else "")
+
+
+def _origin(scheme: str, host: str | None, port: int | None) -> tuple[str, str | None, int | None]:
+    return scheme, host, port or _DEFAULT_PORTS.get(scheme)
+
+
+def _content(body: bytes) -> Mapping[str, Any]:
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(body).decode()}
+    try:
+        return {"body": json.loads(text)}
+    except (ValueError, RecursionError):
+        return {"body": text}
