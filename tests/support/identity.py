@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import httpx2
 
@@ -67,25 +68,32 @@ class IdentityBox:
         _json(self.web.delete(f"/_identity/{lever}".rstrip("/")))
 
     def sign_in(self, address: str, account: str) -> dict[str, str]:
-        """Choose an account on the authorization page, and return what the redirect address would be posted."""
-        with self.https() as web:
-            answer = web.post(address, data={"account": account})
-        assert answer.is_success, answer.text
-        return {unescape(name): unescape(value) for name, value in _HIDDEN.findall(answer.text)}
+        """Choose an account on the authorization page, and return what is sent to the redirect address.
+
+        Without an account the person declines.
+        """
+        answer = self._chosen(address, account)
+        if "location" in answer.headers:
+            return dict(parse_qsl(urlsplit(answer.headers["location"]).query))
+        return _hidden(answer.text)
 
     def deliver(self, address: str, account: str) -> None:
         """Choose an account on the authorization page, and post the answer where the page would post it."""
-        with self.https() as web:
-            answer = web.post(address, data={"account": account})
+        answer = self._chosen(address, account)
         [target] = _FORM.findall(answer.text)
-        hidden = {unescape(name): unescape(value) for name, value in _HIDDEN.findall(answer.text)}
         with httpx2.Client(trust_env=False, timeout=PATIENCE) as web:
-            web.post(unescape(target), data=hidden).raise_for_status()
+            web.post(unescape(target), data=_hidden(answer.text)).raise_for_status()
 
     def https(self) -> httpx2.Client:
         """Return a client of the provider without any library."""
         trust = ssl.create_default_context(cafile=self.ca_file)
         return httpx2.Client(base_url=self.authority, verify=trust, trust_env=False, timeout=PATIENCE)
+
+    def _chosen(self, address: str, account: str) -> httpx2.Response:
+        with self.https() as web:
+            answer = web.post(address, data={"account": account})
+        assert not answer.is_error, answer.text
+        return answer
 
 
 @contextmanager
@@ -99,6 +107,10 @@ def identity(folder: Path) -> Generator[IdentityBox]:
     app = create_app(settings, clock, clock.advance)
     with served(app, http), httpx2.Client(base_url=base_url, timeout=PATIENCE, trust_env=False) as web:
         yield IdentityBox(config.url, folder / CA_FILE, web, clock, app.state.sandbox)
+
+
+def _hidden(page: str) -> dict[str, str]:
+    return {unescape(name): unescape(value) for name, value in _HIDDEN.findall(page)}
 
 
 def _json(answer: httpx2.Response) -> dict[str, Any]:

@@ -27,7 +27,9 @@ from orrery.sandbox.ground import SandboxGround, Service
 from orrery.sandbox.guard import Guard
 from orrery.sandbox.https import listen
 from orrery.sandbox.identity.config import IdentityConfig
+from orrery.sandbox.identity.levers import ADDRESS as IDENTITY_ADDRESS
 from orrery.sandbox.identity.serve import IdentityProvider
+from orrery.sandbox.identity.serve import switched_off as identity_off
 from orrery.sandbox.mail import MailLogin, MailServer
 from orrery.sandbox.pages import assets
 from orrery.sandbox.processor.account import PriceSeed, open_account
@@ -150,7 +152,9 @@ class Sandbox:
         return cloud_routes(config, self._ground)
 
     def _identity_routes(self) -> list[Route]:
-        return [] if self.identity is None else self.identity.routes()
+        if self.identity is None:
+            return [Route(IDENTITY_ADDRESS, identity_off, methods=["GET"])]
+        return self.identity.routes()
 
     def _analytics_routes(self) -> list[Route]:
         world, config = self.worlds[0], self.config.analytics

@@ -1,7 +1,9 @@
 """Microsoft's own library, pointed at the sandbox's identity provider."""
 
+import ssl
 from typing import Any
 
+import jwt
 import requests
 from msal import PublicClientApplication
 
@@ -40,11 +42,21 @@ class Client:
         self._box.approve(code["user_code"], account)
         return self.poll(code)
 
-    def refresh(self, *scopes: str) -> Result | None:
-        """Return new tokens for the one account in the cache, by its refresh token."""
-        [account] = self.msal.get_accounts()
-        return self.msal.acquire_token_silent_with_error([*(scopes or READ)], account, force_refresh=True)
+    def flow(self, mode: str = "form_post") -> Result:
+        """Return a flow by authorization code."""
+        return self.msal.initiate_auth_code_flow(READ, redirect_uri="http://localhost:8400", response_mode=mode)
 
     def redeem(self, refresh_token: str) -> Result:
         """Redeem a refresh token that another client has got."""
         return self.msal.acquire_token_by_refresh_token(refresh_token, READ)
+
+
+def verified(box: IdentityBox, token: str, client: str = CLIENT_A) -> Result:
+    """Return the claims of a token that the published keys of tenant A verify."""
+    authority = f"{box.authority}/{TENANT_A}"
+    trust = ssl.create_default_context(cafile=box.ca_file)
+    keys = jwt.PyJWKClient(f"{authority}/discovery/v2.0/keys", ssl_context=trust, cache_jwk_set=False)
+    key = keys.get_signing_key_from_jwt(token)
+    # The leeway is for the sandbox's clock, which the tests move.
+    leeway = box.clock.offset()
+    return jwt.decode(token, key, ["RS256"], audience=client, issuer=f"{authority}/v2.0", leeway=leeway + 5)

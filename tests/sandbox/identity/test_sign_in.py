@@ -1,9 +1,22 @@
 """Signing in with Microsoft's own library (docs/reference/sandbox.md, Identity provider)."""
 
+import base64
+import json
+from http import HTTPStatus
 from typing import Any
 
-from tests.sandbox.identity.client import Client
+import jwt
+import pytest
+
+from orrery.sandbox.identity.config import ACCOUNTS, CLIENT_A, CLIENT_B, TENANT_A, TENANT_B
+from orrery.sandbox.identity.grants import DEVICE_CODE_LIFETIME
+from orrery.sandbox.identity.registry import Registry
+from orrery.sandbox.identity.tokens import LIFETIME
+from tests.sandbox.identity.client import Client, verified
 from tests.support.identity import IdentityBox
+
+DISCOURAGED = pytest.mark.filterwarnings("ignore:response_mode='form_post' is recommended")
+GUEST = ACCOUNTS["ann@lab.example"]
 
 
 def me(box: IdentityBox, token: str) -> tuple[int, dict[str, Any]]:
@@ -13,13 +26,106 @@ def me(box: IdentityBox, token: str) -> tuple[int, dict[str, Any]]:
     return answer.status_code, answer.json()
 
 
+def claims_of(token: str) -> dict[str, Any]:
+    """Return the claims of a token without a look at its signature."""
+    return jwt.decode(token, options={"verify_signature": False})
+
+
 def test_a_device_code_is_approved(box: IdentityBox) -> None:
-    """The library waits for the approval, and its token is good at Graph."""
+    """The library waits for the approval; its token is good at Graph for an hour, and known to other stand-ins."""
     client = Client(box)
     code = client.code()
     assert client.poll(code)["error"] == "authorization_pending"
     box.approve(code["user_code"], "ann@corp.example")
     result = client.poll(code)
     status, person = me(box, result["access_token"])
-    assert (status, person["userPrincipalName"]) == (200, "ann@corp.example")
-    assert result["scope"] == "User.Read openid profile"
+    assert (status, person["userPrincipalName"]) == (HTTPStatus.OK, "ann@corp.example")
+    assert set(result["scope"].split()) == {"User.Read", "openid", "profile"}
+    issued = Registry(box.sandbox.state).issued(result["access_token"])
+    assert issued is not None
+    assert (issued.account.username, issued.tenant) == ("ann@corp.example", TENANT_A)
+    box.clock.advance(LIFETIME)
+    assert me(box, result["access_token"])[0] == HTTPStatus.UNAUTHORIZED
+
+
+def test_a_device_code_is_declined_or_expires(box: IdentityBox) -> None:
+    """The library is answered as the vendor answers it."""
+    client = Client(box)
+    code = client.code()
+    box.decline(code["user_code"])
+    assert client.poll(code)["error"] == "authorization_declined"
+    late = client.code()
+    box.clock.advance(DEVICE_CODE_LIFETIME)
+    refused = client.poll(late)
+    assert (refused["error"], refused["error_codes"]) == ("expired_token", [70020])
+
+
+@pytest.mark.parametrize("mode", ["form_post", pytest.param("query", marks=DISCOURAGED)])
+def test_an_account_is_chosen_on_the_page(box: IdentityBox, mode: str) -> None:
+    """The code of the authorization page becomes tokens once, with the nonce that the library asked for."""
+    client = Client(box)
+    flow = client.flow(mode)
+    answer = box.sign_in(flow["auth_uri"], "bob@corp.example")
+    result = client.msal.acquire_token_by_auth_code_flow(flow, answer)
+    assert verified(box, result["id_token"])["preferred_username"] == "bob@corp.example"
+    again = client.msal.acquire_token_by_auth_code_flow(flow, answer)
+    assert again["error_codes"] == [54005]
+
+
+def test_a_code_is_bound_to_its_verifier(box: IdentityBox) -> None:
+    """An authorization code is worth nothing with another flow's verifier."""
+    client = Client(box)
+    flow, other = (client.flow() for _ in range(2))
+    answer = box.sign_in(flow["auth_uri"], "bob@corp.example")
+    mixed = flow | {"code_verifier": other["code_verifier"]}
+    assert client.msal.acquire_token_by_auth_code_flow(mixed, answer)["error_codes"] == [501481]
+
+
+def test_a_person_declines_on_the_page(box: IdentityBox) -> None:
+    """The redirect address is sent the refusal."""
+    client = Client(box)
+    flow = client.flow()
+    answer = box.sign_in(flow["auth_uri"], "")
+    assert client.msal.acquire_token_by_auth_code_flow(flow, answer)["error"] == "access_denied"
+
+
+def test_a_guest_looks_like_a_member(box: IdentityBox) -> None:
+    """Of a guest only `idp` and the id at home say so; the tenant and the object id are those of the host."""
+    result = Client(box).sign_in(GUEST.username)
+    claims = verified(box, result["id_token"])
+    assert (claims["tid"], claims["oid"]) == (TENANT_A, GUEST.object_ids[TENANT_A])
+    assert claims["idp"] == f"https://sts.windows.net/{TENANT_B}/"
+    home = json.loads(base64.urlsafe_b64decode(result["client_info"] + "=="))
+    assert home == {"uid": GUEST.object_ids[TENANT_B], "utid": TENANT_B}
+    assert me(box, result["access_token"])[1]["userPrincipalName"] == "ann_lab.example#EXT#@corp.example"
+
+
+def test_a_refresh_token_crosses_tenants(box: IdentityBox) -> None:
+    """THE trap: one that was got at home is redeemed where the account is a guest, and nowhere else."""
+    home = Client(box, TENANT_B, CLIENT_B).sign_in(GUEST.username)
+    crossed = Client(box, TENANT_A, CLIENT_B).redeem(home["refresh_token"])
+    assert verified(box, crossed["id_token"], client=CLIENT_B)["tid"] == TENANT_A
+    own = Client(box).sign_in("ann@corp.example")
+    assert Client(box, TENANT_B).redeem(own["refresh_token"])["error_codes"] == [50020]
+
+
+def test_a_refresh_token_is_rotated_and_bound_to_its_client(box: IdentityBox) -> None:
+    """Each answer has another one; another client cannot use it."""
+    client = Client(box)
+    first = client.sign_in("ann@corp.example")["refresh_token"]
+    second = client.redeem(first)["refresh_token"]
+    assert second != first
+    assert Client(box, TENANT_A, CLIENT_B).redeem(second)["error"] == "invalid_grant"
+
+
+def test_an_access_token_verifies_nowhere(box: IdentityBox) -> None:
+    """It is a JWT for Graph whose signature the published keys do not verify."""
+    token = Client(box).sign_in("ann@corp.example")["access_token"]
+    claims = claims_of(token)
+    assert (claims["aud"], claims["appid"], claims["scp"]) == (
+        "https://graph.microsoft.com",
+        CLIENT_A,
+        "User.Read openid profile",
+    )
+    with pytest.raises(jwt.InvalidSignatureError):
+        verified(box, token)

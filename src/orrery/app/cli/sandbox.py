@@ -20,14 +20,17 @@ from orrery.sandbox.app import (
     EVERYTHING,
     AnalyticsConfig,
     CloudConfig,
+    IdentityConfig,
     PriceSeed,
     SandboxConfig,
     Service,
     create_app,
 )
+from orrery.sandbox.authority import certificate_of as made_certificate
 from orrery.sandbox.cloud.authority import CA_FILE, certificate_of
 from orrery.sandbox.cloud.config import MACHINE_ID
 from orrery.sandbox.ground import PING_TOKEN as TOKEN
+from orrery.sandbox.identity import config as identity
 
 PRICE = PriceSeed(id="price_cloud_navigator", product="Cloud Navigator practice questions", unit_amount=4900)
 """The price of the demo's product."""
@@ -69,7 +72,7 @@ class SandboxPlan:
     there is no such provider. `service_url` is the public address of the service that the gateway's guest pings
     with `ping_token`; without it there is no guest. The cloud is on `cloud_port` by https, if that is given, and
     its delays are divided by `cloud_factor`; with `cloud_owner`, an e-mail address, everything that brings its
-    machine back is there from the start.
+    machine back is there from the start. The identity provider is on `identity_port` by https, if that is given.
     """
 
     data: Path
@@ -86,6 +89,7 @@ class SandboxPlan:
     cloud_port: int | None = None
     cloud_factor: float = 1.0
     cloud_owner: str | None = None
+    identity_port: int | None = None
 
 
 def command(  # noqa: PLR0913, PLR0917  the options of a command are its function's parameters
@@ -104,6 +108,9 @@ def command(  # noqa: PLR0913, PLR0917  the options of a command are its functio
     ] = None,
     ping_token: Annotated[str, typer.Option(help="The token of these pings.")] = PING_TOKEN,
     cloud_port: Annotated[int | None, typer.Option(help="The cloud's port, by https; none without.")] = None,
+    identity_port: Annotated[
+        int | None, typer.Option(help="The identity provider's port, by https; none without.")
+    ] = None,
 ) -> None:
     """Run the sandbox until Ctrl-C."""
     key = _read_key(analytics_key) if analytics_key else stored_key(data / KEY_FILE, port)
@@ -119,11 +126,14 @@ def command(  # noqa: PLR0913, PLR0917  the options of a command are its functio
         service_url=service_url,
         ping_token=ping_token,
         cloud_port=cloud_port,
+        identity_port=identity_port,
     )
     server, listener = prepare(plan)
     typer.echo(f"sandbox: http://127.0.0.1:{port}")
     if cloud_port is not None:
         typer.echo(f"cloud: https://localhost:{cloud_port}, which {data / CA_FILE} certifies")
+    if identity_port is not None:
+        typer.echo(f"identity: https://localhost:{identity_port}, which {data / identity.CA_FILE} certifies")
     server.run(sockets=[listener])
 
 
@@ -141,6 +151,7 @@ def prepare(plan: SandboxPlan) -> tuple[uvicorn.Server, socket.socket]:
         analytics=_analytics(plan),
         service=_service(plan),
         cloud=_cloud(plan),
+        identity=_identity(plan),
     )
     app = create_app(config, clock, clock.advance)
     settings = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=2)
@@ -197,6 +208,13 @@ def _cloud(plan: SandboxPlan) -> CloudConfig | None:
         factor=plan.cloud_factor,
         owner=plan.cloud_owner,
     )
+
+
+def _identity(plan: SandboxPlan) -> IdentityConfig | None:
+    if plan.identity_port is None:
+        return None
+    files = (identity.CA_FILE, identity.SERVER_FILE)
+    return IdentityConfig(bind("127.0.0.1", plan.identity_port), made_certificate(plan.data, *files))
 
 
 class SandboxThread:

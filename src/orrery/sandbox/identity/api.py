@@ -2,22 +2,23 @@
 
 import uuid
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from orrery.ports.clock import Clock
+from orrery.sandbox.identity.authorize import Authorize
 from orrery.sandbox.identity.config import IdentityConfig
 from orrery.sandbox.identity.errors import Refusal
-from orrery.sandbox.identity.grants import Grants, check_tenant
+from orrery.sandbox.identity.grants import Grants, check_tenant, fields
 from orrery.sandbox.identity.tokens import Tokens
 from orrery.sandbox.state import Document
 
 _NO_STORE = {"Cache-Control": "no-store, no-cache", "Pragma": "no-cache"}
 
 _DISCOVERY = "/{tenant}/v2.0/.well-known/openid-configuration"
+_AUTHORIZE = "/{tenant}/oauth2/v2.0/authorize"
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -25,11 +26,14 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class IdentityApi:
     """Answers a client that signs a person in."""
 
-    def __init__(self, config: IdentityConfig, clock: Clock, tokens: Tokens, grants: Grants) -> None:
+    def __init__(
+        self, config: IdentityConfig, clock: Clock, tokens: Tokens, grants: Grants, authorize: Authorize
+    ) -> None:
         self._config = config
         self._clock = clock
         self._tokens = tokens
         self._grants = grants
+        self._authorize = authorize
 
     def routes(self) -> list[Route]:
         return [
@@ -37,6 +41,8 @@ class IdentityApi:
             Route("/{tenant}/discovery/v2.0/keys", self.refusing(self.keys), methods=["GET"]),
             Route("/{tenant}/oauth2/v2.0/devicecode", self.refusing(self.device_code), methods=["POST"]),
             Route("/{tenant}/oauth2/v2.0/token", self.refusing(self.token), methods=["POST"]),
+            Route(_AUTHORIZE, self.refusing(self._authorize.show), methods=["GET"]),
+            Route(_AUTHORIZE, self.refusing(self._authorize.choose), methods=["POST"]),
         ]
 
     def refusing(self, endpoint: Endpoint) -> Endpoint:
@@ -84,9 +90,3 @@ class IdentityApi:
             "claims_supported": ["sub", "iss", "aud", "exp", "iat", "nonce", "name", "tid", "ver"],
             "tenant_region_scope": "EU",
         }
-
-
-async def fields(request: Request) -> dict[str, str]:
-    """Return the fields of a form, one value each."""
-    form: Any = await request.form()
-    return {str(name): str(value) for name, value in form.items()}

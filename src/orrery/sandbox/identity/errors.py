@@ -120,9 +120,14 @@ def redeemed_code() -> Refusal:
     return Refusal("invalid_grant", 54005, text)
 
 
-def expired_grant() -> Refusal:
-    text = "The provided authorization code or refresh token has expired due to inactivity. Sign in again."
+def expired_code() -> Refusal:
+    text = "The provided authorization code has expired. Send a new interactive authorization request."
     return Refusal("invalid_grant", 70008, text)
+
+
+def expired_refresh_token() -> Refusal:
+    text = "The refresh token has expired due to inactivity."
+    return Refusal("invalid_grant", 700082, text, suberror="bad_token")
 
 
 def other_redirect() -> Refusal:
@@ -138,3 +143,13 @@ def bad_verifier() -> Refusal:
 def bad_redirect(address: str) -> Refusal:
     text = f"The redirect URI '{address}' specified in the request does not match those of the application."
     return Refusal("invalid_request", 50011, text)
+
+
+def unsupported_response_type(kind: str) -> Refusal:
+    return Refusal(
+        "unsupported_response_type", 700054, f"response_type '{kind}' is not enabled for the application."
+    )
+
+
+def access_denied() -> Refusal:
+    return Refusal("access_denied", 65004, "User declined to consent to access the app.")

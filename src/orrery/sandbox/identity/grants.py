@@ -6,6 +6,8 @@ import secrets
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
+from starlette.requests import Request
+
 from orrery.ports.clock import Clock
 from orrery.sandbox.identity import errors
 from orrery.sandbox.identity.config import ACCOUNTS, CLIENTS, GRAPH, TENANTS, Account
@@ -134,8 +136,6 @@ class Grants:
         code = self._state.get(_DEVICE, _required(form, "device_code"))
         if code is None or code["tenant"] != tenant or code["client"] != form["client_id"]:
             raise errors.bad_grant("device_code")
-        if self._switches.holds("device_code", tenant):
-            raise errors.blocked()
         self._slow_down()
         if code["standing"] == "redeemed":
             raise errors.bad_grant("device_code")
@@ -145,6 +145,8 @@ class Grants:
             raise errors.declined()
         if code["standing"] == "waiting":
             raise errors.pending()
+        if self._switches.holds("device_code", tenant):
+            raise errors.blocked()
         self._state.save(code | {"standing": "redeemed"})
         return Signed(ACCOUNTS[code["account"]], tenant, code["client"], tuple(code["scopes"]))
 
@@ -166,7 +168,7 @@ class Grants:
         if code["redeemed"]:
             raise errors.redeemed_code()
         if code["expires"] <= self._now():
-            raise errors.expired_grant()
+            raise errors.expired_code()
         if form.get("redirect_uri", "") != code["redirect_uri"]:
             raise errors.other_redirect()
         if code["challenge"] and challenge_of(_required(form, "code_verifier")) != code["challenge"]:
@@ -180,7 +182,7 @@ class Grants:
         if token is None or token["client"] != form["client_id"]:
             raise errors.bad_grant("refresh_token")
         if token["expires"] <= self._now():
-            raise errors.expired_grant()
+            raise errors.expired_refresh_token()
         account = ACCOUNTS[token["account"]]
         if tenant not in account.object_ids:
             raise errors.not_a_member(account.username, account.home, tenant)
@@ -211,6 +213,11 @@ class Grants:
 
     def _now(self) -> float:
         return self._clock.now().timestamp()
+
+
+async def fields(request: Request) -> dict[str, str]:
+    """Return the fields of a form, one value each."""
+    return {name: str(value) for name, value in (await request.form()).items()}
 
 
 def members(tenant: str) -> list[Account]:

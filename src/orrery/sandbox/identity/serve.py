@@ -2,20 +2,22 @@
 
 from collections import Counter
 
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from orrery.sandbox.ground import SandboxGround
 from orrery.sandbox.https import listen
 from orrery.sandbox.identity.api import IdentityApi
+from orrery.sandbox.identity.authorize import Authorize
 from orrery.sandbox.identity.config import IdentityConfig
 from orrery.sandbox.identity.grants import Grants
 from orrery.sandbox.identity.graph import Me
-from orrery.sandbox.identity.levers import Levers
+from orrery.sandbox.identity.levers import ADDRESS, Levers
 from orrery.sandbox.identity.switches import Switches
 from orrery.sandbox.identity.tokens import Tokens
-
-ADDRESS = "/identity"
+from orrery.sandbox.pages import render
 
 
 class IdentityProvider:
@@ -30,9 +32,11 @@ class IdentityProvider:
         config, ground = self._config, self._ground
         tokens = Tokens(config, ground.state, ground.clock)
         grants = Grants(ground.state, ground.clock, tokens, f"{ground.base_url}{ADDRESS}")
-        levers = Levers(config, grants, Switches(ground.state), self.requests)
+        switches = Switches(ground.state)
+        authorize = Authorize(config, ground.clock, tokens, grants, switches)
+        levers = Levers(config, grants, switches, self.requests)
         return [
-            *IdentityApi(config, ground.clock, tokens, grants).routes(),
+            *IdentityApi(config, ground.clock, tokens, grants, authorize).routes(),
             *Me(ground).routes(),
             *levers.routes(),
         ]
@@ -45,3 +49,8 @@ class IdentityProvider:
             await app(scope, receive, send)
 
         await listen(counted, self._config.listener, self._config.certificate)
+
+
+async def switched_off(_: Request) -> Response:
+    """Say on the page that there is no identity provider here."""
+    return render("identity_off.html", 404)

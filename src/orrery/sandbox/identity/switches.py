@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from orrery.sandbox.identity.config import TENANTS
+from orrery.sandbox.identity.doctoring import refused
 from orrery.sandbox.state import Document, DocumentStore
 
 _KIND = "_identity_lever"
@@ -18,6 +20,9 @@ SWITCHES = {
     "doctor": "A part of each token answer is changed; each one adds a change.",
 }
 """Each lever with what it does. With `tenant`, the first two hold for that tenant only."""
+
+BY_JSON = frozenset({"doctor", "scopes", "skew"})
+"""Those that need values: the page has no form for them."""
 
 
 class Switches:
@@ -40,6 +45,12 @@ class Switches:
         values = self.values(name)
         return values is not None and values.get("tenant", tenant) == tenant
 
+    def pull(self, name: str, given: Document) -> None:
+        """Turn a lever on: `keys` rotates once more, `doctor` adds a change. `ValueError` says why not."""
+        if name not in SWITCHES:
+            raise ValueError(f"A lever is one of {', '.join(SWITCHES)}.")
+        self.turn_on(name, _values(name, given, self.values(name) or {}))
+
     def turn_on(self, name: str, values: Document) -> None:
         self._state.save({"object": _KIND, "id": name, "values": values})
 
@@ -54,3 +65,24 @@ class Switches:
         """Return the changes to one part of an answer, oldest first."""
         asked: list[dict[str, Any]] = (self.values("doctor") or {}).get("changes", [])
         return [one for one in asked if one["part"] == part]
+
+
+def _values(name: str, given: Document, before: Document) -> Document:
+    """Return what a lever is turned on with."""
+    match name:
+        case "keys":
+            return {"rotated": before.get("rotated", 0) + 1}
+        case "skew":
+            return {"seconds": int(given["seconds"])}
+        case "slow_down":
+            return {"count": int(given.get("count", 1)), "status": int(given.get("status", 400))}
+        case "scopes":
+            return {"add": str(given["add"]).split() if isinstance(given["add"], str) else list(given["add"])}
+        case "doctor":
+            if why := refused(given):
+                raise ValueError(why)
+            return {"changes": [*before.get("changes", []), given]}
+        case _:
+            if (tenant := given.get("tenant")) not in {None, *TENANTS}:
+                raise ValueError(f"{tenant!r} is no tenant: one of {', '.join(TENANTS)}.")
+            return {} if tenant is None else {"tenant": tenant}

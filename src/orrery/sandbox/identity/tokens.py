@@ -53,7 +53,7 @@ class Tokens:
         if "openid" in signed.scopes:
             body["id_token"] = self._id_token(signed)
         if client_info:
-            body["client_info"] = self._client_info(signed.account)
+            body["client_info"] = self.client_info(signed.account)
         return doctored(body, self._switches.changes("answer"))
 
     def keys(self, tenant: str) -> Document:
@@ -136,7 +136,8 @@ class Tokens:
         signature = self._keys.signature(self._switches.key(), f"{_encoded(json.dumps(hidden))}.{payload}")
         return f"{_encoded(json.dumps(header))}.{payload}.{signature}"
 
-    def _client_info(self, account: Account) -> str:
+    def client_info(self, account: Account) -> str:
+        """Return where an account is at home, in base64url, whichever tenant it signs in to."""
         known: Document = {"uid": account.object_ids[account.home], "utid": account.home}
         return _encoded(doctored(known, self._switches.changes("client_info")))
 
