@@ -49,25 +49,25 @@ class SignIns:
     def sign_out(self, name: str) -> bool:
         """Forget an account's sign-in; return whether there was one."""
         account, _ = self._of(name)
-        return self._file(account.track).remove(account.name)
+        return self.file(account.track).remove(account.name)
 
     def find(self, name: str) -> tuple[Account, SignIn | None]:
         """Return an account with its sign-in, if there is one."""
         account, _ = self._of(name)
-        return account, self._file(account.track).all().get(account.name)
+        return account, self.file(account.track).all().get(account.name)
 
     def all(self) -> Iterator[tuple[Account, SignIn | SignInFileUnusable | None]]:
         """Yield every account of the settings with its sign-in, or with why its track's file cannot be used."""
         for one in accounts(self.settings):
             try:
-                yield one, self._file(one.track).all().get(one.name)
+                yield one, self.file(one.track).all().get(one.name)
             except SignInFileUnusable as error:
                 yield one, error
 
     def token(self, name: str) -> AccountToken:
         """Return a token of an account that signed in, judged anew."""
         account, track = self._of(name)
-        file = self._file(account.track)
+        file = self.file(account.track)
         sign_in = file.all().get(account.name)
         if sign_in is None:
             raise SignInNeeded(
@@ -89,14 +89,15 @@ class SignIns:
         sign_in = SignIn(
             tenant=track.tenant, object_id=object_id, signed_in_at=now, scopes=scopes, cache=found.cache
         )
-        self._file(account.track).put(account.name, sign_in)
+        self.file(account.track).put(account.name, sign_in)
         return account
 
     def _of(self, name: str) -> tuple[Account, TrackSettings]:
         account = resolve(self.settings, name)
         return account, self.settings.require(account.track)
 
-    def _file(self, track: Track) -> SignInFile:
+    def file(self, track: Track) -> SignInFile:
+        """Return the file of a track's sign-ins."""
         return SignInFile(self.files, track, self.settings.require(track))
 
     def _expected(self, account: Account, track: TrackSettings) -> Expected:
