@@ -11,6 +11,7 @@ from tests.sandbox.analytics import VISITORS, Provider, providing
 from tests.sandbox.conftest import serving
 
 UNNAMED = """() => [...document.querySelectorAll('input, select, button, meter, output, a')].filter(one => {
+  if (one.type === 'hidden') return false;
   const named = (one.getAttribute('aria-labelledby') || '').split(' ').map(id => document.getElementById(id));
   const words = [...(one.labels || []), one, ...named].map(each => each && each.textContent).join('').trim();
   return !words && !one.getAttribute('aria-label');

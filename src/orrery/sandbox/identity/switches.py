@@ -10,14 +10,14 @@ _KIND = "_identity_lever"
 
 SWITCHES = {
     "consent": "Every grant is refused for want of consent (AADSTS65001).",
-    "device_code": "Conditional Access blocks the device code flow (AADSTS53003).",
+    "device_code": "Conditional Access blocks an approved device code (AADSTS53003).",
     "confidential": "The application is not a public client (AADSTS7000218).",
     "keys": "The signing key is rotated, and the one before it is gone from the list.",
-    "skew": "The times in tokens are `seconds` late (or early, when negative).",
-    "slow_down": "The next `count` polls for a device code (default 1) are too fast; `status` 200 comes with it.",
-    "scopes": "The scopes in `add`, a list, are granted besides.",
+    "skew": "The times in tokens are late by seconds, or early.",
+    "slow_down": "The next poll for a device code is too fast, or the next ones by count.",
+    "scopes": "Scopes are granted that were not asked for: those in add.",
     "opaque": "Access tokens are opaque, as those of a personal account.",
-    "doctor": "A part of each token answer is changed; each one adds a change.",
+    "doctor": "A part of each token answer is changed: id, access, client_info or answer.",
 }
 """Each lever with what it does. With `tenant`, the first two hold for that tenant only."""
 
