@@ -101,7 +101,7 @@ def identity(folder: Path) -> Generator[IdentityBox]:
     """Run a sandbox with an identity provider whose state, clock and authority live in `folder`."""
     clock = MovableClock(folder / "clock")
     http, https = (socket.create_server(("127.0.0.1", 0)) for _ in range(2))
-    config = IdentityConfig(https, certificate_of(folder, CA_FILE, SERVER_FILE))
+    config = IdentityConfig(https, certificate_of(folder, CA_FILE, SERVER_FILE), interval=1)
     base_url = f"http://127.0.0.1:{http.getsockname()[1]}"
     settings = SandboxConfig(base_url, {}, (), folder / "sandbox.db", smtp_port=None, identity=config)
     app = create_app(settings, clock, clock.advance)

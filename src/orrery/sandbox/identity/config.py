@@ -62,10 +62,12 @@ class IdentityConfig:
     """The configuration of the identity provider.
 
     `listener` is the bound socket on which it is asked by https with `certificate`, a file of key and certificate.
+    A waiting device code is to be asked for every `interval` seconds.
     """
 
     listener: socket.socket
     certificate: Path
+    interval: int = 5
 
     @property
     def url(self) -> str:

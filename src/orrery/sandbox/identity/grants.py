@@ -18,7 +18,6 @@ from orrery.sandbox.state import Document, DocumentStore
 DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code"
 
 DEVICE_CODE_LIFETIME = 900
-INTERVAL = 5
 CODE_LIFETIME = 600
 REFRESH_TOKEN_LIFETIME = 90 * 86_400
 
@@ -32,11 +31,12 @@ Form = Mapping[str, str]
 class Grants:
     """Device codes, authorization codes and refresh tokens, kept in the sandbox's state."""
 
-    def __init__(self, state: DocumentStore, clock: Clock, tokens: Tokens, page: str) -> None:
+    def __init__(self, state: DocumentStore, clock: Clock, tokens: Tokens, page: str, interval: int) -> None:
         self._state = state
         self._clock = clock
         self._tokens = tokens
         self._page = page
+        self._interval = interval
         self._switches = Switches(state)
 
     def redeem(self, tenant: str, form: Form) -> str:
@@ -88,7 +88,7 @@ class Grants:
             "device_code": device_code,
             "verification_uri": self._page,
             "expires_in": DEVICE_CODE_LIFETIME,
-            "interval": INTERVAL,
+            "interval": self._interval,
             "message": f"To sign in, use a web browser to open the page {self._page} and enter the code "
             f"{user_code} to authenticate.",
         }

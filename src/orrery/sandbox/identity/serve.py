@@ -31,7 +31,7 @@ class IdentityProvider:
     def routes(self) -> list[Route]:
         config, ground = self._config, self._ground
         tokens = Tokens(config, ground.state, ground.clock)
-        grants = Grants(ground.state, ground.clock, tokens, f"{ground.base_url}{ADDRESS}")
+        grants = Grants(ground.state, ground.clock, tokens, f"{ground.base_url}{ADDRESS}", config.interval)
         switches = Switches(ground.state)
         authorize = Authorize(config, ground.clock, tokens, grants, switches)
         levers = Levers(config, grants, switches, self.requests)

@@ -10,6 +10,7 @@ from orrery.errors import Invalid, OrreryError
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Runner
 from orrery.runtime.console.tables import note, show, show_json
+from orrery.tenants.cli.options import Named, only
 
 if TYPE_CHECKING:
     from orrery.ports.identity import DeviceCode
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
     from orrery.tenants.sign_ins import SignIns
 
 group = typer.Typer(no_args_is_help=True)
-
-Named = Annotated[
-    str, typer.Option("--account", help="The account, such as ann@corp.example; there is no default.")
-]
 
 _COLUMNS = ("track", "label", "account", "signed_in", "scopes")
 
@@ -61,15 +58,15 @@ def sign_in(
     orrery tenants sign-in --account ann@corp.example
     orrery tenants sign-in --account ann@lab.example --browser
     """
-    sign_ins = _sign_ins(runner)
-    signed_in = sign_ins.in_browser(account, _show_address) if browser else sign_ins.by_device_code(account, _show)
+    sign_ins, name = _sign_ins(runner), only(account)
+    signed_in = sign_ins.in_browser(name, _show_address) if browser else sign_ins.by_device_code(name, _show)
     note(f"Signed in: {signed_in}.")
 
 
 @group.command()
 def sign_out(account: Named, *, runner: Handed) -> None:
     """Delete an account's sign-in from this machine."""
-    note("Signed out." if _sign_ins(runner).sign_out(account) else "It was not signed in.")
+    note("Signed out." if _sign_ins(runner).sign_out(only(account)) else "It was not signed in.")
 
 
 @group.command()
@@ -80,9 +77,9 @@ def whoami(
     runner: Handed,
 ) -> None:
     """Ask for a token of an account, and print whose it is. Exit 1 when there is none, or when it is refused."""
-    sign_ins = _sign_ins(runner)
-    token = sign_ins.token(account)
-    found, kept = sign_ins.find(account)
+    sign_ins, name = _sign_ins(runner), only(account)
+    token = sign_ins.token(name)
+    found, kept = sign_ins.find(name)
     show(
         [_row(found, kept) | {"scopes": token.scopes, "tenant": token.tenant}],
         (*_COLUMNS, "tenant"),
@@ -117,12 +114,12 @@ def request(
     known: dict[str, Method] = {one: one for one in get_args(Method)}
     if method.upper() not in known:
         raise Invalid(f"The method is one of {', '.join(known)}.")
-    sign_ins = _sign_ins(runner)
-    found, _ = sign_ins.find(account)
+    sign_ins, name = _sign_ins(runner), only(account)
+    found, _ = sign_ins.find(name)
     if output:
         Gate(sign_ins.settings).require([found.track], output)
     requests = Requests(sign_ins, runner.port(DelegatedApi))
-    answer = requests.ask(account, known[method.upper()], url, _content(body), media_type)
+    answer = requests.ask(name, known[method.upper()], url, _content(body), media_type)
     document = answer.document()
     if output:
         _write(output, document)

@@ -1,0 +1,97 @@
+"""Files that nobody else may read: what is refused, and how they are written."""
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from orrery.adapters.private_files import PrivateFiles
+from orrery.errors import SignInFileUnusable
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> PrivateFiles:
+    """Return the files of a folder that is not there yet, nor is the one above it."""
+    return PrivateFiles(tmp_path / "above" / "tenants")
+
+
+def test_what_was_written_is_read(files: PrivateFiles) -> None:
+    """A file is made with its folder, both for their owner only, whatever the mask is."""
+    before = os.umask(0)
+    try:
+        files.change("A", lambda found: b"first" if found is None else b"wrong")
+        files.change("A", lambda found: (found or b"") + b", second")
+    finally:
+        os.umask(before)
+    assert files.read("A") == b"first, second"
+    file = files.path_of("A")
+    assert [one.stat().st_mode & 0o777 for one in (file, file.parent)] == [0o600, 0o700]
+    assert [one.name for one in file.parent.iterdir()] == ["A.json"]
+
+
+def test_a_file_that_is_not_there(files: PrivateFiles) -> None:
+    """Reading makes nothing."""
+    assert files.read("A") is None
+    assert not files.path_of("A").parent.exists()
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o601])
+def test_a_file_that_others_may_use(files: PrivateFiles, mode: int) -> None:
+    """It is refused for reading and for writing, with what to type, and stays as it is."""
+    files.change("A", lambda _: b"first")
+    files.path_of("A").chmod(mode)
+    for use in (lambda: files.read("A"), lambda: files.change("A", lambda _: b"second")):
+        with pytest.raises(SignInFileUnusable, match=r"Other users may use .*A.json.*chmod 600"):
+            use()
+    assert files.path_of("A").read_bytes() == b"first"
+
+
+@pytest.mark.parametrize("mode", [0o750, 0o705, 0o770])
+def test_a_folder_that_others_may_use(files: PrivateFiles, mode: int) -> None:
+    """They could see or replace the file."""
+    files.change("A", lambda _: b"first")
+    files.path_of("A").parent.chmod(mode)
+    for use in (lambda: files.read("A"), lambda: files.change("A", lambda _: b"second")):
+        with pytest.raises(SignInFileUnusable, match=r"Other users may use .*tenants.*chmod 700"):
+            use()
+
+
+def test_a_link_in_the_place_of_the_file(files: PrivateFiles) -> None:
+    """It is not followed."""
+    files.change("B", lambda _: b"other")
+    files.path_of("A").symlink_to(files.path_of("B"))
+    with pytest.raises(SignInFileUnusable):
+        files.read("A")
+    with pytest.raises(SignInFileUnusable):
+        files.change("A", lambda _: b"second")
+    assert files.read("B") == b"other"
+
+
+def test_a_pipe_in_the_place_of_the_file(files: PrivateFiles) -> None:
+    """It is refused instead of waited for."""
+    files.change("B", lambda _: b"other")
+    os.mkfifo(files.path_of("A"), 0o600)
+    with pytest.raises(SignInFileUnusable, match="no plain file"):
+        files.read("A")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+def test_a_file_of_another_user(files: PrivateFiles) -> None:
+    """What another user wrote is not believed."""
+    files.change("A", lambda _: b"first")
+    os.chown(files.path_of("A"), 12_345, -1)
+    with pytest.raises(SignInFileUnusable, match="belongs to another user"):
+        files.read("A")
+
+
+def test_changes_at_the_same_time(files: PrivateFiles) -> None:
+    """None is lost."""
+    threads = [
+        threading.Thread(target=files.change, args=("A", lambda found: (found or b"") + b".")) for _ in range(20)
+    ]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert files.read("A") == b"." * 20
