@@ -49,6 +49,7 @@ from orrery.runtime.operations import Intent
 from orrery.runtime.settings import StoreSettings
 from orrery.sandbox.faults import KINDS
 from orrery.secrets.baseline import Alarm, Announcement, Baseline
+from orrery.tenants.settings import ToolSettings
 from tests.docs.documents import ROOT
 from tests.docs.tables import REFERENCE, code, names, rows, sections
 from tests.support.commands import Parameter, commands
@@ -149,7 +150,7 @@ def _default(parameter: Parameter) -> str:
 def test_every_section_of_the_settings_is_documented() -> None:
     """The settings' page has a section for each table of the file, the products and the secrets."""
     named = {title.strip("[]") for title in SETTINGS if title.startswith("[")}
-    assert named == {*TABLES, "checkout.products", "live.pages", "cockpit.mailboxes"}
+    assert named == {*TABLES, "checkout.products", "live.pages", "cockpit.mailboxes", "tenants.tool"}
 
 
 @pytest.mark.parametrize(
@@ -159,6 +160,7 @@ def test_every_section_of_the_settings_is_documented() -> None:
         ("[[checkout.products]]", ProductSettings),
         ("[[live.pages]]", PageSettings),
         ("[[cockpit.mailboxes]]", MailboxSettings),
+        ("[tenants.tool]", ToolSettings),
     ],
 )
 def test_every_setting_is_documented(title: str, model: type[BaseModel]) -> None:
@@ -178,6 +180,7 @@ def test_every_secret_is_documented() -> None:
         ("[[checkout.products]]", ProductSettings),
         ("[[live.pages]]", PageSettings),
         ("[[cockpit.mailboxes]]", MailboxSettings),
+        ("[tenants.tool]", ToolSettings),
     ],
 )
 def test_the_defaults_of_settings_are_documented(title: str, model: type[BaseModel]) -> None:

@@ -8,13 +8,19 @@ MODULE = Module(
     "tenants",
     roles=COCKPIT,
     sections=(Named("tenants", "orrery.tenants.settings:TenantsSettings", COCKPIT),),
-    prefixes=("journal:", "journal-erased:"),
+    prefixes=("track-journal:", "track-journal-erased:"),
     ports=(),
     commands=(
         Command(
             "tenants",
             "Sign in for a track, and keep one tenant's data out of what is public.",
             "orrery.tenants.cli.tenants:group",
+            role="cockpit",
+        ),
+        Command(
+            "tenants run",
+            "Run the command-line tool for one account; its server mode is refused.",
+            "orrery.tenants.cli.run:command",
             role="cockpit",
         ),
         Command(

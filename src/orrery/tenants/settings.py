@@ -25,7 +25,7 @@ Guid = Annotated[
     str, Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"), AfterValidator(_lower)
 ]
 Word = Annotated[str, Field(pattern=r"^\S{1,100}$")]
-Flag = Annotated[str, Field(pattern=r"^--?[A-Za-z][A-Za-z0-9-]*$")]
+Flag = Annotated[str, Field(pattern=r"^--?[A-Za-z][A-Za-z0-9_-]*$")]
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
 

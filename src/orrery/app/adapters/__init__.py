@@ -35,6 +35,7 @@ ADAPTERS = {
     "orrery.ports.journals:Journals": "orrery.app.adapters.cloud:journals",
     "orrery.ports.site_reports:SiteReports": "orrery.app.adapters.cloud:site_reports",
     "orrery.ports.snapshots:Snapshots": "orrery.app.adapters.owner:snapshots",
+    "orrery.ports.tool:ToolProcess": "orrery.app.adapters.tenants:tool_process",
 }
 
 

@@ -1,11 +1,13 @@
-"""The adapters of the tracks: who signs in, where sign-ins lie, and what is asked with a token."""
+"""The adapters of the tracks: who signs in, where sign-ins lie, what is asked with a token, and the tool."""
 
 from orrery.adapters.delegated_api import HttpDelegatedApi
 from orrery.adapters.microsoft_identity.provider import MicrosoftIdentity
 from orrery.adapters.private_files import PrivateFiles
+from orrery.adapters.tool_process import ReplacedProcess
 from orrery.app.adapters import Adapters
 from orrery.ports.delegated import DelegatedApi
 from orrery.ports.identity import IdentityProvider, SignInFiles
+from orrery.ports.tool import ToolProcess
 from orrery.tenants.settings import TenantsSettings
 
 
@@ -19,3 +21,7 @@ def sign_in_files(adapters: Adapters) -> SignInFiles:
 
 def delegated_api(adapters: Adapters) -> DelegatedApi:
     return HttpDelegatedApi(adapters.settings[TenantsSettings].api, adapters.trust)
+
+
+def tool_process(_: Adapters) -> ToolProcess:
+    return ReplacedProcess()

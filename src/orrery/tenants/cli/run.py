@@ -1,0 +1,39 @@
+"""`orrery tenants run`: the command-line tool, for one account."""
+
+from typing import Annotated
+
+import typer
+
+from orrery.errors import Invalid
+from orrery.ports.tool import ToolProcess
+from orrery.runtime.console.runner import Handed
+from orrery.runtime.console.tables import note
+from orrery.tenants.accounts import accounts, resolve
+from orrery.tenants.settings import TenantsSettings
+from orrery.tenants.tool import arguments
+
+
+def command(
+    account: Annotated[list[str], typer.Option(help="For which account; the part ahead of its @ will do.")],
+    args: Annotated[list[str] | None, typer.Argument(help="The tool's own arguments, behind --.")] = None,
+    *,
+    runner: Handed,
+) -> None:
+    r"""Run the tool of the settings for one account, and nothing of it for another.
+
+    The tool takes the place of this command. Its server mode is refused: that ignores the account.
+
+    \b
+    orrery tenants run --account ann -- mail list --top 5
+    """
+    settings = runner.section(TenantsSettings)
+    program = settings.tool.program
+    if program is None:
+        raise Invalid("The settings name no tool: set `program` in [tenants.tool].")
+    if len(account) != 1:
+        raise Invalid("--account is there more than once: the tool is run for one account.")
+    chosen = resolve(settings, account[0])
+    given = arguments(settings.tool, chosen.name, [one.name for one in accounts(settings)], args or [])
+    variable = settings.tool.account_variable
+    note(str(chosen))
+    runner.port(ToolProcess).become(program, given, [*settings.tool.cleared, *([variable] if variable else [])])
