@@ -34,7 +34,7 @@ from orrery.checkout.selling.drift import DriftResult
 from orrery.checkout.selling.proxy_health import ProxySighting
 from orrery.checkout.selling.receipts import OwnSession, Receipt, Trial
 from orrery.checkout.settings import ProductSettings
-from orrery.cockpit.records import LedgerErasure, LedgerItem
+from orrery.cockpit.records import LedgerItem
 from orrery.cockpit.settings import MailboxSettings
 from orrery.edge.launch import Launch
 from orrery.edge.local import local_app
@@ -46,9 +46,11 @@ from orrery.live.records import Active, LastError, Pages, RefreshOutcome
 from orrery.live.settings import PageSettings
 from orrery.runtime import outbox
 from orrery.runtime.operations import Intent
+from orrery.runtime.personal_entries import EntryErasure
 from orrery.runtime.settings import StoreSettings
 from orrery.sandbox.faults import KINDS
 from orrery.secrets.baseline import Alarm, Announcement, Baseline
+from orrery.tenants.records import TrackJournalEntry
 from orrery.tenants.settings import ToolSettings
 from tests.docs.documents import ROOT
 from tests.docs.tables import REFERENCE, code, names, rows, sections
@@ -261,7 +263,8 @@ def test_every_error_tag_is_documented() -> None:
         ("Stretch of pings", PingStretch),
         ("Report of the cloud", CloudReport),
         ("Item of the action ledger", LedgerItem),
-        ("Erased item", LedgerErasure),
+        ("Entry of the journal of the tracks", TrackJournalEntry),
+        ("Erased item or entry", EntryErasure),
         ("Live count", Active),
         ("Live pages", Pages),
         ("Last error of a refresh", LastError),

@@ -267,7 +267,7 @@ def test_the_store_is_backed_up_and_restored(settings: Path) -> None:
     exported = run_orrery("cockpit", "privacy", "export", "bo@lab.example", *typed)
     assert '"person": "bo@lab.example"' in exported.stdout
     erased = run_orrery("cockpit", "privacy", "erase", "bo@lab.example", "--reason", "asked", *typed)
-    assert "Erased: 1 ledger." in erased.stderr
+    assert "Erased: 1 ledger, 0 journal." in erased.stderr
     restored = run_orrery("cockpit", "restore", str(folder / "snapshot.db"), *typed)
     assert restored.returncode == 0, restored.stderr
     assert "Erased again, as in the store before: 1." in restored.stderr

@@ -8,7 +8,7 @@ from orrery.cockpit.comms import Comms
 from orrery.cockpit.health import CockpitHealth
 from orrery.cockpit.inbox import Inbox
 from orrery.cockpit.ledger import Ledger
-from orrery.cockpit.privacy import LedgerData, erasures
+from orrery.cockpit.privacy import LedgerData
 from orrery.cockpit.routes import CockpitRoutes
 from orrery.cockpit.settings import CockpitSettings
 from orrery.edge.launch import Launch
@@ -31,13 +31,14 @@ def build(runtime: Runtime) -> Parts:
     ledger = Ledger(store, clock)
     comms = Comms(inboxes, ledger, clock, settings.scores)
     actions = Actions(comms, Bodies(clock, tasks), ledger, ledger, settings)
+    personal = LedgerData(store, clock)
     health = CockpitHealth(StoreProbe(store), ledger, inboxes, clock, runtime.need(Workers).failing)
     launch = Launch(clock)
     return Parts(
         module="cockpit",
         routers=[CockpitRoutes(actions, health, launch).router()],
         jobs=[Job("read the mailboxes", READ_EVERY, comms.read_all, everywhere=True)],
-        unreadable=[ledger.items.unreadable, erasures(store, clock).unreadable],
-        personal_data=[LedgerData(store, clock).source()],
+        unreadable=[ledger.items.unreadable, personal.entries.erasures.unreadable],
+        personal_data=[personal.source()],
         offers={Ledger: ledger, CockpitHealth: health, Launch: launch},
     )

@@ -30,11 +30,3 @@ class LedgerItem(Record):
     bucket: str = ""
     created_at: AwareDatetime
     dismissed_at: AwareDatetime | None = None
-
-
-class LedgerErasure(Record):
-    """An item was erased: after a restore of an older snapshot it is erased again. It names nobody."""
-
-    v: Literal[1] = 1
-    at: AwareDatetime
-    reason: str

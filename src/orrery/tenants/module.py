@@ -36,6 +36,6 @@ MODULE = Module(
             role="cockpit",
         ),
     ),
-    provides=("orrery.ports.tracks:TrackGate",),
+    provides=("orrery.ports.tracks:TrackGate", "orrery.tenants.journal:Journal"),
     build="orrery.tenants.build:build",
 )

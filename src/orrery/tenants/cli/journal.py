@@ -1,10 +1,78 @@
 """`orrery tenants journal`: what was done, each entry with its track."""
 
+from typing import TYPE_CHECKING, Annotated
+
 import typer
 
+from orrery.runtime.console.options import AsJson
+from orrery.runtime.console.runner import Handed
+from orrery.runtime.console.tables import show
+from orrery.syntax.track import Track
+from orrery.tenants.accounts import resolve
+from orrery.tenants.settings import TenantsSettings
+
+if TYPE_CHECKING:
+    from orrery.runtime.collection import Stored
+    from orrery.runtime.console.runner import Services
+    from orrery.tenants.journal import Journal
+    from orrery.tenants.records import TrackJournalEntry
+
 group = typer.Typer(no_args_is_help=True)
+
+_COLUMNS = ("track", "created", "account", "text", "id")
 
 
 @group.callback()
 def journal() -> None:
     """Write what was done into the journal, each entry with its track, and list it."""
+
+
+@group.command()
+def add(
+    text: Annotated[str, typer.Argument(help="What was done, on one line or more.")],
+    track: Annotated[Track, typer.Option(help="Whose data it is about: A is internal, B public.")],
+    account: Annotated[str, typer.Option(help="For which account it was done, of that track.")] = "",
+    *,
+    runner: Handed,
+) -> None:
+    r"""Write one entry; print its id. The label of its track is required.
+
+    \b
+    orrery tenants journal add --track A --account ann "Answered the auditors"
+    """
+    from orrery.tenants.journal import NewEntry  # noqa: PLC0415  it loads the store's records
+
+    whose = resolve(runner.section(TenantsSettings), account) if account else None
+    entry = NewEntry(track, text, whose)
+    typer.echo(runner.run(lambda services: _journal(services).add(entry)))
+
+
+@group.command("list")
+def list_entries(
+    track: Annotated[Track | None, typer.Option(help="Of this track only.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many, the newest first.")] = 50,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    *,
+    runner: Handed,
+) -> None:
+    """List the entries, the newest first. Exit 1 when one cannot be read, such as one without its track."""
+    found = runner.run(lambda services: _journal(services).newest(limit, track))
+    rows = [_row(one) for one in found.records]
+    show(rows, _COLUMNS, as_json=as_json, empty="The journal is empty.", unreadable=found.unreadable)
+
+
+def _journal(services: "Services") -> "Journal":
+    from orrery.tenants.journal import Journal  # noqa: PLC0415  it loads the store's records
+
+    return services[Journal]
+
+
+def _row(stored: "Stored[TrackJournalEntry]") -> dict[str, object]:
+    entry = stored.record
+    return {
+        "id": stored.id,
+        "track": entry.track,
+        "account": entry.account or None,
+        "text": entry.text,
+        "created": entry.created_at,
+    }

@@ -1,0 +1,21 @@
+"""What the tracks store: the entries of their journal."""
+
+from typing import Literal
+
+from pydantic import AwareDatetime
+
+from orrery.record import Record
+from orrery.syntax.track import Track
+
+
+class TrackJournalEntry(Record):
+    """What was done, for which track; the text may name a person.
+
+    `track` has no default: an entry that lost its label cannot be read, and is not shown as if it were of either.
+    """
+
+    v: Literal[1] = 1
+    track: Track
+    account: str = ""
+    text: str
+    created_at: AwareDatetime
