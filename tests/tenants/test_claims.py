@@ -94,7 +94,7 @@ def test_each_claim_of_a_sign_in_is_needed(name: str) -> None:
     assert f"claim {name} is missing" in refused_sign_in({key: ID[key] for key in ID if key != name})
 
 
-@pytest.mark.parametrize("name", ACCESS.keys() - OPTIONAL)
+@pytest.mark.parametrize("name", sorted(ACCESS.keys() - OPTIONAL))
 def test_each_claim_of_a_token_is_needed(name: str) -> None:
     """A missing one is named."""
     assert f"claim {name} is missing" in refused_access({key: ACCESS[key] for key in ACCESS if key != name})
