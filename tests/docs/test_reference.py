@@ -51,7 +51,7 @@ from orrery.runtime.settings import StoreSettings
 from orrery.sandbox.faults import KINDS
 from orrery.secrets.baseline import Alarm, Announcement, Baseline
 from orrery.tenants.records import TrackJournalEntry
-from orrery.tenants.settings import ToolSettings
+from orrery.tenants.settings import Destination, ToolSettings, TrackSettings
 from tests.docs.documents import ROOT
 from tests.docs.tables import REFERENCE, code, names, rows, sections
 from tests.support.commands import Parameter, commands
@@ -149,10 +149,18 @@ def _default(parameter: Parameter) -> str:
     return "required" if parameter.required else parameter.default
 
 
+TENANTS: dict[str, type[BaseModel]] = {
+    "tenants.A": TrackSettings,
+    "[tenants.A.destinations]": Destination,
+    "tenants.tool": ToolSettings,
+}
+"""The tables inside [tenants]."""
+
+
 def test_every_section_of_the_settings_is_documented() -> None:
     """The settings' page has a section for each table of the file, the products and the secrets."""
-    named = {title.strip("[]") for title in SETTINGS if title.startswith("[")}
-    assert named == {*TABLES, "checkout.products", "live.pages", "cockpit.mailboxes", "tenants.tool"}
+    named = {title.removeprefix("[").removesuffix("]") for title in SETTINGS if title.startswith("[")}
+    assert named == {*TABLES, "[checkout.products]", "[live.pages]", "[cockpit.mailboxes]", *TENANTS}
 
 
 @pytest.mark.parametrize(
@@ -162,12 +170,12 @@ def test_every_section_of_the_settings_is_documented() -> None:
         ("[[checkout.products]]", ProductSettings),
         ("[[live.pages]]", PageSettings),
         ("[[cockpit.mailboxes]]", MailboxSettings),
-        ("[tenants.tool]", ToolSettings),
+        *((f"[{name}]", model) for name, model in TENANTS.items()),
     ],
 )
 def test_every_setting_is_documented(title: str, model: type[BaseModel]) -> None:
     """A section names each key of its table, and no other."""
-    assert names(SETTINGS[title]) == set(model.model_fields) - {"products", "pages"}
+    assert names(SETTINGS[title]) == set(model.model_fields) - {"products", "pages", "tool"}
 
 
 def test_every_secret_is_documented() -> None:
@@ -182,7 +190,7 @@ def test_every_secret_is_documented() -> None:
         ("[[checkout.products]]", ProductSettings),
         ("[[live.pages]]", PageSettings),
         ("[[cockpit.mailboxes]]", MailboxSettings),
-        ("[tenants.tool]", ToolSettings),
+        *((f"[{name}]", model) for name, model in TENANTS.items()),
     ],
 )
 def test_the_defaults_of_settings_are_documented(title: str, model: type[BaseModel]) -> None:

@@ -28,7 +28,9 @@ class SignIn(Record):
         return f"{self.object_id}.{self.tenant}"
 
 
-class _Content(Record):
+class TrackSignIns(Record):
+    """The content of the file."""
+
     v: Literal[1] = 1
     track: Track
     tenant: Guid
@@ -77,11 +79,11 @@ class SignInFile:
 
         self.files.change(self.track, work)
 
-    def _read(self, content: bytes | None) -> _Content:
+    def _read(self, content: bytes | None) -> TrackSignIns:
         if content is None:
-            return _Content(track=self.track, tenant=self.settings.tenant, client=self.settings.client)
+            return TrackSignIns(track=self.track, tenant=self.settings.tenant, client=self.settings.client)
         try:
-            found = _Content.from_bytes(content)
+            found = TrackSignIns.from_bytes(content)
         except ValidationError:
             raise self._unusable("is cut, or a newer version wrote it") from None
         if found.track != self.track:

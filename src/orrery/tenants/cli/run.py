@@ -9,12 +9,13 @@ from orrery.ports.tool import ToolProcess
 from orrery.runtime.console.runner import Handed
 from orrery.runtime.console.tables import note
 from orrery.tenants.accounts import accounts, resolve
+from orrery.tenants.cli.options import Named, only
 from orrery.tenants.settings import TenantsSettings
 from orrery.tenants.tool import arguments
 
 
 def command(
-    account: Annotated[list[str], typer.Option(help="For which account; the part ahead of its @ will do.")],
+    account: Named,
     args: Annotated[list[str] | None, typer.Argument(help="The tool's own arguments, behind --.")] = None,
     *,
     runner: Handed,
@@ -30,9 +31,7 @@ def command(
     program = settings.tool.program
     if program is None:
         raise Invalid("The settings name no tool: set `program` in [tenants.tool].")
-    if len(account) != 1:
-        raise Invalid("--account is there more than once: the tool is run for one account.")
-    chosen = resolve(settings, account[0])
+    chosen = resolve(settings, only(account))
     given = arguments(settings.tool, chosen.name, [one.name for one in accounts(settings)], args or [])
     variable = settings.tool.account_variable
     note(str(chosen))
