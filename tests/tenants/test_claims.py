@@ -48,7 +48,7 @@ def sign_in(claims: object, home: str = HOME) -> str:
 
 def access(claims: object, *granted: str) -> tuple[str, ...]:
     """Judge an access token."""
-    return judge_access(json.dumps(claims).encode(), granted, PERSON, EXPECTED, NOW)
+    return judge_access(json.dumps(claims).encode(), granted, PERSON, EXPECTED, NOW).scopes
 
 
 def refused_sign_in(claims: object, home: str = HOME) -> str:

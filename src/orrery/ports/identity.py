@@ -72,9 +72,9 @@ class IdentityProvider(Protocol):
         ...
 
     def in_browser(
-        self, authority: Authority, scopes: Sequence[str], account: str, show: Callable[[str], None]
+        self, authority: Authority, scopes: Sequence[str], account: str, visit: Callable[[str], None]
     ) -> SignedIn:
-        """Open a browser for the person, and wait; `show` is called with the address that it was given."""
+        """Wait for a person in a browser on this machine; `visit` is called with the address that it must open."""
         ...
 
     def silently(self, authority: Authority, scopes: Sequence[str], home_account: str, cache: str) -> Refreshed:

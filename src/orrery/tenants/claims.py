@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from orrery.syntax.email_address import normal_email
@@ -117,10 +117,18 @@ def judge_sign_in(id_claims: bytes, home_account: str, expected: Expected, now: 
     return object_id
 
 
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What an access token says of itself."""
+
+    scopes: tuple[str, ...]
+    expires_at: datetime
+
+
 def judge_access(
     payload: bytes | None, granted: Iterable[str], object_id: str, expected: Expected, now: datetime
-) -> tuple[str, ...]:
-    """Return the scopes of an access token, or raise `SignInRefused`, which names the claim.
+) -> Access:
+    """Return what an access token says, or raise `SignInRefused`, which names the claim.
 
     Nothing that it says allows anything: the track is that of the sign-in. `granted` are the scopes of the answer.
     """
@@ -140,7 +148,7 @@ def judge_access(
     if sending := not_allowed([*scopes, *granted]):
         raise claims.refused("scp", f"has {', '.join(map(_shown, sending))}, which may send or is not known")
     _judge_times(claims, now)
-    return scopes
+    return Access(scopes, datetime.fromtimestamp(claims.number("exp"), UTC))
 
 
 def _refuse_guest(claims: _Claims, expected: Expected) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from orrery.errors import SignInFileUnusable, SignInNeeded
 from orrery.ports.clock import Clock
@@ -20,7 +21,8 @@ class AccountToken:
     account: Account
     tenant: str
     value: str = field(repr=False)
-    scopes: tuple[str, ...] = ()
+    scopes: tuple[str, ...]
+    expires_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +43,10 @@ class SignIns:
         account, track = self._of(name)
         return self._keep(account, self.identity.by_device_code(_authority(track), track.scopes, show))
 
-    def in_browser(self, name: str, show: Callable[[str], None]) -> Account:
+    def in_browser(self, name: str, visit: Callable[[str], None]) -> Account:
         """Sign in with a browser on this machine."""
         account, track = self._of(name)
-        return self._keep(account, self.identity.in_browser(_authority(track), track.scopes, account.name, show))
+        return self._keep(account, self.identity.in_browser(_authority(track), track.scopes, account.name, visit))
 
     def sign_out(self, name: str) -> bool:
         """Forget an account's sign-in; return whether there was one."""
@@ -76,18 +78,18 @@ class SignIns:
         found = self.identity.silently(_authority(track), track.scopes, sign_in.home_account, sign_in.cache)
         access, now = found.access, self.clock.now()
         expected = self._expected(account, track)
-        scopes = judge_access(access.claims, access.granted, sign_in.object_id, expected, now)
+        judged = judge_access(access.claims, access.granted, sign_in.object_id, expected, now)
         if found.cache is not None:
             file.renew(account.name, sign_in, found.cache)
-        return AccountToken(account, track.tenant, access.value, scopes)
+        return AccountToken(account, track.tenant, access.value, judged.scopes, judged.expires_at)
 
     def _keep(self, account: Account, found: SignedIn) -> Account:
         track, now = self.settings.require(account.track), self.clock.now()
         expected = self._expected(account, track)
         object_id = judge_sign_in(found.id_claims, found.home_account, expected, now)
-        scopes = judge_access(found.access.claims, found.access.granted, object_id, expected, now)
+        judged = judge_access(found.access.claims, found.access.granted, object_id, expected, now)
         sign_in = SignIn(
-            tenant=track.tenant, object_id=object_id, signed_in_at=now, scopes=scopes, cache=found.cache
+            tenant=track.tenant, object_id=object_id, signed_in_at=now, scopes=judged.scopes, cache=found.cache
         )
         self.file(account.track).put(account.name, sign_in)
         return account

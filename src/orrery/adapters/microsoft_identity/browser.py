@@ -1,7 +1,6 @@
 """A sign-in by a browser on this machine, which brings the answer to a loopback address."""
 
-import webbrowser
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import Empty, Queue
@@ -53,12 +52,6 @@ class Receiver:
         except Empty:
             minutes = WAIT_SECONDS // 60
             raise IdentityRefused(f"Nobody signed in within {minutes} minutes.", code="expired") from None
-
-
-def open_browser(address: str, show: Callable[[str], None]) -> None:
-    """Open a browser in the background, and say its address: a browser may be missing, or be another one."""
-    show(address)
-    Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
 class _Server(ThreadingHTTPServer):

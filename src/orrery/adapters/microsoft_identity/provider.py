@@ -8,7 +8,7 @@ from typing import Any
 import msal
 import requests
 
-from orrery.adapters.microsoft_identity.browser import Receiver, open_browser
+from orrery.adapters.microsoft_identity.browser import Receiver
 from orrery.adapters.microsoft_identity.http import DeadlineSession
 from orrery.adapters.microsoft_identity.refusals import refusal
 from orrery.adapters.microsoft_identity.tokens import part_of, payload_of, verified
@@ -45,7 +45,7 @@ class MicrosoftIdentity:
             return self._signed_in(app.acquire_token_by_device_flow(flow), authority, cache)
 
     def in_browser(
-        self, authority: Authority, scopes: Sequence[str], account: str, show: Callable[[str], None]
+        self, authority: Authority, scopes: Sequence[str], account: str, visit: Callable[[str], None]
     ) -> SignedIn:
         """See `IdentityProvider`."""
         cache, receiver = msal.SerializableTokenCache(), Receiver()
@@ -58,7 +58,7 @@ class MicrosoftIdentity:
                 prompt="select_account",
                 response_mode="form_post",
             )
-            open_browser(flow["auth_uri"], show)
+            visit(flow["auth_uri"])
             answer = app.acquire_token_by_auth_code_flow(flow, dict(receiver.answer()))
             return self._signed_in(answer, authority, cache)
 

@@ -1,7 +1,9 @@
 """`orrery tenants`: who may sign in for which track, and direct requests in an account's name."""
 
 import sys
+import webbrowser
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
@@ -59,7 +61,7 @@ def sign_in(
     orrery tenants sign-in --account ann@lab.example --browser
     """
     sign_ins, name = _sign_ins(runner), only(account)
-    signed_in = sign_ins.in_browser(name, _show_address) if browser else sign_ins.by_device_code(name, _show)
+    signed_in = sign_ins.in_browser(name, _visit) if browser else sign_ins.by_device_code(name, _show)
     note(f"Signed in: {signed_in}.")
 
 
@@ -145,9 +147,11 @@ def _show(code: "DeviceCode") -> None:
     typer.echo(code.code)
 
 
-def _show_address(address: str) -> None:
+def _visit(address: str) -> None:
     note("A browser opens for the sign-in. Where none does, open this address on this machine:")
     typer.echo(address)
+    # As a daemon: some browsers run in the foreground, and must not hold up the answer.
+    Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
 def _row(account: "Account", sign_in: "SignIn | None") -> dict[str, object]:
