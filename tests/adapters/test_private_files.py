@@ -87,9 +87,11 @@ def test_a_file_of_another_user(files: PrivateFiles) -> None:
 
 def test_changes_at_the_same_time(files: PrivateFiles) -> None:
     """None is lost."""
-    threads = [
-        threading.Thread(target=files.change, args=("A", lambda found: (found or b"") + b".")) for _ in range(20)
-    ]
+
+    def add(found: bytes | None) -> bytes:
+        return (found or b"") + b"."
+
+    threads = [threading.Thread(target=files.change, args=("A", add)) for _ in range(20)]
     for one in threads:
         one.start()
     for one in threads:

@@ -142,6 +142,7 @@ FOREIGN_SIGN_INS: list[tuple[dict[str, Any], str]] = [
     ({"preferred_username": "bob@corp.example"}, "preferred_username is not ann@corp.example"),
     ({"exp": AT - 301}, "exp has passed"),
     ({"exp": AT - 300}, "exp has passed"),
+    ({"exp": 10**30}, "exp is no time"),
     ({"nbf": AT + 301}, "nbf has not come yet"),
 ]
 

@@ -113,7 +113,7 @@ def judge_sign_in(id_claims: bytes, home_account: str, expected: Expected, now: 
         raise claims.refused("preferred_username", f"is not {expected.account}: another account signed in")
     _ = claims.text("sub")
     _ = claims.number("iat")
-    _judge_times(claims, now)
+    _ = _judge_times(claims, now)
     return object_id
 
 
@@ -147,8 +147,7 @@ def judge_access(
     _refuse_guest(claims, expected)
     if sending := not_allowed([*scopes, *granted]):
         raise claims.refused("scp", f"has {', '.join(map(_shown, sending))}, which may send or is not known")
-    _judge_times(claims, now)
-    return Access(scopes, datetime.fromtimestamp(claims.number("exp"), UTC))
+    return Access(scopes, _judge_times(claims, now))
 
 
 def _refuse_guest(claims: _Claims, expected: Expected) -> None:
@@ -158,12 +157,17 @@ def _refuse_guest(claims: _Claims, expected: Expected) -> None:
         raise claims.refused("acct", "says that the account is a guest in this tenant")
 
 
-def _judge_times(claims: _Claims, now: datetime) -> None:
+def _judge_times(claims: _Claims, now: datetime) -> datetime:
+    """Return when the token ends; refuse one that has ended, or not begun."""
     at, skew = now.timestamp(), SKEW.total_seconds()
     if claims.number("exp") <= at - skew:
         raise claims.refused("exp", "has passed (if that cannot be, check this machine's clock)")
     if claims.number("nbf") > at + skew:
         raise claims.refused("nbf", "has not come yet (if that cannot be, check this machine's clock)")
+    try:
+        return datetime.fromtimestamp(claims.number("exp"), UTC)
+    except (OSError, OverflowError, ValueError):
+        raise claims.refused("exp", "is no time") from None
 
 
 def _shown(text: str) -> str:
