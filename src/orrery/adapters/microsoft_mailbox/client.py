@@ -1,0 +1,196 @@
+"""Requests to Microsoft Graph in one account's name, and what its answers mean."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+
+from orrery.bounded import BOUNDED
+from orrery.errors import (
+    IdentityUnreachable,
+    MailboxError,
+    MailboxRefused,
+    MailboxUnreachable,
+    OrreryError,
+    RowGone,
+    SignInNeeded,
+)
+from orrery.ports.accounts import Accounts
+from orrery.ports.clock import Clock
+from orrery.tls import unreachable
+from orrery.trust import Trust
+
+TIMEOUT = 10.0
+"""Seconds to connect, and for each piece of an answer."""
+
+DEADLINE = 25.0
+"""Seconds for one answer with its repetitions: less than the cockpit waits for a batch."""
+
+LONGEST_WAIT = 8.0
+"""Seconds that are waited when Graph asks for it; for longer ones the next refresh asks again."""
+
+REPEATS = 3
+"""How often one request is repeated that Graph was too busy for."""
+
+WHO = "The mailbox"
+
+_IMMUTABLE = 'IdType="ImmutableId"'
+"""An id that stays when the message is moved (`Prefer`)."""
+
+_BUSY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT})
+
+Json = dict[str, Any]
+Params = Mapping[str, str]
+
+
+class StateLost(MailboxError):
+    """Graph has forgotten what was read before: everything is to be read anew (410)."""
+
+
+class Changed(MailboxError):
+    """What was to be changed has changed meanwhile (412)."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphClient:
+    """Asks Graph for one account. Raises `MailboxError`; `RowGone` for what is not there."""
+
+    address: str
+    account: str
+    accounts: Accounts
+    clock: Clock
+    trust: Trust
+
+    @asynccontextmanager
+    async def session(self) -> AsyncGenerator["GraphSession"]:
+        """Yield a session: one connection for several requests."""
+        async with httpx2.AsyncClient(
+            timeout=TIMEOUT, verify=self.trust.web, event_hooks=BOUNDED, follow_redirects=False
+        ) as client:
+            yield GraphSession(self, client)
+
+    async def token(self) -> str:
+        """Return the account's token; raise the mailbox's errors in place of those of the sign-in."""
+        try:
+            return await self.accounts.token(self.account)
+        except SignInNeeded:
+            raise
+        except IdentityUnreachable as error:
+            raise MailboxUnreachable(str(error)) from None
+        except OrreryError as error:
+            raise MailboxRefused(str(error)) from None
+
+
+class GraphSession:
+    """Requests over one connection."""
+
+    def __init__(self, client: GraphClient, http: httpx2.AsyncClient) -> None:
+        self._client = client
+        self._http = http
+        self._base = client.address.rstrip("/") + "/v1.0"
+
+    async def get(self, path: str, params: Params | None = None, *prefer: str) -> Json:
+        """Return what is at a path, or at a whole address that Graph gave for the next page."""
+        return await self._ask("GET", path, params, None, prefer)
+
+    async def post(self, path: str, body: Json) -> Json:
+        """Create something, and return it."""
+        return await self._ask("POST", path, None, body, ())
+
+    async def patch(self, path: str, body: Json, etag: str = "") -> Json:
+        """Change something; raise `Changed` when it is no longer what `etag` was."""
+        return await self._ask("PATCH", path, None, body, (), etag)
+
+    async def _ask(
+        self,
+        method: str,
+        path: str,
+        params: Params | None,
+        body: Json | None,
+        prefer: tuple[str, ...],
+        etag: str = "",
+    ) -> Json:
+        request = self._http.build_request(method, self._url(path), params=params, json=body)
+        request.headers["Prefer"] = ", ".join([_IMMUTABLE, *prefer])
+        if etag:
+            request.headers["If-Match"] = etag
+        try:
+            async with asyncio.timeout(DEADLINE):
+                answer = await self._answered(request)
+        except TimeoutError:
+            raise MailboxUnreachable(f"{WHO} gave no answer for {DEADLINE:g} s.") from None
+        except httpx2.HTTPError as error:
+            raise MailboxUnreachable(unreachable(WHO, error)) from None
+        return _content(answer)
+
+    def _url(self, path: str) -> str:
+        """Return the whole address; a next page that is elsewhere is refused, for it would get the token."""
+        if path.startswith("/"):
+            return self._base + path
+        asked, own = urlsplit(path), urlsplit(self._base)
+        if (asked.scheme, asked.netloc) != (own.scheme, own.netloc):
+            raise MailboxUnreachable(f"{WHO}'s next page is at another address: it is not asked.")
+        return path
+
+    async def _answered(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request until there is an answer that waiting does not change."""
+        renewed = False
+        for repeat in range(REPEATS + 2):
+            request.headers["Authorization"] = f"Bearer {await self._client.token()}"
+            answer = await self._http.send(request)
+            if answer.status_code == HTTPStatus.UNAUTHORIZED and not renewed:
+                renewed = True
+                await self._client.accounts.forget(self._client.account)
+            elif answer.status_code in _BUSY and repeat < REPEATS:
+                await self._wait(answer)
+            else:
+                return answer
+        raise MailboxUnreachable(f"{WHO} is too busy.")
+
+    async def _wait(self, answer: httpx2.Response) -> None:
+        """Wait as long as Graph asks for; raise `MailboxUnreachable` when that is too long."""
+        asked = answer.headers.get("Retry-After", "")
+        seconds = float(asked) if asked.isascii() and asked.isdigit() else 1.0
+        if seconds > LONGEST_WAIT:
+            raise MailboxUnreachable(f"{WHO} is too busy, and asks to wait for {seconds:g} s.")
+        await self._client.clock.sleep(max(seconds, 0.5))
+
+
+def _content(answer: httpx2.Response) -> Json:
+    status = answer.status_code
+    if answer.is_success:
+        try:
+            found = answer.json()
+        except ValueError:
+            found = None
+        if isinstance(found, dict):
+            return found  # pyright: ignore[reportUnknownVariableType]  JSON has names of any content
+        raise MailboxUnreachable(f"{WHO}'s answer is not as documented.")
+    code = _code(answer)
+    if status == HTTPStatus.UNAUTHORIZED:
+        raise SignInNeeded(f"{WHO} does not accept the sign-in: sign in again.")
+    if status == HTTPStatus.NOT_FOUND:
+        raise RowGone("This row is no longer in its mailbox.")
+    if status == HTTPStatus.GONE:
+        raise StateLost(f"{WHO} must be read anew.")
+    if status == HTTPStatus.PRECONDITION_FAILED:
+        raise Changed(f"{WHO} has changed meanwhile: try again.")
+    if status == HTTPStatus.FORBIDDEN:
+        raise MailboxRefused(f"{WHO} refuses it{code}: the app lacks a permission, or the account may not.")
+    if status in _BUSY or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        raise MailboxUnreachable(f"{WHO} is out of order (status {status}{code}).")
+    raise MailboxRefused(f"{WHO} refuses the request (status {status}{code}).")
+
+
+def _code(answer: httpx2.Response) -> str:
+    """Return the vendor's own word for an error, without its sentence, which may name people."""
+    try:
+        code = answer.json()["error"]["code"]
+    except (KeyError, TypeError, ValueError):
+        return ""
+    return f", {code}" if isinstance(code, str) and code.isascii() and code.replace(".", "").isalnum() else ""

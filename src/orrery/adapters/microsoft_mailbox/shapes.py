@@ -1,0 +1,158 @@
+"""The vendor's messages, chats and meetings, as far as the list needs them; one that differs is left out alone."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from orrery.ports.comms.messages import Priority
+
+S = TypeVar("S", bound="Shape")
+
+_PRIORITIES: dict[str, Priority] = {"high": "high", "low": "low"}
+
+
+class Shape(BaseModel):
+    """What is read of an answer; names are the vendor's."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel)
+
+
+class Address(Shape):
+    """A name with its address."""
+
+    name: str | None = None
+    address: str | None = None
+
+
+class Recipient(Shape):
+    """Who sent or organized something."""
+
+    email_address: Address | None = None
+
+
+class Body(Shape):
+    """A text, with its kind."""
+
+    content_type: str | None = None
+    content: str | None = None
+
+
+class Mail(Shape):
+    """A message of a folder."""
+
+    id: str = Field(min_length=1)
+    subject: str | None = None
+    sender: Recipient | None = Field(None, alias="from")
+    received_date_time: datetime
+    importance: str | None = None
+    body_preview: str | None = None
+    web_link: str | None = None
+    is_draft: bool = False
+
+
+class User(Shape):
+    """A person or an app in a chat."""
+
+    id: str | None = None
+    display_name: str | None = None
+
+
+class Identities(Shape):
+    """Who wrote in a chat."""
+
+    user: User | None = None
+    application: User | None = None
+
+
+class ChatMessage(Shape):
+    """The last message of a chat."""
+
+    id: str = Field(min_length=1)
+    created_date_time: datetime
+    is_deleted: bool | None = None
+    message_type: str | None = None
+    sender: Identities | None = Field(None, alias="from")
+    body: Body | None = None
+
+
+class Member(Shape):
+    """One member of a chat."""
+
+    user_id: str | None = None
+    display_name: str | None = None
+    email: str | None = None
+
+
+class Chat(Shape):
+    """A chat with its last message and its members."""
+
+    id: str = Field(min_length=1)
+    topic: str | None = None
+    web_url: str | None = None
+    last_message_preview: ChatMessage | None = None
+    members: tuple[Member, ...] = ()
+
+
+class When(Shape):
+    """A moment of a calendar: `date_time` is without a zone, which is UTC, as asked for."""
+
+    date_time: datetime
+    time_zone: Literal["UTC"]
+
+
+class Response(Shape):
+    """What the account has answered to an invitation."""
+
+    response: str | None = None
+
+
+class Meeting(Shape):
+    """One occurrence in the calendar."""
+
+    id: str = Field(min_length=1)
+    subject: str | None = None
+    start: When
+    is_all_day: bool = False
+    is_cancelled: bool = False
+    organizer: Recipient | None = None
+    response_status: Response | None = None
+    importance: str | None = None
+    body_preview: str | None = None
+    web_link: str | None = None
+
+
+def read_all(kind: type[S], items: Iterable[object]) -> tuple[list[S], int]:
+    """Return the items that are as documented, and how many are not."""
+    found, unreadable = list[S](), 0
+    for item in items:
+        try:
+            found.append(kind.model_validate(item))
+        except ValidationError:
+            unreadable += 1
+    return found, unreadable
+
+
+def items_of(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the items of a page; what is no object stays, to be counted as unreadable."""
+    value = answer.get("value")
+    return value if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType]  each item is read on its own
+
+
+def priority_of(importance: str | None) -> Priority:
+    """Return the priority of what the vendor calls importance; an unknown one is normal."""
+    return _PRIORITIES.get((importance or "").lower(), "normal")
+
+
+def in_utc(moment: datetime) -> datetime:
+    """Return a moment with its zone: what has none is in UTC."""
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+
+
+def name_and_address(recipient: Recipient | None) -> tuple[str, str]:
+    """Return who it is, by name or else by address, and the address; empty where the vendor says neither."""
+    found = recipient.email_address if recipient else None
+    address = (found.address or "").strip() if found else ""
+    return ((found.name or "").strip() or address) if found else "", address
