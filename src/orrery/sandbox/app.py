@@ -23,6 +23,7 @@ from orrery.sandbox.cloud.serve import cloud_routes
 from orrery.sandbox.cloud.serve import switched_off as cloud_off
 from orrery.sandbox.console import Console
 from orrery.sandbox.faults import Faults
+from orrery.sandbox.graph.serve import graph_routes
 from orrery.sandbox.ground import SandboxGround, Service
 from orrery.sandbox.guard import Guard
 from orrery.sandbox.https import listen
@@ -154,7 +155,7 @@ class Sandbox:
     def _identity_routes(self) -> list[Route]:
         if self.identity is None:
             return [Route(IDENTITY_ADDRESS, identity_off, methods=["GET"])]
-        return self.identity.routes()
+        return [*self.identity.routes(), *graph_routes(self._ground, self.identity.url)]
 
     def _analytics_routes(self) -> list[Route]:
         world, config = self.worlds[0], self.config.analytics

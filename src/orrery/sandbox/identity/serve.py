@@ -13,7 +13,6 @@ from orrery.sandbox.identity.api import IdentityApi
 from orrery.sandbox.identity.authorize import Authorize
 from orrery.sandbox.identity.config import IdentityConfig
 from orrery.sandbox.identity.grants import Grants
-from orrery.sandbox.identity.graph import Me
 from orrery.sandbox.identity.levers import ADDRESS, Levers
 from orrery.sandbox.identity.switches import Switches
 from orrery.sandbox.identity.tokens import Tokens
@@ -28,6 +27,11 @@ class IdentityProvider:
         self._ground = ground
         self.requests: Counter[str] = Counter()
 
+    @property
+    def url(self) -> str:
+        """Return the address of the listener."""
+        return self._config.url
+
     def routes(self) -> list[Route]:
         config, ground = self._config, self._ground
         tokens = Tokens(config, ground.state, ground.clock)
@@ -35,11 +39,7 @@ class IdentityProvider:
         switches = Switches(ground.state)
         authorize = Authorize(config, ground.clock, tokens, grants, switches)
         levers = Levers(config, grants, switches, self.requests)
-        return [
-            *IdentityApi(config, ground.clock, tokens, grants, authorize).routes(),
-            *Me(ground).routes(),
-            *levers.routes(),
-        ]
+        return [*IdentityApi(config, ground.clock, tokens, grants, authorize).routes(), *levers.routes()]
 
     async def listen(self, app: ASGIApp) -> None:
         """Serve the app on the listener until cancelled."""

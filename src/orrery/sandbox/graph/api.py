@@ -1,0 +1,133 @@
+"""Microsoft Graph over HTTP: who asks, with which scopes, for which call; and what a fault does to it."""
+
+import json
+import re
+import uuid
+from functools import partial
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from orrery.sandbox.graph import scopes
+from orrery.sandbox.graph.call import Call, Handler, preferences_of
+from orrery.sandbox.graph.errors import Created, Ids, Refusal, bad_request, no_such_call, unauthenticated
+from orrery.sandbox.graph.mail import Mail
+from orrery.sandbox.graph.me import me
+from orrery.sandbox.graph.world import World
+from orrery.sandbox.identity.registry import Issued, Registry
+
+_SEGMENT = r"([^/]+)"
+_APPLIED = {"idtype": "IdType", "outlook.body-content-type": "outlook.body-content-type"}
+
+
+class GraphApi:
+    """Answers the calls that `scopes.SCOPES` names."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._registry = Registry(world.ground.state)
+        self._handlers = _handlers(world)
+
+    def routes(self) -> list[Route]:
+        return [Route("/v1.0/{rest:path}", self.answer, methods=["GET", "POST", "PATCH", "PUT", "DELETE"])]
+
+    async def answer(self, request: Request) -> Response:
+        made = str(uuid.uuid4())
+        ids = Ids(made, request.headers.get("client-request-id") or made)
+        try:
+            response = await self._answered(request)
+        except Refusal as refusal:
+            body = ids.body(refusal, self._world.ground.clock.now())
+            response = JSONResponse(body, refusal.status, refusal.headers)
+        response.headers.update(ids.headers())
+        return response
+
+    async def _answered(self, request: Request) -> Response:
+        issued = self._signed_in(request.headers.get("authorization", ""))
+        template, ids = _matched(request.method, f"/{request.path_params['rest']}")
+        account = issued.account.username
+        self._world.requests[account][template] += 1
+        try:
+            scopes.check(template, issued.scopes)
+        except Refusal:
+            if template in scopes.SENDS:
+                self._world.note_send(account, template, refused=True)
+            raise
+        call = Call(
+            issued,
+            template,
+            ids,
+            dict(request.query_params),
+            preferences_of(",".join(request.headers.getlist("prefer"))),
+            request.headers.get("if-match", ""),
+            _json(await request.body()),
+        )
+        return _response(self._handlers[template](call), call)
+
+    def _signed_in(self, authorization: str) -> Issued:
+        scheme, _, token = authorization.partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise unauthenticated("Access token is empty.")
+        issued = self._registry.issued(token)
+        if issued is None:
+            raise unauthenticated("Access token validation failure. Invalid token.")
+        if issued.expires <= self._world.ground.clock.now().timestamp():
+            raise unauthenticated("Lifetime validation failed, the token is expired.")
+        return issued
+
+
+def _handlers(world: World) -> dict[str, Handler]:
+    mail = Mail(world)
+    read: dict[str, Handler] = {
+        "GET /me": me,
+        "GET /me/messages": mail.messages,
+        "GET /me/mailFolders/{id}/messages": mail.folder_messages,
+        "GET /me/messages/{id}": mail.message,
+        "POST /me/messages": mail.create,
+        "POST /me/messages/{id}/createReply": mail.create_reply,
+        "PATCH /me/messages/{id}": mail.change,
+    }
+    return read | dict.fromkeys(scopes.SENDS, partial(_sent, world))
+
+
+def _sent(world: World, call: Call) -> None:
+    """Note a send, which goes nowhere."""
+    world.note_send(call.account, call.template, refused=False)
+
+
+def _pattern(template: str) -> tuple[str, re.Pattern[str]]:
+    method, _, path = template.partition(" ")
+    return method, re.compile(re.escape(path).replace(r"\{id\}", _SEGMENT), re.IGNORECASE)
+
+
+_PATTERNS: dict[str, tuple[str, re.Pattern[str]]] = {one: _pattern(one) for one in scopes.SCOPES}
+
+
+def _matched(method: str, path: str) -> tuple[str, tuple[str, ...]]:
+    """Return the template of a call, whose words have no capitals to the vendor, with the ids in the path."""
+    for template, (its_method, pattern) in _PATTERNS.items():
+        if its_method == method and (match := pattern.fullmatch(path)):
+            return template, match.groups()
+    raise no_such_call(path)
+
+
+def _json(content: bytes) -> object:
+    if not content:
+        return None
+    try:
+        return json.loads(content)
+    except ValueError as error:
+        raise bad_request("Unable to read JSON request payload.") from error
+
+
+def _response(answer: object, call: Call) -> Response:
+    applied = [f'{name}="{value}"' for key, name in _APPLIED.items() if (value := call.preferences.get(key))]
+    headers = {"Preference-Applied": ", ".join(applied)} if applied else {}
+    match answer:
+        case None:
+            return Response(status_code=202, headers=headers)
+        case Created(body):
+            return JSONResponse(body, 201, headers)
+        case _:
+            return JSONResponse(answer, 200, headers)

@@ -1,0 +1,145 @@
+"""A stored message as the vendor shows it."""
+
+import html
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from orrery.sandbox.graph import ids
+from orrery.sandbox.graph.call import Call
+from orrery.sandbox.graph.mailbox import Mailbox
+from orrery.sandbox.state import Document
+
+MESSAGE = "Microsoft.OutlookServices.Message"
+BODY_PROPERTIES = frozenset({"body", "bodyPreview", "uniqueBody"})
+"""What Mail.ReadBasic does not show."""
+
+PROPERTIES = frozenset(
+    {
+        "bccRecipients",
+        "body",
+        "bodyPreview",
+        "categories",
+        "ccRecipients",
+        "changeKey",
+        "conversationId",
+        "conversationIndex",
+        "createdDateTime",
+        "flag",
+        "from",
+        "hasAttachments",
+        "importance",
+        "inferenceClassification",
+        "internetMessageHeaders",
+        "internetMessageId",
+        "isDeliveryReceiptRequested",
+        "isDraft",
+        "isRead",
+        "isReadReceiptRequested",
+        "lastModifiedDateTime",
+        "parentFolderId",
+        "receivedDateTime",
+        "replyTo",
+        "sender",
+        "sentDateTime",
+        "subject",
+        "toRecipients",
+        "uniqueBody",
+        "webLink",
+    }
+)
+"""What `$select` may name."""
+
+_PREVIEW = 255
+_TAG = re.compile(r"<(?:style|script).*?</(?:style|script)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+
+
+def utc(seconds: float) -> str:
+    """Return a Unix time as the vendor writes it."""
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def recipient(person: tuple[str, str]) -> Document:
+    name, address = person
+    return {"emailAddress": {"name": name, "address": address}}
+
+
+def etag(message: Document) -> str:
+    return f'W/"{change_key(message)}"'
+
+
+def change_key(message: Document) -> str:
+    return ids.digest("change", message["number"], message["version"])
+
+
+def plain(markup: str) -> str:
+    """Return the text of a mark-up, roughly."""
+    return html.unescape(_TAG.sub("", re.sub(r"(?i)<(?:br|/p|/div)[^>]*>", "\r\n", markup))).strip()
+
+
+def body_of(message: Document, wanted: str) -> Document:
+    """Return the body, as text or mark-up if one of them is wanted."""
+    kind, content = message["body"]
+    if wanted == "text" and kind == "html":
+        kind, content = "text", plain(content)
+    elif wanted == "html" and kind == "text":
+        kind, content = "html", f"<html><body><pre>{html.escape(content)}</pre></body></html>"
+    return {"contentType": kind, "content": content}
+
+
+def rendered(mailbox: Mailbox, message: Document, call: Call) -> Document:
+    """Return a message with all its properties, but for those that a lever dropped or changed."""
+    shown = _head(mailbox, message, call) | _people(message) | _text(message, call)
+    for name in message["drop"]:
+        _ = shown.pop(name, None)
+    return shown | message["set"]
+
+
+def _head(mailbox: Mailbox, message: Document, call: Call) -> Document:
+    shown = mailbox.id_of(message, immutable=call.immutable)
+    received = utc(message["received"])
+    return {
+        "@odata.etag": etag(message),
+        "id": shown,
+        "createdDateTime": received,
+        "lastModifiedDateTime": utc(message["modified"]),
+        "changeKey": change_key(message),
+        "categories": [],
+        "receivedDateTime": received,
+        "sentDateTime": received,
+        "hasAttachments": False,
+        "internetMessageId": f"<{ids.guid(mailbox.account, message['number'])}@mail.example>",
+        "importance": message["importance"],
+        "parentFolderId": mailbox.folder_id(message["folder"]),
+        "conversationId": ids.item_id(f"conversation {message['conversation']}", 0, 0, immutable=False),
+        "conversationIndex": "AQHc",
+        "isDeliveryReceiptRequested": None if message["draft"] else False,
+        "isReadReceiptRequested": False,
+        "isRead": message["read"],
+        "isDraft": message["draft"],
+        "webLink": f"https://outlook.example/owa/?ItemID={shown}&exvsurl=1&viewmodel=ReadMessageItem",
+        "inferenceClassification": "focused",
+        "flag": {"flagStatus": "notFlagged"},
+    }
+
+
+def _people(message: Document) -> Document:
+    sender: Any = None if message["from"] is None else recipient(message["from"])
+    return {
+        "sender": sender,
+        "from": sender,
+        "toRecipients": [recipient(one) for one in message["to"]],
+        "ccRecipients": [],
+        "bccRecipients": [],
+        "replyTo": [recipient(one) for one in message.get("reply_to", ())],
+    }
+
+
+def _text(message: Document, call: Call) -> Document:
+    kind, content = message["body"]
+    preview = plain(content[:20_000]) if kind == "html" else content
+    shown: Document = {"subject": message["subject"]}
+    if call.issued.scopes & {"Mail.Read", "Mail.ReadWrite"}:
+        shown["bodyPreview"] = preview[:_PREVIEW]
+        shown["body"] = body_of(message, call.preferences.get("outlook.body-content-type", ""))
+    return shown

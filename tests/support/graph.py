@@ -1,0 +1,79 @@
+"""A running sandbox with Microsoft Graph, on the listener of its identity provider."""
+
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from orrery.sandbox.identity.config import ACCOUNTS, CLIENT_A, CLIENT_B, TENANT_A
+from tests.support.identity import IdentityBox, identity
+
+READING = ("User.Read", "Mail.Read", "Chat.Read", "Calendars.Read", "Tasks.Read")
+"""What an account that reads only grants."""
+
+WRITING = ("User.Read", "Mail.ReadWrite", "Chat.Read", "Calendars.ReadBasic", "Tasks.ReadWrite")
+"""What the cockpit asks for."""
+
+
+@dataclass(frozen=True)
+class GraphBox(IdentityBox):
+    """The identity provider with Microsoft Graph beside it, at `{authority}/v1.0`."""
+
+    @property
+    def graph(self) -> dict[str, Any]:
+        """Return everything that is known of Microsoft Graph: mailboxes, requests, sends."""
+        return _json(self.web.get("/_graph"))
+
+    @property
+    def sends(self) -> list[dict[str, Any]]:
+        """Return every call that sends something, refused or not: it is to be empty when a test ends."""
+        return self.graph["sends"]
+
+    def taken_sends(self) -> list[dict[str, Any]]:
+        """Return the sends, and forget them."""
+        return _json(self.web.delete("/_graph/sends"))["sends"]
+
+    def calls(self, account: str) -> Counter[str]:
+        """Return how often an account's calls came, by method and path template."""
+        return Counter(self.graph["requests"].get(account, {}))
+
+    def token(self, account: str, *scopes: str, tenant: str = "") -> str:
+        """Return an access token of an account, of its home tenant unless another is named."""
+        tenant = tenant or ACCOUNTS[account].home
+        client = CLIENT_A if tenant == TENANT_A else CLIENT_B
+        path = f"/{tenant}/oauth2/v2.0"
+        with self.https() as web:
+            asked = {"client_id": client, "scope": " ".join(scopes or WRITING)}
+            code = _json(web.post(f"{path}/devicecode", data=asked))
+            self.approve(code["user_code"], account)
+            grant = {
+                "grant_type": "urn:ietf:params:oauth:grant-type:device_code",
+                "client_id": client,
+                "device_code": code["device_code"],
+            }
+            return _json(web.post(f"{path}/token", data=grant))["access_token"]
+
+    def client(self, account: str, *scopes: str, tenant: str = "") -> httpx2.Client:
+        """Return a client of Microsoft Graph without any library, signed in."""
+        web = self.https()
+        web.base_url = f"{self.authority}/v1.0"
+        web.headers["Authorization"] = f"Bearer {self.token(account, *scopes, tenant=tenant)}"
+        return web
+
+
+@contextmanager
+def graph(folder: Path) -> Generator[GraphBox]:
+    """Run a sandbox with Microsoft Graph in `folder`; fails at the end if anything was sent."""
+    with identity(folder) as box:
+        graph_box = GraphBox(box.authority, box.ca_file, box.web, box.clock, box.sandbox)
+        yield graph_box
+        assert graph_box.sends == []
+
+
+def _json(answer: httpx2.Response) -> dict[str, Any]:
+    assert answer.is_success, answer.text
+    return answer.json()
