@@ -16,15 +16,11 @@ from tests.support.identity import IdentityBox
 ANN_A, BOB_A, ANN_B = "ann@corp.example", "bob@corp.example", "ann@lab.example"
 
 
-def track_settings(authority: str, folder: Path) -> TenantsSettings:
+def track_settings(authority: str, folder: Path, scopes: tuple[str, ...] = ("User.Read",)) -> TenantsSettings:
     """Return both tracks: Ann and Bob of A, Ann of B, whose address track A's tenant knows as a guest."""
-    return TenantsSettings(
-        directory=folder / "tenants",
-        authority=authority,
-        api=authority,
-        A=TrackSettings(label="Corporate", tenant=TENANT_A, client=CLIENT_A, accounts=(ANN_A, BOB_A)),
-        B=TrackSettings(label="Lab", tenant=TENANT_B, client=CLIENT_B, accounts=(ANN_B,)),
-    )
+    a = TrackSettings(label="Corporate", tenant=TENANT_A, client=CLIENT_A, accounts=(ANN_A, BOB_A), scopes=scopes)
+    b = TrackSettings(label="Lab", tenant=TENANT_B, client=CLIENT_B, accounts=(ANN_B,), scopes=scopes)
+    return TenantsSettings(directory=folder / "tenants", authority=authority, api=authority, A=a, B=b)
 
 
 def track_toml(authority: str, folder: Path, ca_file: Path) -> str:
@@ -57,10 +53,11 @@ class Tracks:
 
     box: IdentityBox
     folder: Path
+    scopes: tuple[str, ...] = ("User.Read",)
 
     @property
     def settings(self) -> TenantsSettings:
-        return track_settings(self.box.authority, self.folder)
+        return track_settings(self.box.authority, self.folder, self.scopes)
 
     @property
     def sign_ins(self) -> SignIns:

@@ -71,21 +71,21 @@ class MailFolder:
             params["$filter"] = f"receivedDateTime ge {now - self._days:%Y-%m-%dT%H:%M:%SZ}"
         return await session.get(_DELTA, params, size)
 
-    def _applied(self, items: Iterable[object]) -> Iterator[Message]:
+    def _applied(self, items: Iterable[Mapping[str, Any]]) -> Iterator[Message]:
         """Apply the changes of a page; yield what is new or changed."""
         for number, item in enumerate(items):
-            source_id = item.get("id") if isinstance(item, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  any JSON
-            if not isinstance(item, dict) or not isinstance(source_id, str):
+            source_id = item.get("id")
+            if not isinstance(source_id, str):
                 self._unreadable.add(f"{self._link} {number}")
             elif _REMOVED in item:
                 _ = self._known.pop(source_id, None)
                 self._unreadable.discard(source_id)
-            elif found := self._read_item(source_id, item):  # pyright: ignore[reportUnknownArgumentType]  the same
+            elif found := self._read_item(source_id, item):
                 self._known[source_id] = found
                 yield found
 
-    def _read_item(self, source_id: str, item: dict[str, Any]) -> Message | None:
-        """Return a message, or None for a draft and for what cannot be read; a change may have a part of it only."""
+    def _read_item(self, source_id: str, item: Mapping[str, Any]) -> Message | None:
+        """Return a message, or None for a draft and for what cannot be read; a change has only what is changed."""
         known = self._known.get(source_id)
         if known and "receivedDateTime" not in item:
             item = {"receivedDateTime": known.received_at, **_as_before(known), **item}

@@ -36,7 +36,7 @@ async def meeting_batches(session: GraphSession, own: str, now: datetime) -> Asy
     found, unreadable = list[Message](), 0
     while True:
         meetings, wrong = read_all(Meeting, items_of(page))
-        found += [_message(one, own, now) for one in meetings if _is_open(one)]
+        found += [_message(one, own) for one in meetings if _is_open(one)]
         unreadable += wrong
         following = page.get("@odata.nextLink")
         if not isinstance(following, str):
@@ -51,7 +51,7 @@ def _is_open(meeting: Meeting) -> bool:
     return not meeting.is_cancelled and response != "declined"
 
 
-def _message(meeting: Meeting, own: str, now: datetime) -> Message:
+def _message(meeting: Meeting, own: str) -> Message:
     sender, address = name_and_address(meeting.organizer)
     start = meeting.start.date_time
     begins = start.replace(tzinfo=UTC)

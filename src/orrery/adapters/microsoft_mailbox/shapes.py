@@ -136,9 +136,10 @@ def read_all(kind: type[S], items: Iterable[object]) -> tuple[list[S], int]:
 
 
 def items_of(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the items of a page; what is no object stays, to be counted as unreadable."""
+    """Return the items of a page; in the place of one that is no object stands an empty one, to be counted."""
     value = answer.get("value")
-    return value if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType]  each item is read on its own
+    found: list[Any] = value if isinstance(value, list) else []
+    return [one if isinstance(one, dict) else {} for one in found]
 
 
 def priority_of(importance: str | None) -> Priority:
