@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
@@ -138,8 +138,8 @@ def read_all(kind: type[S], items: Iterable[object]) -> tuple[list[S], int]:
 def items_of(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the items of a page; in the place of one that is no object stands an empty one, to be counted."""
     value = answer.get("value")
-    found: list[Any] = value if isinstance(value, list) else []
-    return [one if isinstance(one, dict) else {} for one in found]
+    found = cast("list[object]", value) if isinstance(value, list) else []
+    return [cast("dict[str, Any]", one) if isinstance(one, dict) else {} for one in found]
 
 
 def priority_of(importance: str | None) -> Priority:
