@@ -32,6 +32,7 @@ OrreryError
 ├── SignInFileUnusable       the file of a track's sign-ins is cut, another's, or not private
 ├── ApiUnreachable           no usable answer to a direct request within the deadline
 ├── TrackRefused             data of one track may not go where it was to go
+├── PublicationRefused       what was to be published may not be, or cannot be written; nothing was
 ├── AnalyticsFailed          no report from the analytics provider (`cause` says when to ask again)
 ├── TrackerFailed            the issue tracker could not be asked
 ├── NotConfigured            a setting or secret that this part needs is missing
@@ -308,6 +309,10 @@ class ApiUnreachable(OrreryError):
 
 class TrackRefused(OrreryError):
     """Data of one track may not go where it was to go (spec 3, Authentication 4)."""
+
+
+class PublicationRefused(OrreryError):
+    """What was to be published may not be, or cannot be read or written; nothing was written."""
 
 
 class AnalyticsFailed(OrreryError):

@@ -57,6 +57,7 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (errors.SignInFileUnusable(INSIDE), 500, "internal"),
     (errors.ApiUnreachable(INSIDE), 500, "internal"),
     (errors.TrackRefused(INSIDE), 500, "internal"),
+    (errors.PublicationRefused(INSIDE), 500, "internal"),
     (SignInRefused(INSIDE), 500, "internal"),
     (errors.AnalyticsFailed(INSIDE, cause="server"), 500, "internal"),
     (errors.TrackerFailed(INSIDE), 500, "internal"),

@@ -42,10 +42,12 @@ def clock_of(settings: Settings) -> Clock:
 async def opened(
     settings: Settings, secrets: Secrets, wanted: Sequence[str] | None = None
 ) -> AsyncGenerator[Orrery]:
-    """Open the store and compose the modules over it; raise `StoreUnavailable`.
+    """Open the store and compose the modules over it; raise `StoreUnavailable`, and `TrackRefused`.
 
     `wanted` are names of modules: with them, only these and what they need are composed.
     """
+    if settings.role == "cockpit":
+        load("orrery.app.kept_apart:require_apart")(settings)
     clock = clock_of(settings)
     store, tasks = await SqliteStore.open(settings.store_path, clock), Tasks()
     try:

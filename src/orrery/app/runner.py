@@ -10,7 +10,7 @@ from orrery.adapters.clock import SystemClock
 from orrery.app.adapters import Adapters
 from orrery.app.composition import clock_of, opened
 from orrery.app.refresh import HttpRefreshServices
-from orrery.app.settings import Secrets, Settings, load, load_usable
+from orrery.app.settings import Secrets, Settings, load, load_usable, settings_file
 from orrery.logs import Redaction, configure
 from orrery.ports.clock import Clock
 from orrery.ports.refresh import RefreshServices
@@ -73,6 +73,10 @@ class DeploymentRunner:
     def store_path(self) -> Path:
         settings, _ = self._settings()
         return settings.store_path
+
+    @property
+    def settings_file(self) -> Path:
+        return settings_file(self._config, self._role)
 
     def close(self) -> None:
         """Close what was opened."""

@@ -129,6 +129,7 @@ class TaskRead(BaseModel):
     bucket: str
     source: Source
     sourceId: str  # noqa: N815  the name that decision 35 gives it
+    track: Track
     alreadyExisted: bool  # noqa: N815  the same
 
 
@@ -286,6 +287,7 @@ class CockpitRoutes:
             bucket=task.bucket,
             source=row_id.source,
             sourceId=row_id.source_id,
+            track=row_id.track,
             alreadyExisted=task.already_existed,
         )
 

@@ -16,6 +16,10 @@ class Leak:
 class Scanner(Protocol):
     """Reads what is about to be published; raises `NotConfigured` when it cannot do so at all."""
 
+    def check(self) -> None:
+        """Return when files can be scanned."""
+        ...
+
     def scan(self, files: Mapping[str, bytes]) -> list[Leak]:
-        """Return what is wrong in files, by their names; a file that cannot be read is a leak of its own kind."""
+        """Return what is wrong in files and their names; a file that cannot be read is a leak of its own kind."""
         ...

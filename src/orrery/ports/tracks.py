@@ -13,6 +13,7 @@ class TrackGate(Protocol):
     def require(self, tracks: Iterable[Track], place: Path) -> None:
         """Return when data of these tracks may be written to a file or folder; raise `TrackRefused`.
 
-        A place outside every destination is the owner's own, and takes data of any track.
+        A place outside every destination is the owner's own, and takes data of any track. One that has a
+        destination in it counts as in that destination. Data of both tracks goes into no destination.
         """
         ...

@@ -1,12 +1,27 @@
 """The gate: the one rule for where data of a track may go."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from orrery.errors import TrackRefused
 from orrery.syntax.track import Track
-from orrery.tenants.settings import TenantsSettings
+from orrery.tenants.settings import Destination, TenantsSettings
+
+How = Literal["lies in", "holds", "lies in or holds what overlaps with"]
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A destination that a place touches, and how."""
+
+    how: How
+    track: Track
+    destination: Destination
+
+    def __str__(self) -> str:
+        return f"{self.how} the {self.destination.kind} {self.destination.name} of track {self.track}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,13 +31,56 @@ class Gate:
     settings: TenantsSettings
 
     def require(self, tracks: Iterable[Track], place: Path) -> None:
-        where = place.resolve()
-        for owner, one in self.settings.destinations():
-            folder = one.folder.resolve() if one.folder else None
-            if folder is None or not (where == folder or folder in where.parents):
+        given = set(tracks)
+        for one in self.touched_by(place):
+            if foreign := sorted(given - {one.track}):
+                raise TrackRefused(f"{place} {one}: data of track {foreign[0]} cannot go there.")
+
+    def touched_by(self, place: Path) -> list[Touched]:
+        """Return each destination that a place lies in or that lies in it, and those that overlap with these.
+
+        So where the destinations of two tracks overlap, neither takes anything.
+        """
+        near = [*self._touched([place])]
+        further = self._touched([one.destination.folder for one in near if one.destination.folder])
+        known = [one.destination for one in near]
+        return near + [
+            Touched("lies in or holds what overlaps with", one.track, one.destination)
+            for one in further
+            if one.destination not in known
+        ]
+
+    def _touched(self, places: list[Path]) -> Iterator[Touched]:
+        for track, one in self.settings.destinations():
+            if one.folder is None:
                 continue
-            if foreign := sorted(set(tracks) - {owner}):
-                raise TrackRefused(
-                    f"{place} lies in the {one.kind} {one.name} of track {owner}: "
-                    f"data of track {foreign[0]} cannot go there."
-                )
+            if any(lies_in(place, one.folder) for place in places):
+                yield Touched("lies in", track, one)
+            elif any(lies_in(one.folder, place) for place in places):
+                yield Touched("holds", track, one)
+
+
+def overlap(one: Path, other: Path) -> bool:
+    """Tell whether two places are the same, or one lies in the other, wherever links lead."""
+    return lies_in(one, other) or lies_in(other, one)
+
+
+def lies_in(place: Path, folder: Path) -> bool:
+    """Tell whether a place is a folder or lies in it, wherever links lead; raise `TrackRefused` for a circle."""
+    where, outer = _resolved(place), _resolved(folder)
+    return any(_same(one, outer) for one in (where, *where.parents))
+
+
+def _resolved(place: Path) -> Path:
+    try:
+        return place.resolve()
+    except (OSError, RuntimeError, ValueError):
+        raise TrackRefused(f"It cannot be said where {place} leads: its links form a circle.") from None
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Compare two places as the file system does; a missing one, as a file system that ignores case would."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return str(one).casefold() == str(other).casefold()

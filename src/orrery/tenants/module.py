@@ -30,6 +30,12 @@ MODULE = Module(
             role="cockpit",
         ),
         Command(
+            "tenants publish",
+            "Publish a file, a folder or a text of track B, once it was found fit to be public.",
+            "orrery.tenants.cli.publish:command",
+            role="cockpit",
+        ),
+        Command(
             "tenants doctor",
             "Look at each part of the tracks: ok or broken, why, and what to do.",
             "orrery.tenants.cli.doctor:command",

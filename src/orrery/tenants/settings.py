@@ -1,7 +1,6 @@
 """The section `[tenants]` of `orrery.toml`: the two tracks, and the tool that is run for an account."""
 
 from collections.abc import Iterator
-from itertools import product
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -132,10 +131,3 @@ def _refuse_common(one: TrackSettings, other: TrackSettings) -> None:
         raise ValueError("both tracks have the same tenant")
     if set(one.accounts) & set(other.accounts):
         raise ValueError("an account belongs to one track only")
-    folders = product((found.folder for found in one.destinations), (found.folder for found in other.destinations))
-    if any(_overlap(first, second) for first, second in folders if first and second):
-        raise ValueError("a destination of one track lies in a destination of the other")
-
-
-def _overlap(one: Path, other: Path) -> bool:
-    return one == other or one in other.parents or other in one.parents

@@ -53,7 +53,8 @@ class SampleMailbox:
         message, written = self._content.find(reply.message.source, reply.message.source_id)
         if not message.address:
             raise MailboxRefused("There is no address to reply to.")
-        draft = _written_reply(self.account, message, written.body, reply.comment) | {"key": reply.key}
+        about = {"key": reply.key, "track": self._track}
+        draft = _written_reply(self.account, message, written.body, reply.comment) | about
         is_new = await asyncio.to_thread(self._drafts.keep, reply.key, draft)
         return Draft(reply.key, f"https://mail.example/drafts/{reply.key}", is_new)
 

@@ -14,6 +14,9 @@ from orrery.errors import Invalid, StoreUnavailable
 from orrery.logs import Redaction, configure
 from orrery.runtime.console.tables import note
 from orrery.runtime.settings import BackupSettings, Log
+from orrery.syntax.track import TRACKS
+from orrery.tenants.gate import Gate
+from orrery.tenants.settings import TenantsSettings
 
 
 def command(
@@ -42,9 +45,13 @@ def of_cockpit(
     file: Annotated[Path, typer.Argument(help="Where the snapshot goes; it must not exist.")],
     config: Config = None,
 ) -> None:
-    """Write a consistent, checked snapshot of the cockpit's store, while it runs or not."""
+    """Write a consistent, checked snapshot of the cockpit's store, while it runs or not.
+
+    It holds data of both tracks, so it goes to no destination of either.
+    """
     settings = load_settings(config, "cockpit")
     configure(settings[Log].format, "warning", Redaction())
+    Gate(settings[TenantsSettings]).require(TRACKS, file)
     _write(settings, file)
 
 

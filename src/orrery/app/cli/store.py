@@ -7,7 +7,7 @@ import typer
 from orrery.adapters.sqlite import create
 from orrery.app.cli.services import Config, configured
 from orrery.runtime.console.tables import note
-from orrery.runtime.module import Role
+from orrery.runtime.module import Role, load
 
 group = typer.Typer(no_args_is_help=True)
 cockpit_group = typer.Typer(no_args_is_help=True)
@@ -36,6 +36,8 @@ def create_cockpit_store(config: Config = None) -> None:
 
 
 def _create(config: Path | None, role: Role) -> None:
-    path = configured(config, quiet=True, role=role)[0].store_path
-    create(path)
-    note(f"Made an empty store at {path}.")
+    settings, _ = configured(config, quiet=True, role=role)
+    if role == "cockpit":
+        load("orrery.app.kept_apart:require_apart")(settings)
+    create(settings.store_path)
+    note(f"Made an empty store at {settings.store_path}.")

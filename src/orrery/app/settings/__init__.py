@@ -48,6 +48,7 @@ __all__ = [
     "load_settings_if_any",
     "load_usable",
     "observe_secrets",
+    "settings_file",
     "settings_from",
     "uses_of",
 ]
@@ -66,8 +67,13 @@ def load(path: Path | None = None, role: Role = "site") -> tuple[Settings, Secre
 def load_settings(path: Path | None = None, role: Role = "site") -> Settings:
     """Return the settings alone; raise `SettingsError` when they cannot be used."""
     _refuse_unknown_variables(os.environ, role)  # noqa: TID251  this is the one place that reads it
-    file = find_settings_file(path, os.environ, role=role)  # noqa: TID251  the same
+    file = settings_file(path, role)
     return settings_from(_read_toml(file), file.parent, role)
+
+
+def settings_file(path: Path | None = None, role: Role = "site") -> Path:
+    """Return where the settings are; raise `SettingsError` when they are nowhere."""
+    return find_settings_file(path, os.environ, role=role)  # noqa: TID251  see `load_settings`
 
 
 def load_settings_if_any(path: Path | None = None, role: Role = "site") -> Settings:

@@ -40,6 +40,11 @@ class Runner(Protocol):
         """Where the store of the role is."""
         ...
 
+    @property
+    def settings_file(self) -> Path:
+        """Where the settings are."""
+        ...
+
     def port(self, kind: type[S]) -> S:
         """Return an adapter that needs no store, and reads the settings when it needs them."""
         ...

@@ -1,8 +1,14 @@
 """`orrery tenants doctor`: each part of the tracks, how it is, why, and what to do."""
 
+from typing import TYPE_CHECKING
+
 from orrery.runtime.console.findings import show_findings
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed
+
+if TYPE_CHECKING:
+    from orrery.runtime.console.runner import Runner
+    from orrery.tenants.health import TracksHealth
 
 
 def command(
@@ -10,6 +16,20 @@ def command(
     *,
     runner: Handed,
 ) -> None:
-    """Examine the sign-ins, the destinations and the tool; exit 1 when something is broken."""
-    _ = runner
-    show_findings([], as_json=as_json)
+    """Examine the tracks, their destinations, the tool and the scanner; exit 1 when something is broken."""
+    show_findings(_health(runner).examine(), as_json=as_json)
+
+
+def _health(runner: "Runner") -> "TracksHealth":
+    from orrery.ports.publications import Publications  # noqa: PLC0415  `--help` needs none of it
+    from orrery.ports.scanner import Scanner  # noqa: PLC0415  the same
+    from orrery.tenants.health import TracksHealth  # noqa: PLC0415  the same
+    from orrery.tenants.settings import TenantsSettings  # noqa: PLC0415  the same
+
+    settings = runner.section(TenantsSettings)
+    kept = {
+        "place of the store": runner.store_path,
+        "place of the sign-ins": settings.directory,
+        "place of the settings": runner.settings_file,
+    }
+    return TracksHealth(settings, runner.port(Scanner), runner.port(Publications), kept)

@@ -1,0 +1,17 @@
+"""What the cockpit keeps lies in no destination of a track whose data it is not (spec 3, Authentication 4)."""
+
+from orrery.app.settings import Settings
+from orrery.cockpit.settings import CockpitSettings
+from orrery.syntax.track import TRACKS
+from orrery.tenants.gate import Gate
+from orrery.tenants.settings import TenantsSettings
+
+
+def require_apart(settings: Settings) -> None:
+    """Raise `TrackRefused` for a store, sign-ins or drafts that would go public, or to the other track."""
+    tenants = settings[TenantsSettings]
+    gate = Gate(tenants)
+    for place in (settings.store_path, tenants.directory):
+        gate.require(TRACKS, place)
+    for one in settings[CockpitSettings].mailboxes:
+        gate.require((one.track,), one.folder)

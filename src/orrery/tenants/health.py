@@ -1,0 +1,98 @@
+"""How each part of the tracks is: the tracks, their destinations, what Orrery keeps, the tool, the scanner."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orrery.errors import NotConfigured, OrreryError
+from orrery.ports.health import Finding
+from orrery.ports.publications import Publications
+from orrery.ports.scanner import Scanner
+from orrery.syntax.track import TRACKS, Track
+from orrery.tenants.gate import Gate
+from orrery.tenants.settings import Destination, TenantsSettings
+
+_EXECUTABLE = 0o111
+
+
+@dataclass(frozen=True, slots=True)
+class TracksHealth:
+    """Examines the parts, without the store. `kept` are the places of Orrery's own, by their names.
+
+    `sign_ins` returns the findings about the accounts that signed in.
+    """
+
+    settings: TenantsSettings
+    scanner: Scanner
+    publications: Publications
+    kept: Mapping[str, Path]
+    sign_ins: Callable[[], Sequence[Finding]] = tuple
+
+    def examine(self) -> list[Finding]:
+        """Return the findings."""
+        return [
+            *map(self._track, TRACKS),
+            *self.sign_ins(),
+            *(self._destination(track, one) for track, one in self.settings.destinations()),
+            *self._kept(),
+            self._tool(),
+            self._scanner(),
+        ]
+
+    def _track(self, track: Track) -> Finding:
+        found = self.settings.tracks.get(track)
+        if found is None:
+            todo = f"Add [tenants.{track}] to the settings, with its tenant and its client."
+            return Finding(f"track {track}", "off", "It is not configured.", todo)
+        return Finding(f"track {track}", "ok", f"{found.label}, tenant {found.tenant}")
+
+    def _destination(self, track: Track, destination: Destination) -> Finding:
+        part = f"destination {destination.name} (track {track})"
+        folder = destination.folder
+        if folder is None:
+            return Finding(part, "ok", f"{destination.kind}: takes text")
+        try:
+            others = [one for one in Gate(self.settings).touched_by(folder) if one.track != track]
+            self.publications.check(folder)
+        except OrreryError as error:
+            return Finding(part, "broken", str(error), "Make the folder, or correct `folder` in the settings.")
+        if others:
+            todo = "Give each track folders of its own: until then, data of neither goes there."
+            return Finding(part, "broken", f"{folder} {others[0]}.", todo)
+        if destination.kind == "repository" and not (folder / ".git").exists():
+            return Finding(part, "broken", f"{folder} is no git repository.", "Name its topmost folder.")
+        return Finding(part, "ok", f"{destination.kind} {folder}")
+
+    def _kept(self) -> Iterator[Finding]:
+        """Yield how each place of Orrery's own is: it holds data of both tracks, or sign-ins."""
+        for name, place in self.kept.items():
+            try:
+                Gate(self.settings).require(TRACKS, place)
+            except OrreryError as error:
+                yield Finding(name, "broken", str(error), "Move it, and say where it is in the settings.")
+            else:
+                yield Finding(name, "ok", "lies in no destination")
+
+    def _tool(self) -> Finding:
+        program = self.settings.tool.program
+        if program is None:
+            why, todo = "None is configured.", "Set `program` in [tenants.tool] of the settings."
+            return Finding("tool", "off", why, todo)
+        try:
+            usable = program.is_file() and bool(program.stat().st_mode & _EXECUTABLE)
+        except OSError:
+            usable = False
+        if not usable:
+            why = f"{program} is missing, or no program."
+            return Finding("tool", "broken", why, "Install it, or correct `program` in the settings.")
+        return Finding("tool", "ok", str(program))
+
+    def _scanner(self) -> Finding:
+        try:
+            self.scanner.check()
+        except NotConfigured as error:
+            return Finding("scanner", "off", str(error), "Until then `orrery tenants publish` publishes nothing.")
+        except OrreryError as error:
+            todo = "Until it is fixed, nothing is published."
+            return Finding("scanner", "broken", str(error), todo)
+        return Finding("scanner", "ok", "can scan")

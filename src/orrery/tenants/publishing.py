@@ -1,0 +1,160 @@
+"""What may become public goes to a destination of track B, and nothing else does (spec 3, Authentication 4).
+
+Everything that can be refused is, before a byte is written; and what is written is what was scanned.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+
+from orrery.errors import Invalid, NotFound, PublicationRefused, TrackRefused
+from orrery.ports.publications import MOST_BYTES, Material, Publications
+from orrery.ports.scanner import Leak, Scanner
+from orrery.syntax.track import Track, labels_in
+from orrery.tenants.gate import Gate, lies_in, overlap
+from orrery.tenants.settings import Destination, DestinationKind, TenantsSettings
+
+PUBLIC: Track = "B"
+
+_SHOWN = 20
+"""How many leaks a refusal names."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFile:
+    """One file as it was published."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What was published, and where: `path` is inside the destination, and empty for a post."""
+
+    destination: str
+    kind: DestinationKind
+    track: Track
+    path: str
+    bytes: int
+    files: tuple[PublishedFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where to publish: `path` is what was written behind the destination's name, as it was written."""
+
+    destination: Destination
+    path: str
+
+    def inside(self, name: str) -> PurePosixPath:
+        """Return the place in the destination's folder, for something with this name; raise `Invalid`."""
+        path = PurePosixPath(self.path + name if self.path.endswith("/") or not self.path else self.path)
+        if path.is_absolute() or ".." in path.parts or not path.parts:
+            raise Invalid(f"{self.path} is no path inside the folder of {self.destination.name}.")
+        if ".git" in (part.casefold() for part in path.parts):
+            raise PublicationRefused(f"{path} is git's own: nothing is published there.")
+        return path
+
+
+@dataclass(frozen=True, slots=True)
+class Publishing:
+    """Publishes. `private` are places of Orrery's own, with data of both tracks or with sign-ins."""
+
+    settings: TenantsSettings
+    scanner: Scanner
+    publications: Publications
+    private: tuple[Path, ...] = ()
+
+    def publish(self, source: Path, to: str) -> Published:
+        """Publish a file or a folder."""
+        target = self.target(to)
+        folder = target.destination.folder
+        if folder is None:
+            raise Invalid(f"{to} takes text: write `orrery tenants publish --stdin {to}`.")
+        inside = target.inside(source.absolute().name)
+        self._require_place(folder, inside)
+        self._require_source(source)
+        material = self.publications.read(source)
+        self._require_fit(material.files)
+        self.publications.write(material, folder, inside)
+        return _published(target.destination, inside.as_posix(), material.files)
+
+    def publish_text(self, content: bytes, to: str) -> Published:
+        """Publish what came by standard input: to a file, or as a post, which the caller passes on."""
+        target = self.target(to)
+        folder = target.destination.folder
+        if len(content) > MOST_BYTES:
+            raise PublicationRefused(f"It is larger than {MOST_BYTES // (1024 * 1024)} MiB, the most at once.")
+        if folder is None:
+            return self._publish_post(content, target)
+        if not target.path or target.path.endswith("/"):
+            raise Invalid(f"Say which file it becomes, such as {target.destination.name}/note.md.")
+        inside = target.inside("")
+        self._require_place(folder, inside)
+        files = {inside.name: content}
+        self._require_fit(files)
+        self.publications.write(Material(files), folder, inside)
+        return _published(target.destination, inside.as_posix(), files)
+
+    def target(self, to: str) -> Target:
+        """Return where to publish, by what was written; raise `NotFound` and `TrackRefused`."""
+        name, _, path = to.partition("/")
+        own = [one.name for one in self.settings.require(PUBLIC).destinations]
+        for owner, one in self.settings.destinations():
+            if one.name != name:
+                continue
+            if owner != PUBLIC:
+                raise TrackRefused(
+                    f"{name} is of track {owner}, whose data is internal: nothing is published there."
+                )
+            return Target(one, path)
+        raise NotFound(f"There is no destination {name!r}; track {PUBLIC} has {', '.join(own) or 'none'}.")
+
+    def _publish_post(self, content: bytes, target: Target) -> Published:
+        if target.path:
+            raise Invalid(f"{target.destination.name} is social, and has no files: name it alone.")
+        try:
+            text = content.decode()
+        except UnicodeDecodeError:
+            raise PublicationRefused("A post is UTF-8 text, and this is none.") from None
+        if not text.strip():
+            raise PublicationRefused("There is no text to publish.")
+        files = {"standard input": content}
+        self._require_fit(files)
+        return _published(target.destination, "", files)
+
+    def _require_place(self, folder: Path, inside: PurePosixPath) -> None:
+        Gate(self.settings).require((PUBLIC,), folder / inside)
+        self.publications.check(folder)
+        if not lies_in(folder / inside, folder):
+            raise PublicationRefused(f"{inside} leads out of {folder}: a folder in it is a symbolic link.")
+
+    def _require_source(self, source: Path) -> None:
+        for one in Gate(self.settings).touched_by(source):
+            if one.track != PUBLIC:
+                raise TrackRefused(f"{source} {one}: what is there is internal, and is not published.")
+        for one in self.private:
+            if overlap(source, one):
+                raise TrackRefused(f"{source} holds what Orrery keeps in {one}, which is not published.")
+
+    def _require_fit(self, files: Mapping[str, bytes]) -> None:
+        for name, content in files.items():
+            if foreign := sorted(labels_in(content) - {PUBLIC}):
+                raise TrackRefused(f"{name} has the label of track {foreign[0]}: nothing was published.")
+        if leaks := self.scanner.scan(files):
+            raise PublicationRefused(f"Nothing was published: {_listed(leaks)}.")
+
+
+def _listed(leaks: list[Leak]) -> str:
+    named = [f"{one.kind} in {one.place}" for one in leaks[:_SHOWN]]
+    more = [f"and {len(leaks) - _SHOWN} more"] if len(leaks) > _SHOWN else []
+    return "; ".join([*named, *more])
+
+
+def _published(destination: Destination, path: str, files: Mapping[str, bytes]) -> Published:
+    listed = tuple(PublishedFile(name, len(one), sha256(one).hexdigest()) for name, one in files.items())
+    size = sum(one.bytes for one in listed)
+    return Published(destination.name, destination.kind, PUBLIC, path, size, listed)

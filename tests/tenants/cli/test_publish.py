@@ -1,0 +1,121 @@
+"""`orrery tenants publish`: what is typed, what is printed, and how it ends."""
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from orrery.errors import Invalid, OrreryError, PublicationRefused, TrackRefused
+from orrery.tenants.cli.publish import command
+from tests.support.destinations import settings_file_in
+from tests.support.program import run_orrery
+from tests.support.scanners import scanning_runner
+
+APPLICATION = typer.Typer()
+APPLICATION.command()(command)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """Write the settings of both tracks, and a note that may be published."""
+    (tmp_path / "note.md").write_bytes(b"Hello.\n")
+    return settings_file_in(tmp_path)
+
+
+def typed(config: Path, *words: str, given: bytes = b"") -> Result:
+    """Type the command, with a scanner that looks for one word; raise its error."""
+    arguments = ["--config", str(config), *words]
+    result = CliRunner().invoke(APPLICATION, arguments, obj=scanning_runner, input=given)
+    if result.exception:
+        assert result.stdout_bytes == b""
+        raise result.exception
+    return result
+
+
+def test_a_file_is_published(config: Path) -> None:
+    """It lies in the destination, and one sentence says so, apart from the output."""
+    result = typed(config, str(config.parent / "note.md"), "blog/posts/")
+    assert (config.parent / "blog" / "posts" / "note.md").read_bytes() == b"Hello.\n"
+    assert (result.stdout, "Published 1 file, 7 bytes, as blog/posts/note.md." in result.stderr) == ("", True)
+
+
+def test_what_was_published_as_json(config: Path) -> None:
+    """Machines get where it is, of which track, and each file with its digest."""
+    (file,) = (found := json.loads(typed(config, str(config.parent / "note.md"), "blog", "--json").stdout))[
+        "files"
+    ]
+    assert (found["destination"], found["kind"], found["track"], found["path"], found["bytes"]) == (
+        "blog",
+        "blog",
+        "B",
+        "note.md",
+        7,
+    )
+    assert (file["name"], file["bytes"], len(file["sha256"])) == ("note.md", 7, 64)
+
+
+@pytest.mark.parametrize("post", ["Grüße\n".encode(), b"no line's end", b"two\r\nlines\x1b\n"])
+def test_a_post_is_printed_exactly(config: Path, post: bytes) -> None:
+    """What the tool that posts it reads is what came in, byte by byte."""
+    assert typed(config, "--stdin", "news", given=post).stdout_bytes == post
+
+
+def test_standard_input_becomes_a_file(config: Path) -> None:
+    """With the path of a file in the destination, it is written there, and not printed."""
+    result = typed(config, "--stdin", "blog/a.md", given=b"Hello.")
+    assert ((config.parent / "blog" / "a.md").read_bytes(), result.stdout) == (b"Hello.", "")
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "given"),
+    [
+        (PublicationRefused, ["--stdin", "news"], b"Contoso"),
+        (TrackRefused, ["--stdin", "news"], b'{"track": "A"}'),
+        (PublicationRefused, ["--stdin", "news"], b""),
+        (TrackRefused, ["--stdin", "team/a.md"], b"Hello."),
+        (Invalid, ["--stdin", "news", "--json"], b"Hello."),
+        (Invalid, ["--stdin", "note.md", "news"], b"Hello."),
+        (Invalid, ["news"], b""),
+        (Invalid, ["a.md", "b.md", "blog"], b""),
+        (Invalid, ["note.md", "nowhere"], b""),
+        (Invalid, ["gone.md", "blog"], b""),
+    ],
+)
+def test_what_is_refused_prints_nothing(
+    config: Path, kind: type[OrreryError], words: list[str], given: bytes
+) -> None:
+    """A pipe gets nothing to post, and no destination anything to show."""
+    with pytest.raises(kind):
+        typed(config, *words, given=given)
+    assert not [*(config.parent / "blog").iterdir()]
+    assert not [*(config.parent / "team").iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("to", "code", "said"), [("blog", 1, "needs the scanner"), ("nowhere", 2, "no destination")]
+)
+def test_this_version_publishes_nothing(config: Path, to: str, code: int, said: str) -> None:
+    """Without a scanner the process says so and ends with 1; a wrong call ends with 2, and needs no store."""
+    told = run_orrery("tenants", "publish", "--config", str(config), str(config.parent / "note.md"), to)
+    assert (told.returncode, told.stdout, said in told.stderr) == (code, "", True)
+    assert not [*(config.parent / "blog").iterdir()]
+    assert not (config.parent / "own").exists()
+
+
+def test_a_refused_post_stops_the_pipe(config: Path) -> None:
+    """The process that would post it reads nothing, and sees exit code 1."""
+    told = run_orrery("tenants", "publish", "--config", str(config), "--stdin", "news", given="Hello.")
+    assert (told.returncode, told.stdout) == (1, "")
+
+
+@pytest.mark.parametrize("place", ["own/cockpit.db", "own/sign-ins", "own/sign-ins/A.json", "orrery.toml", "own"])
+def test_what_orrery_keeps_is_not_published(config: Path, place: str) -> None:
+    """Neither the store nor the sign-ins nor the settings, whether named alone or by the folder above."""
+    source = config.parent / place
+    if place != "orrery.toml":
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_bytes(b"") if source.suffix else source.mkdir()
+    with pytest.raises(TrackRefused, match="holds what Orrery keeps"):
+        typed(config, str(source), "blog")
