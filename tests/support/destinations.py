@@ -3,7 +3,10 @@
 from pathlib import Path
 from uuid import UUID
 
+import pytest
+
 from orrery.adapters.published_files import PublishedFiles
+from orrery.errors import OrreryError
 from orrery.syntax.track import Track
 from orrery.tenants.publishing import Publishing
 from orrery.tenants.settings import Destination, DestinationKind, TenantsSettings, TrackSettings
@@ -41,9 +44,41 @@ def tracks_in(root: Path) -> TenantsSettings:
     )
 
 
-def publishing_in(root: Path, scanner: WordScanner | None = None, *private: Path) -> Publishing:
+def publishing_in(root: Path, scanner: WordScanner, *private: Path) -> Publishing:
     """Return what publishes to these destinations, with a scanner that looks for one word."""
-    return Publishing(tracks_in(root), scanner or WordScanner(), PublishedFiles(), private)
+    return Publishing(tracks_in(root), scanner, PublishedFiles(), private)
+
+
+class Desk:
+    """A machine with both tracks, where the scanner looks for one word."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.scanner = WordScanner()
+        self.publishing = publishing_in(root, self.scanner, root / "kept" / "cockpit.db", root / "kept" / "signs")
+        self.source = root / "own"
+        self.source.mkdir()
+
+    def write(self, name: str, content: bytes = b"Hello.\n") -> Path:
+        """Write a file that may be published."""
+        file = self.source / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+        return file
+
+    def public(self) -> dict[str, bytes]:
+        """Return everything that lies in the destinations, of both tracks."""
+        places = [self.root / name for name in ("team", "blog", "code")]
+        found = [one for place in places for one in place.rglob("*") if one.is_symlink() or not one.is_dir()]
+        return {one.relative_to(self.root).as_posix(): one.read_bytes() for one in found}
+
+    def refused(self, kind: type[OrreryError], source: Path, to: str = "blog", said: str = ".") -> None:
+        """See that nothing is published, and neither scanned nor changed."""
+        before = self.public()
+        with pytest.raises(kind, match=said) as raised:
+            self.publishing.publish(source, to)
+        assert type(raised.value) is kind
+        assert (self.public(), self.scanner.seen) == (before, [])
 
 
 SETTINGS = """

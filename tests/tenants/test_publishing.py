@@ -1,55 +1,21 @@
 """What may become public reaches a destination of track B, and nothing else does."""
 
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from orrery.adapters.no_scanner import NoScanner
-from orrery.adapters.published_files import UNFINISHED, PublishedFiles
-from orrery.errors import Invalid, NotConfigured, NotFound, OrreryError, PublicationRefused, TrackRefused
-from orrery.ports.publications import MOST_BYTES, MOST_ENTRIES
+from orrery.adapters.published_files import PublishedFiles
+from orrery.errors import Invalid, NotConfigured, NotFound, PublicationRefused, TrackRefused
 from orrery.ports.scanner import Leak
 from orrery.tenants.publishing import Publishing
 from orrery.tenants.settings import TenantsSettings
-from tests.support.destinations import destination, publishing_in, track, tracks_in
+from tests.support.destinations import Desk, destination, track, tracks_in
 from tests.support.scanners import WordScanner
 
 LABEL_OF_A = b'[{"track": "A", "title": "A secret"}]'
-
-
-class Desk:
-    """A machine with both tracks, where the scanner looks for one word."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.scanner = WordScanner()
-        self.publishing = publishing_in(root, self.scanner, root / "kept" / "cockpit.db", root / "kept" / "signs")
-        self.source = root / "own"
-        self.source.mkdir()
-
-    def write(self, name: str, content: bytes = b"Hello.\n") -> Path:
-        """Write a file that may be published."""
-        file = self.source / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
-        return file
-
-    def public(self) -> dict[str, bytes]:
-        """Return everything that lies in the destinations, of both tracks."""
-        places = [self.root / name for name in ("team", "blog", "code")]
-        found = [one for place in places for one in place.rglob("*") if one.is_symlink() or not one.is_dir()]
-        return {one.relative_to(self.root).as_posix(): one.read_bytes() for one in found}
-
-    def refused(self, kind: type[OrreryError], source: Path, to: str = "blog", said: str = ".") -> None:
-        """See that nothing is published, and neither scanned nor changed."""
-        before = self.public()
-        with pytest.raises(kind, match=said) as raised:
-            self.publishing.publish(source, to)
-        assert type(raised.value) is kind
-        assert (self.public(), self.scanner.seen) == (before, [])
 
 
 @pytest.fixture
@@ -93,40 +59,6 @@ def test_what_was_published_is_reported(desk: Desk) -> None:
         ("b/c.md", 5, sha256(b"three").hexdigest()),
     }
     assert desk.public() == {"code/docs/a.md": b"one", "code/docs/b/c.md": b"three"}
-
-
-def test_a_file_takes_the_place_of_one_that_is_there(desk: Desk) -> None:
-    """It is another file then: who reads the one before reads it to its end."""
-    place = desk.root / "blog" / "note.md"
-    place.write_bytes(b"before")
-    with place.open("rb") as reader:
-        desk.publishing.publish(desk.write("note.md"), "blog")
-        assert reader.read() == b"before"
-    assert desk.public() == {"blog/note.md": b"Hello.\n"}
-
-
-@pytest.mark.parametrize("there", ["a folder", "an empty folder", "a file"])
-def test_a_folder_replaces_nothing(desk: Desk, there: str) -> None:
-    """A folder is refused where something of its name is."""
-    place = desk.root / "blog" / "site"
-    if there == "a file":
-        place.write_bytes(b"before")
-    else:
-        place.mkdir()
-        if there == "a folder":
-            (place / "before.md").write_bytes(b"before")
-    desk.write("site/a.md")
-    before = desk.public()
-    with pytest.raises(PublicationRefused, match="is there already"):
-        desk.publishing.publish(desk.source / "site", "blog")
-    assert (desk.public(), place.is_dir()) == (before, there != "a file")
-
-
-def test_a_file_does_not_replace_a_folder(desk: Desk) -> None:
-    """Where a folder has the name, the file is refused in words."""
-    (desk.root / "blog" / "note.md").mkdir()
-    with pytest.raises(PublicationRefused, match="is a folder: name the file"):
-        desk.publishing.publish(desk.write("note.md"), "blog")
 
 
 def test_nothing_goes_to_track_a(desk: Desk) -> None:
@@ -283,89 +215,6 @@ def test_the_store_is_not_published(desk: Desk) -> None:
     desk.refused(TrackRefused, store, said="keeps in")
 
 
-@pytest.mark.parametrize("source", ["gone.md", "gone/gone.md"])
-def test_a_missing_source_is_refused(desk: Desk, source: str) -> None:
-    """The caller named what is not there."""
-    desk.refused(NotFound, desk.source / source)
-
-
-def _links(folder: Path) -> None:
-    (folder / "link.md").symlink_to("a.md")
-
-
-def _links_to_a_folder(folder: Path) -> None:
-    (folder / "link").symlink_to(folder.parent)
-
-
-def _pipes(folder: Path) -> None:
-    os.mkfifo(folder / "pipe")
-
-
-def _hides(folder: Path) -> None:
-    (folder / ".env").write_bytes(b"")
-
-
-def _versions(folder: Path) -> None:
-    (folder / ".git").mkdir()
-
-
-def _has_a_nameless_one(folder: Path) -> None:
-    (folder / os.fsdecode(b"caf\xe9.md")).write_bytes(b"")
-
-
-@pytest.mark.parametrize(
-    ("spoil", "said"),
-    [
-        (_links, "link.md is a symbolic link"),
-        (_links_to_a_folder, "link is a symbolic link"),
-        (_pipes, "pipe is neither a file nor a folder"),
-        (_hides, ".env is hidden"),
-        (_versions, ".git is hidden"),
-        (_has_a_nameless_one, "is not printable text"),
-    ],
-)
-def test_a_folder_has_files_only(desk: Desk, spoil: Callable[[Path], None], said: str) -> None:
-    """A link, a pipe, or anything hidden in a folder refuses all of it, by its name."""
-    desk.write("site/a.md")
-    spoil(desk.source / "site")
-    desk.refused(PublicationRefused, desk.source / "site", said=said)
-
-
-def test_a_link_is_refused_by_itself(desk: Desk) -> None:
-    """A symbolic link to a file or to a folder is not what it leads to."""
-    desk.write("site/a.md")
-    for name, leads in (("file", "site/a.md"), ("folder", "site"), ("nowhere", "gone")):
-        (desk.source / name).symlink_to(leads)
-        desk.refused(PublicationRefused, desk.source / name, said="is a symbolic link")
-
-
-def test_a_hidden_file_may_be_named(desk: Desk) -> None:
-    """Who names it sees it; but nothing of git's own."""
-    desk.publishing.publish(desk.write(".nojekyll", b""), "blog")
-    assert desk.public() == {"blog/.nojekyll": b""}
-    git = desk.write(".git/config")
-    for source in (git, git.parent):
-        with pytest.raises(PublicationRefused, match="git's own"):
-            desk.publishing.publish(source, "blog/config")
-
-
-def test_a_folder_without_a_file_is_refused(desk: Desk) -> None:
-    """There is nothing to publish in it."""
-    (desk.source / "site" / "empty").mkdir(parents=True)
-    desk.refused(PublicationRefused, desk.source / "site", said="There is no file")
-
-
-def test_a_publication_is_bounded(desk: Desk) -> None:
-    """More bytes or more files than one may have are refused before they are scanned."""
-    for name in ("site/a", "site/b"):
-        with desk.write(name).open("wb") as file:
-            file.truncate(MOST_BYTES // 2 + 1)
-    desk.refused(PublicationRefused, desk.source / "site", said="larger than 100 MiB")
-    for number in range(MOST_ENTRIES + 1):
-        (desk.source / "many" / str(number)).mkdir(parents=True)
-    desk.refused(PublicationRefused, desk.source / "many", said="more than 2000 files and folders")
-
-
 def test_a_post_is_text(desk: Desk) -> None:
     """A destination without a folder takes text from standard input, and nothing else."""
     published = desk.publishing.publish_text("Grüße\n".encode(), "news")
@@ -386,23 +235,6 @@ def test_standard_input_becomes_a_file(desk: Desk) -> None:
     for to in ("blog", "blog/", "blog/posts/"):
         with pytest.raises(Invalid, match="which file it becomes"):
             desk.publishing.publish_text(b"Hello.", to)
-
-
-def test_what_a_killed_publication_left_is_removed(desk: Desk) -> None:
-    """The next publication to the same destination removes it, and leaves nothing of its own."""
-    left = desk.root / "blog" / UNFINISHED / "new"
-    left.parent.mkdir()
-    left.write_bytes(b"Hel")
-    desk.publishing.publish(desk.write("note.md"), "blog")
-    assert [one.name for one in (desk.root / "blog").iterdir()] == ["note.md"]
-
-
-def test_a_failed_write_leaves_nothing(desk: Desk) -> None:
-    """Where a file is in the way of a folder, that is said, and nothing is left."""
-    (desk.root / "blog" / "posts").write_bytes(b"before")
-    with pytest.raises(PublicationRefused, match="cannot be written"):
-        desk.publishing.publish(desk.write("note.md"), "blog/posts/note.md")
-    assert [one.name for one in (desk.root / "blog").iterdir()] == ["posts"]
 
 
 def test_overlapping_destinations_take_nothing(tmp_path: Path) -> None:
