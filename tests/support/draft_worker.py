@@ -8,23 +8,19 @@ new or found.
 
 import asyncio
 import os
-import shutil
-import signal
 import sys
-import threading
 from itertools import count
 from pathlib import Path
-from types import FrameType
 
 import stamina
 
 from orrery.adapters.sample_mailbox.mailbox import SampleMailbox
 from orrery.ports.comms.mailboxes import Reply
 from tests.support.clock import ManualClock
+from tests.support.killed_steps import kill_at_each_step
 
 KEY = "a-key"
 COMMENT = "Is noon well? " * 5000
-_SEEN = {"posix", "fcntl", "_io"}
 
 
 def mailbox_in(folder: Path) -> SampleMailbox:
@@ -41,51 +37,6 @@ async def draft(folder: Path, key: str = KEY) -> bool:
     raise AssertionError("The mailbox is empty.")
 
 
-class Killer:
-    """Counts the calls that reach the system, before and after each, and kills the process at one of them."""
-
-    def __init__(self, at: int) -> None:
-        self._at = at
-        self._steps = 0
-
-    def __call__(self, frame: FrameType, event: str, called: object) -> None:
-        """Be told of a call, as `sys.setprofile` does."""
-        if event in {"c_call", "c_return"} and _is_of_drafts(frame) and _module_of(called) in _SEEN:
-            self._steps += 1
-            if self._steps == self._at:
-                threading.setprofile(None)
-                sys.setprofile(None)
-                os.write(1, f"{event} {getattr(called, '__name__', '')}\n".encode())
-                os.kill(os.getpid(), signal.SIGKILL)
-
-
-def _is_of_drafts(frame: FrameType | None) -> bool:
-    while frame:
-        if frame.f_code.co_filename.endswith("sample_mailbox/drafts.py"):
-            return True
-        frame = frame.f_back
-    return False
-
-
-def _module_of(called: object) -> str:
-    return getattr(called, "__module__", None) or type(getattr(called, "__self__", None)).__module__
-
-
-def kill_at_each_step(folder: Path, before: Path) -> None:
-    """Fork until a process comes to its end."""
-    for step in count(1):
-        if before.exists():
-            shutil.copytree(before, folder / str(step))
-        child = os.fork()
-        if not child:
-            threading.setprofile(Killer(step))
-            asyncio.run(draft(folder / str(step)))
-            os._exit(0)
-        _, status = os.waitpid(child, 0)
-        if (code := os.waitstatus_to_exitcode(status)) != -signal.SIGKILL:
-            sys.exit(code)
-
-
 async def draft_for_ever(folder: Path) -> None:
     """Make one draft after the other; print what became of each."""
     for number in count(1):
@@ -97,7 +48,7 @@ if __name__ == "__main__":
     stamina.instrumentation.set_on_retry_hooks(())  # a wait for the other process is no line of ours
     match [sys.argv[1], *map(Path, sys.argv[2:])]:
         case ["killed", Path() as folder, Path() as before]:
-            kill_at_each_step(folder, before)
+            kill_at_each_step(lambda one: asyncio.run(draft(one)), "sample_mailbox/drafts.py", folder, before)
         case [_, Path() as folder]:
             asyncio.run(draft_for_ever(folder))
         case _:

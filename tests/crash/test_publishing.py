@@ -1,0 +1,67 @@
+"""Publishing under `kill -9`: a file is the one before or the new one, and a folder is whole or absent."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from orrery.adapters.published_files import UNFINISHED
+from tests.support.publication_worker import CONTENT, publish
+from tests.support.waiting import PATIENCE
+
+ROOT = Path(__file__).resolve().parents[2]
+BEFORE = b"before"
+
+
+def killed_at_each_step(what: str, folder: Path, before: Path) -> list[str]:
+    """Kill one process at each step of a publication, in its own copy of `before`; return the steps."""
+    command = [sys.executable, "-m", "tests.support.publication_worker", what, str(folder), str(before)]
+    done = subprocess.run(  # noqa: S603  our own program
+        command, cwd=ROOT, stdout=subprocess.PIPE, text=True, timeout=PATIENCE, check=True
+    )
+    return done.stdout.splitlines()
+
+
+def public(place: Path) -> dict[str, bytes]:
+    """Return what a reader of the destination finds; what is unfinished is hidden, and has another name."""
+    blog = place / "blog"
+    found = {one.relative_to(blog): one for one in blog.rglob("*") if one.is_file()}
+    return {str(name): one.read_bytes() for name, one in found.items() if name.parts[0] != UNFINISHED}
+
+
+@pytest.fixture
+def before(tmp_path: Path) -> Path:
+    """Return a place with a destination, in which the file is already."""
+    place = tmp_path / "before"
+    (place / "blog" / "posts").mkdir(parents=True)
+    (place / "blog" / "posts" / "note.md").write_bytes(BEFORE)
+    return place
+
+
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_a_kill_at_each_step(what: str, tmp_path: Path, before: Path) -> None:
+    """Nothing is half, whatever the step; and the next publication is as if there had been no kill."""
+    folder = tmp_path / "killed"
+    folder.mkdir()
+    old = {"posts/note.md": BEFORE}
+    new = (
+        {"posts/note.md": CONTENT} if what == "file" else old | {"site/a.md": CONTENT, "site/posts/b.md": CONTENT}
+    )
+    steps = killed_at_each_step(what, folder, before)
+    outcomes = [public(folder / str(step)) for step in range(1, len(steps) + 2)]
+    assert [one for one in outcomes if one not in (old, new)] == []
+    assert (outcomes[0], outcomes[-1]) == (old, new)
+    assert {"c_call flock", "c_call write", "c_return fsync", "c_call replace", "c_return replace"} <= {*steps}
+    for step, outcome in enumerate(outcomes, start=1):
+        if outcome == old:
+            publish(folder / str(step), what)
+            assert public(folder / str(step)) == new
+            assert not (folder / str(step) / "blog" / UNFINISHED).exists()
+
+
+def test_a_file_outlives_a_power_cut(tmp_path: Path, before: Path) -> None:
+    """The content is on the disk before the file has its name, and the name is before the command ends."""
+    steps = killed_at_each_step("file", tmp_path, before)
+    kept = [one for one in steps if one in {"c_return write", "c_return fsync", "c_return replace"}]
+    assert kept == ["c_return write", "c_return fsync", "c_return replace", "c_return fsync", "c_return fsync"]
