@@ -14,7 +14,7 @@ import pytest
 from tests.support.identity import IdentityBox, identity
 from tests.support.program import Program, run_orrery
 from tests.support.tracks import ANN_A, ANN_B, BOB_A, Tracks, track_toml
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ class Desk:
         program = self.signing_in(name, f"sign-in-{len(self.printed)}")
         try:
             self.box.approve(code_of(program), as_account or name)
-            return program.process.wait(60)
+            return program.process.wait(PATIENCE)
         finally:
             program.clear_away()
             self.printed.append(program.printed())
@@ -165,7 +165,7 @@ def test_two_processes_sign_in_at_once(desk: Desk) -> None:
             one.start()
         for one in approvals:
             one.join()
-        assert [program.process.wait(60) for program in both.values()] == [0, 0]
+        assert [program.process.wait(PATIENCE) for program in both.values()] == [0, 0]
     finally:
         for program in both.values():
             program.clear_away()

@@ -43,5 +43,10 @@ def resolve(settings: TenantsSettings, name: str) -> Account:
     return found[0]
 
 
+def sign_in_command(account: Account) -> str:
+    """Return what to type to sign an account in."""
+    return f"orrery tenants sign-in --account {account.name}"
+
+
 def _listed(found: Iterable[Account]) -> str:
     return ", ".join(map(str, found))

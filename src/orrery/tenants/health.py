@@ -4,13 +4,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orrery.errors import NotConfigured, OrreryError
+from orrery.errors import NotConfigured, OrreryError, SignInNeeded
 from orrery.ports.health import Finding
 from orrery.ports.publications import Publications
 from orrery.ports.scanner import Scanner
 from orrery.syntax.track import TRACKS, Track
+from orrery.tenants.accounts import Account, sign_in_command
 from orrery.tenants.gate import Gate
 from orrery.tenants.settings import Destination, TenantsSettings
+from orrery.tenants.sign_in_file import SignIn
+from orrery.tenants.sign_ins import SignIns
 
 _EXECUTABLE = 0o111
 
@@ -96,3 +99,23 @@ class TracksHealth:
             todo = "Until it is fixed, nothing is published."
             return Finding("scanner", "broken", str(error), todo)
         return Finding("scanner", "ok", "can scan")
+
+
+def sign_in_findings(sign_ins: SignIns) -> list[Finding]:
+    """Return how each account's sign-in is; the provider is asked for a token of each."""
+    return [_sign_in(sign_ins, account, found) for account, found in sign_ins.all()]
+
+
+def _sign_in(sign_ins: SignIns, account: Account, found: SignIn | OrreryError | None) -> Finding:
+    part, todo = f"sign-in {account.name} (track {account.track})", f"Type: {sign_in_command(account)}"
+    if found is None:
+        return Finding(part, "off", "Not signed in.", todo)
+    if isinstance(found, OrreryError):
+        return Finding(part, "broken", str(found))
+    try:
+        token = sign_ins.token(account.name)
+    except SignInNeeded as error:
+        return Finding(part, "broken", str(error), todo)
+    except OrreryError as error:
+        return Finding(part, "broken", str(error))
+    return Finding(part, "ok", f"since {found.signed_in_at:%Y-%m-%d}: {', '.join(token.scopes)}")

@@ -181,7 +181,7 @@ def _content(answer: httpx2.Response) -> Json:
     if status == HTTPStatus.PRECONDITION_FAILED:
         raise Changed(f"{WHO} has changed meanwhile: try again.")
     if status == HTTPStatus.FORBIDDEN:
-        raise MailboxRefused(f"{WHO} refuses it{code}: the app lacks a permission, or the account may not.")
+        raise MailboxRefused(f"{WHO} refuses it{code}: the app has no permission for it, or the account has none.")
     if status in _BUSY or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         raise MailboxUnreachable(f"{WHO} is out of order (status {status}{code}).")
     raise MailboxRefused(f"{WHO} refuses the request (status {status}{code}).")

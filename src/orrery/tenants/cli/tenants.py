@@ -10,15 +10,14 @@ import typer
 
 from orrery.errors import Invalid, OrreryError
 from orrery.runtime.console.options import AsJson
-from orrery.runtime.console.runner import Handed, Runner
+from orrery.runtime.console.runner import Handed
 from orrery.runtime.console.tables import note, show, show_json
-from orrery.tenants.cli.options import Named, only
+from orrery.tenants.cli.options import Named, only, sign_ins_of
 
 if TYPE_CHECKING:
     from orrery.ports.identity import DeviceCode
     from orrery.tenants.accounts import Account
     from orrery.tenants.sign_in_file import SignIn
-    from orrery.tenants.sign_ins import SignIns
 
 group = typer.Typer(no_args_is_help=True)
 
@@ -37,7 +36,7 @@ def list_accounts(
     runner: Handed,
 ) -> None:
     """List the accounts of each track, and who is signed in. Exit 1 when a track's file cannot be used."""
-    found = list(_sign_ins(runner).all())
+    found = list(sign_ins_of(runner).all())
     rows = [_row(account, None if isinstance(one, OrreryError) else one) for account, one in found]
     show(rows, _COLUMNS, as_json=as_json, empty="The settings allow no account: see [tenants.A] and [tenants.B].")
     broken = dict.fromkeys(str(one) for _, one in found if isinstance(one, OrreryError))
@@ -60,7 +59,7 @@ def sign_in(
     orrery tenants sign-in --account ann@corp.example
     orrery tenants sign-in --account ann@lab.example --browser
     """
-    sign_ins, name = _sign_ins(runner), only(account)
+    sign_ins, name = sign_ins_of(runner), only(account)
     signed_in = sign_ins.in_browser(name, _visit) if browser else sign_ins.by_device_code(name, _show)
     note(f"Signed in: {signed_in}.")
 
@@ -68,7 +67,7 @@ def sign_in(
 @group.command()
 def sign_out(account: Named, *, runner: Handed) -> None:
     """Delete an account's sign-in from this machine."""
-    note("Signed out." if _sign_ins(runner).sign_out(only(account)) else "It was not signed in.")
+    note("Signed out." if sign_ins_of(runner).sign_out(only(account)) else "It was not signed in.")
 
 
 @group.command()
@@ -79,7 +78,7 @@ def whoami(
     runner: Handed,
 ) -> None:
     """Ask for a token of an account, and print whose it is. Exit 1 when there is none, or when it is refused."""
-    sign_ins, name = _sign_ins(runner), only(account)
+    sign_ins, name = sign_ins_of(runner), only(account)
     token = sign_ins.token(name)
     found, kept = sign_ins.find(name)
     show(
@@ -116,7 +115,7 @@ def request(
     known: dict[str, Method] = {one: one for one in get_args(Method)}
     if method.upper() not in known:
         raise Invalid(f"The method is one of {', '.join(known)}.")
-    sign_ins, name = _sign_ins(runner), only(account)
+    sign_ins, name = sign_ins_of(runner), only(account)
     found, _ = sign_ins.find(name)
     if output:
         Gate(sign_ins.settings).require([found.track], output)
@@ -130,16 +129,6 @@ def request(
     if not answer.is_success:
         note(f"The API answered {answer.answer.status}.")
         raise typer.Exit(1)
-
-
-def _sign_ins(runner: Runner) -> "SignIns":
-    from orrery.ports.clock import Clock  # noqa: PLC0415  `--help` needs none of these
-    from orrery.ports.identity import IdentityProvider, SignInFiles  # noqa: PLC0415  the same
-    from orrery.tenants.settings import TenantsSettings  # noqa: PLC0415  the same
-    from orrery.tenants.sign_ins import SignIns  # noqa: PLC0415  the same
-
-    settings = runner.section(TenantsSettings)
-    return SignIns(settings, runner.port(IdentityProvider), runner.port(SignInFiles), runner.port(Clock))
 
 
 def _show(code: "DeviceCode") -> None:

@@ -1,0 +1,171 @@
+"""Each sentence of the tenant separation rule (spec 3, Authentication 4), by the real commands."""
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from orrery.sandbox.identity.config import TENANT_A, TENANT_B
+from orrery.tenants.errors import SignInRefused
+from tests.support.identity import IdentityBox, identity
+from tests.support.package_copy import ROOT
+from tests.support.program import run_orrery
+from tests.support.tracks import ANN_A, ANN_B, Tracks, track_toml
+
+
+@pytest.fixture(scope="module")
+def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IdentityBox]:
+    """Return a running identity provider with both tenants."""
+    with identity(tmp_path_factory.mktemp("identity")) as found:
+        yield found
+
+
+@pytest.fixture
+def folder(box: IdentityBox, tmp_path: Path) -> Iterator[Path]:
+    """Return a folder with settings: a public place of each kind, and the accounts of both tracks signed in."""
+    text = track_toml(box.authority, tmp_path, box.ca_file)
+    for kind in ("repository", "blog", "shared-folder"):
+        (tmp_path / kind / ".git").mkdir(parents=True)
+        text += f'[[tenants.B.destinations]]\nname = "{kind}"\nkind = "{kind}"\nfolder = "{tmp_path / kind}"\n'
+    text += '[[tenants.B.destinations]]\nname = "posts"\nkind = "social"\n'
+    (tmp_path / "orrery.toml").write_text(text)
+    Tracks(box, tmp_path).sign_in(ANN_A)
+    Tracks(box, tmp_path).sign_in(ANN_B)
+    yield tmp_path
+    box.undo()
+
+
+def tenants(folder: Path, *words: str, given: str = "") -> tuple[int, str, str]:
+    """Run `orrery tenants <words>`."""
+    command, *rest = words
+    split = 2 if command == "journal" else 1
+    came = run_orrery(
+        "tenants", *words[:split], "--config", str(folder / "orrery.toml"), *words[split:], given=given
+    )
+    del rest
+    return came.returncode, came.stdout, came.stderr
+
+
+def test_two_tenants_are_used(folder: Path) -> None:
+    """Two tenants: a corporate one (track A, internal) and a lab one (track B, public learning content)."""
+    found = {}
+    for name in (ANN_A, ANN_B):
+        _, printed, _ = tenants(folder, "whoami", "--account", name, "--json")
+        [one] = json.loads(printed)
+        found[one["track"]] = one["tenant"]
+    assert found == {"A": TENANT_A, "B": TENANT_B}
+
+
+def test_work_data_access_is_delegated_only(box: IdentityBox, folder: Path) -> None:
+    """Application-only sign-in is unsupported: a token of an application is refused, and none can be asked for."""
+    box.pull("doctor", part="access", set="idtyp", value="app")
+    for name in (ANN_A, ANN_B):
+        with pytest.raises(SignInRefused, match="idtyp is not user"):
+            Tracks(box, folder / "other").sign_in(name)
+    sources = (path.read_text() for path in (ROOT / "src" / "orrery").rglob("*.py") if "sandbox" not in path.parts)
+    forbidden = re.compile(r"ConfidentialClient|acquire_token_for_client|client_credentials")
+    assert not [found for text in sources for found in forbidden.findall(text)]
+
+
+def test_every_invocation_of_the_tool_passes_the_account_explicitly(folder: Path) -> None:
+    """The tool gets the account in front of its arguments, and without an account it is not run."""
+    with (folder / "orrery.toml").open("a") as settings:
+        settings.write(f'[tenants.tool]\nprogram = "{folder / "tool"}"\n')
+    (folder / "tool").write_text(f"#!{sys.executable}\nimport sys\nprint(sys.argv[1:])\n")
+    (folder / "tool").chmod(0o700)
+    assert tenants(folder, "run", "--account", ANN_B, "--", "mail", "list")[1] == (
+        f"{['--account', ANN_B, 'mail', 'list']}\n"
+    )
+    assert tenants(folder, "run", "--", "mail", "list")[:2] == (2, "")
+
+
+@pytest.mark.parametrize("destination", ["repository", "blog", "posts", "shared-folder"])
+def test_track_a_data_must_never_reach_a_public_place(folder: Path, destination: str) -> None:
+    """No public repository, blog, social post or shared folder: what Orrery has of A cannot be published there."""
+    kept = folder / "me.json"
+    me = ("request", "--account", ANN_A, "GET", settings_api(folder))
+    assert tenants(folder, *me, "--output", str(kept))[0] == 0
+    before = places(folder)
+    if destination == "posts":
+        came = tenants(folder, "publish", "--stdin", destination, given=kept.read_text())
+    else:
+        came = tenants(folder, "publish", str(kept), destination)
+        assert tenants(folder, *me, "--output", str(folder / destination / "me.json"))[0] == 1
+    assert came[:2] == (1, "")
+    assert "has the label of track A" in came[2]
+    assert places(folder) == before
+
+
+def settings_api(folder: Path) -> str:
+    """Return an address of the API of the settings."""
+    found = re.search(r'^api = "(.*)"$', (folder / "orrery.toml").read_text(), re.MULTILINE)
+    assert found
+    return f"{found[1]}/v1.0/me"
+
+
+def places(folder: Path) -> list[str]:
+    """Return every file in the public places."""
+    kinds = ("repository", "blog", "shared-folder")
+    return sorted(str(one) for kind in kinds for one in (folder / kind).rglob("*"))
+
+
+def test_track_b_never_signs_in_to_the_corporate_tenant(box: IdentityBox, folder: Path) -> None:
+    """B's account, a guest of A's tenant, is refused there; and what is kept of B is nothing to A."""
+    with pytest.raises(SignInRefused, match="guest"):
+        Tracks(box, folder / "other").sign_in(ANN_A, as_account=ANN_B)
+    kept = folder / "tenants"
+    _ = (kept / "B.json").replace(kept / "A.json")
+    code, printed, said = tenants(folder, "whoami", "--account", ANN_A)
+    assert (code, printed) == (1, "")
+    assert "another track" in said
+
+
+@pytest.mark.parametrize("text", ["Thanks to our customer Fabrikam.", "Nothing of anybody."])
+def test_track_b_never_quotes_real_customers(folder: Path, text: str) -> None:
+    """Names are found by the scanner: without one, nothing is published at all."""
+    (folder / "post.md").write_text(text)
+    before = places(folder)
+    code, printed, said = tenants(folder, "publish", str(folder / "post.md"), "blog")
+    assert (code, printed, places(folder)) == (1, "", before)
+    assert "scanner" in said
+    assert tenants(folder, "publish", "--stdin", "posts", given=text)[:2] == (1, "")
+
+
+def test_the_tracks_share_rules_not_data(folder: Path) -> None:
+    """One file of sign-ins for each, one journal whose entries are of one track each, and no account of both."""
+    for track, text in (("A", "Answered the auditors"), ("B", "Wrote a post")):
+        if not (folder / "cockpit.db").exists():
+            made = run_orrery("cockpit", "store", "create", "--config", str(folder / "orrery.toml"))
+            assert made.returncode == 0
+        assert tenants(folder, "journal", "add", text, "--track", track)[0] == 0
+    found = json.loads(tenants(folder, "journal", "list", "--track", "B", "--json")[1])
+    assert [(one["track"], one["text"]) for one in found] == [("B", "Wrote a post")]
+    accounts = [json.loads((folder / "tenants" / f"{track}.json").read_text())["sign_ins"] for track in "AB"]
+    assert [[*one] for one in accounts] == [[ANN_A], [ANN_B]]
+
+
+def test_each_journal_entry_is_labelled_with_its_track(folder: Path) -> None:
+    """Without a label nothing is written; with an account of the other track neither."""
+    assert run_orrery("cockpit", "store", "create", "--config", str(folder / "orrery.toml")).returncode == 0
+    assert tenants(folder, "journal", "add", "Answered the auditors")[0] == 2
+    assert tenants(folder, "journal", "add", "Answered", "--track", "B", "--account", ANN_A)[0] == 2
+    assert json.loads(tenants(folder, "journal", "list", "--json")[1]) == []
+
+
+def test_the_tools_server_mode_is_refused(folder: Path) -> None:
+    """It ignores flag and variable and uses the last cached account: the refusal leads to the direct pattern."""
+    with (folder / "orrery.toml").open("a") as settings:
+        settings.write(f'[tenants.tool]\nprogram = "{folder / "tool"}"\n')
+    code, printed, said = tenants(folder, "run", "--account", ANN_B, "--", "mcp")
+    assert (code, printed) == (2, "")
+    assert "orrery tenants request --account NAME METHOD URL" in said
+
+
+def test_direct_calls_whose_account_comes_from_the_token_are_the_pattern(folder: Path) -> None:
+    """The API sees the named account, whoever was asked for before, and the answer has its track."""
+    for name, track in ((ANN_A, "A"), (ANN_B, "B"), (ANN_A, "A")):
+        answer = json.loads(tenants(folder, "request", "--account", name, "GET", settings_api(folder))[1])
+        assert (answer["body"]["mail"], answer["track"]) == (name, track)
