@@ -40,12 +40,9 @@ def folder(box: IdentityBox, tmp_path: Path) -> Iterator[Path]:
 
 def tenants(folder: Path, *words: str, given: str = "") -> tuple[int, str, str]:
     """Run `orrery tenants <words>`."""
-    command, *rest = words
-    split = 2 if command == "journal" else 1
-    came = run_orrery(
-        "tenants", *words[:split], "--config", str(folder / "orrery.toml"), *words[split:], given=given
-    )
-    del rest
+    split = 2 if words[0] == "journal" else 1
+    config = ("--config", str(folder / "orrery.toml"))
+    came = run_orrery("tenants", *words[:split], *config, *words[split:], given=given)
     return came.returncode, came.stdout, came.stderr
 
 
