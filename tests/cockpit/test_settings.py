@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from orrery.app.settings import SettingsError, load_settings
-from orrery.cockpit.settings import CockpitSettings
+from orrery.cockpit.settings import CockpitSettings, ImapMailboxSettings, SampleMailboxSettings
 from orrery.ports.comms.messages import Priority, Source
 from tests.support.machine import MARK, Machine, machine_in
 
@@ -17,6 +17,13 @@ kind = "sample"
 account = "ann@corp.example"
 track = "A"
 folder = "drafts"
+"""
+IMAP = """
+[[cockpit.mailboxes]]
+kind = "imap"
+account = "ann@lab.example"
+track = "B"
+host = "imap.lab.example"
 """
 TABLES = [("scores", Priority), ("kinds", Source), ("buckets", Source)]
 
@@ -134,6 +141,7 @@ def test_a_table_from_the_environment_that_is_no_json(machine: Machine) -> None:
 def test_a_mailbox(machine: Machine) -> None:
     """A relative folder begins where the settings are; the number of messages has a default."""
     (one,) = loaded(machine, MAILBOX).mailboxes
+    assert isinstance(one, SampleMailboxSettings)
     assert (one.account, one.track, one.folder, one.messages) == (
         "ann@corp.example",
         "A",
@@ -145,7 +153,7 @@ def test_a_mailbox(machine: Machine) -> None:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("kind", "'real'"),
+        ("kind", f"'{MARK}'"),
         ("track", "'C'"),
         ("account", "'ann'"),
         ("account", "'ann@'"),
@@ -159,8 +167,43 @@ def test_a_mailbox(machine: Machine) -> None:
 def test_a_mailbox_that_is_none(key: str, value: str, machine: Machine) -> None:
     """What a mailbox cannot have is refused by the mailbox's place and the key."""
     lines = [line for line in MAILBOX.splitlines() if not line.startswith(f"{key} ")]
-    text = "\n".join([*lines, f"{key} = {value}"])
-    assert f"cockpit.mailboxes.0.{key}" in refusal(machine, text)
+    said = refusal(machine, "\n".join([*lines, f"{key} = {value}"]))
+    assert "cockpit.mailboxes.0" in said
+    assert key in said
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("host", f"'{MARK}/x'"),
+        ("host", "''"),
+        ("port", "0"),
+        ("security", "'none'"),
+        ("security", "'plain'"),
+        ("folders", "[]"),
+        ("folders", '["IN\\nBOX"]'),
+        ("drafts_folder", "''"),
+        ("days", "0"),
+        ("password", f"'{MARK}'"),
+    ],
+)
+def test_an_imap_mailbox_that_is_none(key: str, value: str, machine: Machine) -> None:
+    """What a mailbox by IMAP cannot have is refused: a connection in clear to another machine, a password, …"""
+    lines = [line for line in IMAP.splitlines() if not line.startswith(f"{key} ")]
+    assert key in refusal(machine, "\n".join([*lines, f"{key} = {value}"]))
+
+
+def test_an_imap_mailbox(machine: Machine) -> None:
+    """Account, track and host are enough; without TLS it may be on this machine."""
+    (one,) = loaded(machine, IMAP).mailboxes
+    assert isinstance(one, ImapMailboxSettings)
+    assert (one.security, one.folders, one.days) == ("tls", ("INBOX",), 30)
+    assert loaded(machine, IMAP.replace("imap.lab.example", "127.0.0.1") + 'security = "none"\n').mailboxes
+
+
+def test_imap_is_not_for_track_a(machine: Machine) -> None:
+    """Its password has no scopes that could be refused, so it may not read what is internal (decision 36)."""
+    assert "IMAP is for track B only" in refusal(machine, IMAP.replace('"B"', '"A"'))
 
 
 def test_an_account_is_named_once(machine: Machine) -> None:

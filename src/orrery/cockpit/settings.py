@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from orrery.ports.comms.messages import Priority, Source
 from orrery.runtime.section import Section
 from orrery.runtime.settings import HasStore
+from orrery.syntax.base_url import THIS_MACHINE
 from orrery.syntax.track import Track
 
 SCORES: dict[Priority, int] = {"high": 80, "normal": 50, "low": 20}
@@ -16,6 +17,7 @@ KINDS: dict[Source, str] = {"mail": "answer", "teams": "answer", "meeting": "pre
 BUCKETS: dict[Source, str] = {"mail": "Inbox", "teams": "Chats", "meeting": "Calendar", "action-hub": "Actions"}
 
 Word = Annotated[str, Field(pattern=r"^\w[\w .-]{0,39}$")]
+FolderName = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{1,200}$")]
 Score = Annotated[int, Field(ge=0, le=100)]
 
 
@@ -32,13 +34,54 @@ def _buckets(given: Mapping[Source, str]) -> Mapping[Source, str]:
 
 
 class MailboxSettings(Section):
-    """One mailbox: `sample` is a made-up one, whose drafts are kept in `folder`; `messages` makes it larger."""
+    """What every mailbox has, whatever its `kind`."""
 
-    kind: Literal["sample"]
     account: str = Field(pattern=r"^[^\s@]{1,64}@[^\s@]{1,200}$")
     track: Track
+
+
+class SampleMailboxSettings(MailboxSettings):
+    """A made-up mailbox, whose drafts are kept in `folder`; `messages` makes it larger."""
+
+    kind: Literal["sample"]
     folder: Path
     messages: int = Field(0, ge=0, le=100_000)
+
+
+class ImapMailboxSettings(MailboxSettings):
+    """Mail by IMAP. Its password is in the secret file `imap_passwords`.
+
+    `folders` are listed, as far back as `days`. Drafts go to `drafts_folder`, else to the one that the server
+    names.
+    """
+
+    kind: Literal["imap"]
+    host: str = Field(pattern=r"^[A-Za-z0-9.:-]{1,253}$")
+    port: int | None = Field(None, ge=1, le=65535)
+    security: Literal["tls", "starttls", "none"] = "tls"
+    username: str | None = Field(None, min_length=1, max_length=500)
+    folders: tuple[FolderName, ...] = Field(("INBOX",), min_length=1, max_length=20)
+    drafts_folder: FolderName | None = None
+    days: int = Field(30, ge=1, le=36_500)
+
+    @field_validator("track")
+    @classmethod
+    def _not_of_track_a(cls, track: Track) -> Track:
+        if track == "A":
+            raise ValueError(
+                "an IMAP password has no scopes, so nothing shows that it could not send: IMAP is for track B only"
+            )
+        return track
+
+    @model_validator(mode="after")
+    def _in_clear_only_here(self) -> Self:
+        if self.security == "none" and self.host not in THIS_MACHINE:
+            raise ValueError("security may be none only for a mail server on this machine")
+        return self
+
+
+AnyMailbox = Annotated[SampleMailboxSettings | ImapMailboxSettings, Field(discriminator="kind")]
+"""The settings of one mailbox, by its `kind`."""
 
 
 class CockpitSettings(HasStore):
@@ -51,7 +94,7 @@ class CockpitSettings(HasStore):
 
     port: int = Field(8791, ge=1024, le=65535)
     store: Path = Path(".orrery/cockpit.db")
-    mailboxes: tuple[MailboxSettings, ...] = ()
+    mailboxes: tuple[AnyMailbox, ...] = ()
     scores: Annotated[Mapping[Priority, Score], AfterValidator(_scores)] = SCORES
     kinds: Annotated[Mapping[Source, Word], AfterValidator(_kinds)] = KINDS
     buckets: Annotated[Mapping[Source, Word], AfterValidator(_buckets)] = BUCKETS

@@ -27,7 +27,7 @@ from orrery.app.cli.uvicorn_config import AddressTakenError, listen, uvicorn_con
 from orrery.app.composition import opened
 from orrery.app.settings import Secrets, Settings, settings_from
 from orrery.cockpit.ledger import Ledger, NewItem
-from orrery.cockpit.settings import CockpitSettings, MailboxSettings
+from orrery.cockpit.settings import CockpitSettings, SampleMailboxSettings
 from orrery.edge.launch import CODE_SECONDS, Launch
 from orrery.edge.local import local_app
 from orrery.logs import Redaction, configure
@@ -74,10 +74,10 @@ def _of_sample(folder: Path, messages: int) -> Settings:
     """Return the settings of the sample: two accounts, one of each track, and a store of its own in `folder`."""
     found = settings_from({}, folder, "cockpit")
     mailboxes = (
-        MailboxSettings(
+        SampleMailboxSettings(
             kind="sample", account="ann@corp.example", track="A", folder=folder / "corp", messages=messages
         ),
-        MailboxSettings(
+        SampleMailboxSettings(
             kind="sample", account="ann@lab.example", track="B", folder=folder / "lab", messages=messages
         ),
     )

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 from pydantic_settings import SettingsError as EnvironmentUnreadable
 
 from orrery.app.settings.authority import check_authority
@@ -124,13 +125,15 @@ def _read(found: dict[str, Any], role: Role) -> SettingsFile:
 
 
 def _explain(error: ValidationError) -> str:
-    problems = error.errors(include_url=False, include_context=False, include_input=False)
-    said = [f"{'.'.join(str(part) for part in one['loc'])}: {_sentence(one['msg'])}" for one in problems]
+    problems = error.errors(include_url=False, include_input=False)
+    said = [f"{'.'.join(str(part) for part in one['loc'])}: {_sentence(one)}" for one in problems]
     return "; ".join(said) + "."
 
 
-def _sentence(message: str) -> str:
-    return message.removeprefix("Value error, ").rstrip(".")
+def _sentence(problem: ErrorDetails) -> str:
+    if tags := problem.get("ctx", {}).get("expected_tags"):  # the library's own sentence repeats the value
+        return f"kind must be one of {tags}"
+    return problem["msg"].removeprefix("Value error, ").rstrip(".")
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
