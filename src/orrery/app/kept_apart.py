@@ -1,7 +1,7 @@
 """What the cockpit keeps lies in no destination of a track whose data it is not (spec 3, Authentication 4)."""
 
 from orrery.app.settings import Settings
-from orrery.cockpit.settings import CockpitSettings
+from orrery.cockpit.settings import CockpitSettings, SampleMailboxSettings
 from orrery.syntax.track import TRACKS
 from orrery.tenants.gate import Gate
 from orrery.tenants.settings import TenantsSettings
@@ -14,4 +14,5 @@ def require_apart(settings: Settings) -> None:
     for place in (settings.store_path, tenants.directory):
         gate.require(TRACKS, place)
     for one in settings[CockpitSettings].mailboxes:
-        gate.require((one.track,), one.folder)
+        if isinstance(one, SampleMailboxSettings):
+            gate.require((one.track,), one.folder)

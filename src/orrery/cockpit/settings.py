@@ -34,13 +34,38 @@ def _buckets(given: Mapping[Source, str]) -> Mapping[Source, str]:
 
 
 class MailboxSettings(Section):
-    """What every mailbox has, whatever its `kind`."""
+    """What every mailbox has, whatever its `kind`. One without a track has that of its account's sign-in."""
 
     account: str = Field(pattern=r"^[^\s@]{1,64}@[^\s@]{1,200}$")
+
+    @property
+    def stated_track(self) -> Track | None:
+        """The track that the settings state."""
+        return None
+
+
+class TrackedMailboxSettings(MailboxSettings):
+    """A mailbox whose track only the settings know."""
+
     track: Track
 
+    @property
+    def stated_track(self) -> Track | None:
+        return self.track
 
-class SampleMailboxSettings(MailboxSettings):
+
+class MicrosoftMailboxSettings(MailboxSettings):
+    """Mail, chats and meetings at Microsoft Graph, of an account of [tenants], whose track it has.
+
+    `sources` are listed. Mail is listed as far back as `days`; 0 is all of it.
+    """
+
+    kind: Literal["microsoft"]
+    sources: tuple[Literal["mail", "teams", "meeting"], ...] = Field(("mail", "teams", "meeting"), min_length=1)
+    days: int = Field(30, ge=0, le=36_500)
+
+
+class SampleMailboxSettings(TrackedMailboxSettings):
     """A made-up mailbox, whose drafts are kept in `folder`; `messages` makes it larger."""
 
     kind: Literal["sample"]
@@ -48,7 +73,7 @@ class SampleMailboxSettings(MailboxSettings):
     messages: int = Field(0, ge=0, le=100_000)
 
 
-class ImapMailboxSettings(MailboxSettings):
+class ImapMailboxSettings(TrackedMailboxSettings):
     """Mail by IMAP. Its password is in the secret file `imap_passwords`.
 
     `folders` are listed, as far back as `days`. Drafts go to `drafts_folder`, else to the one that the server
@@ -80,7 +105,9 @@ class ImapMailboxSettings(MailboxSettings):
         return self
 
 
-AnyMailbox = Annotated[SampleMailboxSettings | ImapMailboxSettings, Field(discriminator="kind")]
+AnyMailbox = Annotated[
+    SampleMailboxSettings | ImapMailboxSettings | MicrosoftMailboxSettings, Field(discriminator="kind")
+]
 """The settings of one mailbox, by its `kind`."""
 
 
@@ -101,7 +128,11 @@ class CockpitSettings(HasStore):
 
     @model_validator(mode="after")
     def _name_each_account_once(self) -> Self:
-        named = [(one.track, one.account.casefold()) for one in self.mailboxes]
+        signing_in = {one.account.casefold() for one in self.mailboxes if one.stated_track is None}
+        named = [
+            (None if (name := one.account.casefold()) in signing_in else one.stated_track, name)
+            for one in self.mailboxes
+        ]
         if len(set(named)) < len(named):
             raise ValueError("two mailboxes have the same track and account")
         return self
