@@ -144,6 +144,19 @@ def test_what_a_killed_publication_left_is_removed(desk: Desk) -> None:
     assert [one.name for one in (desk.root / "blog").iterdir()] == ["note.md"]
 
 
+def test_nothing_is_published_where_it_is_staged(desk: Desk) -> None:
+    """What lies there is removed."""
+    with pytest.raises(PublicationRefused, match="is where Orrery itself writes"):
+        desk.publishing.publish(desk.write("note.md"), f"blog/{UNFINISHED}/note.md")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_destination_that_cannot_be_written_to(desk: Desk) -> None:
+    """It is refused before anything is scanned."""
+    (desk.root / "blog").chmod(0o500)
+    desk.refused(PublicationRefused, desk.write("note.md"), said="cannot be written to")
+
+
 def test_a_failed_write_leaves_nothing(desk: Desk) -> None:
     """Where a file is in the way of a folder, that is said, and nothing is left."""
     (desk.root / "blog" / "posts").write_bytes(b"before")

@@ -60,8 +60,10 @@ def test_a_kill_at_each_step(what: str, tmp_path: Path, before: Path) -> None:
             assert not (folder / str(step) / "blog" / UNFINISHED).exists()
 
 
-def test_a_file_outlives_a_power_cut(tmp_path: Path, before: Path) -> None:
-    """The content is on the disk before the file has its name, and the name is before the command ends."""
-    steps = killed_at_each_step("file", tmp_path, before)
+@pytest.mark.parametrize(("what", "files", "folders"), [("file", 1, 0), ("folder", 2, 2)])
+def test_it_outlives_a_power_cut(what: str, files: int, folders: int, tmp_path: Path, before: Path) -> None:
+    """The content is on the disk before anything has its name, and the name is before the command ends."""
+    steps = killed_at_each_step(what, tmp_path, before)
     kept = [one for one in steps if one in {"c_return write", "c_return fsync", "c_return replace"}]
-    assert kept == ["c_return write", "c_return fsync", "c_return replace", "c_return fsync", "c_return fsync"]
+    content = ["c_return write", "c_return fsync"] * files + ["c_return fsync"] * folders
+    assert kept == [*content, "c_return replace", "c_return fsync", "c_return fsync"]

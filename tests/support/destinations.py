@@ -69,7 +69,7 @@ class Desk:
     def public(self) -> dict[str, bytes]:
         """Return everything that lies in the destinations, of both tracks."""
         places = [self.root / name for name in ("team", "blog", "code")]
-        found = [one for place in places for one in place.rglob("*") if one.is_symlink() or not one.is_dir()]
+        found = [one for place in places for one in place.rglob("*") if one.is_file()]
         return {one.relative_to(self.root).as_posix(): one.read_bytes() for one in found}
 
     def refused(self, kind: type[OrreryError], source: Path, to: str = "blog", said: str = ".") -> None:

@@ -9,6 +9,7 @@ import pytest
 from orrery.adapters.no_scanner import NoScanner
 from orrery.adapters.published_files import PublishedFiles
 from orrery.errors import Invalid, NotConfigured, NotFound, PublicationRefused, TrackRefused
+from orrery.ports.publications import MOST_BYTES
 from orrery.ports.scanner import Leak
 from orrery.tenants.publishing import Publishing
 from orrery.tenants.settings import TenantsSettings
@@ -160,9 +161,13 @@ def test_a_path_stays_in_its_folder(desk: Desk, to: str) -> None:
         desk.publishing.publish_text(b"Hello.", to)
 
 
-@pytest.mark.parametrize("to", ["code/.git/hooks/pre-commit", "code/.GIT/config", "code/sub/.git"])
+@pytest.mark.parametrize(
+    "to", ["code/.git/hooks/pre-commit", "code/.GIT/config", "code/sub/.git", "code/link/pre-commit"]
+)
 def test_nothing_goes_to_where_git_is(desk: Desk, to: str) -> None:
-    """A file in `.git` would be run by git, or change what it does."""
+    """A file in `.git` would be run by git, or change what it does, whichever link leads there."""
+    (desk.root / "code" / ".git" / "hooks").mkdir(parents=True)
+    (desk.root / "code" / "link").symlink_to(".git/hooks")
     desk.refused(PublicationRefused, desk.write("note.md"), to, "is git's own")
 
 
@@ -173,6 +178,8 @@ def test_a_folder_that_leads_out_is_refused(desk: Desk, leads: str) -> None:
     (desk.root / "blog" / "out").symlink_to(desk.root / leads)
     with pytest.raises((TrackRefused, PublicationRefused)):
         desk.publishing.publish(desk.write("note.md"), "blog/out/note.md")
+    with pytest.raises((TrackRefused, PublicationRefused)):
+        desk.publishing.publish_text(b"Hello.", "blog/out/note.md")
     assert not [*(desk.root / leads).iterdir()]
     assert desk.scanner.seen == []
 
@@ -213,6 +220,23 @@ def test_the_store_is_not_published(desk: Desk) -> None:
     store.parent.mkdir()
     store.write_bytes(b"")
     desk.refused(TrackRefused, store, said="keeps in")
+
+
+def test_standard_input_is_bounded(desk: Desk) -> None:
+    """More than one publication may have is refused before it is scanned."""
+    for to in ("news", "blog/a.md"):
+        with pytest.raises(PublicationRefused, match="larger than 100 MiB"):
+            desk.publishing.publish_text(bytes(MOST_BYTES + 1), to)
+    assert desk.scanner.seen == []
+
+
+def test_the_folder_above_has_its_own_name(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`.` and `..` are published under the names that they have."""
+    desk.write("site/posts/a.md")
+    for source, folder, inside in ((".", "site/posts", "posts/a.md"), ("..", "site/posts", "site/posts/a.md")):
+        monkeypatch.chdir(desk.source / folder)
+        desk.publishing.publish(Path(source), "blog")
+        assert f"blog/{inside}" in desk.public()
 
 
 def test_a_post_is_text(desk: Desk) -> None:

@@ -148,6 +148,8 @@ def _staging(folder: Path) -> Generator[Path]:
 
 
 def _refuse_what_is_there(target: Path, material: Material) -> None:
+    if UNFINISHED in target.parts:
+        raise PublicationRefused(f"{target} is where Orrery itself writes, and is removed.")
     if material.is_folder and os.path.lexists(target):
         raise PublicationRefused(f"{target} is there already: a folder is published under a new name.")
     if target.is_dir():

@@ -12,7 +12,7 @@ from orrery.errors import Invalid, NotFound, PublicationRefused, TrackRefused
 from orrery.ports.publications import MOST_BYTES, Material, Publications
 from orrery.ports.scanner import Leak, Scanner
 from orrery.syntax.track import Track, labels_in
-from orrery.tenants.gate import Gate, lies_in, overlap
+from orrery.tenants.gate import Gate, overlap
 from orrery.tenants.settings import Destination, DestinationKind, TenantsSettings
 
 PUBLIC: Track = "B"
@@ -53,9 +53,7 @@ class Target:
         """Return the place in the destination's folder, for something with this name; raise `Invalid`."""
         path = PurePosixPath(self.path + name if self.path.endswith("/") or not self.path else self.path)
         if path.is_absolute() or ".." in path.parts or not path.parts:
-            raise Invalid(f"{self.path} is no path inside the folder of {self.destination.name}.")
-        if ".git" in (part.casefold() for part in path.parts):
-            raise PublicationRefused(f"{path} is git's own: nothing is published there.")
+            raise Invalid(f"{str(path)!r} is no path inside the folder of {self.destination.name}.")
         return path
 
 
@@ -74,7 +72,7 @@ class Publishing:
         folder = target.destination.folder
         if folder is None:
             raise Invalid(f"{to} takes text: write `orrery tenants publish --stdin {to}`.")
-        inside = target.inside(source.absolute().name)
+        inside = target.inside(source.name if source.name not in {"", ".."} else source.resolve().name)
         self._require_place(folder, inside)
         self._require_source(source)
         material = self.publications.read(source)
@@ -129,8 +127,12 @@ class Publishing:
     def _require_place(self, folder: Path, inside: PurePosixPath) -> None:
         Gate(self.settings).require((PUBLIC,), folder / inside)
         self.publications.check(folder)
-        if not lies_in(folder / inside, folder):
-            raise PublicationRefused(f"{inside} leads out of {folder}: a folder in it is a symbolic link.")
+        try:
+            within = (folder / inside).resolve().relative_to(folder.resolve())
+        except ValueError:
+            raise PublicationRefused(f"{inside} leads out of {folder} by a symbolic link.") from None
+        if ".git" in (part.casefold() for part in within.parts):
+            raise PublicationRefused(f"{inside} is git's own: nothing is published there.")
 
     def _require_source(self, source: Path) -> None:
         for one in Gate(self.settings).touched_by(source):
