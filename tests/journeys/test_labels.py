@@ -30,8 +30,10 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file.write_text(f"[cockpit]\nport = {port}\n" + "".join(mailbox.format(track) for track in TRACKS))
     assert run_orrery("cockpit", "store", "create", "--config", str(file)).returncode == 0
     for track in TRACKS:
-        words = ("ledger", "add", "Call Bo", "--track", track, "--from", ADDRESS)
-        assert run_orrery("cockpit", *words, "--config", str(file)).returncode == 0
+        item = ("cockpit", "ledger", "add", "Call Bo", "--from", ADDRESS)
+        entry = ("tenants", "journal", "add", f"Called {ADDRESS}")
+        for words in (item, entry):
+            assert run_orrery(*words, "--track", track, "--config", str(file)).returncode == 0
     return file
 
 
@@ -93,9 +95,16 @@ def test_a_draft_has_the_label(cockpit: Cockpit, settings: Path, track: str) -> 
     see((settings.parent / track / f"{draft['id']}.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("words", [("ledger", "list", "--all", "--json"), ("privacy", "export", ADDRESS)])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("cockpit", "ledger", "list", "--all", "--json"),
+        ("cockpit", "privacy", "export", ADDRESS),
+        ("tenants", "journal", "list", "--json"),
+    ],
+)
 def test_a_command_prints_the_label(settings: Path, words: tuple[str, ...]) -> None:
-    """The list of the action ledger, and what is kept about a person."""
-    told = run_orrery("cockpit", *words, "--config", str(settings))
+    """The action ledger, what is kept about a person, and the journal."""
+    told = run_orrery(*words, "--config", str(settings))
     assert (told.returncode, labels_in(told.stdout.encode())) == (0, {*TRACKS})
     see(told.stdout)
