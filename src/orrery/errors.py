@@ -290,6 +290,9 @@ class IdentityError(OrreryError):
 class IdentityRefused(IdentityError):
     """The identity provider said no; `code` is its own word for why."""
 
+    http_status: ClassVar[int] = 502
+    tag: ClassVar[str] = "identity-refused"
+
     def __init__(self, message: str, *, code: str = "") -> None:
         super().__init__(message)
         self.code = code
@@ -297,6 +300,9 @@ class IdentityRefused(IdentityError):
 
 class IdentityUnreachable(IdentityError):
     """No usable answer from the identity provider within the deadline."""
+
+    http_status: ClassVar[int] = 503
+    tag: ClassVar[str] = "identity-unreachable"
 
 
 class SignInFileUnusable(OrreryError):

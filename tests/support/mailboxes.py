@@ -66,6 +66,7 @@ class ScriptedMailbox:
     listings: int = 0
     drafts: dict[str, Reply] = field(default_factory=dict[str, Reply])
     unread: set[str] = field(default_factory=set[str])
+    signs_in: bool = False
 
     def __post_init__(self) -> None:
         self.gate.set()

@@ -1,6 +1,7 @@
 """The parts of the cockpit, from its settings."""
 
 from datetime import timedelta
+from functools import partial
 
 from orrery.cockpit.actions import Actions
 from orrery.cockpit.bodies import Bodies
@@ -11,7 +12,9 @@ from orrery.cockpit.ledger import Ledger
 from orrery.cockpit.privacy import LedgerData
 from orrery.cockpit.routes import CockpitRoutes
 from orrery.cockpit.settings import CockpitSettings
+from orrery.cockpit.sign_in import SignInTabs
 from orrery.edge.launch import Launch
+from orrery.ports.accounts import Accounts
 from orrery.ports.comms.mailboxes import Mailboxes
 from orrery.runtime.jobs import Job, Workers
 from orrery.runtime.parts import Parts
@@ -34,9 +37,10 @@ def build(runtime: Runtime) -> Parts:
     personal = LedgerData(store, clock)
     health = CockpitHealth(StoreProbe(store), ledger, inboxes, clock, runtime.need(Workers).failing)
     launch = Launch(clock)
+    tabs = SignInTabs(partial(runtime.port, Accounts), comms, tasks)
     return Parts(
         module="cockpit",
-        routers=[CockpitRoutes(actions, health, launch).router()],
+        routers=[CockpitRoutes(actions, health, launch, tabs).router()],
         jobs=[Job("read the mailboxes", READ_EVERY, comms.read_all, everywhere=True)],
         unreadable=[ledger.items.unreadable, personal.entries.erasures.unreadable],
         personal_data=[personal.source()],

@@ -10,7 +10,7 @@ from orrery.cockpit.inbox import LATE, Inbox, InboxState
 from orrery.cockpit.ledger import Ledger, is_due
 from orrery.cockpit.records import LedgerItem
 from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId, in_order, merged, row_of
-from orrery.errors import RowGone, StoreError
+from orrery.errors import NotFound, RowGone, StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.comms.messages import Message, Priority
 from orrery.runtime.collection import Stored
@@ -86,6 +86,13 @@ class Comms:
                 return inbox
         raise RowGone("The mailbox of this row is not in the settings.")
 
+    def inbox_to_sign_in(self, account: str) -> Inbox:
+        """Return the inbox of an account that can sign in here; raise `NotFound`."""
+        for inbox in self.inboxes:
+            if inbox.mailbox.signs_in and inbox.mailbox.account == account:
+                return inbox
+        raise NotFound("No mailbox of the settings has an account of this name that signs in here.")
+
     async def _item(self, row_id: RowId) -> Row:
         found = await self._ledger.items.get(row_id.source_id)
         if found is None or found.record.track != row_id.track or row_id.account != LEDGER_ACCOUNT:
@@ -130,6 +137,7 @@ def _state_of(inbox: Inbox) -> dict[str, Any]:
         "asked_at": inbox.asked_at.isoformat() if inbox.asked_at else None,
         "count": len(inbox.rows),
         "unreadable": inbox.unreadable,
+        "signs_in": inbox.mailbox.signs_in,
     }
 
 
@@ -143,4 +151,5 @@ def _ledger_state(state: InboxState, why: str, at: datetime | None, count: int, 
         "asked_at": None,
         "count": count,
         "unreadable": unreadable,
+        "signs_in": False,
     }

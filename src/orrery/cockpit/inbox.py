@@ -85,6 +85,10 @@ class Inbox:
             return str(self.error)
         return "It was asked, and has not answered yet." if self._is_late() else ""
 
+    def refuse(self, error: OrreryError) -> None:
+        """Show why a sign-in did not succeed, until the mailbox is read."""
+        self.error = error
+
     def find(self, source: str, source_id: str) -> Row | None:
         """Return a row of this mailbox by its source's id."""
         return self._by_id.get((source, source_id))

@@ -9,7 +9,7 @@ MODULE = Module(
     roles=COCKPIT,
     sections=(Named("cockpit", "orrery.cockpit.settings:CockpitSettings", COCKPIT),),
     prefixes=("ledger:", "ledger-erased:"),
-    ports=("orrery.ports.comms.mailboxes:Mailboxes",),
+    ports=("orrery.ports.comms.mailboxes:Mailboxes", "orrery.ports.accounts:Accounts"),
     commands=(
         Command(
             "cockpit",

@@ -13,6 +13,7 @@ from orrery.cockpit.health import CockpitHealth
 from orrery.cockpit.inbox import InboxState
 from orrery.cockpit.ledger import Action
 from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, LONGEST_ID, RowId, parse_row_id
+from orrery.cockpit.sign_in import SignInTabs
 from orrery.edge.body import read_object
 from orrery.edge.launch import Launch
 from orrery.edge.local import SESSION
@@ -67,6 +68,7 @@ class MailboxRead(BaseModel):
     asked_at: AwareDatetime | None
     count: int
     unreadable: int
+    signs_in: bool
 
 
 class RowsRead(BaseModel):
@@ -147,6 +149,20 @@ class ActionRead(BaseModel):
     changed: bool
 
 
+class SignInBody(BaseModel):
+    """The account of a mailbox whose person is to sign in."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    account: str = Field(max_length=300)
+
+
+class SignInRead(BaseModel):
+    """Where the person signs in, with a browser on this machine."""
+
+    address: str
+
+
 class FindingRead(BaseModel):
     """One part: how it is, why, and what to do."""
 
@@ -169,6 +185,7 @@ _OF_WRITES: dict[type[BaseModel], tuple[int, ...]] = {
     DraftBody: (*_OF_EVERY_WRITE, 404, 502, 503),
     RowBody: (*_OF_EVERY_WRITE, 404, 502, 503),
     ActionBody: (*_OF_EVERY_WRITE, 404, 503),
+    SignInBody: (*_OF_EVERY_WRITE, 404, 502, 503),
 }
 """The refusals of each operation that takes a body."""
 
@@ -183,8 +200,9 @@ class CockpitProblem(BaseModel):
 class CockpitRoutes:
     """Parses, calls once, and shapes the answer."""
 
-    def __init__(self, actions: Actions, health: CockpitHealth, launch: Launch) -> None:
+    def __init__(self, actions: Actions, health: CockpitHealth, launch: Launch, tabs: SignInTabs) -> None:
         self._actions = actions
+        self._tabs = tabs
         self._health = health
         self._launch = launch
         self._started_page = page.digest()
@@ -197,6 +215,7 @@ class CockpitRoutes:
             (SESSION, self.exchange, "Exchange the code of a link for the token", CodeBody),
             ("/api/comms/draft-reply", self.draft_reply, "Draft a reply, which is never sent", DraftBody),
             ("/api/comms/add-to-tasks", self.add_to_tasks, "Make a task of a row", RowBody),
+            ("/api/comms/sign-in", self.sign_in, "Let a person sign an account in, in another tab", SignInBody),
             ("/api/action-hub/action", self.act, "Dismiss a row of the action ledger, or undo that", ActionBody),
         ):
             router.add_api_route(
@@ -290,6 +309,11 @@ class CockpitRoutes:
             track=row_id.track,
             alreadyExisted=task.already_existed,
         )
+
+    async def sign_in(self, request: Request) -> SignInRead:
+        """Return the address at which the person signs in; the mailbox is read when that has succeeded."""
+        body = await _read(request, SignInBody)
+        return SignInRead(address=await self._tabs.begin(body.account))
 
     async def act(self, request: Request) -> ActionRead:
         """Dismiss a row of the action ledger, or undo that."""

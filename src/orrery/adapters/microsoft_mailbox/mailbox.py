@@ -44,6 +44,10 @@ class MicrosoftMailbox:
     def account(self) -> str:
         return self.client.account
 
+    @property
+    def signs_in(self) -> bool:
+        return True
+
     async def messages(self) -> AsyncGenerator[Batch]:
         """See `Mailbox`; newest first within each source."""
         failed: MailboxError | None = None

@@ -36,6 +36,10 @@ class SampleMailbox:
     def account(self) -> str:
         return self._account
 
+    @property
+    def signs_in(self) -> bool:
+        return False
+
     async def messages(self) -> AsyncGenerator[Batch]:
         """Yield the messages, newest first."""
         content = self._content

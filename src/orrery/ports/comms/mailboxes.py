@@ -60,8 +60,13 @@ class Mailbox(Protocol):
         """The name of the account, unique in its track, such as an address."""
         ...
 
+    @property
+    def signs_in(self) -> bool:
+        """Whether a person can sign its account in from the cockpit."""
+        ...
+
     def messages(self) -> AsyncGenerator[Batch]:
-        """Yield what is in the mailbox, newest first, in several batches; marks nothing as read."""
+        """Yield what is there, in several batches, newest first within each source; mark nothing as read."""
         ...
 
     async def body(self, source: Source, source_id: str) -> MessageBody:

@@ -8,6 +8,7 @@ import { List } from "./list.js";
 import { say, showBanner, showState } from "./notices.js";
 import { Opened } from "./opened.js";
 import { countAges } from "./row.js";
+import { signIn } from "./sign-in.js";
 import { enter, hasToken, listeners, takeCode } from "./server.js";
 import { makeChips, makeHealth, readHealth, showChips, showMailboxes } from "./surroundings.js";
 import { Sync } from "./sync.js";
@@ -229,6 +230,10 @@ function wire() {
   listen(keys, new Set(["j", "k", "ArrowDown", "ArrowUp", "e", "z"]), leave);
   at("rows").addEventListener("click", clicked);
   at("refresh").addEventListener("click", refresh);
+  at("mailboxes").addEventListener("click", async (event) => {
+    const account = event.target.closest("button.sign-in")?.dataset.account;
+    if (account && (await signIn(account, say))) sync.follow(account);
+  });
   at("help").addEventListener("click", keys["?"]);
   at("undo").addEventListener("click", keys.z);
   at("all").addEventListener("change", (event) => pickAll(event.target.checked));

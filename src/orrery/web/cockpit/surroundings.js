@@ -29,9 +29,17 @@ function line(mailbox) {
   if (isRead) parts.push(make("span", { className: "soft" }, "read ", ageOf(mailbox.at)), " ");
   const words = why.filter(Boolean).join(" ");
   if (words) parts.push(make("span", { className: "why", dir: "auto", textContent: words }));
+  if (mailbox.signs_in && mailbox.state === "sign-in-needed") parts.push(" ", signInButton(mailbox.account));
   const item = make("li", { className: `mailbox ${mailbox.state in STATES ? mailbox.state : ""}` }, ...parts);
   item.dataset.track = mailbox.track ?? "";
   return item;
+}
+
+function signInButton(account) {
+  const button = make("button", { type: "button", className: "sign-in", textContent: "Sign in" });
+  button.ariaLabel = `Sign in as ${account}`;
+  button.dataset.account = account;
+  return button;
 }
 
 /** Show each mailbox that is not fresh with its reason, and the others folded away. */

@@ -6,6 +6,7 @@ import { counted } from "./words.js";
 const ROWS = "/api/comms/rows";
 const LOADING_PAUSE = 2000;
 const OFFLINE_PAUSE = 5000;
+const SIGN_IN_TIME = 600_000;
 const OFFLINE =
   `${UNANSWERED} Is it still running in its terminal? If not, start it there again and open the link that it shows. ` +
   "Until then, this list stays as it was; the page tries again every 5 seconds.";
@@ -23,6 +24,7 @@ export class Sync {
   #pulse = null;
   #poll = 0;
   #retry = 0;
+  #followed = new Map();
 
   constructor(board, show, say) {
     this.#board = board;
@@ -72,10 +74,24 @@ export class Sync {
     }
     this.#show();
     clearTimeout(this.#poll);
-    if (this.#board.mailboxes.some((one) => one.state === "loading")) {
+    if (this.#board.mailboxes.some((one) => one.state === "loading") || this.#isFollowing()) {
       this.#poll = setTimeout(() => this.reread(), LOADING_PAUSE);
     }
     return !this.failure;
+  }
+
+  /** Look often until an account's mailbox is read: its person signs in in another tab. */
+  follow(account) {
+    this.#followed.set(account, Date.now() + SIGN_IN_TIME);
+    this.reread();
+  }
+
+  #isFollowing() {
+    for (const [account, end] of this.#followed) {
+      const state = this.#board.mailboxes.find((one) => one.account === account)?.state;
+      if (state !== "sign-in-needed" || Date.now() > end) this.#followed.delete(account);
+    }
+    return this.#followed.size > 0;
   }
 
   #checkPage(page) {
