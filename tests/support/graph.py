@@ -37,6 +37,30 @@ class GraphBox(IdentityBox):
         """Return the sends, and forget them."""
         return _json(self.web.delete("/_graph/sends"))["sends"]
 
+    def arrive(self, account: str, **message: object) -> dict[str, Any]:
+        """Let a message arrive, and return its ids: `id`, and `immutable_id`.
+
+        Its fields are subject, sender (name, address), minutes_ago, folder, importance, read, body (its type and
+        its content), set, drop; `odd` is one of `orrery.sandbox.graph.odd.ODD`.
+        """
+        return self.lever("deliver", account, **message)
+
+    def fill(self, account: str, count: int) -> None:
+        """Let the inbox have that many older messages besides."""
+        self.lever("fill", account, count=count)
+
+    def lever(self, name: str, account: str, **values: object) -> dict[str, Any]:
+        """Pull a lever: deliver, fill, move, delete, change, renumber, expire, chat, meeting, reset."""
+        return _json(self.web.post(f"/_graph/{name}", json={"account": account, **values}))
+
+    def fault(self, kind: str, path: str = "", **more: object) -> None:
+        """Switch a fault on; `path` is an account, a call such as `GET /me/chats`, or both."""
+        _json(self.web.post("/_faults", json={"kind": kind, "path": path, **more}))
+
+    def clear_faults(self) -> None:
+        """Switch every fault off."""
+        self.web.delete("/_faults")
+
     def calls(self, account: str) -> Counter[str]:
         """Return how often an account's calls came, by method and path template."""
         return Counter(self.graph["requests"].get(account, {}))

@@ -23,7 +23,9 @@ from orrery.sandbox.cloud.serve import cloud_routes
 from orrery.sandbox.cloud.serve import switched_off as cloud_off
 from orrery.sandbox.console import Console
 from orrery.sandbox.faults import Faults
+from orrery.sandbox.graph.levers import ADDRESS as GRAPH_ADDRESS
 from orrery.sandbox.graph.serve import graph_routes
+from orrery.sandbox.graph.serve import switched_off as graph_off
 from orrery.sandbox.ground import SandboxGround, Service
 from orrery.sandbox.guard import Guard
 from orrery.sandbox.https import listen
@@ -154,7 +156,8 @@ class Sandbox:
 
     def _identity_routes(self) -> list[Route]:
         if self.identity is None:
-            return [Route(IDENTITY_ADDRESS, identity_off, methods=["GET"])]
+            off = ((IDENTITY_ADDRESS, identity_off), (GRAPH_ADDRESS, graph_off))
+            return [Route(address, page, methods=["GET"]) for address, page in off]
         return [*self.identity.routes(), *graph_routes(self._ground, self.identity.url)]
 
     def _analytics_routes(self) -> list[Route]:

@@ -59,12 +59,22 @@ KINDS: dict[str, str] = {
     "cloud_cut": "The connection is cut before the cloud carries out the request.",
     "cloud_hang": "The cloud does not answer, and does nothing.",
     "cloud_lost_answer": "The cloud carries the request out; the answer comes after `value` seconds, or never.",
+    "graph_401": "Microsoft Graph finds the token invalid.",
+    "graph_403": "Microsoft Graph denies access.",
+    "graph_429": "Microsoft Graph limits the rate: try again after `value` seconds (default 10).",
+    "graph_503": "Microsoft Graph is unavailable, and does nothing.",
+    "graph_cut": "The connection is cut before Microsoft Graph carries out the request.",
+    "graph_hang": "Microsoft Graph does not answer, and does nothing.",
+    "graph_html_200": "Something in front of Microsoft Graph answers 200 with HTML.",
+    "graph_half": "Microsoft Graph carries the request out; half of the answer comes.",
+    "graph_lost_answer": "Microsoft Graph carries it out; the answer comes after `value` seconds, or never.",
 }
 """The effect of each kind.
 
 `path` limits a webhook fault to event types, an analytics fault to dimensions, and others to paths:
 `unifiedScreenName` strikes the analytics query for pages only, and `total` the one without a dimension. A fault of
-the cloud is limited to operations: `PUT webhook`, or `job POST start` for what a job asks.
+the cloud is limited to operations: `PUT webhook`, or `job POST start` for what a job asks. One of Microsoft
+Graph is limited to an account, to a call, or to a call of an account: `ann@corp.example GET /me/messages/{id}`.
 """
 
 UNTIL_OFF = frozenset({"analytics_down"})
@@ -107,10 +117,10 @@ class Faults:
         self._active.append(fault)
         return fault
 
-    def take(self, kind: str, path: str = "") -> Fault | None:
-        """Return the first fault of this kind for this path, and use it up by one."""
+    def take(self, kind: str, *paths: str) -> Fault | None:
+        """Return the first fault of this kind for any of these paths, and use it up by one."""
         for fault in self._active:
-            if fault.kind == kind and path.startswith(fault.path):
+            if fault.kind == kind and any(path.startswith(fault.path) for path in paths or ("",)):
                 if fault.skip:
                     fault.skip -= 1
                     continue

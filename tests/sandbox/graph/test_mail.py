@@ -1,36 +1,13 @@
 """Messages of a mailbox, as any client reads and changes them."""
 
 from http import HTTPStatus
-from typing import Any
 
 import httpx2
 import pytest
 
+from orrery.sandbox.identity.config import TENANT_A
+from tests.sandbox.graph.reading import DRAFTS, INBOX, listed, named, refused
 from tests.support.graph import GraphBox
-
-INBOX = "/me/mailFolders/inbox/messages"
-Message = dict[str, Any]
-
-
-def listed(web: httpx2.Client, **query: str | int) -> list[Message]:
-    """Return the messages of the inbox."""
-    answer = web.get(INBOX, params={f"${name}": value for name, value in query.items()})
-    assert answer.is_success, answer.text
-    return answer.json()["value"]
-
-
-def named(web: httpx2.Client, subject: str) -> Message:
-    """Return the message with that subject."""
-    [message] = [one for one in listed(web, top=1000) if one["subject"] == subject]
-    return message
-
-
-def refused(answer: httpx2.Response) -> tuple[int, str]:
-    """Return the status and the code of a refusal, which names its request."""
-    error = answer.json()["error"]
-    assert error["innerError"].keys() == {"date", "request-id", "client-request-id"}
-    assert answer.headers["request-id"] == error["innerError"]["request-id"]
-    return answer.status_code, error["code"]
 
 
 def test_pages_follow_their_links(ann: httpx2.Client) -> None:
@@ -63,9 +40,9 @@ def test_a_reply_has_one_text(ann: httpx2.Client) -> None:
     """A comment together with a body is refused, and makes no draft."""
     path = f"/me/messages/{named(ann, 'Lunch?')['id']}/createReply"
     both = {"comment": "Yes", "message": {"body": {"contentType": "text", "content": "Yes"}}}
-    drafts = ann.get("/me/mailFolders/drafts/messages").json()["value"]
+    drafts = listed(ann, DRAFTS)
     assert refused(ann.post(path, json=both)) == (400, "BadRequest")
-    assert ann.get("/me/mailFolders/drafts/messages").json()["value"] == drafts
+    assert listed(ann, DRAFTS) == drafts
 
 
 def test_a_change_names_the_version_that_it_saw(ann: httpx2.Client) -> None:
@@ -104,3 +81,44 @@ def test_calls_are_counted(box: GraphBox, ann: httpx2.Client) -> None:
     ann.get(f"/me/messages/{message['id']}")
     seen = box.calls("ann@corp.example") - before
     assert seen == {"GET /me/mailFolders/{id}/messages": 1, "GET /me/messages/{id}": 1}
+
+
+def test_a_draft_is_changed_and_found_again(ann: httpx2.Client) -> None:
+    """By an extended property, which is shown where it is asked for only; its id is kept in lower case."""
+    name = "String {66F5A359-4659-4830-9070-00047EC6AC6E} Name Orrery"
+    draft = ann.post("/me/messages", json={"subject": "Offer", "toRecipients": []}).json()
+    path = f"/me/messages/{draft['id']}"
+    marked = {
+        "toRecipients": [{"emailAddress": {"address": "mira@northwind.example"}}],
+        "singleValueExtendedProperties": [{"id": name, "value": "key-1"}],
+    }
+    assert ann.patch(path, json=marked).is_success
+    condition = f"singleValueExtendedProperties/Any(ep: ep/id eq '{name}' and ep/value eq 'key-1')"
+    [found] = listed(ann, DRAFTS, filter=condition)
+    assert (found["id"], "singleValueExtendedProperties" in found) == (draft["id"], False)
+    assert found["toRecipients"][0]["emailAddress"]["address"] == "mira@northwind.example"
+    expanded = ann.get(path, params={"$expand": f"singleValueExtendedProperties($filter=id eq '{name}')"}).json()
+    shown = name.replace("66F5A359", "66f5a359").replace("00047EC6AC6E", "00047ec6ac6e")
+    assert expanded["singleValueExtendedProperties"] == [{"id": shown, "value": "key-1"}]
+    assert refused(ann.get(path, params={"$expand": "attachments"})) == (400, "RequestBroker--ParseUri")
+
+
+def test_what_arrived_cannot_be_rewritten(ann: httpx2.Client) -> None:
+    """Subject, text and recipients belong to drafts."""
+    path = f"/me/messages/{listed(ann, top=1)[0]['id']}"
+    assert refused(ann.patch(path, json={"subject": "Other"})) == (400, "ErrorInvalidArgument")
+
+
+def test_a_basic_reader_sees_no_text(box: GraphBox) -> None:
+    """Mail.ReadBasic hides body and preview, and refuses a query for them."""
+    with box.client("bob@corp.example", "Mail.ReadBasic") as web:
+        assert not {"body", "bodyPreview"} & listed(web)[0].keys()
+        assert refused(web.get(INBOX, params={"$select": "body"})) == (403, "ErrorAccessDenied")
+
+
+def test_a_guest_has_no_mailbox(box: GraphBox) -> None:
+    """Its mail, meetings and tasks are at home; it has no chats here."""
+    with box.client("ann@lab.example", tenant=TENANT_A) as web:
+        assert refused(web.get(INBOX)) == (404, "MailboxNotEnabledForRESTAPI")
+        assert refused(web.get("/me/todo/lists")) == (404, "MailboxNotEnabledForRESTAPI")
+        assert listed(web, "/me/chats") == []

@@ -10,10 +10,15 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from orrery.sandbox.graph import scopes
+from orrery.sandbox.graph.breaking import Breaking
+from orrery.sandbox.graph.calendar import Calendar
 from orrery.sandbox.graph.call import Call, Handler, preferences_of
+from orrery.sandbox.graph.chats import Chats
+from orrery.sandbox.graph.delta import Delta
 from orrery.sandbox.graph.errors import Created, Ids, Refusal, bad_request, no_such_call, unauthenticated
 from orrery.sandbox.graph.mail import Mail
 from orrery.sandbox.graph.me import me
+from orrery.sandbox.graph.tasks import Tasks
 from orrery.sandbox.graph.world import World
 from orrery.sandbox.identity.registry import Issued, Registry
 
@@ -24,10 +29,11 @@ _APPLIED = {"idtype": "IdType", "outlook.body-content-type": "outlook.body-conte
 class GraphApi:
     """Answers the calls that `scopes.SCOPES` names."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, chats: Chats, calendar: Calendar) -> None:
         self._world = world
         self._registry = Registry(world.ground.state)
-        self._handlers = _handlers(world)
+        self._breaking = Breaking(world.ground)
+        self._handlers = _handlers(world, chats, calendar)
 
     def routes(self) -> list[Route]:
         return [Route("/v1.0/{rest:path}", self.answer, methods=["GET", "POST", "PATCH", "PUT", "DELETE"])]
@@ -48,12 +54,11 @@ class GraphApi:
         template, ids = _matched(request.method, f"/{request.path_params['rest']}")
         account = issued.account.username
         self._world.requests[account][template] += 1
-        try:
-            scopes.check(template, issued.scopes)
-        except Refusal:
-            if template in scopes.SENDS:
-                self._world.note_send(account, template, refused=True)
-            raise
+        broken = self._breaking.instead(account, template)
+        if broken is not None:
+            return broken
+        self._breaking.refuse(account, template)
+        self._permit(issued, template)
         call = Call(
             issued,
             template,
@@ -63,7 +68,15 @@ class GraphApi:
             request.headers.get("if-match", ""),
             _json(await request.body()),
         )
-        return _response(self._handlers[template](call), call)
+        return self._breaking.after(account, template, _response(self._handlers[template](call), call))
+
+    def _permit(self, issued: Issued, template: str) -> None:
+        try:
+            scopes.check(template, issued.scopes)
+        except Refusal:
+            if template in scopes.SENDS:
+                self._world.note_send(issued.account.username, template, refused=True)
+            raise
 
     def _signed_in(self, authorization: str) -> Issued:
         scheme, _, token = authorization.partition(" ")
@@ -77,16 +90,27 @@ class GraphApi:
         return issued
 
 
-def _handlers(world: World) -> dict[str, Handler]:
-    mail = Mail(world)
+def _handlers(world: World, chats: Chats, calendar: Calendar) -> dict[str, Handler]:
+    mail, tasks = Mail(world), Tasks(world)
     read: dict[str, Handler] = {
         "GET /me": me,
         "GET /me/messages": mail.messages,
         "GET /me/mailFolders/{id}/messages": mail.folder_messages,
+        "GET /me/mailFolders/{id}/messages/delta": Delta(world).messages,
         "GET /me/messages/{id}": mail.message,
         "POST /me/messages": mail.create,
         "POST /me/messages/{id}/createReply": mail.create_reply,
         "PATCH /me/messages/{id}": mail.change,
+        "GET /me/chats": chats.chats,
+        "GET /chats/{id}/messages": chats.messages,
+        "GET /chats/{id}/messages/{id}": chats.message,
+        "GET /me/calendarView": calendar.view,
+        "GET /me/todo/lists": tasks.lists,
+        "POST /me/todo/lists": tasks.create_list,
+        "GET /me/todo/lists/{id}/tasks": tasks.tasks,
+        "POST /me/todo/lists/{id}/tasks": tasks.create,
+        "PATCH /me/todo/lists/{id}/tasks/{id}": tasks.change,
+        "POST /me/todo/lists/{id}/tasks/{id}/linkedResources": tasks.link,
     }
     return read | dict.fromkeys(scopes.SENDS, partial(_sent, world))
 

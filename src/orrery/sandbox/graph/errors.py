@@ -102,9 +102,10 @@ def changed_meanwhile() -> Refusal:
     return Refusal(412, "ErrorIrresolvableConflict", text)
 
 
-def resync() -> Refusal:
+def resync(address: str) -> Refusal:
+    """Return the refusal of a token that is too old; `address` begins anew."""
     text = "The sync state generation is not found; the client must synchronize from the beginning."
-    return Refusal(410, "SyncStateNotFound", text)
+    return Refusal(410, "syncStateNotFound", text, {"Location": address})
 
 
 def throttled(seconds: float) -> Refusal:

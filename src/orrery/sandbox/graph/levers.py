@@ -1,24 +1,85 @@
-"""The levers of Microsoft Graph, as JSON: what others do in a mailbox, and everything that can be known."""
+"""The levers of Microsoft Graph, as JSON and as a page: what others do in a mailbox, and all that can be known."""
+
+import json
+from collections.abc import Callable
+from typing import Any, cast
+from urllib.parse import parse_qsl
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from orrery.sandbox.graph.calendar import Calendar
+from orrery.sandbox.graph.chats import Chats
+from orrery.sandbox.graph.mailbox import EVERYWHERE, FOLDERS, Mailbox
+from orrery.sandbox.graph.odd import ODD
+from orrery.sandbox.graph.seed import PEOPLE, message
 from orrery.sandbox.graph.world import World
+from orrery.sandbox.identity.config import ACCOUNTS
+from orrery.sandbox.pages import render
 from orrery.sandbox.state import Document
+
+ADDRESS = "/mail-accounts"
+
+LEVERS = {
+    "deliver": "A message arrives.",
+    "fill": "The inbox has `count` older messages besides.",
+    "move": "The message `id` is moved to `folder`: its ordinary id changes.",
+    "delete": "The message `id` is deleted.",
+    "change": "The message `id` is changed: fields, `set`, `drop`.",
+    "renumber": "Every id of the mailbox changes, immutable ones too.",
+    "expire": "Tokens of delta queries are too old.",
+    "chat": "Somebody writes into a chat.",
+    "meeting": "A meeting is added to the calendar.",
+    "reset": "The account is as it was at first.",
+}
+"""Each lever with what it does to the account that it is given."""
+
+BUTTONS = {
+    "deliver": "Deliver a message",
+    "fill": "Fill with 50,000",
+    "renumber": "Change every id",
+    "expire": "Expire delta tokens",
+    "reset": "Reset",
+}
+"""Those that need no further value, as the page has them."""
+
+_FILLED = 50_000
+_FIELDS = frozenset({"folder", "subject", "importance", "read", "body", "set", "drop", "to", "reply_to"})
+_SCRIPTS = "; script-src 'self'; connect-src 'self'; form-action 'self'"
 
 
 class Levers:
     """Changes from outside, and everything that can be known."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, chats: Chats, calendar: Calendar) -> None:
         self._world = world
+        self._chats = chats
+        self._calendar = calendar
+        self._acts: dict[str, Callable[[str, Document], Document | None]] = {
+            "deliver": self._deliver,
+            "fill": self._fill,
+            "move": self._move,
+            "delete": self._delete,
+            "change": self._change,
+            "renumber": self._renumber,
+            "expire": self._expire,
+            "chat": self._chat,
+            "meeting": self._meeting,
+            "reset": self._reset,
+        }
 
     def routes(self) -> list[Route]:
         return [
+            Route(ADDRESS, self.page, methods=["GET"]),
             Route("/_graph", self.show, methods=["GET"]),
             Route("/_graph/sends", self.forget_sends, methods=["DELETE"]),
+            Route("/_graph/{lever}", self.pull, methods=["POST"]),
         ]
+
+    async def page(self, _: Request) -> Response:
+        """Show the accounts with their buttons, the requests, and what was sent."""
+        return self._page("", 200)
 
     async def show(self, _: Request) -> Response:
         """Return everything that is known."""
@@ -30,9 +91,135 @@ class Levers:
         self._world.forget_sends()
         return JSONResponse({"sends": sends})
 
+    async def pull(self, request: Request) -> Response:
+        """Do what a lever does; the answer has the ids of a message that it made or changed."""
+        by_a_person = "text/html" in request.headers.get("accept", "")
+        try:
+            answer = self._pulled(request.path_params["lever"], await _given(request))
+        except (KeyError, TypeError, ValueError) as error:
+            problem = f"{error.args[0]} is missing." if isinstance(error, KeyError) else str(error)
+            return self._page(problem, 400) if by_a_person else JSONResponse({"error": problem}, 400)
+        return RedirectResponse(ADDRESS, 303) if by_a_person else JSONResponse(answer)
+
     def known(self) -> Document:
         return {
             "url": self._world.url,
+            "accounts": {one: self._counts(self._world.mailbox(one)) for one in ACCOUNTS},
+            "levers": LEVERS,
+            "odd": {name: what for name, (what, _) in ODD.items()},
             "requests": {account: dict(calls) for account, calls in self._world.requests.items()},
             "sends": self._world.sends(),
         }
+
+    def _pulled(self, lever: str, given: Document) -> Document:
+        if lever not in LEVERS:
+            raise ValueError(f"A lever is one of {', '.join(LEVERS)}.")
+        account = str(given.pop("account"))
+        if account not in ACCOUNTS:
+            raise ValueError(f"{account!r} is no account: one of {', '.join(ACCOUNTS)}.")
+        return self._acts[lever](account, given) or {}
+
+    def _deliver(self, account: str, given: Document) -> Document:
+        mailbox = self._world.mailbox(account)
+        ago = float(given.pop("minutes_ago", 0)) * 60
+        made = message("Hello", PEOPLE[0], int(mailbox.now() - ago)) | {"body": ("text", "A message.")}
+        return _ids(mailbox, mailbox.new(**made | _fields(given)))
+
+    def _change(self, account: str, given: Document) -> Document:
+        mailbox = self._world.mailbox(account)
+        found = _found(mailbox, given)
+        mailbox.store(found | _fields(given))
+        return _ids(mailbox, found)
+
+    def _move(self, account: str, given: Document) -> Document:
+        mailbox, folder = self._world.mailbox(account), given["folder"]
+        if folder not in FOLDERS:
+            raise ValueError(f"A folder is one of {', '.join(FOLDERS)}.")
+        found = _found(mailbox, given)
+        mailbox.move(found, folder)
+        return _ids(mailbox, found)
+
+    def _delete(self, account: str, given: Document) -> None:
+        mailbox = self._world.mailbox(account)
+        mailbox.delete(_found(mailbox, given))
+
+    def _fill(self, account: str, given: Document) -> None:
+        self._world.mailbox(account).fill(int(given.get("count", _FILLED)))
+
+    def _renumber(self, account: str, _: Document) -> None:
+        self._world.mailbox(account).renumber()
+
+    def _expire(self, account: str, _: Document) -> None:
+        self._world.mailbox(account).forget_changes()
+
+    def _reset(self, account: str, _: Document) -> None:
+        self._world.reset(account)
+
+    def _chat(self, account: str, given: Document) -> Document:
+        more = {name: given[name] for name in ("set", "drop") if name in given}
+        text, sender = str(given.get("text", "Hello")), given.get("sender", "Mira Solberg")
+        return {"id": self._chats.say(account, str(given.get("chat", "")), text, sender, **more)}
+
+    def _meeting(self, account: str, given: Document) -> None:
+        """Take the fields of `calendar_seed.event`; `start` is a local time in `zone`."""
+        values: Document = {"minutes": 30, "zone": "UTC", "organizer": None, "created": 0, "set": {}, "drop": []}
+        self._calendar.add(account, **values | {"subject": given["subject"], "start": given["start"]} | given)
+
+    def _counts(self, mailbox: Mailbox) -> Document:
+        counts = {folder: len(mailbox.numbers(folder)) for folder in FOLDERS}
+        return {"messages": len(mailbox.numbers(EVERYWHERE)), "folders": counts}
+
+    def _page(self, problem: str, status: int) -> Response:
+        page = render(
+            "mail_accounts.html",
+            status,
+            problem=problem,
+            url=self._world.url,
+            accounts=[(one, self._counts(self._world.mailbox(one))["folders"]) for one in ACCOUNTS],
+            buttons=BUTTONS,
+            odd={name: what for name, (what, _) in ODD.items()},
+            requests=[(one, sorted(calls.items())) for one, calls in sorted(self._world.requests.items())],
+            sends=self._world.sends(),
+        )
+        page.headers["Content-Security-Policy"] += _SCRIPTS
+        return page
+
+
+def _found(mailbox: Mailbox, given: Document) -> Document:
+    found = mailbox.found(str(given.pop("id")))
+    if found is None:
+        raise ValueError("There is no message with that id.")
+    return found
+
+
+def _ids(mailbox: Mailbox, changed: Document) -> Document:
+    """Return both ids of a message as it is now."""
+    now = mailbox.get(changed["number"]) or changed
+    return {
+        "id": mailbox.id_of(now, immutable=False),
+        "immutable_id": mailbox.id_of(now, immutable=True),
+        "read": now["read"],
+    }
+
+
+def _fields(given: Document) -> Document:
+    """Return the fields of a message that a lever gives: those of an odd one, and those beside it."""
+    if (odd := given.pop("odd", None)) is not None:
+        if odd not in ODD:
+            raise ValueError(f"An odd message is one of {', '.join(ODD)}.")
+        given = ODD[odd][1] | given
+    if (sender := given.pop("sender", None)) is not None:
+        given = {**given, "from": (sender["name"], sender["address"])}
+    if unknown := given.keys() - _FIELDS - {"from"}:
+        raise ValueError(f"A message has no {min(unknown)}: a field is one of {', '.join(sorted(_FIELDS))}.")
+    return given
+
+
+async def _given(request: Request) -> dict[str, Any]:
+    text = (await request.body()).decode(errors="replace")
+    if "json" not in request.headers.get("content-type", ""):
+        return dict(parse_qsl(text))
+    given: object = json.loads(text or "{}")
+    if not isinstance(given, dict):
+        raise TypeError("A lever's values are a JSON object.")
+    return cast("dict[str, Any]", given)

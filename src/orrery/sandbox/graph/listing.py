@@ -93,12 +93,17 @@ def _bounds(condition: Condition) -> tuple[int | None, int | None]:
     until: int | None = None
     for one in conditions_of(condition):
         if isinstance(one, Comparison) and one.path == RECEIVED and isinstance(one.value, str):
-            seconds = int(datetime.fromisoformat(one.value).timestamp())
+            seconds = seconds_of(one.value)
             if one.operator in {"ge", "gt", "eq"}:
                 since = seconds if since is None else max(since, seconds)
             if one.operator in {"le", "lt", "eq"}:
                 until = seconds if until is None else min(until, seconds)
     return since, until
+
+
+def seconds_of(time: str) -> int:
+    """Return the Unix time of a time in a filter."""
+    return int(datetime.fromisoformat(time).timestamp())
 
 
 def _getter(mailbox: Mailbox, message: Document, call: Call) -> Getter:

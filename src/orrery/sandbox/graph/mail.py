@@ -79,13 +79,13 @@ class Mail:
         return self._one(mailbox, stored(mailbox, message), call)
 
     def _one(self, mailbox: Mailbox, message: Document, call: Call) -> Document:
-        names = _selected(call)
+        names = chosen(call)
         shown = selected(rendering.rendered(mailbox, message, call), names)
         context = f"{GRAPH}/v1.0/$metadata#users('{mailbox.account}')/messages/$entity"
         return {"@odata.context": context, **shown, **self._expanded(message, call)}
 
     def _listed(self, call: Call, folder: str, path: str) -> Document:
-        mailbox, names = mailbox_of(self._world, call), _selected(call)
+        mailbox, names = mailbox_of(self._world, call), chosen(call)
         if (condition := listing.condition_of(call)) is not None and extended.needs_names(condition):
             check_properties(call)
         page, following, count = listing.page_of(mailbox, folder, call)
@@ -139,7 +139,8 @@ def check_properties(call: Call) -> None:
         raise access_denied()
 
 
-def _selected(call: Call) -> tuple[str, ...]:
+def chosen(call: Call) -> tuple[str, ...]:
+    """Return what `$select` names, which the scopes must show."""
     names = call.names("$select")
     check_selected(names, rendering.PROPERTIES, rendering.MESSAGE)
     if rendering.BODY_PROPERTIES & set(names):

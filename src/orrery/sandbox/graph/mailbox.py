@@ -26,12 +26,13 @@ EVERYWHERE = ""
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """That a message changed in a folder, or is no longer in it."""
+    """That a message changed in a folder, or is no longer in it; `ids` are those of then, immutable last."""
 
     version: int
     number: int
     folder: str
     is_there: bool
+    ids: tuple[str, str]
 
 
 class Mailbox:
@@ -97,14 +98,14 @@ class Mailbox:
 
     def store(self, message: Document) -> None:
         """Write a message that is new or changed."""
-        before = self._messages.get(message["number"])
+        version, before = self._next_version(), self._messages.get(message["number"])
         if before is not None and before["folder"] != message["folder"]:
             self._note(before, is_there=False)
         changed = message | {
             "object": MESSAGES,
             "id": f"{self.account}/{message['number']}",
             "account": self.account,
-            "version": self._next_version(),
+            "version": version,
             "modified": self.now(),
         }
         self._state.save(changed)
@@ -116,7 +117,7 @@ class Mailbox:
         self.store(message | {"folder": folder, "moves": message["moves"] + 1})
 
     def delete(self, message: Document) -> None:
-        """Take a message away for ever."""
+        """Remove a message, which nothing brings back."""
         _ = self._next_version()
         self._note(message, is_there=False)
         self._displace(message["number"])
@@ -126,12 +127,14 @@ class Mailbox:
     def renumber(self) -> None:
         """Change every id, as when a mailbox is moved to another place; change logs of before are of no use."""
         self._save_about(epoch=self.about["epoch"] + 1)
+        self.forget_changes()
 
     def fill(self, count: int) -> None:
         """Add that many older messages to the inbox."""
         start = self.about["next"]
         self._save_about(next=start + count, filled=[*self.about["filled"], [start, count]])
         self._place_filled(start, count)
+        self.forget_changes()
 
     def forget_changes(self) -> None:
         """Let every token of a delta query be too old."""
@@ -201,7 +204,8 @@ class Mailbox:
             del order[bisect_left(order, (message["received"], number))]
 
     def _note(self, message: Document, *, is_there: bool) -> None:
-        self.log.append(Change(self.about["version"], message["number"], message["folder"], is_there))
+        ids_then = (self.id_of(message, immutable=False), self.id_of(message, immutable=True))
+        self.log.append(Change(self.about["version"], message["number"], message["folder"], is_there, ids_then))
 
     def _next_version(self) -> int:
         self._save_about(version=self.about["version"] + 1)

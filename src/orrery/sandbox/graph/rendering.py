@@ -89,10 +89,12 @@ def body_of(message: Document, wanted: str) -> Document:
 
 def rendered(mailbox: Mailbox, message: Document, call: Call) -> Document:
     """Return a message with all its properties, but for those that a lever dropped or changed."""
-    shown = _head(mailbox, message, call) | _people(message) | _text(message, call)
-    for name in message["drop"]:
-        _ = shown.pop(name, None)
-    return shown | message["set"]
+    return doctored(_head(mailbox, message, call) | _people(message) | _text(message, call), message)
+
+
+def doctored(shown: Document, stored: Document) -> Document:
+    """Return what is shown with the changes that a lever asked for."""
+    return {name: value for name, value in shown.items() if name not in stored["drop"]} | stored["set"]
 
 
 def _head(mailbox: Mailbox, message: Document, call: Call) -> Document:

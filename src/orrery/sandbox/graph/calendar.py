@@ -1,0 +1,240 @@
+"""The calendar: every meeting between two times, those of a series one by one."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from orrery.sandbox.graph import ids
+from orrery.sandbox.graph.calendar_seed import first_events
+from orrery.sandbox.graph.call import Call
+from orrery.sandbox.graph.conditions import at, parsed
+from orrery.sandbox.graph.errors import Refusal, access_denied, bad_argument, bad_query
+from orrery.sandbox.graph.mail import mailbox_of
+from orrery.sandbox.graph.pages import next_link, selected
+from orrery.sandbox.graph.rendering import BODY_PROPERTIES, doctored, recipient, utc
+from orrery.sandbox.graph.world import EVENTS, World
+from orrery.sandbox.graph.zones import windows_name, written, zone_of
+from orrery.sandbox.identity.config import GRAPH
+from orrery.sandbox.state import Document
+
+_SERIES = 1 << 16
+_ORDERS = {"", "start/datetime", "start/datetime asc"}
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """One meeting at its time: a single one, or that of a series on a day, which may differ from the others."""
+
+    event: Document
+    kind: str
+    place: int
+    start: datetime
+    end: datetime
+
+
+class Calendar:
+    """The calls about the calendar. An account's events are kept as one document."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def view(self, call: Call) -> Document:
+        """List what overlaps a time window; series come after single meetings unless an order is asked for."""
+        mailbox = mailbox_of(self._world, call)
+        since, until = _window(call)
+        order = call.query.get("$orderby", "").lower()
+        if order not in _ORDERS:
+            raise bad_query(f"'{order}' is no order that the sandbox has.")
+        found = [one for event in self.events(mailbox.account) for one in _between(event, since, until)]
+        if order:
+            found.sort(key=lambda one: one.start)
+        shown = [_shown(mailbox.account, one, call) for one in found]
+        if text := call.query.get("$filter", ""):
+            condition = parsed(text)
+            shown = [one for one in shown if condition.holds(lambda path, one=one: at(one, path))]
+        return self._page(shown, call)
+
+    def events(self, account: str) -> list[Document]:
+        """Return the events of an account, a series as one."""
+        kept = self._world.ground.state.get(EVENTS, account)
+        return kept["events"] if kept is not None else self._opened(account)
+
+    def add(self, account: str, **values: Any) -> None:  # noqa: ANN401  fields of an event
+        """Add an event; one that has the subject of another takes its place."""
+        kept = [one for one in self.events(account) if one["subject"] != values["subject"]]
+        numbers = [one["number"] for one in self.events(account)]
+        self._save(account, [*kept, values | {"number": max(numbers, default=0) + 1}])
+
+    def _opened(self, account: str) -> list[Document]:
+        events = first_events(account, self._world.mailbox(account).about["opened"])
+        self._save(account, events)
+        return events
+
+    def _save(self, account: str, events: list[Document]) -> None:
+        self._world.ground.state.save({"object": EVENTS, "id": account, "events": events})
+
+    def _page(self, shown: list[Document], call: Call) -> Document:
+        names = call.names("$select")
+        may_read = bool(call.issued.scopes & {"Calendars.Read", "Calendars.ReadWrite"})
+        if not may_read and BODY_PROPERTIES & set(names):
+            raise access_denied()
+        hidden: frozenset[str] = frozenset() if may_read else BODY_PROPERTIES
+        top, skip = call.number("$top", 10, 1, 1000), call.number("$skip", 0, 0, 1 << 31)
+        page = [
+            {name: value for name, value in one.items() if name not in hidden} for one in shown[skip : skip + top]
+        ]
+        listed: Document = {
+            "@odata.context": f"{GRAPH}/v1.0/$metadata#users('{call.account}')/calendarView",
+            "value": [selected(one, names) for one in page],
+        }
+        if skip + top < len(shown):
+            listed["@odata.nextLink"] = next_link(
+                f"{self._world.url}/v1.0/me/calendarView", call, "$skip", skip + top
+            )
+        return listed
+
+
+def _window(call: Call) -> tuple[datetime, datetime]:
+    """Return the two times of the query, whose names have no capitals to the vendor; in UTC unless they say."""
+    query = {name.lower(): value for name, value in call.query.items()}
+    texts = [query.get(name, "") for name in ("startdatetime", "enddatetime")]
+    if not all(texts):
+        text = (
+            "This request requires a time window specified by the query string parameters StartDateTime and "
+            "EndDateTime."
+        )
+        raise Refusal(400, "ErrorInvalidParameter", text)
+    try:
+        since, until = (datetime.fromisoformat(one) for one in texts)
+    except ValueError as error:
+        raise Refusal(400, "ErrorInvalidParameter", f"'{texts[0]}' or '{texts[1]}' is no time.") from error
+    since, until = (one if one.tzinfo is not None else one.replace(tzinfo=UTC) for one in (since, until))
+    if until < since:
+        raise bad_argument("The end of the time window is before its start.")
+    return since, until
+
+
+def _between(event: Document, since: datetime, until: datetime) -> Iterator[Occurrence]:
+    for one in _occurrences(event, until):
+        if one.start < until and one.end > since:
+            yield one
+
+
+def _occurrences(event: Document, until: datetime) -> Iterator[Occurrence]:
+    """Yield an event's meetings until a time, each at the hour that the clocks of its zone show."""
+    begin, zone = datetime.fromisoformat(event["start"]), ZoneInfo(event["zone"])
+    length, every = timedelta(minutes=event["minutes"]), event.get("every_days")
+    if not every:
+        yield _occurrence(event, "singleInstance", 0, begin, length, zone)
+        return
+    for place in range(event.get("times", 500)):
+        start = begin + timedelta(days=every * place)
+        if start.replace(tzinfo=zone) >= until + timedelta(days=1):
+            return
+        other: Document = event.get("exceptions", {}).get(str(place), {})
+        kind = "exception" if other else "occurrence"
+        moved = start + timedelta(minutes=other.get("later", 0))
+        yield _occurrence(event | other, kind, place, moved, length, zone)
+
+
+def _occurrence(
+    event: Document, kind: str, place: int, start: datetime, length: timedelta, zone: ZoneInfo
+) -> Occurrence:
+    end = start + length
+    own = ZoneInfo("UTC") if event.get("all_day") else zone
+    return Occurrence(event, kind, place, start.replace(tzinfo=own), end.replace(tzinfo=own))
+
+
+def _shown(account: str, one: Occurrence, call: Call) -> Document:
+    event = one.event
+    is_single = one.kind == "singleInstance"
+    number = event["number"] * _SERIES + (0 if is_single else one.place + 1)
+    master = ids.item_id(f"{account} events", event["number"] * _SERIES, 0, immutable=call.immutable)
+    shown = ids.item_id(f"{account} events", number, 0, immutable=call.immutable)
+    known = _times(one, call) | _people(event, account) | _online(event) | _text(event)
+    return doctored(
+        {
+            "@odata.etag": f'W/"{ids.digest("event", event)}"',
+            "id": shown,
+            "createdDateTime": utc(event["created"]),
+            "lastModifiedDateTime": utc(event["created"]),
+            "changeKey": ids.digest("event", event),
+            "categories": [],
+            "iCalUId": ids.guid("ical", account, event["number"]),
+            "importance": "normal",
+            "sensitivity": "normal",
+            "type": one.kind,
+            "seriesMasterId": None if is_single else master,
+            "recurrence": None,
+            "isDraft": False,
+            "hasAttachments": False,
+            "hideAttendees": False,
+            "webLink": f"https://outlook.example/owa/?itemid={shown}&exvsurl=1&path=/calendar/item",
+            **known,
+        },
+        event,
+    )
+
+
+def _times(one: Occurrence, call: Call) -> Document:
+    """Return when it is, by the clocks of the time zone that is asked for; a whole day begins at midnight."""
+    name = call.preferences.get("outlook.timezone", "")
+    zone, whole_day = zone_of(name), bool(one.event.get("all_day"))
+    start, end = (time if whole_day else time.astimezone(zone) for time in (one.start, one.end))
+    original = windows_name(one.event["zone"])
+    return {
+        "isAllDay": whole_day,
+        "isCancelled": bool(one.event.get("cancelled")),
+        "start": written(start, name),
+        "end": written(end, name),
+        "originalStartTimeZone": original,
+        "originalEndTimeZone": original,
+        "isReminderOn": not whole_day,
+        "reminderMinutesBeforeStart": 15,
+        "showAs": one.event.get("show_as", "busy"),
+    }
+
+
+def _people(event: Document, account: str) -> Document:
+    organizer = event["organizer"]
+    is_own = organizer is None
+    return {
+        "isOrganizer": is_own,
+        "responseRequested": True,
+        "allowNewTimeProposals": True,
+        "organizer": recipient((account, account) if is_own else organizer),
+        "responseStatus": {
+            "response": "organizer" if is_own else event.get("response", "notResponded"),
+            "time": "0001-01-01T00:00:00Z",
+        },
+        "attendees": [
+            {
+                "type": "required",
+                "status": {"response": "none", "time": "0001-01-01T00:00:00Z"},
+                **recipient((account, account)),
+            }
+        ],
+    }
+
+
+def _online(event: Document) -> Document:
+    address = "https://teams.example/l/meetup-join/19%3ameeting_made-up%40thread.v2/0"
+    is_online = bool(event.get("online"))
+    return {
+        "isOnlineMeeting": is_online,
+        "onlineMeetingProvider": "teamsForBusiness" if is_online else "unknown",
+        "onlineMeetingUrl": None,
+        "onlineMeeting": {"joinUrl": address} if is_online else None,
+        "location": {"displayName": event.get("location", ""), "locationType": "default"},
+    }
+
+
+def _text(event: Document) -> Document:
+    text = event.get("text", "")
+    return {
+        "subject": event["subject"],
+        "bodyPreview": text,
+        "body": {"contentType": "html", "content": f"<html><body>{text}</body></html>"},
+    }

@@ -1,0 +1,186 @@
+"""Chats: which there are, and their messages."""
+
+from collections.abc import Sequence
+
+from orrery.sandbox.graph import ids
+from orrery.sandbox.graph.call import Call
+from orrery.sandbox.graph.chat_seed import first_chats
+from orrery.sandbox.graph.conditions import at, parsed
+from orrery.sandbox.graph.errors import bad_request, not_found
+from orrery.sandbox.graph.pages import next_link
+from orrery.sandbox.graph.rendering import doctored, utc
+from orrery.sandbox.graph.world import CHATS, World
+from orrery.sandbox.identity.config import GRAPH
+from orrery.sandbox.state import Document
+
+_EXPANSIONS = {"lastMessagePreview", "members"}
+_ORDER_OF_CHATS = {"", "lastmessagepreview/createddatetime desc"}
+_ORDER_OF_MESSAGES = {"", "lastmodifieddatetime desc", "createddatetime desc"}
+_PREVIEW = ("id", "createdDateTime", "messageType", "from", "body", "eventDetail")
+
+
+class Chats:
+    """The calls about chats. An account's chats are kept as one document."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def chats(self, call: Call) -> Document:
+        """List the chats, the one with the newest message first."""
+        if call.query.get("$orderby", "").lower() not in _ORDER_OF_CHATS:
+            raise bad_request("QueryOptions to order by is not supported.")
+        wanted = call.names("$expand")
+        if unknown := set(wanted) - _EXPANSIONS:
+            raise bad_request(f"'{min(unknown)}' cannot be expanded.")
+        chats = sorted(self.known(call.account, call), key=_newest, reverse=True)
+        shown = [_shown(one, wanted, call) for one in chats]
+        return self._page(shown, call, "/me/chats", "chats")
+
+    def messages(self, call: Call) -> Document:
+        """List a chat's messages, newest first."""
+        if call.query.get("$orderby", "").lower() not in _ORDER_OF_MESSAGES:
+            raise bad_request("QueryOptions to order by is not supported.")
+        messages = [_message(one) for one in reversed(self._chat(call)["messages"])]
+        if text := call.query.get("$filter", ""):
+            condition = parsed(text)
+            messages = [one for one in messages if condition.holds(lambda path, one=one: at(one, path))]
+        name = f"chats('{call.ids[0]}')/messages"
+        return self._page(messages, call, f"/chats/{call.ids[0]}/messages", name)
+
+    def message(self, call: Call) -> Document:
+        for one in self._chat(call)["messages"]:
+            if one["id"] == call.ids[1]:
+                context = f"{GRAPH}/v1.0/$metadata#chats('{call.ids[0]}')/messages/$entity"
+                return {"@odata.context": context, **_message(one)}
+        raise not_found("The message does not exist.")
+
+    def known(self, account: str, call: Call | None = None) -> list[Document]:
+        """Return the chats of an account, which a guest has none of."""
+        if call is not None and call.issued.account.is_guest(call.issued.tenant):
+            return []
+        kept = self._world.ground.state.get(CHATS, account)
+        return kept["chats"] if kept is not None else self._opened(account)
+
+    def say(self, account: str, chat: str, text: str, sender: str, **more: Document) -> str:
+        """Add a message to a chat that is named by its id or topic; the last one is the newest."""
+        chats = self.known(account)
+        [found] = [one for one in chats if chat in {one["id"], one["topic"]}] or chats[:1]
+        now = self._world.ground.clock.now().timestamp()
+        number = str(int(now * 1000) + len(found["messages"]))
+        said: Document = {"id": number, "at": now, "from": sender, "text": text, "set": {}, "drop": []}
+        found["messages"].append(said | more)
+        self._save(account, chats)
+        return number
+
+    def _opened(self, account: str) -> list[Document]:
+        chats = first_chats(account, self._world.mailbox(account).about["opened"])
+        self._save(account, chats)
+        return chats
+
+    def _save(self, account: str, chats: list[Document]) -> None:
+        self._world.ground.state.save({"object": CHATS, "id": account, "chats": chats})
+
+    def _chat(self, call: Call) -> Document:
+        for one in self.known(call.account, call):
+            if one["id"] == call.ids[0]:
+                return one
+        raise not_found("The chat does not exist, or the caller is not a member of it.")
+
+    def _page(self, shown: Sequence[Document], call: Call, path: str, name: str) -> Document:
+        top = _top(call)
+        place = call.query.get("$skiptoken", "0")
+        if not place.isdecimal():
+            raise bad_request("The token is badly formed.")
+        skip = int(place)
+        page: Document = {
+            "@odata.context": f"{GRAPH}/v1.0/$metadata#{name}",
+            "@odata.count": len(shown[skip : skip + top]),
+            "value": shown[skip : skip + top],
+        }
+        if skip + top < len(shown):
+            page["@odata.nextLink"] = next_link(f"{self._world.url}/v1.0{path}", call, "$skiptoken", skip + top)
+        return page
+
+
+def _top(call: Call) -> int:
+    text = call.query.get("$top", "20")
+    if not text.isdecimal() or not 1 <= int(text) <= 50:  # noqa: PLR2004  the vendor's limit
+        raise bad_request(f"Invalid page size specified: '{text}'. Must be between 1 and 50 inclusive.")
+    return int(text)
+
+
+def _newest(chat: Document) -> float:
+    return chat["messages"][-1]["at"] if chat["messages"] else chat["created"]
+
+
+def _shown(chat: Document, wanted: Sequence[str], call: Call) -> Document:
+    tenant = call.issued.tenant
+    shown: Document = {
+        "id": chat["id"],
+        "topic": chat["topic"],
+        "createdDateTime": utc(chat["created"]),
+        "lastUpdatedDateTime": utc(chat["created"]),
+        "chatType": chat["type"],
+        "webUrl": f"https://teams.example/l/chat/{chat['id']}/0?tenantId={tenant}",
+        "tenantId": tenant,
+        "onlineMeetingInfo": None,
+        "viewpoint": {"isHidden": False, "lastMessageReadDateTime": utc(chat["created"])},
+    }
+    if "members" in wanted:
+        shown["members"] = [_member(one, tenant) for one in chat["members"]]
+    if "lastMessagePreview" in wanted:
+        last = _message(chat["messages"][-1]) if chat["messages"] else None
+        preview = None if last is None else {name: last[name] for name in _PREVIEW if name in last}
+        shown["lastMessagePreview"] = None if preview is None else preview | {"isDeleted": False}
+    return shown
+
+
+def _member(person: Sequence[str | None], tenant: str) -> Document:
+    name, address = person
+    return {
+        "@odata.type": "#microsoft.graph.aadUserConversationMember",
+        "id": ids.guid("member", name, address),
+        "roles": ["owner"],
+        "displayName": name,
+        "visibleHistoryStartDateTime": "0001-01-01T00:00:00Z",
+        "userId": ids.guid("user", address),
+        "email": address,
+        "tenantId": tenant,
+    }
+
+
+def _message(message: Document) -> Document:
+    is_system = message["from"] is None
+    shown: Document = {
+        "id": message["id"],
+        "replyToId": None,
+        "etag": message["id"],
+        "messageType": "systemEventMessage" if is_system else "message",
+        "createdDateTime": utc(message["at"]),
+        "lastModifiedDateTime": utc(message["at"]),
+        "lastEditedDateTime": None,
+        "deletedDateTime": None,
+        "subject": None,
+        "summary": None,
+        "importance": "normal",
+        "locale": "en-us",
+        "webUrl": None,
+        "from": None if is_system else _sender(message["from"]),
+        "body": {"contentType": "html", "content": "<systemEventMessage/>" if is_system else message["text"]},
+        "attachments": [],
+        "mentions": [],
+        "reactions": [],
+    }
+    if is_system:
+        shown["eventDetail"] = {"@odata.type": "#microsoft.graph.callEndedEventMessageDetail"}
+    return doctored(shown, message)
+
+
+def _sender(name: str) -> Document:
+    """Return who wrote: a person, or an application whose name says so."""
+    identity = {"id": ids.guid("user", name), "displayName": name}
+    if name.endswith("(app)"):
+        bot = {**identity, "@odata.type": "#microsoft.graph.teamworkApplicationIdentity"}
+        return {"application": bot, "device": None, "user": None}
+    person = {**identity, "@odata.type": "#microsoft.graph.teamworkUserIdentity", "userIdentityType": "aadUser"}
+    return {"application": None, "device": None, "user": person}

@@ -1,0 +1,82 @@
+"""What a query asks of a list of messages, and what the vendor refuses."""
+
+import httpx2
+import pytest
+
+from tests.sandbox.graph.reading import INBOX, listed, named, refused
+from tests.support.graph import GraphBox
+
+ANN = "ann@corp.example"
+
+
+def test_a_filter_by_time(ann: httpx2.Client) -> None:
+    """Both bounds, in any time zone; the oldest comes first where that is asked for."""
+    times = sorted(one["receivedDateTime"] for one in listed(ann, top=1000))
+    asked = f"receivedDateTime ge {times[1]} and receivedDateTime lt {times[-1]}"
+    found = listed(ann, filter=asked, orderby="receivedDateTime asc", top=1000)
+    assert [one["receivedDateTime"] for one in found] == times[1:-1]
+    assert listed(ann, filter=f"receivedDateTime ge {times[-1].replace('Z', '-12:00')}") == []
+
+
+def test_other_filters(ann: httpx2.Client) -> None:
+    """By sender, by words, and by conditions together."""
+    mira = listed(ann, filter="from/emailAddress/address eq 'Mira.Solberg@northwind.example' and isRead eq false")
+    assert [one["subject"] for one in mira] == ["Offer for the museum"]
+    either = listed(ann, filter="startswith(subject, 'trip') or (importance eq 'low' and not(isDraft eq true))")
+    assert {one["subject"] for one in either} == {"Trip to Lisbon", "Lunch?"}
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ({"$filter": "isRead eq false", "$orderby": "receivedDateTime desc"}, "InefficientFilter"),
+        (
+            {"$filter": "isRead eq false and receivedDateTime ge 2020-01-01", "$orderby": "receivedDateTime"},
+            "InefficientFilter",
+        ),
+        ({"$filter": "isRead eq"}, "RequestBroker--ParseUri"),
+        ({"$filter": "mood eq 'good'"}, "RequestBroker--ParseUri"),
+        ({"$select": "mood"}, "RequestBroker--ParseUri"),
+        ({"$orderby": "mood"}, "RequestBroker--ParseUri"),
+        ({"$top": "1001"}, "RequestBroker--ParseUri"),
+    ],
+)
+def test_a_query_is_refused(ann: httpx2.Client, query: dict[str, str], code: str) -> None:
+    """With the vendor's code, each."""
+    assert refused(ann.get(INBOX, params=query)) == (400, code)
+
+
+def test_what_is_sorted_by_leads_the_filter(ann: httpx2.Client) -> None:
+    """Then both are carried out."""
+    found = listed(
+        ann, filter="receivedDateTime ge 2020-01-01 and isRead eq true", orderby="receivedDateTime desc"
+    )
+    assert found
+    assert all(one["isRead"] for one in found)
+
+
+def test_the_kind_of_body(ann: httpx2.Client) -> None:
+    """As it is stored, or as text where that is preferred, together with other preferences."""
+    path = f"/me/messages/{named(ann, 'Lunch?')['id']}"
+    preferred = {"Prefer": 'IdType="ImmutableId", outlook.body-content-type="text"'}
+    text = ann.get(path, headers=preferred)
+    assert text.json()["body"] == {"contentType": "text", "content": "At one, the usual place & table."}
+    assert "outlook.body-content-type" in text.headers["Preference-Applied"]
+    assert ann.get(path).json()["body"]["contentType"] == "html"
+
+
+def test_a_large_mailbox(box: GraphBox, ann: httpx2.Client) -> None:
+    """Of 50,000 messages the last page is the last: none is missing, none comes twice."""
+    box.lever("reset", ANN)
+    box.fill(ANN, 50_000)
+    answer = ann.get(INBOX, params={"$top": 1, "$count": "true", "$select": "id"}).json()
+    total = answer["@odata.count"]
+    seen: list[str] = []
+    link = f"{INBOX}?$top=1000&$select=id"
+    while link:
+        page = ann.get(link).json()
+        seen += [one["id"] for one in page["value"]]
+        link = page.get("@odata.nextLink")
+    assert (len(seen), len(set(seen))) == (total, total)
+    assert total > 50_000
+    assert box.lever("reset", ANN) == {}
