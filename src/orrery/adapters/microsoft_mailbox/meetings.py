@@ -12,7 +12,7 @@ AHEAD = timedelta(days=7)
 """How far ahead meetings are listed."""
 
 _PAGE = 100
-_SELECT = "id,subject,start,isAllDay,isCancelled,organizer,responseStatus,importance,bodyPreview,webLink"
+_SELECT = "id,subject,start,isAllDay,isCancelled,organizer,responseStatus,importance,location,webLink"
 _IN_UTC = 'outlook.timezone="UTC"'
 
 
@@ -63,7 +63,7 @@ def _message(meeting: Meeting, own: str) -> Message:
         sender=sender,
         address="" if address.casefold() == own.casefold() else address,
         subject=meeting.subject or "",
-        preview=meeting.body_preview or "",
+        preview=(meeting.location.display_name if meeting.location else None) or "",
         received_at=begins,
         priority=priority_of(meeting.importance),
         web_link=meeting.web_link or "",

@@ -109,6 +109,12 @@ class Response(Shape):
     response: str | None = None
 
 
+class Place(Shape):
+    """Where a meeting is."""
+
+    display_name: str | None = None
+
+
 class Meeting(Shape):
     """One occurrence in the calendar."""
 
@@ -120,7 +126,7 @@ class Meeting(Shape):
     organizer: Recipient | None = None
     response_status: Response | None = None
     importance: str | None = None
-    body_preview: str | None = None
+    location: Place | None = None
     web_link: str | None = None
 
 
