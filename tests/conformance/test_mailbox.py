@@ -3,21 +3,28 @@
 import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from typing import get_args
 from uuid import uuid4
 
 import pytest
 
+from orrery.adapters.microsoft_mailbox.drafts import Turns
+from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox
 from orrery.adapters.sample_mailbox.mailbox import SampleMailbox
 from orrery.errors import RowGone
 from orrery.ports.comms.mailboxes import Batch, Mailbox, Reply
 from orrery.ports.comms.messages import Message, Source
 from orrery.syntax.track import Track
 from tests.support.clock import ManualClock
+from tests.support.graph import graph
 from tests.support.mailboxes import ScriptedMailbox, a_message
+from tests.support.microsoft import microsoft_mailbox, signed_in_at
+from tests.support.tracks import ANN_A
 
 pytestmark = pytest.mark.anyio
 
@@ -74,18 +81,46 @@ def scripted() -> Subject:
     return Subject(mailbox, mailbox, drafts, lambda one: one.source_id in mailbox.unread)
 
 
-MAILBOXES: dict[str, Callable[[Path], Subject]] = {
-    "sample A": lambda folder: sample(folder / "drafts", "A"),
-    "sample B": lambda folder: sample(folder / "drafts", "B"),
-    "sample large": lambda folder: sample(folder / "drafts", "A", 600),
-    "scripted": lambda _: scripted(),
+def microsoft(folder: Path, stack: ExitStack) -> Subject:
+    """Return the mailbox of an account at the sandbox's Microsoft Graph."""
+    box = stack.enter_context(graph(folder))
+    turns = Turns()
+    web = stack.enter_context(box.client(ANN_A))
+    web.headers["Prefer"] = 'IdType="ImmutableId", outlook.body-content-type="text"'
+    signed_in = signed_in_at(box, folder)
+
+    def opened() -> MicrosoftMailbox:
+        return replace(microsoft_mailbox(box, signed_in), turns=turns)
+
+    def drafts() -> list[Kept]:
+        found = (
+            web.get("/me/mailFolders/drafts/messages", params={"$top": "50"}).raise_for_status().json()["value"]
+        )
+        return [
+            Kept(one["toRecipients"][0]["emailAddress"]["address"], one["subject"], one["body"]["content"])
+            for one in found
+        ]
+
+    def is_unread(message: Message) -> bool:
+        return message.source == "mail" and web.get(f"/me/messages/{message.source_id}").json()["isRead"] is False
+
+    return Subject(opened(), opened(), drafts, is_unread)
+
+
+MAILBOXES: dict[str, Callable[[Path, ExitStack], Subject]] = {
+    "sample A": lambda folder, _: sample(folder / "drafts", "A"),
+    "sample B": lambda folder, _: sample(folder / "drafts", "B"),
+    "sample large": lambda folder, _: sample(folder / "drafts", "A", 600),
+    "scripted": lambda _folder, _stack: scripted(),
+    "microsoft": microsoft,
 }
 
 
 @pytest.fixture(params=MAILBOXES)
-def subject(request: pytest.FixtureRequest, tmp_path: Path) -> Subject:
+def subject(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Subject]:
     """Return a mailbox of each adapter, with several messages of each source."""
-    return MAILBOXES[request.param](tmp_path)
+    with ExitStack() as stack:
+        yield MAILBOXES[request.param](tmp_path, stack)
 
 
 @pytest.fixture
@@ -111,9 +146,10 @@ async def replyable(mailbox: Mailbox) -> list[Message]:
 
 
 async def test_newest_first(subject: Subject) -> None:
-    """The messages come newest first, across the batches too, and all of them can be read."""
-    moments = [one.received_at for one in await listed(subject.mailbox)]
-    assert moments == sorted(moments, reverse=True)
+    """The messages of each source come newest first, across the batches too, and all of them can be read."""
+    for source in get_args(Source):
+        moments = [one.received_at for one in await listed(subject.mailbox) if one.source == source]
+        assert moments == sorted(moments, reverse=True)
     assert not sum(batch.unreadable for batch in await batches_of(subject.mailbox))
 
 

@@ -10,6 +10,7 @@ from threading import Thread
 from typing import TypeVar, cast
 
 from orrery.ports.clock import Clock
+from orrery.tenants.settings import TenantsSettings
 from orrery.tenants.sign_ins import AccountToken, SignIns
 
 T = TypeVar("T")
@@ -26,6 +27,11 @@ class AccountTokens:
         self._clock = clock
         self._kept: dict[str, AccountToken] = {}
         self._turns = defaultdict[str, asyncio.Lock](asyncio.Lock)
+
+    @property
+    def settings(self) -> TenantsSettings:
+        """The tracks and their accounts."""
+        return self._sign_ins.settings
 
     async def token(self, account: str) -> str:
         """See `Accounts`."""

@@ -1,6 +1,8 @@
-"""Drafts of replies: made once for each key, by a property that is stored with the draft."""
+"""Drafts of replies: one for each key, which is stored with the draft as a property of our own."""
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from html import escape
 from typing import Any
 from urllib.parse import quote
@@ -9,12 +11,26 @@ from orrery.adapters.microsoft_mailbox.client import Changed, GraphSession, Json
 from orrery.adapters.microsoft_mailbox.shapes import items_of
 from orrery.errors import MailboxRefused, MailboxUnreachable
 from orrery.ports.comms.mailboxes import Draft, Reply
+from orrery.ports.comms.messages import Message
 
 _PROPERTY = "String {7f0c5f0e-5d5b-4d0c-9a3e-0b1f6d2c8e41} Name OrreryDraft"
 """The name under which a draft has its key: a set of our own, made up once."""
 
+_DRAFTS = "/me/mailFolders/drafts/messages"
+_TEXT = 'outlook.body-content-type="text"'
+
 _LOOKS = 3
 """How often an original is looked at that changes while its unread state is put back."""
+
+_LEFT_OVER = timedelta(minutes=10)
+"""How old a reply without text may be to be taken for one whose key was not stored: a kill came between."""
+
+
+class Turns:
+    """One draft at a time is made for each account; one cockpit runs on a machine, for its port is taken once."""
+
+    def __init__(self) -> None:
+        self.turn = asyncio.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,37 +38,65 @@ class Drafts:
     """Makes drafts over one session."""
 
     session: GraphSession
+    now: datetime
+    turns: Turns = field(default_factory=Turns)
 
     async def draft(self, reply: Reply) -> Draft:
         """See `Mailbox`."""
-        message = reply.message
-        if not message.address:
+        if not reply.message.address:
             raise MailboxRefused("There is no address to reply to.")
-        if found := await self._find(reply.key):
-            return _draft(found, is_new=False)
-        if message.source == "mail":
-            return _draft(await self._reply(reply), is_new=True)
-        return _draft(await self.session.post("/me/messages", _new_mail(reply)), is_new=True)
+        async with self.turns.turn:
+            if found := await self._find(reply.key):
+                return _draft(found, is_new=False)
+            if reply.message.source == "mail":
+                return await self._reply(reply)
+            original = await self._text(reply.message)
+            return _draft(await self.session.post("/me/messages", _new_mail(reply, original)), is_new=True)
 
     async def _find(self, key: str) -> Json | None:
-        """Return the draft with a key, the oldest where two processes have made it at the same time."""
         known = f"singleValueExtendedProperties/Any(ep: ep/id eq '{_PROPERTY}' and ep/value eq '{_quoted(key)}')"
-        page = await self.session.get(
-            "/me/mailFolders/drafts/messages", {"$filter": known, "$select": "id,webLink"}
-        )
+        page = await self.session.get(_DRAFTS, {"$filter": known, "$select": "id,webLink"})
         return next(iter(items_of(page)), None)
 
-    async def _reply(self, reply: Reply) -> Json:
-        """Make the reply, and put back what that does to the original: it is marked as read."""
+    async def _reply(self, reply: Reply) -> Draft:
+        """Make the reply with its key, and put back what that does to the original: it is marked as read.
+
+        The vendor keeps no property that comes with a reply, so the key is stored by a second call. Where that
+        was not reached, the draft is found by its text.
+        """
         path = f"/me/messages/{quote(reply.message.source_id, safe='')}"
-        before = await self.session.get(path, {"$select": "isRead"})
-        body: Json = {"message": {"singleValueExtendedProperties": [_property(reply.key)]}}
-        if reply.comment:
-            body["comment"] = reply.comment
-        made = await self.session.post(f"{path}/createReply", body)
+        before = await self.session.get(path, {"$select": "isRead,conversationId,body"})
+        left_over = await self._left_over(reply, str(before.get("conversationId", "")))
+        made = left_over or await self.session.post(f"{path}/createReply", _answer(reply, before))
+        draft = _draft(made, is_new=left_over is None)
+        known = {"singleValueExtendedProperties": [_property(reply.key)]}
+        _ = await self.session.patch(f"/me/messages/{quote(draft.id, safe='')}", known)
         if before.get("isRead") is False:
             await self._mark_unread(path)
-        return made
+        return draft
+
+    async def _left_over(self, reply: Reply, conversation: str) -> Json | None:
+        """Return the draft of an earlier call that was killed before the key was stored, if there is one."""
+        page = await self.session.get(
+            _DRAFTS,
+            {
+                "$filter": f"conversationId eq '{_quoted(conversation)}'",
+                "$select": "id,webLink,bodyPreview,createdDateTime",
+                "$expand": f"singleValueExtendedProperties($filter=id eq '{_PROPERTY}')",
+            },
+        )
+        return next((one for one in items_of(page) if self._is_left_over(one, reply)), None)
+
+    def _is_left_over(self, draft: Json, reply: Reply) -> bool:
+        if draft.get("singleValueExtendedProperties"):
+            return False
+        if comment := _plain(reply.comment):
+            return _plain(str(draft.get("bodyPreview", ""))).startswith(comment[:100])
+        try:
+            made = datetime.fromisoformat(str(draft.get("createdDateTime")))
+        except ValueError:
+            return False
+        return made.tzinfo is not None and self.now - made < _LEFT_OVER
 
     async def _mark_unread(self, path: str) -> None:
         for _ in range(_LOOKS):
@@ -65,18 +109,53 @@ class Drafts:
                 continue
             return
 
+    async def _text(self, message: Message) -> str:
+        """Return what is quoted of a chat or a meeting; raise `RowGone`."""
+        if message.source == "teams":
+            chat, _, said = message.source_id.partition(" ")
+            answer = await self.session.get(f"/chats/{quote(chat, safe='')}/messages/{quote(said, safe='')}")
+            return _content(answer) or message.preview
+        path = f"/me/events/{quote(message.source_id, safe='')}"
+        try:
+            return _content(await self.session.get(path, {"$select": "body"}, _TEXT)) or message.preview
+        except MailboxRefused:  # its text needs another permission than the list
+            _ = await self.session.get(path, {"$select": "id"})
+            return message.preview
 
-def _new_mail(reply: Reply) -> Json:
+
+def _answer(reply: Reply, original: Json) -> Json:
+    """Return what createReply is given: a comment of one line, or the body as a whole, which keeps the lines."""
+    comment = reply.comment.strip()
+    if "\n" not in comment:
+        return {"comment": comment} if comment else {}
+    content = f"<p>{_lines(comment)}</p><hr><blockquote>{_content(original)}</blockquote>"
+    return {"message": {"body": {"contentType": "html", "content": content}}}
+
+
+def _new_mail(reply: Reply, original: str) -> Json:
     """Return a new mail: to the organizer of a meeting, or to who wrote in a chat (decision 35)."""
     message = reply.message
-    said = f"<p>{escape(reply.comment).replace(chr(10), '<br>')}</p>" if reply.comment else ""
-    quoted = f"<blockquote>{escape(message.preview)}</blockquote>" if message.preview else ""
+    said = f"<p>{_lines(reply.comment)}</p>" if reply.comment else ""
     return {
         "subject": message.subject if message.source == "teams" else f"Re: {message.subject}",
-        "body": {"contentType": "html", "content": said + quoted},
+        "body": {"contentType": "html", "content": f"{said}<blockquote>{_lines(original)}</blockquote>"},
         "toRecipients": [{"emailAddress": {"name": message.sender, "address": message.address}}],
         "singleValueExtendedProperties": [_property(reply.key)],
     }
+
+
+def _content(answer: Json) -> str:
+    body: Any = answer.get("body")
+    content = body.get("content") if isinstance(body, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  any JSON
+    return content if isinstance(content, str) else ""
+
+
+def _lines(text: str) -> str:
+    return escape(text).replace("\n", "<br>")
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _property(key: str) -> dict[str, str]:
@@ -87,7 +166,7 @@ def _quoted(text: str) -> str:
     return text.replace("'", "''")
 
 
-def _draft(found: dict[str, Any], *, is_new: bool) -> Draft:
+def _draft(found: Json, *, is_new: bool) -> Draft:
     draft_id, link = found.get("id"), found.get("webLink")
     if not isinstance(draft_id, str) or found.get("isDraft") is False:
         raise MailboxUnreachable("The mailbox's answer is not as documented.")

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from orrery.adapters.microsoft_mailbox.chats import chat_batches, chat_body
 from orrery.adapters.microsoft_mailbox.client import GraphClient, GraphSession
-from orrery.adapters.microsoft_mailbox.drafts import Drafts
+from orrery.adapters.microsoft_mailbox.drafts import Drafts, Turns
 from orrery.adapters.microsoft_mailbox.mail import MailFolder
 from orrery.adapters.microsoft_mailbox.meetings import meeting_batches
 from orrery.adapters.microsoft_mailbox.shapes import Body
@@ -38,6 +38,7 @@ class MicrosoftMailbox:
     track: Track
     parts: Sequence[Part]
     folder: MailFolder
+    turns: Turns = field(default_factory=Turns)
     _own_id: str = field(default="", init=False)
 
     @property
@@ -82,7 +83,7 @@ class MicrosoftMailbox:
     async def draft(self, reply: Reply) -> Draft:
         """See `Mailbox`."""
         async with self.client.session() as session:
-            return await Drafts(session).draft(reply)
+            return await Drafts(session, self.client.clock.now(), self.turns).draft(reply)
 
     async def check(self) -> None:
         """See `Mailbox`."""
