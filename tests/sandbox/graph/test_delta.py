@@ -72,7 +72,7 @@ def test_only_newer_ones(box: GraphBox, bob: httpx2.Client) -> None:
     """The first round may begin at a time; other filters are refused."""
     arrived = box.arrive(BOB, subject="Just now")
     time = bob.get(f"/me/messages/{arrived['id']}").json()["receivedDateTime"]
-    found, _ = round_of(bob, f"{INBOX}/delta?$filter=receivedDateTime ge {time}")
+    found, _ = round_of(bob, f"{INBOX}/delta()?$filter=receivedDateTime ge {time}")
     assert [one["id"] for one in found] == [arrived["id"]]
     assert refused(bob.get(f"{INBOX}/delta?$filter=isRead eq true")) == (400, "InefficientFilter")
 

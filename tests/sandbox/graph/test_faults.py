@@ -9,6 +9,7 @@ import pytest
 from orrery.sandbox.graph.odd import ODD
 from tests.sandbox.graph.reading import DRAFTS, INBOX, Item, listed, refused
 from tests.support.graph import GraphBox
+from tests.support.waiting import eventually
 
 ANN, BOB = "ann@corp.example", "bob@corp.example"
 
@@ -67,8 +68,14 @@ def test_an_answer_that_does_not_come(faulty: GraphBox, ann: httpx2.Client, kind
     before = len(listed(ann, DRAFTS, top=100))
     faulty.fault(kind, "POST ")
     with pytest.raises(httpx2.TransportError):
-        ann.post(path, json={"comment": "Yes"}, timeout=1)
+        ann.post(path, json={"comment": "Yes"}, timeout=1)  # nothing comes, however long one waits
+    eventually(lambda: expect_met(faulty))
     assert len(listed(ann, DRAFTS, top=100)) - before == made
+
+
+def expect_met(box: GraphBox) -> None:
+    """Each fault has met its request."""
+    assert box.web.get("/_faults").json()["active"] == []
 
 
 def shown(web: httpx2.Client, box: GraphBox, odd: str) -> Item:

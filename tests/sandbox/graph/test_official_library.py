@@ -32,17 +32,18 @@ def test_its_iterator_follows_the_pages(box: GraphBox) -> None:
 
 
 def test_it_drafts_a_reply(box: GraphBox) -> None:
-    """And restores what the reply marked as read."""
+    """By names with a capital, as its models write them; and restores what the reply marked as read."""
     original = box.arrive(BOB, subject="Answer me")
 
     async def draft() -> tuple[bytes, bytes]:
         async with official(box, BOB) as graph:
             path = f"/me/messages/{original['id']}"
-            made = await graph.content(Method.POST, f"{path}/createReply", b'{"comment": "Yes"}')
+            made = await graph.content(Method.POST, f"{path}/createReply", b'{"Comment": "Yes, gladly."}')
             return made, await graph.content(Method.PATCH, path, b'{"isRead": false}')
 
     made, restored = (json.loads(one) for one in asyncio.run(draft()))
     assert (made["isDraft"], made["subject"], restored["isRead"]) == (True, "Re: Answer me", False)
+    assert "Yes, gladly." in made["body"]["content"]
 
 
 def test_it_raises_a_refusal(box: GraphBox) -> None:

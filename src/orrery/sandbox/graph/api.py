@@ -129,9 +129,12 @@ _PATTERNS: dict[str, tuple[str, re.Pattern[str]]] = {one: _pattern(one) for one 
 
 
 def _matched(method: str, path: str) -> tuple[str, tuple[str, ...]]:
-    """Return the template of a call, whose words have no capitals to the vendor, with the ids in the path."""
+    """Return the template of a call, whose words have no capitals to the vendor, with the ids in the path.
+
+    A function may be written as the vendor's library writes it: `delta()`.
+    """
     for template, (its_method, pattern) in _PATTERNS.items():
-        if its_method == method and (match := pattern.fullmatch(path)):
+        if its_method == method and (match := pattern.fullmatch(path.removesuffix("()"))):
             return template, match.groups()
     raise no_such_call(path)
 

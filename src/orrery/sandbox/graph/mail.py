@@ -56,7 +56,8 @@ class Mail:
         """Make a draft that answers a message, which the vendor marks as read by it."""
         mailbox = mailbox_of(self._world, call)
         original = found(mailbox, call.ids[0])
-        body = cast("Document", call.given) if isinstance(call.given, dict) else {}
+        # The vendor's library writes these names with a capital.
+        body = {name.lower(): value for name, value in call.body.items()} if call.given is not None else {}
         message, comment = cast("Document", body.get("message") or {}), body.get("comment")
         if comment is not None and "body" in message:
             raise bad_request("Comment and message body cannot both be specified.")

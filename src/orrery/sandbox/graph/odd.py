@@ -21,11 +21,11 @@ _MEETING: Document = {
 }
 
 ODD: dict[str, tuple[str, Document]] = {
-    "no_from": ("There is neither `from` nor `sender`.", {"drop": ["from", "sender"]}),
-    "null_from": ("`from` and `sender` are null.", {"set": {"from": None, "sender": None}}),
+    "no_from": ("There is neither a from nor a sender.", {"drop": ["from", "sender"]}),
+    "null_from": ("From and sender are null.", {"set": {"from": None, "sender": None}}),
     "null_subject": ("The subject is null.", {"subject": None}),
-    "no_received": ("There is no `receivedDateTime`.", {"drop": ["receivedDateTime"]}),
-    "bad_received": ("`receivedDateTime` is no time.", {"set": {"receivedDateTime": "yesterday"}}),
+    "no_received": ("There is no time of receipt.", {"drop": ["receivedDateTime"]}),
+    "bad_received": ("The time of receipt is no time.", {"set": {"receivedDateTime": "yesterday"}}),
     "importance": ("The importance is one that nobody knows.", {"set": {"importance": "critical"}}),
     "event_message": ("The message is an invitation, of another type.", {"set": _MEETING}),
     "html": ("The body is HTML with everything that a mail may have.", {"body": ("html", _EVERYTHING)}),
