@@ -1,18 +1,22 @@
 """The chats of an account: one row for each whose last message is somebody else's."""
 
+import re
 from collections.abc import AsyncGenerator
 from datetime import datetime
+from html import unescape
 from urllib.parse import quote
 
-from orrery.adapters.microsoft_mailbox.client import GraphSession
-from orrery.adapters.microsoft_mailbox.shapes import Chat, ChatMessage, in_utc, items_of, read_all
+from orrery.adapters.microsoft_mailbox.client import GraphSession, Json
+from orrery.adapters.microsoft_mailbox.shapes import Body, Chat, ChatMessage, in_utc, items_of, read_all
+from orrery.errors import RowGone
 from orrery.ports.comms.mailboxes import Batch, MessageBody
 from orrery.ports.comms.messages import Message
 
 PAGE = 50
 """Chats of a page; Graph gives no more."""
 
-_PREVIEW = 160
+_PREVIEW, _LOOKED_AT = 160, 20_000
+_MARK_UP = re.compile(r"<[^<>]*>")
 _SEPARATOR = " "
 
 
@@ -37,14 +41,28 @@ async def chat_batches(session: GraphSession, own_id: str, since: datetime) -> A
         page = await session.get(following)
 
 
+async def chat_message(session: GraphSession, source_id: str) -> Json:
+    """Return a chat message as the vendor has it; raise `RowGone`."""
+    chat, _, message = source_id.partition(_SEPARATOR)
+    if not message:
+        raise RowGone("This row is no longer in its mailbox.")
+    return await session.get(f"/chats/{quote(chat, safe='')}/messages/{quote(message, safe='')}")
+
+
 async def chat_body(session: GraphSession, source_id: str) -> MessageBody:
     """Return the text of a chat message; raise `RowGone`."""
-    chat, _, message = source_id.partition(_SEPARATOR)
-    answer = await session.get(f"/chats/{quote(chat, safe='')}/messages/{quote(message, safe='')}")
-    found = ChatMessage.model_validate(answer)
+    found = ChatMessage.model_validate(await chat_message(session, source_id))
     content = (found.body.content if found.body else None) or ""
-    is_html = found.body is not None and found.body.content_type == "html"
+    is_html = found.body is not None and (found.body.content_type or "").lower() == "html"
     return MessageBody("text/html" if is_html else "text/plain", content)
+
+
+def beginning(body: Body | None, most: int) -> str:
+    """Return the beginning of a text without its mark-up, on one line: it is shown as it is."""
+    content = ((body.content if body else None) or "")[:_LOOKED_AT]
+    if body and (body.content_type or "").lower() == "html":
+        content = unescape(_MARK_UP.sub(" ", content))
+    return " ".join(content.split())[:most]
 
 
 def _message(chat: Chat, own_id: str) -> Message | None:
@@ -64,7 +82,7 @@ def _message(chat: Chat, own_id: str) -> Message | None:
         sender=user.display_name or (author.display_name if author else None) or "",
         address=(author.email if author else None) or "",
         subject=chat.topic or names,
-        preview=((last.body.content if last.body else None) or "")[:_PREVIEW],
+        preview=beginning(last.body, _PREVIEW),
         received_at=in_utc(last.created_date_time),
         web_link=chat.web_url or "",
     )

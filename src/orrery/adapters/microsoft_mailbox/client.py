@@ -42,6 +42,9 @@ WHO = "The mailbox"
 _IMMUTABLE = 'IdType="ImmutableId"'
 """An id that stays when the message is moved (`Prefer`)."""
 
+_NO_ID = "ErrorInvalidIdMalformed"
+"""The vendor's word for an id that it has never given: a row of another mailbox, or of before."""
+
 _BUSY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT})
 
 Json = dict[str, Any]
@@ -174,7 +177,7 @@ def _content(answer: httpx2.Response) -> Json:
     code = _code(answer)
     if status == HTTPStatus.UNAUTHORIZED:
         raise SignInNeeded(f"{WHO} does not accept the sign-in: sign in again.")
-    if status == HTTPStatus.NOT_FOUND:
+    if status == HTTPStatus.NOT_FOUND or code == f", {_NO_ID}":
         raise RowGone("This row is no longer in its mailbox.")
     if status == HTTPStatus.GONE:
         raise StateLost(f"{WHO} must be read anew.")

@@ -7,8 +7,9 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
+from orrery.adapters.microsoft_mailbox.chats import beginning, chat_message
 from orrery.adapters.microsoft_mailbox.client import Changed, GraphSession, Json
-from orrery.adapters.microsoft_mailbox.shapes import items_of
+from orrery.adapters.microsoft_mailbox.shapes import ChatMessage, items_of
 from orrery.errors import MailboxRefused, MailboxUnreachable
 from orrery.ports.comms.mailboxes import Draft, Reply
 from orrery.ports.comms.messages import Message
@@ -18,6 +19,9 @@ _PROPERTY = "String {7f0c5f0e-5d5b-4d0c-9a3e-0b1f6d2c8e41} Name OrreryDraft"
 
 _DRAFTS = "/me/mailFolders/drafts/messages"
 _TEXT = 'outlook.body-content-type="text"'
+
+_QUOTED = 4000
+"""Characters of a chat message that a mail quotes."""
 
 _LOOKS = 3
 """How often an original is looked at that changes while its unread state is put back."""
@@ -112,9 +116,8 @@ class Drafts:
     async def _text(self, message: Message) -> str:
         """Return what is quoted of a chat or a meeting; raise `RowGone`."""
         if message.source == "teams":
-            chat, _, said = message.source_id.partition(" ")
-            answer = await self.session.get(f"/chats/{quote(chat, safe='')}/messages/{quote(said, safe='')}")
-            return _content(answer) or message.preview
+            said = ChatMessage.model_validate(await chat_message(self.session, message.source_id))
+            return beginning(said.body, _QUOTED)
         path = f"/me/events/{quote(message.source_id, safe='')}"
         try:
             return _content(await self.session.get(path, {"$select": "body"}, _TEXT)) or message.preview

@@ -105,6 +105,7 @@ def _handlers(world: World, chats: Chats, calendar: Calendar) -> dict[str, Handl
         "GET /chats/{id}/messages": chats.messages,
         "GET /chats/{id}/messages/{id}": chats.message,
         "GET /me/calendarView": calendar.view,
+        "GET /me/events/{id}": calendar.event,
         "GET /me/todo/lists": tasks.lists,
         "POST /me/todo/lists": tasks.create_list,
         "GET /me/todo/lists/{id}/tasks": tasks.tasks,

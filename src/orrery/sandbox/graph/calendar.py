@@ -10,7 +10,7 @@ from orrery.sandbox.graph import ids
 from orrery.sandbox.graph.calendar_seed import first_events
 from orrery.sandbox.graph.call import Call
 from orrery.sandbox.graph.conditions import at, parsed
-from orrery.sandbox.graph.errors import Refusal, access_denied, bad_argument, bad_query
+from orrery.sandbox.graph.errors import Refusal, access_denied, bad_argument, bad_query, item_not_found
 from orrery.sandbox.graph.mail import mailbox_of
 from orrery.sandbox.graph.pages import next_link, selected
 from orrery.sandbox.graph.rendering import BODY_PROPERTIES, doctored, recipient, utc
@@ -20,6 +20,7 @@ from orrery.sandbox.identity.config import GRAPH
 from orrery.sandbox.state import Document
 
 _SERIES = 1 << 16
+_FAR = timedelta(days=400)
 _ORDERS = {"", "start/datetime", "start/datetime asc"}
 
 
@@ -56,6 +57,29 @@ class Calendar:
             shown = [one for one in shown if condition.holds(lambda path, one=one: at(one, path))]
         return self._page(shown, call)
 
+    def event(self, call: Call) -> Document:
+        """Return one meeting, or one of a series, by its id."""
+        mailbox = mailbox_of(self._world, call)
+        far = self._world.ground.clock.now() + _FAR
+        for event in self.events(mailbox.account):
+            for one in _occurrences(event, far):
+                shown = _shown(mailbox.account, one, call)
+                if shown["id"] == call.ids[0]:
+                    return self._one(shown, call)
+        raise item_not_found()
+
+    def _one(self, shown: Document, call: Call) -> Document:
+        context = f"{GRAPH}/v1.0/$metadata#users('{call.account}')/events/$entity"
+        return {"@odata.context": context, **selected(self._readable(shown, call), call.names("$select"))}
+
+    def _readable(self, shown: Document, call: Call) -> Document:
+        """Return what the scopes let the caller read; refuse the text where it is asked for by name."""
+        if call.issued.scopes & {"Calendars.Read", "Calendars.ReadWrite"}:
+            return shown
+        if BODY_PROPERTIES & set(call.names("$select")):
+            raise access_denied()
+        return {name: value for name, value in shown.items() if name not in BODY_PROPERTIES}
+
     def events(self, account: str) -> list[Document]:
         """Return the events of an account, a series as one."""
         kept = self._world.ground.state.get(EVENTS, account)
@@ -77,14 +101,8 @@ class Calendar:
 
     def _page(self, shown: list[Document], call: Call) -> Document:
         names = call.names("$select")
-        may_read = bool(call.issued.scopes & {"Calendars.Read", "Calendars.ReadWrite"})
-        if not may_read and BODY_PROPERTIES & set(names):
-            raise access_denied()
-        hidden: frozenset[str] = frozenset() if may_read else BODY_PROPERTIES
         top, skip = call.number("$top", 10, 1, 1000), call.number("$skip", 0, 0, 1 << 31)
-        page = [
-            {name: value for name, value in one.items() if name not in hidden} for one in shown[skip : skip + top]
-        ]
+        page = [self._readable(one, call) for one in shown[skip : skip + top]]
         listed: Document = {
             "@odata.context": f"{GRAPH}/v1.0/$metadata#users('{call.account}')/calendarView",
             "value": [selected(one, names) for one in page],

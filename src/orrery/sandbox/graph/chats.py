@@ -10,7 +10,7 @@ from orrery.sandbox.graph.errors import bad_request, not_found
 from orrery.sandbox.graph.pages import next_link
 from orrery.sandbox.graph.rendering import doctored, utc
 from orrery.sandbox.graph.world import CHATS, World
-from orrery.sandbox.identity.config import GRAPH
+from orrery.sandbox.identity.config import ACCOUNTS, GRAPH
 from orrery.sandbox.state import Document
 
 _EXPANSIONS = {"lastMessagePreview", "members"}
@@ -40,7 +40,8 @@ class Chats:
         """List a chat's messages, newest first."""
         if call.query.get("$orderby", "").lower() not in _ORDER_OF_MESSAGES:
             raise bad_request("QueryOptions to order by is not supported.")
-        messages = [_message(one) for one in reversed(self._chat(call)["messages"])]
+        chat = self._chat(call)
+        messages = [_message(one, chat) for one in reversed(chat["messages"])]
         if text := call.query.get("$filter", ""):
             condition = parsed(text)
             messages = [one for one in messages if condition.holds(lambda path, one=one: at(one, path))]
@@ -48,10 +49,11 @@ class Chats:
         return self._page(messages, call, f"/chats/{call.ids[0]}/messages", name)
 
     def message(self, call: Call) -> Document:
-        for one in self._chat(call)["messages"]:
+        chat = self._chat(call)
+        for one in chat["messages"]:
             if one["id"] == call.ids[1]:
                 context = f"{GRAPH}/v1.0/$metadata#chats('{call.ids[0]}')/messages/$entity"
-                return {"@odata.context": context, **_message(one)}
+                return {"@odata.context": context, **_message(one, chat)}
         raise not_found("The message does not exist.")
 
     def known(self, account: str, call: Call | None = None) -> list[Document]:
@@ -129,10 +131,16 @@ def _shown(chat: Document, wanted: Sequence[str], call: Call) -> Document:
     if "members" in wanted:
         shown["members"] = [_member(one, tenant) for one in chat["members"]]
     if "lastMessagePreview" in wanted:
-        last = _message(chat["messages"][-1]) if chat["messages"] else None
+        last = _message(chat["messages"][-1], chat) if chat["messages"] else None
         preview = None if last is None else {name: last[name] for name in _PREVIEW if name in last}
         shown["lastMessagePreview"] = None if preview is None else preview | {"isDeleted": False}
     return shown
+
+
+def _user_id(address: str | None) -> str:
+    """Return a person's id: of an account that can sign in, that of its home."""
+    account = ACCOUNTS.get(address or "")
+    return account.object_ids[account.home] if account else ids.guid("user", address)
 
 
 def _member(person: Sequence[str | None], tenant: str) -> Document:
@@ -143,13 +151,13 @@ def _member(person: Sequence[str | None], tenant: str) -> Document:
         "roles": ["owner"],
         "displayName": name,
         "visibleHistoryStartDateTime": "0001-01-01T00:00:00Z",
-        "userId": ids.guid("user", address),
+        "userId": _user_id(address),
         "email": address,
         "tenantId": tenant,
     }
 
 
-def _message(message: Document) -> Document:
+def _message(message: Document, chat: Document) -> Document:
     is_system = message["from"] is None
     shown: Document = {
         "id": message["id"],
@@ -165,7 +173,7 @@ def _message(message: Document) -> Document:
         "importance": "normal",
         "locale": "en-us",
         "webUrl": None,
-        "from": None if is_system else _sender(message["from"]),
+        "from": None if is_system else _sender(message["from"], chat),
         "body": {"contentType": "html", "content": "<systemEventMessage/>" if is_system else message["text"]},
         "attachments": [],
         "mentions": [],
@@ -176,9 +184,10 @@ def _message(message: Document) -> Document:
     return doctored(shown, message)
 
 
-def _sender(name: str) -> Document:
-    """Return who wrote: a person, or an application whose name says so."""
-    identity = {"id": ids.guid("user", name), "displayName": name}
+def _sender(name: str, chat: Document) -> Document:
+    """Return who wrote: a member by the id that it has there, or an application whose name says so."""
+    addresses: dict[str, str | None] = dict(chat["members"])
+    identity = {"id": _user_id(addresses.get(name, name)), "displayName": name}
     if name.endswith("(app)"):
         bot = {**identity, "@odata.type": "#microsoft.graph.teamworkApplicationIdentity"}
         return {"application": bot, "device": None, "user": None}

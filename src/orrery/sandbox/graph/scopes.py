@@ -42,6 +42,7 @@ SCOPES: dict[str, tuple[str, ...]] = {
     "POST /teams/{id}/channels/{id}/messages": _SENDING_CHANNEL,
     "POST /teams/{id}/channels/{id}/messages/{id}/replies": _SENDING_CHANNEL,
     "GET /me/calendarView": ("Calendars.Read", "Calendars.ReadBasic", "Calendars.ReadWrite"),
+    "GET /me/events/{id}": ("Calendars.Read", "Calendars.ReadBasic"),
     "GET /me/todo/lists": _READING_TASKS,
     "POST /me/todo/lists": _CHANGING_TASKS,
     "GET /me/todo/lists/{id}/tasks": _READING_TASKS,
