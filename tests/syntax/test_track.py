@@ -1,6 +1,8 @@
 """The label that says whose data a text is, in whatever copy of it."""
 
+import csv
 import html
+import io
 import json
 
 import pytest
@@ -8,6 +10,13 @@ import pytest
 from orrery.syntax.track import labels_in
 
 ROW = {"id": "x", "track": "A", "title": "A secret"}
+
+
+def in_a_table() -> str:
+    """Return the row as a cell of a table of comma-separated values, which doubles quotation marks."""
+    table = io.StringIO()
+    csv.writer(table).writerow(["2026-11-20", json.dumps(ROW)])
+    return table.getvalue()
 
 
 COPIES = {
@@ -24,6 +33,24 @@ COPIES = {
     "in mark-up by numbers": json.dumps(ROW).replace('"', "&#34;"),
     "in mark-up by hexadecimal numbers": json.dumps(ROW).replace('"', "&#x22;"),
     "with curled quotation marks": json.dumps(ROW).replace('"', "\N{RIGHT DOUBLE QUOTATION MARK}"),
+    "as Python prints it, in mark-up": html.escape(str(ROW)),
+    "with curled quotation marks, in mark-up": json.dumps(ROW).replace('"', "&#8220;"),
+    "with curled quotation marks by name": json.dumps(ROW).replace('"', "&rdquo;"),
+    "with spaces that do not break": json.dumps(ROW).replace(": ", "\N{NO-BREAK SPACE}:\N{NO-BREAK SPACE}"),
+    "in a cell of a table": in_a_table(),
+    "with colours for the web": '<b>&quot;track&quot;</b><i>:</i><i> </i><u class="s">&quot;A&quot;</u>',
+    "with its marks in colours of their own": '<i>"</i><b>track</b><i>"</i><i>:</i> <i>"</i><b>A</b><i>"</i>',
+    "with colours for a terminal": '\x1b[34;1m"track"\x1b[0m\x1b[39;1m:\x1b[0m \x1b[0;32m"A"\x1b[0m',
+    "as JavaScript prints it": "{ id: 'x', track: 'A', title: 'A secret' }",
+    "as JavaScript has it": '{ id: "x", track: "A" }',
+    "as YAML": "- id: x\n  track: A\n  title: A secret\n",
+    "as YAML at the beginning": "track: A\ntitle: A secret\n",
+    "as YAML, first": "- track: A\r\n  title: A secret\r\n",
+    "as Ruby and PHP print it": '{"id"=>"x", "track" => "A"}',
+    "in an address": "https://lab.example/?row=%7B%22track%22%3A%20%22A%22%7D",
+    "written by another program": '{"Track": "A"}',
+    "escaped by a program": r"\x22track\x22: \x22A\x22",
+    "escaped as a code, as Python prints it": r"{\u0027track\u0027: \u0027A\u0027}",
     "amid other text": f"We saw this:\n\n    {json.dumps(ROW)}\n\nand thought nothing of it.",
 }
 
@@ -51,6 +78,14 @@ def test_both_labels_are_found() -> None:
         '"track": "C"',
         '"track": "AB"',
         '"soundtrack": "A"',
+        "soundtrack: 'A'",
+        "soundtrack: A",
+        '"back-track": "A"',
+        'track = "A"',
+        "Which track: A or B?",
+        "He is on track: A",
+        "track: All",
+        '"track": "A',
         '{"A": "track"}',
     ],
 )
@@ -64,3 +99,6 @@ def test_a_hostile_text_is_read_to_its_end() -> None:
     hostile = b"\\" * 300_000
     assert labels_in(hostile + b'"track' + hostile) == frozenset()
     assert labels_in(b'"track"' + b" " * 300_000 + b'"track"') == frozenset()
+    assert labels_in(b'"track"' + b"<b>" * 100_000 + b'"track"') == frozenset()
+    assert labels_in(b'track"<' * 50_000) == frozenset()
+    assert labels_in(b" " * 300_000 + b"track" + b"&#" + b"0" * 300_000) == frozenset()

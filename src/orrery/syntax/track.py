@@ -8,17 +8,35 @@ Track = Literal["A", "B"]
 
 TRACKS: tuple[Track, ...] = get_args(Track)
 
-_QUOTE = rb"""(?:["']|\\{1,15}(?:["']|u0022)|&quot;|&#0?34;|&#[xX]22;|\xe2\x80[\x98-\x9f])"""
-"""A quotation mark as copies have it: plain, escaped in a text, in mark-up, or curled by a word processor."""
+_QUOTE = (
+    rb"""(?:["'`]|\\{1,15}(?:["'`]|(?:u00|x)2[27])|%2[27]|\xe2\x80[\x98-\x9f]"""
+    rb"""|&(?:quot|apos|[lr][sd]quo|#0*(?:3[49]|82(?:1[6-9]|2[0-3]))|#[xX]0*(?:2[27]|201[89a-fA-F]));){1,4}"""
+)
+"""A quotation mark as copies have it: plain, doubled, escaped in a text, in mark-up, or curled."""
 
-_LABEL = re.compile(_QUOTE + rb"track" + _QUOTE + rb"\s*:\s*" + _QUOTE + rb"([AB])" + _QUOTE)
+_GAP = rb"(?:\s|<[^<>]{1,300}>|\x1b\[[0-9;]{0,20}m|&nbsp;|&#160;|\xc2?\xa0|%20)*+"
+"""What may stand between the parts of a label: white space, and colours for the web and for terminals."""
+
+_COLON = rb"(?::|%3[aA]|=(?:>|&gt;))"
+
+_LABEL = re.compile(
+    rb"(?<![A-Za-z_-])(?i:track)"
+    + _GAP.join([b"", _QUOTE, _COLON, _QUOTE, rb"([AB])", _QUOTE])
+    # As JavaScript prints it, and as YAML on a line of its own.
+    + rb"|(?<![A-Za-z_-])track\s*:\s*"
+    + _QUOTE
+    + rb"([AB])"
+    + _QUOTE
+    + rb"|^(?:\xef\xbb\xbf|\xff\xfe)?[ -]*track:[ ]+([AB])[ ]*\r?$",
+    re.MULTILINE,
+)
 
 
 def labels_in(content: bytes) -> frozenset[Track]:
-    """Return the tracks whose label stands anywhere in a text, be it UTF-8 or UTF-16.
+    """Return the tracks whose label stands anywhere in a text, be it UTF-8 or UTF-16, however it was printed.
 
     All JSON that Orrery writes about an account's data has the label `"track": "A"` or `"B"` beside it, so a copy
     of it, or of a part with the label, still says whose it is.
     """
-    found = {match[1].decode() for match in _LABEL.finditer(content.replace(b"\0", b""))}
+    found = {match[match.lastindex or 0].decode() for match in _LABEL.finditer(content.replace(b"\0", b""))}
     return frozenset[Track](track for track in TRACKS if track in found)
