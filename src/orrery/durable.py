@@ -24,14 +24,20 @@ def hold(descriptor: int) -> None:
 def replace(path: Path, content: bytes, mode: int = 0o600) -> None:
     """Write a file as a whole: a kill leaves the old or the new one, and a power cut after it the new one.
 
-    Its folder is held: what a killed write left has the same name each time, and is written over.
+    Its folder is held: what a killed write left has the same name each time, and is deleted first, so neither its
+    mode nor another name of it counts.
     """
     unfinished = path.with_name(path.name + UNFINISHED)
-    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode), "wb") as file:
-        _ = file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    _ = unfinished.replace(path)
+    unfinished.unlink(missing_ok=True)
+    try:
+        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            _ = file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        _ = unfinished.replace(path)
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise
     sync(path.parent)
 
 

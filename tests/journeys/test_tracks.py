@@ -213,13 +213,15 @@ def test_an_answer_that_nobody_expects(desk: Desk, change: dict[str, object]) ->
         "/v1.0/me",
         "https://localhost:99999/",
         "{api}/v1.0/me\n",
+        "{api}/v1.0/me?q=" + "x" * 70_000,
     ],
 )
 def test_a_token_goes_to_the_api_only(desk: Desk, url: str) -> None:
     """Any other address is a wrong call, ahead of everything."""
     desk.signed_in(ANN_A)
     address = url.format(api=desk.box.authority, port=desk.box.authority.rpartition(":")[2])
-    assert desk.run("request", "--account", ANN_A, "GET", address).returncode == 2
+    came = desk.run("request", "--account", ANN_A, "GET", address)
+    assert (came.returncode, came.stdout, came.stderr.count("\n")) == (2, "", 1)
 
 
 def test_an_answer_in_a_file(desk: Desk) -> None:
@@ -236,6 +238,27 @@ def test_an_answer_in_a_file(desk: Desk) -> None:
     came = me(desk, ANN_A, "--output", str(lab / "me.json"))
     assert (came.returncode, [*lab.iterdir()]) == (1, [])
     assert "data of track A cannot go there" in came.stderr
+
+
+@pytest.mark.parametrize("place", ["there", "missing/me.json"])
+def test_a_place_that_cannot_be_written_is_refused_first(desk: Desk, place: str) -> None:
+    """A folder, and a file in a folder that is missing: nothing is asked, and nothing is left."""
+    desk.signed_in(ANN_A)
+    (desk.folder / "there").mkdir()
+    before, files = desk.box.requests, sorted(desk.folder.rglob("*"))
+    came = me(desk, ANN_A, "--output", str(desk.folder / place))
+    assert (came.returncode, came.stdout, desk.box.requests) == (2, "", before)
+    assert sorted(desk.folder.rglob("*")) == files
+
+
+@pytest.mark.parametrize("media_type", ["ä", "a\nb", "", "text", "text/plain "])
+def test_a_media_type_is_one(desk: Desk, media_type: str) -> None:
+    """Anything else is a wrong call, and nothing is asked."""
+    desk.signed_in(ANN_A)
+    before = desk.box.requests
+    came = me(desk, ANN_A, "--media-type", media_type)
+    assert (came.returncode, came.stderr) == (2, "The media type is not of the form type/subtype.\n")
+    assert desk.box.requests == before
 
 
 def test_what_is_sent_is_of_the_accounts_track(desk: Desk) -> None:

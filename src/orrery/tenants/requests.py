@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,7 +18,12 @@ Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 _DEFAULT_PORTS = {"https": 443, "http": 80}
 
-_FIRST_ERROR = 400
+_SUCCESS = range(200, 300)
+"""A redirection is none: it is not followed, so what was asked for did not come."""
+
+_LONGEST_ADDRESS = 16_384
+
+_MEDIA_TYPE = re.compile(r"[!-~]+/[!-~]+(?: [!-~]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +35,7 @@ class Labelled:
 
     @property
     def is_success(self) -> bool:
-        return self.answer.status < _FIRST_ERROR
+        return self.answer.status in _SUCCESS
 
     def document(self) -> Mapping[str, Any]:
         """Return the answer as JSON: `body` is what came, as JSON or text; bytes are `base64`."""
@@ -55,6 +61,8 @@ class Requests:
     ) -> Labelled:
         """Ask for one account; raise `TrackRefused` for a body of another track, and what `SignIns.token` does."""
         path = path_of(url, self.sign_ins.settings.api)
+        if not _MEDIA_TYPE.fullmatch(media_type):
+            raise Invalid("The media type is not of the form type/subtype.")
         account, _ = self.sign_ins.find(name)
         if foreign := sorted(labels_in(body or b"") - {account.track}):
             raise TrackRefused(f"The body has data of track {foreign[0]}: {account} cannot send it.")
@@ -66,6 +74,8 @@ def path_of(url: str, api: str) -> str:
     """Return the path and the query of an address of the API; raise `Invalid` for any other: it gets no token."""
     if not url.isascii() or not url.isprintable() or " " in url or "\\" in url:
         raise Invalid("The address has characters that no address has.")
+    if len(url) > _LONGEST_ADDRESS:
+        raise Invalid(f"The address is longer than {_LONGEST_ADDRESS} characters.")
     try:
         asked, own = urlsplit(url), urlsplit(api)
         same = _origin(asked.scheme, asked.hostname, asked.port) == _origin(own.scheme, own.hostname, own.port)

@@ -1,5 +1,6 @@
 """`orrery tenants`: who may sign in for which track, and direct requests in an account's name."""
 
+import os
 import sys
 import webbrowser
 from pathlib import Path
@@ -103,7 +104,7 @@ def request(
     """Send one request with the token of an account; print the answer as JSON, with its track.
 
     The account comes from the token, so no variable and no other account can take its place. Exit 1 when the
-    answer is an error.
+    answer is an error, or a redirection: none is followed.
 
     \b
     orrery tenants request --account ann@corp.example GET https://graph.microsoft.com/v1.0/me
@@ -119,6 +120,7 @@ def request(
     found, _ = sign_ins.find(name)
     if output:
         Gate(sign_ins.settings).require([found.track], output)
+        _require_writable(output)
     requests = Requests(sign_ins, runner.port(DelegatedApi))
     answer = requests.ask(name, known[method.upper()], url, _content(body), media_type)
     document = answer.document()
@@ -160,6 +162,14 @@ def _content(body: str) -> bytes | None:
         return Path(body).read_bytes() if body else None
     except OSError as error:
         raise Invalid(f"{body} cannot be read: {error.strerror}.") from None
+
+
+def _require_writable(file: Path) -> None:
+    """Refuse a place ahead of the request: what it changes would be changed, and its answer lost."""
+    if file.is_dir():
+        raise Invalid(f"{file} is a folder: name a file.")
+    if not os.access(file.parent, os.W_OK | os.X_OK):
+        raise Invalid(f"The folder {file.parent} is missing, or cannot be written to.")
 
 
 def _write(file: Path, document: object) -> None:
