@@ -279,6 +279,14 @@ def test_what_is_sent_is_of_the_accounts_track(desk: Desk) -> None:
     assert "The body has data of track A" in came.stderr
 
 
+def test_certificates_that_are_not_there(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A variable of the machine that names a missing file is one sentence, and no trace of a crash."""
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(desk.folder / "missing.pem"))
+    came = desk.run("sign-in", "--account", ANN_A)
+    assert (came.returncode, came.stdout, came.stderr.count("\n")) == (1, "", 1)
+    assert "REQUESTS_CA_BUNDLE" in came.stderr
+
+
 def test_an_error_of_the_api(desk: Desk) -> None:
     """Its answer is printed with its track, and the command ends with 1."""
     desk.signed_in(ANN_A)
@@ -300,6 +308,7 @@ def test_without_a_track(tmp_path: Path) -> None:
     [
         (('scopes = ["Mail.Send"]',), "can send"),
         (('scopes = ["Chat.ReadWrite"]',), "can send"),
+        (('scopes = ["openid", "User.Read"]',), "leave out openid"),
         (('accounts = ["ann@corp.example"]',), "one track only"),
     ],
 )

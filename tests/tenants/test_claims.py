@@ -138,11 +138,13 @@ FOREIGN_SIGN_INS: list[tuple[dict[str, Any], str]] = [
     ({"idp": f"https://sts.windows.net/{OTHER}/"}, "idp names another tenant: the account is a guest"),
     ({"idp": 7}, "idp is not a text"),
     ({"acct": 1}, "acct says that the account is a guest"),
+    ({"acct": 2}, "acct says that the account is a guest"),
     ({"acct": "0"}, "acct is not a whole number"),
     ({"preferred_username": "bob@corp.example"}, "preferred_username is not ann@corp.example"),
     ({"exp": AT - 301}, "exp has passed"),
     ({"exp": AT - 300}, "exp has passed"),
     ({"exp": 10**30}, "exp is no time"),
+    ({"exp": 10**12}, "exp is no time"),
     ({"nbf": AT + 301}, "nbf has not come yet"),
 ]
 
@@ -194,6 +196,12 @@ def test_the_account_is_at_home_in_an_own_tenant() -> None:
     own = {"idp": f"https://sts.windows.net/{TENANT}/", "acct": 0}
     assert sign_in({**ID, **own}) == PERSON
     assert access({**ACCESS, **own})
+
+
+def test_the_case_of_an_id_does_not_count() -> None:
+    """Ids are compared as what they are, and kept in lower case."""
+    shouted = {**ID, "oid": "ABCDEF" + PERSON[6:], "tid": TENANT.upper(), "aud": CLIENT.upper()}
+    assert sign_in(shouted, f"ABCDEF{PERSON[6:]}.{TENANT.upper()}") == "abcdef" + PERSON[6:]
 
 
 @pytest.mark.parametrize("home", ["", PERSON, f"{PERSON}.", f"{PERSON}.{TENANT}.{TENANT}", "pairwise"])

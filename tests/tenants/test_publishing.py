@@ -103,13 +103,22 @@ def test_a_leak_refuses_all(desk: Desk) -> None:
     """One file of a folder has one: its kind and its place are named, its text is not, and nothing is written."""
     desk.write("site/a.md")
     desk.write("site/b.md", b"Contoso is our customer.")
-    with pytest.raises(PublicationRefused, match=r"Nothing was published: watch-list in b.md\.$"):
+    with pytest.raises(PublicationRefused, match=r"Nothing was published: watch-list in site/b.md\.$"):
         desk.publishing.publish(desk.source / "site", "blog")
     with pytest.raises(PublicationRefused, match=r"watch-list in note\.md"):
         desk.publishing.publish_text(b"Contoso", "blog/note.md")
     with pytest.raises(PublicationRefused, match="watch-list in standard input"):
         desk.publishing.publish_text(b"Contoso", "news")
     assert (desk.public(), list((desk.root / "blog").iterdir())) == ({}, [])
+
+
+def test_names_are_scanned_as_they_become_public(desk: Desk) -> None:
+    """The name that a file or a folder is given at its destination is public, too; the one that it had is not."""
+    desk.write("site/b/c.md")
+    desk.publishing.publish(desk.write("note.md"), "blog/posts/first.md")
+    desk.publishing.publish(desk.source / "site", "code/docs")
+    desk.publishing.publish_text(b"Hello.", "blog/posts/second.md")
+    assert [[*one] for one in desk.scanner.seen] == [["posts/first.md"], ["docs/b/c.md"], ["posts/second.md"]]
 
 
 def test_many_leaks_are_counted(desk: Desk) -> None:
@@ -214,9 +223,10 @@ def test_what_lies_with_track_a_is_not_published(desk: Desk, folder: str, said: 
         desk.refused(TrackRefused, place / "note.md", said=said)
 
 
-def test_the_store_is_not_published(desk: Desk) -> None:
-    """Named alone, the store of both tracks is refused too."""
-    store = desk.root / "kept" / "cockpit.db"
+@pytest.mark.parametrize("name", ["cockpit.db", "cockpit.db-wal", "cockpit.db.bak"])
+def test_the_store_is_not_published(desk: Desk, name: str) -> None:
+    """Named alone, the store of both tracks is refused too, and so is what the database keeps beside it."""
+    store = desk.root / "kept" / name
     store.parent.mkdir()
     store.write_bytes(b"")
     desk.refused(TrackRefused, store, said="keeps in")

@@ -54,3 +54,9 @@ def test_what_sends_shares_or_is_not_known(scope: str) -> None:
 def test_what_reads_and_what_keeps_drafts(scope: str) -> None:
     """Reading, drafts and tasks are allowed."""
     assert not_allowed([scope]) == []
+
+
+def test_a_permission_of_another_api_is_not_known() -> None:
+    """Only the vendor's own names are known: another API may mean something else by the same word."""
+    elsewhere = "https://elsewhere.example/Mail.Read"
+    assert not_allowed([elsewhere]) == [elsewhere]

@@ -62,10 +62,13 @@ def test_another_account_is_refused(word: str) -> None:
 
 
 def test_an_account_within_another_is_told_apart() -> None:
-    """One account's address may be the end of another's."""
+    """One account's address may be the end or the beginning of another's."""
     assert arguments(TOOL, JOANN, ACCOUNTS, ["get", JOANN])[2:] == ["get", JOANN]
     with pytest.raises(Invalid):
         _ = arguments(TOOL, ANN, ACCOUNTS, ["get", JOANN])
+    longer = f"{ANN}.org"
+    with pytest.raises(Invalid):
+        _ = arguments(TOOL, ANN, (*ACCOUNTS, longer), ["get", longer])
 
 
 @pytest.mark.parametrize("word", ["@more", "--args=@more", "--args:@more", "-f@more", " @more"])

@@ -76,7 +76,7 @@ class Publishing:
         self._require_place(folder, inside)
         self._require_source(source)
         material = self.publications.read(source)
-        self._require_fit(material.files)
+        self._require_fit(material.files, inside, is_folder=material.is_folder)
         self.publications.write(material, folder, inside)
         return _published(target.destination, inside.as_posix(), material.files)
 
@@ -93,7 +93,7 @@ class Publishing:
         inside = target.inside("")
         self._require_place(folder, inside)
         files = {inside.name: content}
-        self._require_fit(files)
+        self._require_fit(files, inside)
         self.publications.write(Material(files), folder, inside)
         return _published(target.destination, inside.as_posix(), files)
 
@@ -121,7 +121,7 @@ class Publishing:
         if not text.strip():
             raise PublicationRefused("There is no text to publish.")
         files = {"standard input": content}
-        self._require_fit(files)
+        self._require_fit(files, PurePosixPath("standard input"))
         return _published(target.destination, "", files)
 
     def _require_place(self, folder: Path, inside: PurePosixPath) -> None:
@@ -139,15 +139,23 @@ class Publishing:
             if one.track != PUBLIC:
                 raise TrackRefused(f"{source} {one}: what is there is internal, and is not published.")
         for one in self.private:
-            if overlap(source, one):
+            if overlap(source, one) or _is_beside(source, one):
                 raise TrackRefused(f"{source} holds what Orrery keeps in {one}, which is not published.")
 
-    def _require_fit(self, files: Mapping[str, bytes]) -> None:
+    def _require_fit(self, files: Mapping[str, bytes], inside: PurePosixPath, *, is_folder: bool = False) -> None:
         for name, content in files.items():
             if foreign := sorted(labels_in(content) - {PUBLIC}):
                 raise TrackRefused(f"{name} has the label of track {foreign[0]}: nothing was published.")
-        if leaks := self.scanner.scan(files):
+        # By the names that they get, which are public, too.
+        public = {str(inside / name if is_folder else inside): content for name, content in files.items()}
+        if leaks := self.scanner.scan(public):
             raise PublicationRefused(f"Nothing was published: {_listed(leaks)}.")
+
+
+def _is_beside(source: Path, private: Path) -> bool:
+    """Tell whether a place is named after a private one beside it, as a database's log and its copies are."""
+    where, kept = source.resolve(), private.resolve()
+    return where.parent == kept.parent and where.name.lstrip(".").startswith((f"{kept.name}-", f"{kept.name}."))
 
 
 def _listed(leaks: list[Leak]) -> str:

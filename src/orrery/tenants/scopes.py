@@ -17,6 +17,10 @@ MailboxSettings.ReadWrite makes rules that forward mail, Files.ReadWrite shares 
 _PREFIX = "https://graph.microsoft.com/"
 
 
+ASKED_ANYWAY = frozenset({"openid", "profile", "offline_access"})
+"""What the vendor's library asks for at each sign-in, and refuses to be told."""
+
+
 def not_allowed(scopes: Iterable[str]) -> list[str]:
     """Return the scopes that no token of ours may have, in order: what sends, and what is not known."""
     plain = {scope.removeprefix(_PREFIX) for scope in scopes}

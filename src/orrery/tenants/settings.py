@@ -10,7 +10,7 @@ from orrery.errors import Invalid
 from orrery.runtime.section import Address, Section
 from orrery.syntax.email_address import is_email_address, normal_email
 from orrery.syntax.track import TRACKS, Track
-from orrery.tenants.scopes import not_allowed
+from orrery.tenants.scopes import ASKED_ANYWAY, not_allowed
 
 DestinationKind = Literal["repository", "blog", "social", "shared-folder"]
 """Where data may go (spec 3, Authentication 4)."""
@@ -37,9 +37,11 @@ def _is_address(text: str) -> str:
 AccountName = Annotated[str, AfterValidator(_is_address)]
 
 
-def _do_not_send(scopes: tuple[str, ...]) -> tuple[str, ...]:
+def _can_be_asked_for(scopes: tuple[str, ...]) -> tuple[str, ...]:
     if refused := not_allowed(scopes):
         raise ValueError(f"{', '.join(refused)} can send or share, or is not known to only read")
+    if named := sorted(ASKED_ANYWAY.intersection(scopes)):
+        raise ValueError(f"leave out {', '.join(named)}: each sign-in asks for that anyway")
     return scopes
 
 
@@ -64,7 +66,7 @@ class TrackSettings(Section):
     tenant: Guid
     client: Guid
     accounts: tuple[AccountName, ...] = ()
-    scopes: Annotated[tuple[Word, ...], AfterValidator(_do_not_send)] = ("User.Read",)
+    scopes: Annotated[tuple[Word, ...], AfterValidator(_can_be_asked_for)] = ("User.Read",)
     destinations: tuple[Destination, ...] = ()
 
 

@@ -93,6 +93,6 @@ def _decoded(text: str) -> str:
 
 
 def _any_of(accounts: Iterable[str]) -> re.Pattern[str]:
-    # The longest first: joann@corp.example is not ann@corp.example, though that is in it.
+    # The longest first: ann@corp.example.org is not ann@corp.example, with which it begins.
     names = sorted({one.casefold() for one in accounts}, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, names)))

@@ -5,6 +5,7 @@ from typing import Any
 import requests
 
 from orrery.bounded import bound
+from orrery.errors import IdentityUnreachable
 from orrery.trust import Trust
 
 DEADLINE = (10.0, 30.0)
@@ -20,12 +21,22 @@ class DeadlineSession:
 
     def get(self, url: str, **given: Any) -> requests.Response:  # noqa: ANN401  as the library calls it
         """Send a GET request."""
-        return self._session.get(url, timeout=DEADLINE, allow_redirects=False, **given)
+        return self._ask("GET", url, **given)
 
     def post(self, url: str, **given: Any) -> requests.Response:  # noqa: ANN401  the same
         """Send a POST request."""
-        return self._session.post(url, timeout=DEADLINE, allow_redirects=False, **given)
+        return self._ask("POST", url, **given)
 
     def close(self) -> None:
         """Close the connections."""
         self._session.close()
+
+    def _ask(self, method: str, url: str, **given: Any) -> requests.Response:  # noqa: ANN401  the same
+        try:
+            return self._session.request(method, url, timeout=DEADLINE, allow_redirects=False, **given)
+        except requests.RequestException:
+            raise
+        except OSError:
+            raise IdentityUnreachable(
+                "The certificates that REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE names cannot be read: unset it."
+            ) from None
