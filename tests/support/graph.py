@@ -50,7 +50,7 @@ class GraphBox(IdentityBox):
         self.lever("fill", account, count=count)
 
     def lever(self, name: str, account: str, **values: object) -> dict[str, Any]:
-        """Pull a lever: deliver, fill, move, delete, change, renumber, expire, chat, meeting, reset."""
+        """Pull one of `orrery.sandbox.graph.levers.LEVERS`, and return its answer."""
         return _json(self.web.post(f"/_graph/{name}", json={"account": account, **values}))
 
     def fault(self, kind: str, path: str = "", **more: object) -> None:

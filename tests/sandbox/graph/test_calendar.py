@@ -81,6 +81,17 @@ def test_both_times_are_needed(ann: httpx2.Client, query: dict[str, str], code: 
     assert refused(ann.get("/me/calendarView", params=query)) == (400, code)
 
 
+def test_one_meeting(box: GraphBox, ann: httpx2.Client) -> None:
+    """By its id, with its text where Calendars.Read was granted; a basic reader sees none."""
+    found = view(ann, box.clock.now() - timedelta(days=1), 7)
+    path = f"/me/events/{named(found, 'Call with the museum')['id']}"
+    assert "body" not in ann.get(path).json()
+    with box.client(ANN, "Calendars.Read") as web:
+        assert "side door" in web.get(path).json()["body"]["content"]
+    assert refused(ann.get(path, params={"$select": "body"})) == (403, "ErrorAccessDenied")
+    assert refused(ann.get("/me/events/AAMkADNkYjVhNWYxLTQ1AAAAAAAA=")) == (404, "ErrorItemNotFound")
+
+
 def test_no_such_zone(ann: httpx2.Client) -> None:
     """A time zone that there is not is refused."""
     window = {"startDateTime": "2000-01-01", "endDateTime": "2100-01-01"}

@@ -25,6 +25,18 @@ def test_chats_with_their_last_message(box: GraphBox, ann: httpx2.Client) -> Non
     assert (newest["id"], newest["from"]["user"]["displayName"]) == (said["id"], "Tomás Ortega")
 
 
+def test_who_wrote_is_a_member(box: GraphBox, ann: httpx2.Client) -> None:
+    """By the same id; the account itself has that of its own profile."""
+    for sender in ("Mira Solberg", ANN):
+        box.lever("chat", ANN, chat="Museum offer", text="Hello", sender=sender)
+    [chat] = [one for one in listed(ann, "/me/chats", expand="members") if one["topic"] == "Museum offer"]
+    own, other = listed(ann, f"/chats/{chat['id']}/messages", top=2)
+    members = {one["userId"]: one["email"] for one in chat["members"]}
+    assert own["from"]["user"]["id"] == ann.get("/me").json()["id"]
+    assert members[own["from"]["user"]["id"]] == ANN
+    assert members[other["from"]["user"]["id"]] == "mira.solberg@northwind.example"
+
+
 def test_messages_of_a_chat(ann: httpx2.Client) -> None:
     """Newest first, and one by one."""
     [chat] = [one for one in listed(ann, "/me/chats") if one["topic"] == "Museum offer"]

@@ -103,6 +103,17 @@ def test_a_draft_is_changed_and_found_again(ann: httpx2.Client) -> None:
     assert refused(ann.get(path, params={"$expand": "attachments"})) == (400, "RequestBroker--ParseUri")
 
 
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_property_that_comes_with_a_reply(box: GraphBox, ann: httpx2.Client, kept: bool) -> None:  # noqa: FBT001  a parameter
+    """It is ignored, or kept after a lever: nothing says which the vendor does."""
+    box.lever("properties", "ann@corp.example", on=kept)
+    marked = {"id": "String {66f5a359-4659-4830-9070-00047ec6ac6e} Name Reply", "value": str(kept)}
+    path = f"/me/messages/{named(ann, 'Lunch?')['id']}/createReply"
+    assert ann.post(path, json={"message": {"singleValueExtendedProperties": [marked]}}).is_success
+    condition = f"singleValueExtendedProperties/Any(ep: ep/id eq '{marked['id']}' and ep/value eq '{kept}')"
+    assert len(listed(ann, DRAFTS, filter=condition)) == kept
+
+
 def test_what_arrived_cannot_be_rewritten(ann: httpx2.Client) -> None:
     """Subject, text and recipients belong to drafts."""
     path = f"/me/messages/{listed(ann, top=1)[0]['id']}"

@@ -23,6 +23,7 @@ from orrery.sandbox.graph.world import World
 from orrery.sandbox.identity.registry import Issued, Registry
 
 _SEGMENT = r"([^/]+)"
+_QUOTED = re.compile(r"\('([^/']+)'\)")
 _APPLIED = {"idtype": "IdType", "outlook.body-content-type": "outlook.body-content-type"}
 
 
@@ -132,10 +133,12 @@ _PATTERNS: dict[str, tuple[str, re.Pattern[str]]] = {one: _pattern(one) for one 
 def _matched(method: str, path: str) -> tuple[str, tuple[str, ...]]:
     """Return the template of a call, whose words have no capitals to the vendor, with the ids in the path.
 
-    A function may be written as the vendor's library writes it: `delta()`.
+    A function may be written as the vendor's library writes it: `delta()`. An id may be written as in the vendor's
+    links: `mailFolders('inbox')`.
     """
+    path = _QUOTED.sub(r"/\1", path.removesuffix("()"))
     for template, (its_method, pattern) in _PATTERNS.items():
-        if its_method == method and (match := pattern.fullmatch(path.removesuffix("()"))):
+        if its_method == method and (match := pattern.fullmatch(path)):
             return template, match.groups()
     raise no_such_call(path)
 

@@ -11,6 +11,7 @@ from orrery.sandbox.graph.pages import next_link
 from orrery.sandbox.graph.rendering import doctored, utc
 from orrery.sandbox.graph.world import CHATS, World
 from orrery.sandbox.identity.config import ACCOUNTS, GRAPH
+from orrery.sandbox.identity.registry import Issued
 from orrery.sandbox.state import Document
 
 _EXPANSIONS = {"lastMessagePreview", "members"}
@@ -33,7 +34,7 @@ class Chats:
         if unknown := set(wanted) - _EXPANSIONS:
             raise bad_request(f"'{min(unknown)}' cannot be expanded.")
         chats = sorted(self.known(call.account, call), key=_newest, reverse=True)
-        shown = [_shown(one, wanted, call) for one in chats]
+        shown = [_shown(one, wanted, call.issued) for one in chats]
         return self._page(shown, call, "/me/chats", "chats")
 
     def messages(self, call: Call) -> Document:
@@ -41,7 +42,7 @@ class Chats:
         if call.query.get("$orderby", "").lower() not in _ORDER_OF_MESSAGES:
             raise bad_request("QueryOptions to order by is not supported.")
         chat = self._chat(call)
-        messages = [_message(one, chat) for one in reversed(chat["messages"])]
+        messages = [_message(one, chat, call.issued) for one in reversed(chat["messages"])]
         if text := call.query.get("$filter", ""):
             condition = parsed(text)
             messages = [one for one in messages if condition.holds(lambda path, one=one: at(one, path))]
@@ -53,7 +54,7 @@ class Chats:
         for one in chat["messages"]:
             if one["id"] == call.ids[1]:
                 context = f"{GRAPH}/v1.0/$metadata#chats('{call.ids[0]}')/messages/$entity"
-                return {"@odata.context": context, **_message(one, chat)}
+                return {"@odata.context": context, **_message(one, chat, call.issued)}
         raise not_found("The message does not exist.")
 
     def known(self, account: str, call: Call | None = None) -> list[Document]:
@@ -115,8 +116,8 @@ def _newest(chat: Document) -> float:
     return chat["messages"][-1]["at"] if chat["messages"] else chat["created"]
 
 
-def _shown(chat: Document, wanted: Sequence[str], call: Call) -> Document:
-    tenant = call.issued.tenant
+def _shown(chat: Document, wanted: Sequence[str], issued: Issued) -> Document:
+    tenant = issued.tenant
     shown: Document = {
         "id": chat["id"],
         "topic": chat["topic"],
@@ -129,21 +130,15 @@ def _shown(chat: Document, wanted: Sequence[str], call: Call) -> Document:
         "viewpoint": {"isHidden": False, "lastMessageReadDateTime": utc(chat["created"])},
     }
     if "members" in wanted:
-        shown["members"] = [_member(one, tenant) for one in chat["members"]]
+        shown["members"] = [_member(one, issued) for one in chat["members"]]
     if "lastMessagePreview" in wanted:
-        last = _message(chat["messages"][-1], chat) if chat["messages"] else None
+        last = _message(chat["messages"][-1], chat, issued) if chat["messages"] else None
         preview = None if last is None else {name: last[name] for name in _PREVIEW if name in last}
         shown["lastMessagePreview"] = None if preview is None else preview | {"isDeleted": False}
     return shown
 
 
-def _user_id(address: str | None) -> str:
-    """Return a person's id: of an account that can sign in, that of its home."""
-    account = ACCOUNTS.get(address or "")
-    return account.object_ids[account.home] if account else ids.guid("user", address)
-
-
-def _member(person: Sequence[str | None], tenant: str) -> Document:
+def _member(person: Sequence[str | None], issued: Issued) -> Document:
     name, address = person
     return {
         "@odata.type": "#microsoft.graph.aadUserConversationMember",
@@ -151,13 +146,22 @@ def _member(person: Sequence[str | None], tenant: str) -> Document:
         "roles": ["owner"],
         "displayName": name,
         "visibleHistoryStartDateTime": "0001-01-01T00:00:00Z",
-        "userId": _user_id(address),
+        "userId": _user_id(person, issued),
         "email": address,
-        "tenantId": tenant,
+        "tenantId": issued.tenant,
     }
 
 
-def _message(message: Document, chat: Document) -> Document:
+def _user_id(person: Sequence[str | None], issued: Issued) -> str:
+    """Return a person's id: of an account that can sign in, the one that it has in the tenant, or at home."""
+    name, address = person
+    account = ACCOUNTS.get(address or "")
+    if account is None:
+        return ids.guid("user", address or name)
+    return account.object_ids.get(issued.tenant, account.object_ids[account.home])
+
+
+def _message(message: Document, chat: Document, issued: Issued) -> Document:
     is_system = message["from"] is None
     shown: Document = {
         "id": message["id"],
@@ -173,7 +177,7 @@ def _message(message: Document, chat: Document) -> Document:
         "importance": "normal",
         "locale": "en-us",
         "webUrl": None,
-        "from": None if is_system else _sender(message["from"], chat),
+        "from": None if is_system else _sender(message["from"], chat, issued),
         "body": {"contentType": "html", "content": "<systemEventMessage/>" if is_system else message["text"]},
         "attachments": [],
         "mentions": [],
@@ -184,12 +188,12 @@ def _message(message: Document, chat: Document) -> Document:
     return doctored(shown, message)
 
 
-def _sender(name: str, chat: Document) -> Document:
-    """Return who wrote: a member by the id that it has there, or an application whose name says so."""
-    addresses: dict[str, str | None] = dict(chat["members"])
-    identity = {"id": _user_id(addresses.get(name, name)), "displayName": name}
+def _sender(name: str, chat: Document, issued: Issued) -> Document:
+    """Return who wrote: a member of the chat, somebody else, or an application whose name says so."""
+    person = next((one for one in chat["members"] if name in one), (name, None))
+    identity = {"id": _user_id(person, issued), "displayName": person[0]}
     if name.endswith("(app)"):
         bot = {**identity, "@odata.type": "#microsoft.graph.teamworkApplicationIdentity"}
         return {"application": bot, "device": None, "user": None}
-    person = {**identity, "@odata.type": "#microsoft.graph.teamworkUserIdentity", "userIdentityType": "aadUser"}
-    return {"application": None, "device": None, "user": person}
+    user = {**identity, "@odata.type": "#microsoft.graph.teamworkUserIdentity", "userIdentityType": "aadUser"}
+    return {"application": None, "device": None, "user": user}

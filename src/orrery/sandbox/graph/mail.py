@@ -61,9 +61,10 @@ class Mail:
         message, comment = cast("Document", body.get("message") or {}), body.get("comment")
         if comment is not None and "body" in message:
             raise bad_request("Comment and message body cannot both be specified.")
-        # Nothing says that the vendor keeps extended properties that come with a reply: they are set by a change.
-        changes = _changed({name: value for name, value in message.items() if name != extended.NAME})
-        draft = mailbox.new(**_new(mailbox, _answering(original, str(comment or ""))) | changes)
+        # Nothing says whether the vendor keeps extended properties that come with a reply.
+        if not mailbox.about.get("keeps_properties"):
+            message = {name: value for name, value in message.items() if name != extended.NAME}
+        draft = mailbox.new(**_new(mailbox, _answering(original, str(comment or ""))) | _changed(message))
         mailbox.store(original | {"read": True})
         return Created(self._one(mailbox, stored(mailbox, draft), call))
 
