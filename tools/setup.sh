@@ -105,6 +105,9 @@ ensure_browser() { ensure_tool can_browse "the browser tests" chromium libatomic
 
 ensure_nginx() { ensure_tool has_nginx "the edge's tests" nginx-light; }
 
+# The cockpit's mail by IMAP is tried with a real server.
+ensure_dovecot() { ensure_tool has_dovecot "the tests of IMAP" dovecot-imapd; }
+
 # The owner signs approvals with OpenSSH's own tool, and so do their tests.
 ensure_ssh() { ensure_tool has_ssh_keygen "the tests of approvals" openssh-client; }
 
@@ -167,10 +170,13 @@ ensure_tool() {
   fi
 }
 
-# nginx's package starts a web server for the whole machine; nobody here asked for that one.
+# The packages of servers start one for the whole machine; nobody here asked for that one.
 install_tool() {
   apt_install "$@" || return
-  [[ $1 != nginx-light ]] || stop_service nginx >/dev/null 2>&1 || true
+  case $1 in
+    nginx-light) stop_service nginx ;;
+    dovecot-imapd) stop_service dovecot ;;
+  esac >/dev/null 2>&1 || true
 }
 
 stop_service() {
@@ -184,6 +190,8 @@ can_browse() {
 
 # Debian keeps servers out of a normal user's path.
 has_nginx() { PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v nginx >/dev/null; }
+
+has_dovecot() { PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v dovecot >/dev/null; }
 
 has_shellcheck() { command -v shellcheck >/dev/null; }
 

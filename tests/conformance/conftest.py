@@ -1,12 +1,13 @@
 """Stores for the conformance suites: one of each adapter, empty, with a clock that the test moves."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
 import pytest
 
 from orrery.ports.store import Store
 from tests.support.clock import ManualClock
+from tests.support.dovecot import Dovecot, running_dovecot, skip_without_dovecot
 from tests.support.stores import ADAPTERS, opened
 
 
@@ -30,3 +31,11 @@ async def store(
     assert anyio_backend == "asyncio"
     async with opened(request.param, tmp_path, clock) as store:
         yield store
+
+
+@pytest.fixture(scope="session")
+def dovecot() -> Generator[Dovecot]:
+    """Return a running dovecot; each test has accounts of its own."""
+    skip_without_dovecot()
+    with running_dovecot() as dovecot:
+        yield dovecot

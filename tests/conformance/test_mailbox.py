@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -21,7 +20,9 @@ from orrery.ports.comms.mailboxes import Batch, Mailbox, Reply
 from orrery.ports.comms.messages import Message, Source
 from orrery.syntax.track import Track
 from tests.support.clock import ManualClock
+from tests.support.dovecot import Dovecot
 from tests.support.graph import graph
+from tests.support.imap import ImapAccount
 from tests.support.mailboxes import ScriptedMailbox, a_message
 from tests.support.microsoft import microsoft_mailbox, signed_in_at
 from tests.support.tracks import ANN_A
@@ -48,6 +49,7 @@ class Subject:
     elsewhere: Mailbox
     drafts: Callable[[], list[Kept]]
     is_unread: Callable[[Message], bool]
+    sources: frozenset[Source] = frozenset({"mail", "teams", "meeting"})
 
 
 def sample(folder: Path, track: Track, messages: int = 0) -> Subject:
@@ -81,46 +83,56 @@ def scripted() -> Subject:
     return Subject(mailbox, mailbox, drafts, lambda one: one.source_id in mailbox.unread)
 
 
-def microsoft(folder: Path, stack: ExitStack) -> Subject:
+@pytest.fixture
+def microsoft(tmp_path: Path) -> Iterator[Subject]:
     """Return the mailbox of an account at the sandbox's Microsoft Graph."""
-    box = stack.enter_context(graph(folder))
     turns = Turns()
-    web = stack.enter_context(box.client(ANN_A))
-    web.headers["Prefer"] = 'IdType="ImmutableId", outlook.body-content-type="text"'
-    signed_in = signed_in_at(box, folder)
+    with graph(tmp_path) as box, box.client(ANN_A) as web:
+        web.headers["Prefer"] = 'IdType="ImmutableId", outlook.body-content-type="text"'
+        signed_in = signed_in_at(box, tmp_path)
 
-    def opened() -> MicrosoftMailbox:
-        return replace(microsoft_mailbox(box, signed_in), turns=turns)
+        def opened() -> MicrosoftMailbox:
+            return replace(microsoft_mailbox(box, signed_in), turns=turns)
+
+        def drafts() -> list[Kept]:
+            answer = web.get("/me/mailFolders/drafts/messages", params={"$top": "50"}).raise_for_status()
+            return [
+                Kept(one["toRecipients"][0]["emailAddress"]["address"], one["subject"], one["body"]["content"])
+                for one in answer.json()["value"]
+            ]
+
+        def is_unread(message: Message) -> bool:
+            path = f"/me/messages/{message.source_id}"
+            return message.source == "mail" and web.get(path).json()["isRead"] is False
+
+        yield Subject(opened(), opened(), drafts, is_unread)
+
+
+def imap(dovecot: Dovecot) -> Subject:
+    """Return a new account of a real server, with read and unread mail."""
+    account = ImapAccount(dovecot)
+    account.fill()
 
     def drafts() -> list[Kept]:
-        found = (
-            web.get("/me/mailFolders/drafts/messages", params={"$top": "50"}).raise_for_status().json()["value"]
-        )
-        return [
-            Kept(one["toRecipients"][0]["emailAddress"]["address"], one["subject"], one["body"]["content"])
-            for one in found
-        ]
+        return [Kept(one.to, one.subject, one.text) for one in account.drafts()]
 
-    def is_unread(message: Message) -> bool:
-        return message.source == "mail" and web.get(f"/me/messages/{message.source_id}").json()["isRead"] is False
-
-    return Subject(opened(), opened(), drafts, is_unread)
+    return Subject(account.mailbox(), account.mailbox(), drafts, account.is_unread, frozenset({"mail"}))
 
 
-MAILBOXES: dict[str, Callable[[Path, ExitStack], Subject]] = {
-    "sample A": lambda folder, _: sample(folder / "drafts", "A"),
-    "sample B": lambda folder, _: sample(folder / "drafts", "B"),
-    "sample large": lambda folder, _: sample(folder / "drafts", "A", 600),
-    "scripted": lambda _folder, _stack: scripted(),
-    "microsoft": microsoft,
+MAILBOXES: dict[str, Callable[[pytest.FixtureRequest], Subject]] = {
+    "sample A": lambda request: sample(request.getfixturevalue("tmp_path") / "drafts", "A"),
+    "sample B": lambda request: sample(request.getfixturevalue("tmp_path") / "drafts", "B"),
+    "sample large": lambda request: sample(request.getfixturevalue("tmp_path") / "drafts", "A", 600),
+    "scripted": lambda _: scripted(),
+    "imap": lambda request: imap(request.getfixturevalue("dovecot")),
+    "microsoft": lambda request: request.getfixturevalue("microsoft"),
 }
 
 
 @pytest.fixture(params=MAILBOXES)
-def subject(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Subject]:
+def subject(request: pytest.FixtureRequest) -> Subject:
     """Return a mailbox of each adapter, with several messages of each source."""
-    with ExitStack() as stack:
-        yield MAILBOXES[request.param](tmp_path, stack)
+    return MAILBOXES[request.param](request)
 
 
 @pytest.fixture
@@ -154,9 +166,9 @@ async def test_newest_first(subject: Subject) -> None:
 
 
 async def test_messages_are_of_a_mailbox(subject: Subject) -> None:
-    """Mail, chats and meetings are there, each with an id and a time in a time zone; no item of the ledger."""
+    """What the mailbox has is there, each with an id and a time in a time zone; no item of the ledger."""
     found = await listed(subject.mailbox)
-    assert {one.source for one in found} == {"mail", "teams", "meeting"}
+    assert {one.source for one in found} == subject.sources
     assert all(one.source_id and one.received_at.tzinfo for one in found)
 
 

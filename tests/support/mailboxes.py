@@ -67,6 +67,7 @@ class ScriptedMailbox:
     drafts: dict[str, Reply] = field(default_factory=dict[str, Reply])
     unread: set[str] = field(default_factory=set[str])
     signs_in: bool = False
+    caution: str = ""
 
     def __post_init__(self) -> None:
         self.gate.set()

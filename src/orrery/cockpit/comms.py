@@ -138,6 +138,7 @@ def _state_of(inbox: Inbox) -> dict[str, Any]:
         "count": len(inbox.rows),
         "unreadable": inbox.unreadable,
         "signs_in": inbox.mailbox.signs_in,
+        "caution": inbox.mailbox.caution,
     }
 
 
@@ -152,4 +153,5 @@ def _ledger_state(state: InboxState, why: str, at: datetime | None, count: int, 
         "count": count,
         "unreadable": unreadable,
         "signs_in": False,
+        "caution": "",
     }

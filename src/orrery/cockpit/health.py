@@ -69,7 +69,8 @@ def _of_inbox(inbox: Inbox) -> Finding:
         return Finding(part, "broken", inbox.why, _ASK_AGAIN)
     if inbox.unreadable:
         return Finding(part, "broken", f"{inbox.unreadable} messages are not as documented, and left out.")
-    return Finding(part, "ok", "is being read" if inbox.at is None else f"{len(inbox.rows)} rows")
+    said = "is being read" if inbox.at is None else f"{len(inbox.rows)} rows"
+    return Finding(part, "ok", _with_caution(said, inbox.mailbox))
 
 
 async def _asked(mailbox: Mailbox) -> Finding:
@@ -77,7 +78,11 @@ async def _asked(mailbox: Mailbox) -> Finding:
         await mailbox.check()
     except OrreryError as error:
         return Finding(_part(mailbox), "broken", str(error), "Check the account, its sign-in and the network.")
-    return Finding(_part(mailbox), "ok", "can be read")
+    return Finding(_part(mailbox), "ok", _with_caution("can be read", mailbox))
+
+
+def _with_caution(said: str, mailbox: Mailbox) -> str:
+    return f"{said}. {mailbox.caution}" if mailbox.caution else said
 
 
 def _part(mailbox: Mailbox) -> str:

@@ -8,6 +8,7 @@ MODULE = Module(
     "cockpit",
     roles=COCKPIT,
     sections=(Named("cockpit", "orrery.cockpit.settings:CockpitSettings", COCKPIT),),
+    secrets=(Named("imap_passwords", "orrery.cockpit.secrets:IMAP_PASSWORDS", COCKPIT),),
     prefixes=("ledger:", "ledger-erased:"),
     ports=("orrery.ports.comms.mailboxes:Mailboxes", "orrery.ports.accounts:Accounts"),
     commands=(

@@ -69,6 +69,7 @@ class MailboxRead(BaseModel):
     count: int
     unreadable: int
     signs_in: bool
+    caution: str
 
 
 class RowsRead(BaseModel):

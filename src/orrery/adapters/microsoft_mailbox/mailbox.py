@@ -49,6 +49,10 @@ class MicrosoftMailbox:
     def signs_in(self) -> bool:
         return True
 
+    @property
+    def caution(self) -> str:
+        return ""
+
     async def messages(self) -> AsyncGenerator[Batch]:
         """See `Mailbox`; newest first within each source."""
         failed: MailboxError | None = None

@@ -40,6 +40,10 @@ class SampleMailbox:
     def signs_in(self) -> bool:
         return False
 
+    @property
+    def caution(self) -> str:
+        return ""
+
     async def messages(self) -> AsyncGenerator[Batch]:
         """Yield the messages, newest first."""
         content = self._content

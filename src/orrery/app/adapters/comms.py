@@ -1,12 +1,14 @@
 """The mailboxes of the cockpit."""
 
+from orrery.adapters.imap_mailbox.connection import Server
+from orrery.adapters.imap_mailbox.mailbox import Account, ImapMailbox
 from orrery.adapters.microsoft_mailbox.client import GraphClient
 from orrery.adapters.microsoft_mailbox.mail import MailFolder
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox
 from orrery.adapters.sample_mailbox.mailbox import SampleMailbox
 from orrery.app.adapters import Adapters
+from orrery.cockpit.secrets import IMAP_PASSWORDS_FILE, imap_passwords
 from orrery.cockpit.settings import AnyMailbox, CockpitSettings, ImapMailboxSettings, MicrosoftMailboxSettings
-from orrery.errors import Invalid
 from orrery.ports.accounts import Accounts
 from orrery.ports.comms.mailboxes import Mailbox, Mailboxes
 from orrery.tenants.accounts import resolve
@@ -22,7 +24,11 @@ def _mailbox(one: AnyMailbox, adapters: Adapters) -> Mailbox:
     if isinstance(one, MicrosoftMailboxSettings):
         return _microsoft(one, adapters)
     if isinstance(one, ImapMailboxSettings):
-        raise Invalid("A mailbox of kind imap cannot be read yet.")
+        passwords = imap_passwords(adapters.secrets.reveal(IMAP_PASSWORDS_FILE) or "")
+        password = passwords.get(one.account.casefold())
+        server = Server(one.host, one.username or one.account, password, one.port, one.security)
+        account = Account(one.account, one.folders, one.drafts_folder, one.days)
+        return ImapMailbox(account, server, adapters.clock, adapters.trust)
     return SampleMailbox(one.account, one.track, one.folder, adapters.clock, one.messages)
 
 

@@ -65,6 +65,11 @@ class Mailbox(Protocol):
         """Whether a person can sign its account in from the cockpit."""
         ...
 
+    @property
+    def caution(self) -> str:
+        """A sentence that the page shows beside this mailbox, such as that it has two locks only, or nothing."""
+        ...
+
     def messages(self) -> AsyncGenerator[Batch]:
         """Yield what is there, in several batches, newest first within each source; mark nothing as read."""
         ...

@@ -24,6 +24,7 @@ function line(mailbox) {
   const state = make("span", { className: "state", textContent: STATES[mailbox.state] ?? oneLine(mailbox.state, 30) });
   const why = [mailbox.why && oneLine(mailbox.why)];
   if (mailbox.unreadable) why.push(`${counted(mailbox.unreadable, "message")} cannot be read.`);
+  if (mailbox.caution) why.push(oneLine(mailbox.caution));
   const parts = [state, " ", track(mailbox), " ", isolated(mailbox.account), " "];
   const isRead = mailbox.at && mailbox.state !== "loading";
   if (isRead) parts.push(make("span", { className: "soft" }, "read ", ageOf(mailbox.at)), " ");

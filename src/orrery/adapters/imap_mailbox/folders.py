@@ -1,0 +1,77 @@
+"""Folders of a mail server, opened to be read only: nothing is ever marked as read."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+
+from orrery.adapters.imap_mailbox.connection import Connection, NotImapError, quoted
+from orrery.adapters.imap_mailbox.responses import (
+    Item,
+    day_of,
+    fetched,
+    folder_name,
+    lines,
+    number_of,
+    numbers_of,
+    sets_of,
+)
+from orrery.errors import MailboxRefused
+
+
+def examine(connection: Connection, folder: str) -> int:
+    """Open a folder to read only; return its UIDVALIDITY, which changes when the folder is renumbered."""
+    return _examine(connection, folder_name(folder), f"The mail server has no folder {folder} that can be read")
+
+
+def examine_encoded(connection: Connection, encoded: str) -> int:
+    """Do the same with a name as the server writes it."""
+    return _examine(connection, encoded, "The folder for drafts cannot be read")
+
+
+def _examine(connection: Connection, name: str, refusal: str) -> int:
+    if connection.select(name, readonly=True)[0] != "OK":
+        raise MailboxRefused(f"{refusal}: look at the mailbox in the settings.")
+    number = number_of(connection.response("UIDVALIDITY")[1][-1])
+    if number is None:
+        raise NotImapError
+    return number
+
+
+def search(connection: Connection, *criteria: str) -> set[int]:
+    """Return the UIDs of the messages in the open folder that are so."""
+    kind, found = connection.uid("SEARCH", *criteria)
+    if kind != "OK":
+        raise MailboxRefused("The mail server does not search this folder.")
+    return numbers_of(found)
+
+
+def waiting_since(connection: Connection, day: date) -> set[int]:
+    """Return the UIDs of the messages that came since a day, and are neither answered nor deleted."""
+    return search(connection, "SINCE", day_of(day), "UNANSWERED", "UNDELETED")
+
+
+def fetch(
+    connection: Connection, uids: Iterable[int], items: Sequence[str]
+) -> Iterator[tuple[int, Mapping[bytes, Item]]]:
+    """Yield what was asked for of the messages that are there, with their UIDs, in any order."""
+    wanted = {*uids}
+    for numbers in sets_of([*wanted]):
+        kind, found = connection.uid("FETCH", numbers, f"({' '.join(('UID', *items))})")
+        if kind != "OK":
+            raise MailboxRefused("The mail server does not return these messages.")
+        for one in fetched(found):
+            uid = number_of(one.get(b"UID"))
+            if uid in wanted:
+                yield uid, one
+
+
+def drafts_folder(connection: Connection, named: str | None) -> str:
+    """Return the folder for drafts as the protocol writes it: that of the settings, or the server's (RFC 6154)."""
+    if named:
+        return folder_name(named)
+    options = " RETURN (SPECIAL-USE)" if connection.offers("SPECIAL-USE") else ""
+    kind, found = connection.list('""', f'"*"{options}')
+    for line in lines(found) if kind == "OK" else ():
+        marks, name = line[0], line[-1]
+        if isinstance(name, bytes) and b"\\drafts" in [one.lower() for one in marks if isinstance(one, bytes)]:
+            return quoted(name.decode("ascii"))
+    raise MailboxRefused("The mail server names no folder for drafts: set drafts_folder of this mailbox.")

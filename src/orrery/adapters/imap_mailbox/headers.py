@@ -1,0 +1,105 @@
+"""The headers of a message as anybody may have written them: broken, hostile, in any encoding. Pure."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from email.errors import HeaderParseError
+from email.header import decode_header
+from email.utils import parseaddr
+
+from orrery.ports.comms.messages import Message, Priority
+from orrery.syntax.email_address import is_email_address
+
+LONGEST_SUBJECT = 8 * 1024
+LONGEST_HEADERS = 16 * 1024
+"""Bytes that are fetched of a message's subject, and of the other headers that the list needs."""
+
+_LONGEST_ADDRESS = 1000
+"""Characters of a header with addresses that are looked at: the first one is within them."""
+
+_FIELD = re.compile(rb"^([!-9;-~]+)[ \t]*:((?:[^\r\n]|\r?\n[ \t])*)", re.MULTILINE)
+_FOLD = re.compile(r"\r?\n(?=[ \t])")
+_MESSAGE_ID = re.compile(r"<[!-;=?-~]{1,250}>")
+
+_PRIORITIES: Mapping[str, Mapping[str, Priority]] = {
+    "importance": {"high": "high", "low": "low"},
+    "x-priority": {"1": "high", "2": "high", "4": "low", "5": "low"},
+    "priority": {"urgent": "high", "non-urgent": "low"},
+}
+"""RFC 2156 for the first and the last; what mail programs write for the second."""
+
+
+def headers_of(head: bytes) -> dict[str, str]:
+    """Return the headers by their names in lower case, the first of each; encoded words are not yet decoded."""
+    found: dict[str, str] = {}
+    for name, value in _FIELD.findall(head):
+        _ = found.setdefault(name.decode().lower(), _FOLD.sub("", text_of(value)).strip())
+    return found
+
+
+def text_of(raw: bytes, charset: str = "utf-8") -> str:
+    """Return bytes as text, whatever was said of them: each byte stands for something."""
+    for name in (charset, "utf-8", "cp1252"):
+        try:
+            return raw.decode(name)
+        except (LookupError, ValueError):
+            continue
+    return raw.decode("latin-1")
+
+
+def words_of(header: str) -> str:
+    """Return a header with its encoded words decoded (RFC 2047), cut to what is looked at."""
+    try:
+        parts = decode_header(header[:LONGEST_SUBJECT])
+    except (HeaderParseError, ValueError):
+        return header
+    return "".join(part if isinstance(part, str) else _part(part, charset) for part, charset in parts)
+
+
+def _part(part: bytes, charset: str | None) -> str:
+    # The library returns text between encoded words as bytes, in which a letter beyond Latin-1 is escaped.
+    return text_of(part, charset) if charset else part.decode("raw-unicode-escape", "replace")
+
+
+def address_of(headers: Mapping[str, str], *names: str) -> tuple[str, str]:
+    """Return the name and the address of the first of these headers that has an address; it may be empty.
+
+    A name that is missing is the address.
+    """
+    for name in names:
+        try:
+            shown, address = parseaddr(headers.get(name, "")[:_LONGEST_ADDRESS])
+        except (ValueError, IndexError, RecursionError):  # it follows comments inside of comments
+            continue
+        if is_email_address(address):
+            return words_of(shown) or address, address
+    return "", ""
+
+
+def priority_of(headers: Mapping[str, str]) -> Priority:
+    for name, meanings in _PRIORITIES.items():
+        first = headers.get(name, "").casefold().split(maxsplit=1)[:1]
+        if first and first[0] in meanings:
+            return meanings[first[0]]
+    return "normal"
+
+
+def message_ids(header: str) -> list[str]:
+    """Return the ids of messages in a header."""
+    return _MESSAGE_ID.findall(header)
+
+
+def message_of(source_id: str, received_at: datetime, headers: Mapping[str, str], preview: str) -> Message:
+    """Return a message as it is listed."""
+    sender, own = address_of(headers, "from", "sender")
+    _, address = address_of(headers, "reply-to", "from")
+    return Message(
+        source="mail",
+        source_id=source_id,
+        sender=sender or words_of(headers.get("from", "")[:_LONGEST_ADDRESS]),
+        address=address or own,
+        subject=words_of(headers.get("subject", "")),
+        preview=preview,
+        received_at=received_at,
+        priority=priority_of(headers),
+    )

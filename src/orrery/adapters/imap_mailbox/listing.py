@@ -1,0 +1,148 @@
+"""The messages of the folders that are listed: what was fetched once is kept, and only what is new is fetched."""
+
+import re
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from itertools import groupby
+
+from orrery.adapters.imap_mailbox.connection import SECONDS, Connection
+from orrery.adapters.imap_mailbox.content import PREVIEW_BYTES, preview_of
+from orrery.adapters.imap_mailbox.folders import examine, fetch, search, waiting_since
+from orrery.adapters.imap_mailbox.headers import LONGEST_HEADERS, LONGEST_SUBJECT, headers_of, message_of
+from orrery.adapters.imap_mailbox.responses import Item, moment_of
+from orrery.errors import MailboxUnreachable, RowGone
+from orrery.ports.comms.mailboxes import Batch
+from orrery.ports.comms.messages import Message
+
+FIRST_BATCH = 50
+BATCH = 500
+"""Messages that are fetched at once: few at first, so that a list is there soon."""
+
+_OTHERS = "FROM SENDER REPLY-TO IMPORTANCE X-PRIORITY PRIORITY CONTENT-TYPE CONTENT-TRANSFER-ENCODING"
+_ITEMS = (
+    f"BODY.PEEK[HEADER.FIELDS (SUBJECT)]<0.{LONGEST_SUBJECT}>",
+    f"BODY.PEEK[HEADER.FIELDS ({_OTHERS})]<0.{LONGEST_HEADERS}>",
+    f"BODY.PEEK[TEXT]<0.{PREVIEW_BYTES}>",
+)
+_EMPTY_LINES = re.compile(rb"(?:\r?\n)+")
+_EMAIL_ID = re.compile(r"[A-Za-z0-9_-]{1,255}")
+_BY_EMAIL_ID = re.compile(rf"id\.(?P<id>{_EMAIL_ID.pattern})")
+_BY_NUMBER = re.compile(r"(?P<validity>[1-9][0-9]{0,9})\.(?P<uid>[1-9][0-9]{0,9})\.(?P<folder>.+)", re.DOTALL)
+GONE = "This message is no longer in the mailbox."
+
+
+@dataclass(slots=True)
+class Entry:
+    """A message by its number in a folder; it is without its `message` until that was fetched."""
+
+    folder: str
+    uid: int
+    source_id: str
+    received_at: datetime
+    message: Message | None = None
+
+
+@dataclass(slots=True)
+class _Folder:
+    """What is known of a folder while its numbers mean the same; `undated` are messages without a time."""
+
+    validity: int = 0
+    entries: dict[int, Entry] = field(default_factory=dict[int, Entry])
+    undated: set[int] = field(default_factory=set[int])
+
+
+class Listing:
+    """The messages of one mailbox. `folders` are the names of those that are listed."""
+
+    def __init__(self, folders: Sequence[str], seconds: float = SECONDS) -> None:
+        self._folders = folders
+        self._seconds = seconds
+        self._known = {name: _Folder() for name in folders}
+
+    def read(self, connection: Connection, since: date) -> Generator[Batch]:
+        """Yield what waits, the newest first; the deadline of the connection begins anew for each batch."""
+        for name in self._folders:
+            self._known[name] = self._renewed(connection, name, since)
+        entries = _in_order(self._known.values())
+        unreadable = sum(len(one.undated) for one in self._known.values())
+        first, size = 0, FIRST_BATCH
+        while first < len(entries) or unreadable:
+            several = entries[first : first + size]
+            self._complete(connection, several)
+            yield Batch([one.message for one in several if one.message], unreadable)
+            connection.within(self._seconds)
+            first, size, unreadable = first + size, BATCH, 0
+
+    def open(self, connection: Connection, source_id: str) -> int:
+        """Open the folder that a message is in, and return its number there; raise `RowGone`."""
+        if found := _BY_EMAIL_ID.fullmatch(source_id):
+            return self._open_by_email_id(connection, found["id"])
+        found = _BY_NUMBER.fullmatch(source_id)
+        if found is None or found["folder"] not in self._folders:
+            raise RowGone(GONE)
+        if examine(connection, found["folder"]) != int(found["validity"]):
+            raise RowGone(GONE)
+        return int(found["uid"])
+
+    def _open_by_email_id(self, connection: Connection, email_id: str) -> int:
+        for name in self._folders if connection.offers("OBJECTID") else ():
+            _ = examine(connection, name)
+            if uids := search(connection, "EMAILID", email_id, "UNDELETED"):
+                return min(uids)
+        raise RowGone(GONE)
+
+    def _renewed(self, connection: Connection, name: str, since: date) -> _Folder:
+        """Return what is known of a folder, without what left it and with what came to it."""
+        validity = examine(connection, name)
+        known = self._known[name] if self._known[name].validity == validity else _Folder()
+        found = waiting_since(connection, since)
+        renewed = _Folder(
+            validity,
+            {uid: entry for uid, entry in known.entries.items() if uid in found},
+            known.undated & found,
+        )
+        new = found - renewed.entries.keys() - renewed.undated
+        items = ["INTERNALDATE", *(["EMAILID"] if connection.offers("OBJECTID") else [])]
+        for uid, one in fetch(connection, new, items) if new else ():
+            if moment := moment_of(one.get(b"INTERNALDATE")):
+                source_id = _email_id(one.get(b"EMAILID")) or f"{validity}.{uid}.{name}"
+                renewed.entries[uid] = Entry(name, uid, source_id, moment.astimezone(UTC))
+            else:
+                renewed.undated.add(uid)
+        return renewed
+
+    def _complete(self, connection: Connection, entries: Iterable[Entry]) -> None:
+        """Fetch the messages that are missing; one that left its folder meanwhile stays without."""
+        missing = sorted((one for one in entries if one.message is None), key=lambda one: one.folder)
+        for name, several in groupby(missing, key=lambda one: one.folder):
+            by_uid = {one.uid: one for one in several}
+            if examine(connection, name) != self._known[name].validity:
+                raise MailboxUnreachable("A folder was renumbered while it was read: it is read anew.")
+            for uid, found in fetch(connection, by_uid, _ITEMS):
+                entry = by_uid[uid]
+                head = _EMPTY_LINES.sub(b"\r\n", _bytes(found.get(b"BODY[HEADER")))  # it is of two parts
+                text = _bytes(found.get(b"BODY[TEXT"))
+                preview = preview_of(head, text)
+                entry.message = message_of(entry.source_id, entry.received_at, headers_of(head), preview)
+
+
+def _in_order(folders: Iterable[_Folder]) -> list[Entry]:
+    """Return the entries, the newest first; a copy in another folder has the same id, and is left out."""
+    every = (entry for one in folders for entry in one.entries.values())
+    ordered = sorted(every, key=lambda one: (one.received_at, one.uid), reverse=True)
+    return [*{one.source_id: one for one in reversed(ordered)}.values()][::-1]
+
+
+def _email_id(item: Item | None) -> str:
+    """Return the id that a message keeps when it is moved (RFC 8474), where the server has one."""
+    text = (
+        item[0].decode("ascii", "replace")
+        if isinstance(item, list) and item and isinstance(item[0], bytes)
+        else ""
+    )
+    return f"id.{text}" if _EMAIL_ID.fullmatch(text) else ""
+
+
+def _bytes(item: Item | None) -> bytes:
+    return item if isinstance(item, bytes) else b""

@@ -1,0 +1,129 @@
+"""The adapter: one account of a mail server."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from orrery.adapters.imap_mailbox import drafts
+from orrery.adapters.imap_mailbox.connection import SECONDS, Connection, Server
+from orrery.adapters.imap_mailbox.content import LARGEST_BODY, body_of
+from orrery.adapters.imap_mailbox.folders import drafts_folder, examine, fetch
+from orrery.adapters.imap_mailbox.headers import headers_of
+from orrery.adapters.imap_mailbox.listing import GONE, Listing
+from orrery.adapters.imap_mailbox.parts import Part
+from orrery.adapters.imap_mailbox.replies import written_reply
+from orrery.adapters.imap_mailbox.session import ImapSessions
+from orrery.errors import MailboxRefused, RowGone
+from orrery.ports.clock import Clock
+from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
+from orrery.ports.comms.messages import Source
+from orrery.syntax.track import Track
+from orrery.trust import WELL_KNOWN, Trust
+
+TWO_LOCKS = "Two locks only: nothing here can send, but no scope shows that this password could not."
+"""Decision 36: no token says what its log-in allows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """An account: the `folders` that are listed, `days` back, and where drafts go if not where the server says."""
+
+    address: str
+    folders: Sequence[str] = ("INBOX",)
+    drafts_folder: str | None = None
+    days: int = 30
+
+
+class ImapMailbox:
+    """The messages that came in the last days, and are neither answered nor deleted.
+
+    What was fetched of them is kept in memory.
+    """
+
+    def __init__(
+        self,
+        account: Account,
+        server: Server,
+        clock: Clock,
+        trust: Trust = WELL_KNOWN,
+        *,
+        seconds: float = SECONDS,
+    ) -> None:
+        self._account = account
+        self._clock = clock
+        self._sessions = ImapSessions(server, trust, seconds)
+        self._listing = Listing(account.folders, seconds)
+        self._drafting = asyncio.Lock()
+
+    @property
+    def track(self) -> Track:
+        """The public one: IMAP is refused for the other (decision 36)."""
+        return "B"
+
+    @property
+    def account(self) -> str:
+        return self._account.address
+
+    @property
+    def signs_in(self) -> bool:
+        return False
+
+    @property
+    def caution(self) -> str:
+        return TWO_LOCKS
+
+    async def messages(self) -> AsyncGenerator[Batch]:
+        """Yield the messages, newest first; only what is new is fetched."""
+        since = (self._clock.now() - timedelta(days=self._account.days)).date()
+        async with self._sessions.open() as session:
+            batches = await session.do(lambda connection: self._listing.read(connection, since))
+            while batch := await session.do(lambda _: next(batches, None)):
+                yield batch
+
+    async def body(self, source: Source, source_id: str) -> MessageBody:
+        """Return the text of a message; raise `RowGone`."""
+        _require_mail(source)
+        async with self._sessions.open() as session:
+            return await session.do(lambda connection: body_of(self._fetched(connection, source_id)))
+
+    async def draft(self, reply: Reply) -> Draft:
+        """Return the draft with the key of `reply`, made now unless it is there; raise `RowGone`."""
+        _require_mail(reply.message.source)
+        if not drafts.KEY.fullmatch(reply.key):
+            raise MailboxRefused("The key of a draft is 1 to 100 letters, digits, - and _.")
+        async with self._drafting, self._sessions.open() as session:
+            return await session.do(lambda connection: self._drafted(connection, reply))
+
+    async def check(self) -> None:
+        """Return when each folder can be opened, and the one for drafts is there."""
+        async with self._sessions.open() as session:
+            await session.do(self._examined)
+
+    def _examined(self, connection: Connection) -> None:
+        for folder in self._account.folders:
+            _ = examine(connection, folder)
+        _ = drafts.find(connection, drafts_folder(connection, self._account.drafts_folder), "none")
+
+    def _fetched(self, connection: Connection, source_id: str) -> bytes:
+        """Return a message as it was received, up to what is looked at; raise `RowGone`."""
+        uid = self._listing.open(connection, source_id)
+        for _, one in fetch(connection, [uid], [f"BODY.PEEK[]<0.{LARGEST_BODY}>"]):
+            raw = one.get(b"BODY[")
+            if isinstance(raw, bytes):
+                return raw
+        raise RowGone(GONE)
+
+    def _drafted(self, connection: Connection, reply: Reply) -> Draft:
+        original = self._fetched(connection, reply.message.source_id)
+        folder = drafts_folder(connection, self._account.drafts_folder)
+        if found := drafts.find(connection, folder, reply.key):
+            return found
+        headers = headers_of(Part.of(original).head)
+        written = written_reply(reply, self._account.address, headers, body_of(original), self._clock.now())
+        return drafts.keep(connection, folder, reply.key, written)
+
+
+def _require_mail(source: Source) -> None:
+    if source != "mail":
+        raise RowGone(GONE)
