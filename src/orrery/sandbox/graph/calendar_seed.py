@@ -18,6 +18,7 @@ def event(number: int, subject: str, start: datetime, zone: str, **more: Any) ->
         "zone": zone,
         "minutes": 30,
         "organizer": None,
+        "text": f"About: {subject.lower()}.",
         "created": 0,
         "set": {},
         "drop": [],
