@@ -108,6 +108,17 @@ async def test_the_newest_come_first(box: GraphBox, mail: MicrosoftMailbox) -> N
         break
 
 
+async def test_a_list_that_the_vendor_cuts(
+    box: GraphBox, mail: MicrosoftMailbox, shared: tuple[GraphBox, AccountTokens]
+) -> None:
+    """A period of time gets 5,000 messages at most, and nothing of the vendor's says so: the page does."""
+    box.fill(ANN_A, 6000)
+    of_days = microsoft_mailbox(box, shared[1], parts=("mail",), days=36_500)
+    assert (len(await listed(of_days)), len(await listed(mail))) == (5000, 6004)
+    assert "Only the newest 5,000 messages are listed" in of_days.caution
+    assert not mail.caution
+
+
 async def test_what_leaves_the_inbox(box: GraphBox, mail: MicrosoftMailbox) -> None:
     """A message that is deleted or moved away leaves the list, and its text is gone."""
     before = await listed(mail)

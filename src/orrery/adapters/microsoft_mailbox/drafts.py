@@ -1,6 +1,7 @@
 """Drafts of replies: one for each key, which is stored with the draft as a property of our own."""
 
 import asyncio
+import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from html import escape
@@ -22,6 +23,8 @@ _TEXT = 'outlook.body-content-type="text"'
 
 _QUOTED = 4000
 """Characters of a chat message that a mail quotes."""
+
+_NOT_PLAIN = re.compile(r"[\n<>&]")
 
 _LOOKS = 3
 """How often an original is looked at that changes while its unread state is put back."""
@@ -65,8 +68,8 @@ class Drafts:
     async def _reply(self, reply: Reply) -> Draft:
         """Make the reply with its key, and put back what that does to the original: it is marked as read.
 
-        The vendor keeps no property that comes with a reply, so the key is stored by a second call. Where that
-        was not reached, the draft is found by its text.
+        Nothing says that the vendor keeps a property that comes with a reply, so the key is stored by a second
+        call. Where that was not reached, the draft is found by its text.
         """
         path = f"/me/messages/{quote(reply.message.source_id, safe='')}"
         before = await self.session.get(path, {"$select": "isRead,conversationId,body"})
@@ -127,9 +130,12 @@ class Drafts:
 
 
 def _answer(reply: Reply, original: Json) -> Json:
-    """Return what createReply is given: a comment of one line, or the body as a whole, which keeps the lines."""
+    """Return what createReply is given: a plain comment, which stands above the original, or the body as a whole.
+
+    Nothing says whether the vendor keeps the lines of a comment, or takes mark-up in it for text.
+    """
     comment = reply.comment.strip()
-    if "\n" not in comment:
+    if not _NOT_PLAIN.search(comment):
         return {"comment": comment} if comment else {}
     content = f"<p>{_lines(comment)}</p><hr><blockquote>{_content(original)}</blockquote>"
     return {"message": {"body": {"contentType": "html", "content": content}}}

@@ -14,6 +14,9 @@ from orrery.ports.comms.messages import Message
 FIRST_PAGE, PAGE = 50, 500
 """Messages that are asked for at once: a small first page, so that the list is there soon."""
 
+MOST_OF_DAYS = 5000
+"""How many messages the vendor lists at most where a period of time is asked for."""
+
 BATCH = 1000
 """Messages of a batch that were known before."""
 
@@ -29,6 +32,11 @@ class MailFolder:
         """`days` is how far back mail is listed; 0 is all of it."""
         self._days = timedelta(days=days)
         self._forget()
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether older messages of these days are missing: the vendor ends such a list without a word."""
+        return bool(self._days) and self._first_count >= MOST_OF_DAYS
 
     async def batches(self, session: GraphSession, now: datetime) -> AsyncGenerator[Batch]:
         """Yield the messages, newest first: page by page the first time, and then as a whole."""
@@ -48,6 +56,8 @@ class MailFolder:
         while True:
             page = await self._page(session, now)
             changed = [*self._applied(items_of(page))]
+            if not was_whole:
+                self._first_count += len(changed)
             link = page.get(_NEXT) or page.get(_DONE)
             self._link = link if isinstance(link, str) else ""
             if not was_whole and changed:
@@ -111,6 +121,7 @@ class MailFolder:
         self._unreadable: set[str] = set()
         self._link = ""
         self._is_whole = False
+        self._first_count = 0
 
 
 def _message(mail: Mail) -> Message:

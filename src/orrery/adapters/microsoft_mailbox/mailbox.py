@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from orrery.adapters.microsoft_mailbox.chats import chat_batches, chat_body
 from orrery.adapters.microsoft_mailbox.client import GraphClient, GraphSession
 from orrery.adapters.microsoft_mailbox.drafts import Drafts, Turns
-from orrery.adapters.microsoft_mailbox.mail import MailFolder
+from orrery.adapters.microsoft_mailbox.mail import MOST_OF_DAYS, MailFolder
 from orrery.adapters.microsoft_mailbox.meetings import meeting_batches
 from orrery.adapters.microsoft_mailbox.shapes import Body
 from orrery.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
@@ -51,7 +51,9 @@ class MicrosoftMailbox:
 
     @property
     def caution(self) -> str:
-        return ""
+        if not self.folder.is_cut:
+            return ""
+        return f"Only the newest {MOST_OF_DAYS:,} messages are listed: set `days` of this mailbox to 0 for all."
 
     async def messages(self) -> AsyncGenerator[Batch]:
         """See `Mailbox`; newest first within each source."""
