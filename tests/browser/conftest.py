@@ -29,7 +29,7 @@ ARGUMENTS = [
     "--no-first-run",
     "--disable-default-apps",
     "--no-proxy-server",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE *.localhost",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE *.localhost",
 ]
 
 PATIENCE_MS = PATIENCE * 1000

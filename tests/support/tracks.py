@@ -1,6 +1,7 @@
 """Two tracks over a sandbox's identity provider: their settings, and their accounts signed in."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +24,7 @@ def track_settings(authority: str, folder: Path, scopes: tuple[str, ...] = ("Use
     return TenantsSettings(directory=folder / "tenants", authority=authority, api=authority, A=a, B=b)
 
 
-def track_toml(authority: str, folder: Path, ca_file: Path) -> str:
+def track_toml(authority: str, folder: Path, ca_file: Path, scopes: Sequence[str] = ("User.Read",)) -> str:
     """Return the same as text of `orrery.toml`; the folder is that of the settings."""
     return f"""
 [tls]
@@ -39,11 +40,13 @@ label = "Corporate"
 tenant = "{TENANT_A}"
 client = "{CLIENT_A}"
 accounts = ["{ANN_A}", "{BOB_A}"]
+scopes = {json.dumps(scopes)}
 [tenants.B]
 label = "Lab"
 tenant = "{TENANT_B}"
 client = "{CLIENT_B}"
 accounts = ["{ANN_B}"]
+scopes = {json.dumps(scopes)}
 """
 
 
