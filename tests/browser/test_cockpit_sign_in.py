@@ -52,11 +52,13 @@ def test_one_button_instead_of_an_empty_list(desk: Desk, box: GraphBox) -> None:
     mailboxes = desk.page.get_by_role("region", name="Mailboxes")
     expect(mailboxes.get_by_text("Sign-in needed")).to_be_visible()
     expect(mailboxes.get_by_text("is not signed in")).to_be_visible()
+    expect(desk.page.get_by_role("heading", name="Sign in to see your rows")).to_be_visible()
     tab = signing_in(desk)
     tab.get_by_role("button", name=ANN_A).click()
     expect(tab.get_by_role("heading", name="The browser is done")).to_be_visible()
     tab.close()
     expect(desk.page.get_by_role("article").first).to_be_visible()
+    expect(desk.page.get_by_text(f"{ANN_A} is signed in, and its rows are here.")).to_be_visible()
     expect(desk.page.get_by_role("button", name=f"Sign in as {ANN_A}")).to_have_count(0)
 
 

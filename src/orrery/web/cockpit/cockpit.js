@@ -70,6 +70,8 @@ function showInstead(open) {
   else if (open) showState("empty", "No row matches", "Nothing fits the search and the filters.", clear);
   else if (sync.failure && !board.loaded) showState("failed", "The list could not be read", sync.failure.message, again);
   else if (!board.loaded || reading) showState("loading", "Reading the mailboxes…", "Rows appear as they are read.");
+  else if (board.mailboxes.some((one) => one.state === "sign-in-needed"))
+    showState("failed", "Sign in to see your rows", "The button is above; the rows appear when that is done.");
   else if (board.mailboxes.length && board.mailboxes.every((one) => one.state !== "fresh"))
     showState("failed", "Nothing could be read", "The reasons are above.", again);
   else if (dismissals.size) {
