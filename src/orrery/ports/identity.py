@@ -6,6 +6,7 @@ Authentication 4).
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 
@@ -87,6 +88,10 @@ class IdentityProvider(Protocol):
 
 class SignInFiles(Protocol):
     """One private file for each name. Raises `SignInFileUnusable`, naming what is wrong with the file."""
+
+    def path_of(self, name: str) -> Path:
+        """Return where the file lies, for a sentence about it."""
+        ...
 
     def read(self, name: str) -> bytes | None:
         """Return what the file holds, or None without one; refuse another user's, and one that others may read."""

@@ -37,7 +37,9 @@ class AccountTokens:
         """See `Accounts`."""
         async with self._turns[account]:
             kept = self._kept.get(account)
-            if kept is None or kept.expires_at - self._clock.now() < MARGIN:
+            # Signing out is done by another process.
+            _, sign_in = await _beside(partial(self._sign_ins.find, account))
+            if kept is None or sign_in is None or kept.expires_at - self._clock.now() < MARGIN:
                 kept = self._kept[account] = await _beside(partial(self._sign_ins.token, account))
             return kept.value
 

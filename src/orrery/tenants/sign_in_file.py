@@ -48,8 +48,7 @@ class SignInFile:
 
     def all(self) -> Mapping[str, SignIn]:
         """Return every sign-in of an account that the settings still allow."""
-        found = self._read(self.files.read(self.track)).sign_ins
-        return {name: one for name, one in found.items() if name in self.settings.accounts}
+        return self._allowed(self._read(self.files.read(self.track)))
 
     def put(self, name: str, sign_in: SignIn) -> None:
         """Keep a sign-in in place of an earlier one."""
@@ -75,9 +74,12 @@ class SignInFile:
     def _change(self, change: Callable[[Mapping[str, SignIn]], Mapping[str, SignIn]]) -> None:
         def work(content: bytes | None) -> bytes:
             found = self._read(content)
-            return found.change(sign_ins=change(found.sign_ins)).to_bytes()
+            return found.change(sign_ins=change(self._allowed(found))).to_bytes()
 
         self.files.change(self.track, work)
+
+    def _allowed(self, found: TrackSignIns) -> Mapping[str, SignIn]:
+        return {name: one for name, one in found.sign_ins.items() if name in self.settings.accounts}
 
     def _read(self, content: bytes | None) -> TrackSignIns:
         if content is None:
@@ -97,6 +99,7 @@ class SignInFile:
         return found
 
     def _unusable(self, why: str) -> SignInFileUnusable:
+        file = self.files.path_of(self.track)
         return SignInFileUnusable(
-            f"The file of track {self.track}'s sign-ins {why}: delete it, and sign in again."
+            f"{file}, the sign-ins of track {self.track}, {why}: delete it, and sign in again."
         )

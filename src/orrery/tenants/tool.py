@@ -87,7 +87,7 @@ def _bare(word: str) -> str:
 
 def _decoded(text: str) -> str:
     """Return a text with every `%40` as @, however often that was encoded."""
-    while (plain := unquote(text, errors="surrogateescape")) != text:
+    while (plain := unquote(text)) != text:
         text = plain
     return text
 

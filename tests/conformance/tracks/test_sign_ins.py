@@ -303,7 +303,7 @@ def test_a_cut_file_is_refused(tracks: Tracks) -> None:
     for length in (0, 1, len(whole) // 2, len(whole) - 1):
         file = write(tracks, "A", whole[:length])
         for use in (tracks.sign_ins.token, tracks.sign_ins.find, tracks.sign_ins.sign_out, tracks.sign_in):
-            with pytest.raises(SignInFileUnusable, match="is cut, or a newer version wrote it: delete it"):
+            with pytest.raises(SignInFileUnusable, match=f"^{file}, .* is cut, .*: delete it, and sign in again"):
                 _ = use(ANN_A)
         assert file.read_bytes() == whole[:length]
 
@@ -345,6 +345,16 @@ def test_an_account_that_is_no_longer_allowed(tracks: Tracks) -> None:
     with pytest.raises(Invalid):
         sign_ins.token(BOB_A)
     assert [found for _, found in sign_ins.all()] == [None, None]
+
+
+def test_what_is_no_longer_allowed_is_not_kept(tracks: Tracks) -> None:
+    """No command can name it any more, so the next change to its track's file deletes its tokens."""
+    tracks.sign_in(BOB_A)
+    settings = tracks.settings
+    fewer = settings.require("A").model_copy(update={"accounts": (ANN_A,)})
+    sign_ins = tracks.with_settings(settings.model_copy(update={"A": fewer}))
+    _ = sign_ins.by_device_code(ANN_A, tracks.approving(ANN_A))
+    assert content(tracks, "A")["sign_ins"].keys() == {ANN_A}
 
 
 def test_a_provider_that_cannot_be_reached(tracks: Tracks) -> None:
