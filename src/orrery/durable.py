@@ -1,5 +1,6 @@
 """Files that a crash leaves whole, and what one process holds at a time."""
 
+import errno
 import fcntl
 import os
 from pathlib import Path
@@ -39,6 +40,15 @@ def replace(path: Path, content: bytes, mode: int = 0o600) -> None:
         unfinished.unlink(missing_ok=True)
         raise
     sync(path.parent)
+
+
+def require_place(path: Path) -> None:
+    """Raise `OSError` when no file can be written there."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    code = errno.EACCES if path.parent.is_dir() else errno.ENOENT
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise OSError(code, os.strerror(code))
 
 
 def sync(folder: Path) -> None:

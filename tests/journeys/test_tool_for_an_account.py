@@ -43,6 +43,16 @@ grep SigIgn /proc/$$/status
 exec sleep 600
 """
 
+FORGETFUL = f"""\
+#!{sys.executable}
+import argparse, json
+common = argparse.ArgumentParser(add_help=False)
+common.add_argument("--account")
+parser = argparse.ArgumentParser(parents=[common])
+parser.add_subparsers().add_parser("list", parents=[common])
+print(json.dumps(dict(account=parser.parse_args().account)))
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Desk:
@@ -110,6 +120,14 @@ def test_the_flag_goes_before_a_configuration_file(desk: Desk) -> None:
     (desk.tool.parent / "config").write_text("cy@lab.example")
     assert desk.bare("mail")["account"] == "cy@lab.example"
     assert json.loads(desk.run("mail").stdout)["account"] == ANN
+
+
+def test_a_tool_that_forgets_the_flag_ahead_of_its_command(desk: Desk) -> None:
+    """Some parsers let a command's own default win, in silence: the settings then have the flag behind it."""
+    desk.tool.write_text(FORGETFUL)
+    assert desk.bare("--account", ANN, "list")["account"] is None
+    desk.settings.write_text(f"{SETTINGS}words_ahead = 1\n")
+    assert json.loads(desk.run("list").stdout)["account"] == ANN
 
 
 @pytest.mark.parametrize(

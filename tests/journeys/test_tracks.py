@@ -213,6 +213,9 @@ def test_an_answer_that_nobody_expects(desk: Desk, change: dict[str, object]) ->
         "/v1.0/me",
         "https://localhost:99999/",
         "{api}/v1.0/me\n",
+        "{api}/v1.0/me#part",
+        "{api}/v1.0/\u00e4",
+        "{api}/v1.0\\me",
         "{api}/v1.0/me?q=" + "x" * 70_000,
     ],
 )

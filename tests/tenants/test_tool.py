@@ -33,6 +33,16 @@ def test_the_account_goes_in_front(accepted: list[str]) -> None:
     assert arguments(TOOL, ANN, ACCOUNTS, accepted) == ["--account", ANN, *accepted]
 
 
+def test_a_tool_that_takes_the_account_behind_its_command() -> None:
+    """The flag stands behind as many words as the settings say; and none of them is an option."""
+    tool = TOOL.model_copy(update={"words_ahead": 2})
+    given = ["mail", "list", "--top", "5"]
+    assert arguments(tool, ANN, ACCOUNTS, given) == ["mail", "list", "--account", ANN, "--top", "5"]
+    for wrong in (["mail"], ["mail", "--top", "5"], ["--top", "mail", "list"], ["--", "mail", "list"]):
+        with pytest.raises(Invalid, match=r"^ARGS must begin with 2 words .*words_ahead"):
+            _ = arguments(tool, ANN, ACCOUNTS, wrong)
+
+
 @pytest.mark.parametrize(
     "word",
     [

@@ -18,7 +18,7 @@ _PREFIX = "https://graph.microsoft.com/"
 
 
 ASKED_ANYWAY = frozenset({"openid", "profile", "offline_access"})
-"""What the vendor's library asks for at each sign-in, and refuses to be told."""
+"""What the vendor's library asks for at each sign-in, and refuses in a list."""
 
 
 def not_allowed(scopes: Iterable[str]) -> list[str]:

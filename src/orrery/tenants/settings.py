@@ -74,14 +74,16 @@ class ToolSettings(Section):
     """The command-line tool of `orrery tenants run`.
 
     `account_flag` names the account, `account_aliases` are its other names, and `account_variable` is the variable
-    that names an account, too; `cleared` are further variables that the tool must not see. `server_mode` are the
-    words that start its server mode, which ignores flag and variable (spec 3, Authentication 4).
+    that names an account, too; `words_ahead` is how many words of a command stand ahead of the flag; `cleared` are
+    further variables that the tool must not see. `server_mode` are the words that start its server mode, which
+    ignores flag and variable (spec 3, Authentication 4).
     """
 
     program: Path | None = None
     account_flag: Flag = "--account"
     account_aliases: tuple[Flag, ...] = ()
     account_variable: Variable | None = None
+    words_ahead: int = Field(default=0, ge=0, le=9)
     cleared: tuple[Variable, ...] = ()
     server_mode: tuple[Word, ...] = ("mcp", "serve", "server", "--server")
 

@@ -24,7 +24,8 @@ _RESPONSE_FILE = re.compile(rf"@|[{_DASHES}]+[^=:]*[=:]@|[{_DASHES}]\w@")
 def arguments(tool: ToolSettings, account: str, accounts: Iterable[str], given: Sequence[str]) -> list[str]:
     """Return the arguments with which the tool acts for `account`, one of `accounts`; raise `Invalid`.
 
-    The account is in front: behind the others, an option that wants a value would take the flag for it.
+    The account is in front, or behind the words of a command where the tool wants it there: behind an option that
+    wants a value, that would take the flag for it.
     """
     if not given:
         raise Invalid(
@@ -34,7 +35,13 @@ def arguments(tool: ToolSettings, account: str, accounts: Iterable[str], given: 
     for place, argument in enumerate(given, 1):
         for why in _objections(tool, account, anyone, argument):
             raise Invalid(f"Argument {place}{why}")
-    return [tool.account_flag, account, *given]
+    ahead, rest = given[: tool.words_ahead], given[tool.words_ahead :]
+    if len(ahead) < tool.words_ahead or any(map(_is_flag, ahead)):
+        raise Invalid(
+            f"ARGS must begin with {tool.words_ahead} words that are no options: the account goes behind them "
+            "(words_ahead in [tenants.tool])."
+        )
+    return [*ahead, tool.account_flag, account, *rest]
 
 
 def _objections(tool: ToolSettings, account: str, anyone: re.Pattern[str], argument: str) -> Iterator[str]:

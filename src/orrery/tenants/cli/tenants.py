@@ -1,8 +1,9 @@
 """`orrery tenants`: who may sign in for which track, and direct requests in an account's name."""
 
-import os
 import sys
 import webbrowser
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Annotated, get_args
@@ -120,7 +121,7 @@ def request(
     found, _ = sign_ins.find(name)
     if output:
         Gate(sign_ins.settings).require([found.track], output)
-        _require_writable(output)
+        _require_place(output)
     requests = Requests(sign_ins, runner.port(DelegatedApi))
     answer = requests.ask(name, known[method.upper()], url, _content(body), media_type)
     document = answer.document()
@@ -164,19 +165,25 @@ def _content(body: str) -> bytes | None:
         raise Invalid(f"{body} cannot be read: {error.strerror}.") from None
 
 
-def _require_writable(file: Path) -> None:
+def _require_place(file: Path) -> None:
     """Refuse a place ahead of the request: what it changes would be changed, and its answer lost."""
-    if file.is_dir():
-        raise Invalid(f"{file} is a folder: name a file.")
-    if not os.access(file.parent, os.W_OK | os.X_OK):
-        raise Invalid(f"The folder {file.parent} is missing, or cannot be written to.")
+    from orrery.durable import require_place  # noqa: PLC0415  the same
+
+    with _translated(file):
+        require_place(file)
 
 
 def _write(file: Path, document: object) -> None:
     from orrery.durable import replace  # noqa: PLC0415  the same
     from orrery.runtime.console.terminal import visible_json  # noqa: PLC0415  the same
 
-    try:
+    with _translated(file):
         replace(file, f"{visible_json(document, indent=2)}\n".encode())
+
+
+@contextmanager
+def _translated(file: Path) -> Generator[None]:
+    try:
+        yield
     except OSError as error:
         raise Invalid(f"{file} cannot be written: {error.strerror}.") from None
