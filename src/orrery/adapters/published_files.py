@@ -9,6 +9,7 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
+from orrery.durable import sync
 from orrery.errors import NotFound, PublicationRefused
 from orrery.ports.publications import MOST_BYTES, MOST_ENTRIES, Material
 
@@ -48,7 +49,7 @@ class PublishedFiles:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 _ = staged.replace(target)
                 for changed in (target.parent, folder):
-                    _sync(changed)
+                    sync(changed)
         except OSError as error:
             raise PublicationRefused(f"{target} cannot be written: {error.strerror}.") from None
 
@@ -169,12 +170,4 @@ def _stage(material: Material, staged: Path) -> None:
             written.flush()
             os.fsync(written.fileno())
     for one in folders:
-        _sync(one)
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        sync(one)

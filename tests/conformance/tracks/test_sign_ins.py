@@ -1,18 +1,21 @@
 """Who may sign in for which track, with the vendor's own library against the sandbox's identity provider."""
 
 import json
+import socket
 import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
+import httpx2
 import msal
 import pytest
 
 from orrery.adapters.microsoft_identity.http import DeadlineSession
 from orrery.adapters.microsoft_identity.provider import MicrosoftIdentity
 from orrery.errors import IdentityRefused, IdentityUnreachable, Invalid, SignInFileUnusable, SignInNeeded
-from orrery.sandbox.identity.config import CLIENT_A, TENANT_A
+from orrery.sandbox.identity.config import CLIENT_A, CLIENT_B, TENANT_A
 from orrery.tenants.errors import SignInRefused
 from orrery.trust import Trust
 from tests.support.tracks import ANN_A, ANN_B, BOB_A, Tracks
@@ -158,6 +161,16 @@ def test_a_renewed_token_is_judged_too(tracks: Tracks) -> None:
     assert content(tracks, "A") == before
 
 
+def test_a_scope_that_only_the_answer_to_a_renewal_names(tracks: Tracks) -> None:
+    """The answer may name more than the token itself: it is judged at each renewal, too."""
+    tracks.box.doctor("answer", set="expires_in", value=0)
+    tracks.sign_in(ANN_A)
+    tracks.box.undo()
+    tracks.box.doctor("answer", set="scope", value="User.Read Mail.Send")
+    with pytest.raises(SignInRefused, match=r"Mail\.Send"):
+        tracks.sign_ins.token(ANN_A)
+
+
 def test_a_token_is_renewed_and_kept(tracks: Tracks) -> None:
     """What was renewed is kept, so that the next use needs no request for a token."""
     tracks.box.doctor("answer", set="expires_in", value=0)
@@ -176,6 +189,17 @@ def test_who_signed_out_meanwhile_stays_out(tracks: Tracks) -> None:
     file.renew(ANN_A, sign_in, "renewed")
     assert content(tracks, "A")["sign_ins"] == {}
     assert not tracks.sign_ins.sign_out(ANN_A)
+
+
+def test_who_signed_in_again_meanwhile_stays_in(tracks: Tracks) -> None:
+    """A renewal of the sign-in before does not take the place of the new one."""
+    tracks.sign_in(ANN_A)
+    file, before = tracks.sign_ins.file("A"), tracks.sign_ins.find(ANN_A)[1]
+    assert before is not None
+    tracks.sign_in(ANN_A)
+    again = content(tracks, "A")
+    file.renew(ANN_A, before, "renewed")
+    assert content(tracks, "A") == again
 
 
 def test_keys_that_were_changed(tracks: Tracks) -> None:
@@ -249,6 +273,27 @@ def test_a_sign_in_in_a_browser(tracks: Tracks, monkeypatch: pytest.MonkeyPatch)
     assert tracks.sign_ins.token(ANN_A).account.name == ANN_A
 
 
+def test_another_page_does_not_end_a_sign_in(
+    tracks: Tracks, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Any page of the browser may post to this machine: what is not of this sign-in is no answer."""
+    monkeypatch.setenv("BROWSER", "true")
+
+    def visit(address: str) -> None:
+        redirect = urlsplit(dict(parse_qsl(urlsplit(address).query))["redirect_uri"])
+        with socket.create_connection(("127.0.0.1", redirect.port or 0)) as broken:
+            broken.sendall(b"POST / HTTP/1.1\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n")
+            assert broken.recv(1) == b""
+        with httpx2.Client(trust_env=False) as web:
+            web.post(
+                f"http://127.0.0.1:{redirect.port}/", data={"state": "foreign", "code": "x"}
+            ).raise_for_status()
+        threading.Thread(target=tracks.box.deliver, args=(address, ANN_A), daemon=True).start()
+
+    assert tracks.sign_ins.in_browser(ANN_A, visit).name == ANN_A
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_refresh_token_crosses_tenants(tracks: Tracks) -> None:
     """The trap is real: the library alone signs B's account in to A's tenant, from the tokens of B's sign-in."""
     tracks.sign_in(ANN_B)
@@ -267,17 +312,23 @@ def test_a_refresh_token_crosses_tenants(tracks: Tracks) -> None:
     assert answer["id_token_claims"]["tid"] == TENANT_A
 
 
-@pytest.mark.parametrize("forged", ["as it is", "tenant", "tenant and client", "everything"])
+@pytest.mark.parametrize("forged", ["as it is", "client", "tenant", "name", "tenant and client", "everything"])
 def test_the_sign_ins_of_b_are_nothing_to_a(tracks: Tracks, forged: str) -> None:
     """B's file in the place of A's gives no token, however much of it somebody has rewritten."""
     tracks.sign_in(ANN_B)
     kept = content(tracks, "B")
+    sign_in = kept["sign_ins"][ANN_B]
     if forged != "as it is":
-        kept |= {"track": "A", "tenant": TENANT_A}
-    if forged in {"tenant and client", "everything"}:
+        kept["track"] = "A"
+    if forged not in {"as it is", "client"}:
+        kept["tenant"] = TENANT_A
+    if forged not in {"as it is", "tenant"}:
         kept["client"] = CLIENT_A
+    if forged in {"client", "name"}:
+        own = sign_in["cache"].replace(CLIENT_B, CLIENT_A)
+        kept["sign_ins"] = {ANN_A: sign_in | {"cache": own}}
     if forged == "everything":
-        kept["sign_ins"] = {ANN_A: kept["sign_ins"][ANN_B] | {"tenant": TENANT_A}}
+        kept["sign_ins"] = {ANN_A: sign_in | {"tenant": TENANT_A}}
     write(tracks, "A", json.dumps(kept).encode())
     before = tracks.box.requests
     with pytest.raises((SignInFileUnusable, SignInNeeded)):

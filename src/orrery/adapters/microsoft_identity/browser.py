@@ -45,8 +45,16 @@ class Receiver:
             self._server.shutdown()
             self._server.server_close()
 
-    def answer(self) -> Mapping[str, str]:
-        """Wait for the answer; raise `IdentityRefused` when none comes."""
+    def answer(self, state: str) -> Mapping[str, str]:
+        """Wait for the answer to the sign-in with this state; raise `IdentityRefused` when none comes.
+
+        Any page of the browser may post something here: it is no answer.
+        """
+        while (found := self._next()).get("state") != state:
+            pass
+        return found
+
+    def _next(self) -> Mapping[str, str]:
         try:
             return self._answers.get(timeout=WAIT_SECONDS)
         except Empty:
@@ -57,6 +65,9 @@ class Receiver:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     answers: "Queue[Mapping[str, str]]"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Write nothing: a browser that breaks off is no fault, and a trace would stand amid the sign-in."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -77,7 +88,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         _ = self.wfile.write(_DONE)
-        if isinstance(self.server, _Server) and "state" in form:
+        if isinstance(self.server, _Server):
             self.server.answers.put(form)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the library's name

@@ -59,7 +59,7 @@ class MicrosoftIdentity:
                 response_mode="form_post",
             )
             visit(flow["auth_uri"])
-            answer = app.acquire_token_by_auth_code_flow(flow, dict(receiver.answer()))
+            answer = app.acquire_token_by_auth_code_flow(flow, dict(receiver.answer(flow["state"])))
             return self._signed_in(answer, authority, cache)
 
     def silently(self, authority: Authority, scopes: Sequence[str], home_account: str, cache: str) -> Refreshed:
