@@ -183,6 +183,7 @@ def test_a_mailbox_that_is_none(key: str, value: str, machine: Machine) -> None:
         ("folders", "[]"),
         ("folders", '["IN\\nBOX"]'),
         ("drafts_folder", "''"),
+        ("drafts_folder", "'INBOX.Outbox'"),
         ("days", "0"),
         ("password", f"'{MARK}'"),
     ],

@@ -124,6 +124,12 @@ class Dovecot:
                 kind, said = client.append(f'"{folder}"', flags, at, one)
                 assert kind == "OK", said
 
+    def make_folder(self, account: str, folder: str) -> None:
+        """Make a folder, by its name as the protocol writes it."""
+        with self.opened(account) as client:
+            kind, said = client.create(f'"{folder}"')
+            assert kind == "OK", said
+
     def flags(self, account: str, folder: str = "INBOX") -> Mapping[int, str]:
         """Return the flags of each message by its UID."""
         with self.opened(account, folder) as client:

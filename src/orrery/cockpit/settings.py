@@ -98,6 +98,13 @@ class ImapMailboxSettings(TrackedMailboxSettings):
             )
         return track
 
+    @field_validator("drafts_folder")
+    @classmethod
+    def _not_an_outbox(cls, folder: str | None) -> str | None:
+        if folder and folder.casefold().endswith("outbox"):
+            raise ValueError("some servers send what is put into a folder of this name")  # Courier's does
+        return folder
+
     @model_validator(mode="after")
     def _in_clear_only_here(self) -> Self:
         if self.security == "none" and self.host not in THIS_MACHINE:

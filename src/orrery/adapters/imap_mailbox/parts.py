@@ -86,14 +86,14 @@ class Part:
         if not boundary:
             return []
         mark = re.escape(boundary.encode("utf-8", "surrogateescape"))
-        found = re.split(
-            rb"(?:\A|\r?\n)--" + mark + rb"(?P<last>--)?[ \t]*(?=\r?\n|\Z)", self.content, maxsplit=MOST
-        )
+        # A pattern that begins with a text is searched for ten times as fast as one that begins with a place.
+        end = re.compile(rb"\n--" + mark + rb"(--)?[ \t]*\r?(?=\n|\Z)")
+        found = end.split(b"\n" + self.content, maxsplit=MOST)
         parts: list[Part] = []
         for last, raw in zip(found[1::2], found[2::2], strict=True):
             if last:
                 break
-            parts.append(Part.of(re.sub(rb"\A\r?\n", b"", raw), self.depth + 1))
+            parts.append(Part.of(raw.removeprefix(b"\n").removesuffix(b"\r"), self.depth + 1))
         return parts
 
     @cached_property

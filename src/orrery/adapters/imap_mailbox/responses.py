@@ -73,7 +73,8 @@ def _read_items(text: bytes, literal: bytes | None, opened: list[list[Item]]) ->
 
 
 def fetched(pieces: Iterable[Any]) -> Iterator[Mapping[bytes, Item]]:
-    """Yield what was fetched of each message, by the names of the items; several of one name are joined.
+    """Yield what was fetched of each message, by the names of the items; several of one name are joined,
+    each on lines of its own: the first may have been cut.
 
     The name of a part of a message is what stands before the space or the end of its brackets: `BODY[TEXT`.
     """
@@ -85,7 +86,7 @@ def fetched(pieces: Iterable[Any]) -> Iterator[Mapping[bytes, Item]]:
                 key = re.split(rb"[ \].<]", name.upper(), maxsplit=1)[0]
                 before = found.get(key)
                 joined = isinstance(before, bytes) and isinstance(value, bytes)
-                found[key] = cast("bytes", before) + cast("bytes", value) if joined else value
+                found[key] = cast("bytes", before) + b"\r\n" + cast("bytes", value) if joined else value
         yield found
 
 
