@@ -148,6 +148,25 @@ def test_a_refused_task_loses_its_badge(desk: Desk, watch: Watch) -> None:
     watch.forgive("503")
 
 
+def test_a_task_in_to_do_is_not_undone_here(page: Page, cockpit: Cockpit) -> None:
+    """The page says whose To Do has the task, marks its row, asks again at the next press, and leaves no undo."""
+    desk = Desk(page, cockpit)
+    desk.lists(ROWS, [made_mailbox(to_do=ACCOUNT)])
+    path = "/api/comms/add-to-tasks"
+    desk.gives(path, {"id": "task-1", "alreadyExisted": False})
+    _ = desk.begin()
+    desk.press("t")
+    desk.expect_said(f"Added to tasks in To Do of {ACCOUNT}: “Subject 1”. A task in To Do is deleted there.")
+    expect(desk.rows.first.locator(".badge.task")).to_have_count(1)
+    expect(page.get_by_role("button", name="Undo")).to_have_attribute("aria-disabled", "true")
+    desk.gives(path, {"id": "task-1", "alreadyExisted": True})
+    desk.press("t")
+    desk.expect_said(f"It was a task already in To Do of {ACCOUNT}: “Subject 1”.")
+    desk.press("z")
+    desk.expect_said("There is nothing to undo.")
+    assert not [address for address in desk.asked if "action-hub" in address]
+
+
 def test_a_text_that_cannot_be_read_is_tried_again(desk: Desk, page: Page, watch: Watch) -> None:
     """A text that cannot be read says why in its row, and can be asked for again."""
     desk.refuses("/api/comms/message-body", 503, "mailbox-unreachable", UNREACHABLE)

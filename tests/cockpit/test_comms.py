@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.cockpit.actions import Actions
 from orrery.cockpit.bodies import Bodies
-from orrery.cockpit.comms import Comms
+from orrery.cockpit.comms import IN_THE_LEDGER, Comms
 from orrery.cockpit.errors import NotInLedger, NotReplyable
 from orrery.cockpit.inbox import Inbox
 from orrery.cockpit.ledger import Ledger, NewItem
@@ -19,6 +20,7 @@ from orrery.cockpit.settings import SCORES, CockpitSettings
 from orrery.errors import MailboxUnreachable, RowGone, StoreUnavailable
 from orrery.ports.comms.mailboxes import MessageBody
 from orrery.ports.comms.messages import Source
+from orrery.ports.comms.tasks import TaskBook, TaskBooks
 from orrery.runtime.tasks import Tasks
 from orrery.syntax.track import Track
 from tests.support.clock import ManualClock, settled
@@ -41,7 +43,13 @@ class Desk:
         self.ledger = Ledger(self.store, self.clock)
         self.comms = Comms([self.inbox(self.corp), self.inbox(self.lab)], self.ledger, self.clock, SCORES)
         bodies, settings = Bodies(self.clock, self.tasks), CockpitSettings.model_validate({})
-        self.actions = Actions(self.comms, bodies, self.ledger, self.ledger, settings)
+        self.actions = Actions(self.comms, bodies, self.ledger, IN_THE_LEDGER, settings)
+
+    def put_tasks_of_corp(self, book: TaskBook) -> None:
+        """Have the tasks of the corporate mailbox in another book."""
+        books = TaskBooks({("A", CORP): book})
+        self.comms = Comms(self.comms.inboxes, self.ledger, self.clock, SCORES, books)
+        self.actions = replace(self.actions, comms=self.comms, books=books)
 
     def inbox(self, mailbox: ScriptedMailbox) -> Inbox:
         """Return the inbox of a mailbox."""
@@ -272,12 +280,25 @@ async def test_a_text_of_a_message_that_went(desk: Desk) -> None:
         await desk.actions.text(corp("mail-1"))
 
 
+async def test_a_mailbox_whose_tasks_are_elsewhere(desk: Desk) -> None:
+    """Its rows become tasks there, and the list says where; those of the other mailbox stay in the ledger."""
+    elsewhere = Ledger(MemoryStore(desk.clock), desk.clock)
+    desk.put_tasks_of_corp(elsewhere)
+    await desk.comms.read_all()
+    _ = await desk.actions.add_to_tasks(corp("mail-1"))
+    _ = await desk.actions.add_to_tasks(RowId("B", LAB, "mail", "mail-2"))
+    kept = [[one.title for one in (await book.all()).whole()] for book in (elsewhere, desk.ledger)]
+    assert kept == [["Subject 1"], ["Subject 2"]]
+    states = (await desk.answer())["mailboxes"]
+    assert [one["to_do"] for one in states] == [elsewhere.account, "", ""]
+
+
 async def test_a_broken_store_adds_no_task(desk: Desk) -> None:
     """The error is the store's, and the next try makes the task."""
     await desk.comms.read_all()
     broken = UnreliableStore(desk.store, commit_errors=[StoreUnavailable("The disk is full.")])
     ledger = Ledger(broken, desk.clock)
-    actions = Actions(desk.comms, desk.actions.bodies, ledger, ledger, desk.actions.settings)
+    actions = Actions(desk.comms, desk.actions.bodies, ledger, IN_THE_LEDGER, desk.actions.settings)
     with pytest.raises(StoreUnavailable):
         await actions.add_to_tasks(corp("mail-1"))
     assert not (await actions.add_to_tasks(corp("mail-1"))).already_existed

@@ -1,20 +1,17 @@
 """The action ledger, over both stores."""
 
-import asyncio
 from collections.abc import AsyncGenerator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from orrery.cockpit.ledger import KEEP_DISMISSED, Ledger, NewItem, is_due, task_id
+from orrery.cockpit.ledger import KEEP_DISMISSED, Ledger, NewItem, is_due
 from orrery.cockpit.records import LedgerItem
 from orrery.errors import Invalid, RowGone
-from orrery.ports.comms.messages import Source
-from orrery.ports.comms.tasks import NewTask
-from orrery.syntax.track import Track
 from tests.support.clock import ManualClock
 from tests.support.stores import ADAPTERS, LossyStore, opened
+from tests.support.tasks import a_task
 
 pytestmark = pytest.mark.anyio
 
@@ -37,11 +34,6 @@ async def desk(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator
     clock = ManualClock()
     async with opened(request.param, tmp_path, clock) as store:
         yield Desk(LossyStore(store), clock)
-
-
-def task(source_id: str = "m-1", *, track: Track = "A", source: Source = "mail", title: str = "Hello") -> NewTask:
-    """Return the task of a row."""
-    return NewTask(track, source, source_id, title, "bo@lab.example", 50, "answer", "Inbox")
 
 
 async def test_an_item_is_kept(desk: Desk) -> None:
@@ -70,51 +62,25 @@ async def test_an_item_is_one_line(title: str, person: str) -> None:
         NewItem("A", title, person)
 
 
-async def test_one_task_for_a_row(desk: Desk) -> None:
-    """Ten clicks at once and one later make one task; only the first call says that it is new (decision 35)."""
-    made = await asyncio.gather(*(desk.ledger.add(task()) for _ in range(10)))
-    made.append(await desk.ledger.add(task(title="Another subject meanwhile")))
-    assert sorted(one.already_existed for one in made) == [False, *[True] * 10]
-    assert {(one.id, one.title) for one in made} == {(task_id("A", "mail", "m-1"), "Hello")}
-    assert len(await desk.waiting()) == 1
-
-
 @pytest.mark.parametrize("lost", ["before", "after"])
 async def test_a_lost_answer_makes_no_second_task(desk: Desk, lost: str) -> None:
     """The store's answer is lost: the task is there once, and the same call says that it is new."""
     desk.store.lose = lost
-    assert not (await desk.ledger.add(task())).already_existed
+    assert not (await desk.ledger.add(a_task())).already_existed
     assert len(await desk.waiting()) == 1
 
 
 async def test_tasks_are_told_apart(desk: Desk) -> None:
     """By track, source and source id: each of the three makes another task (decision 35)."""
-    for one in (task(), task(track="B"), task(source="teams"), task("m-2")):
+    for one in (a_task(), a_task(track="B"), a_task(source="teams"), a_task("m-2")):
         assert not (await desk.ledger.add(one)).already_existed
     assert len(await desk.waiting()) == 4
-
-
-async def test_a_task_is_as_the_mapping_tables_say(desk: Desk) -> None:
-    """Score, kind and bucket are those of the row; a subject that is none gets words."""
-    made = await desk.ledger.add(task(title=" \n\u202e"))
-    assert (made.score, made.kind, made.bucket) == (50, "answer", "Inbox")
-    assert made.title == "\ufffd"
-    assert (await desk.ledger.add(task("m-2", title=" "))).title == "(no subject)"
-
-
-async def test_a_dismissed_task_comes_back(desk: Desk) -> None:
-    """Adding its row again opens it, and says that it was there."""
-    made = await desk.ledger.add(task())
-    assert await desk.ledger.act(made.id, "dismiss")
-    assert await desk.waiting() == []
-    assert (await desk.ledger.add(task())).already_existed
-    assert len(await desk.waiting()) == 1
 
 
 async def test_an_item_of_the_ledger_is_a_task_already(desk: Desk) -> None:
     """Its score, kind and bucket come from the mapping tables, as it has none of its own."""
     item_id = await desk.ledger.note(NewItem("A", "Call Bo"))
-    made = await desk.ledger.add(task(item_id, source="action-hub"))
+    made = await desk.ledger.add(a_task(item_id, source="action-hub"))
     assert (made.id, made.title, made.score, made.already_existed) == (item_id, "Call Bo", 50, True)
     assert len(await desk.waiting()) == 1
 
@@ -134,7 +100,7 @@ async def test_what_is_gone_says_so(desk: Desk) -> None:
         with pytest.raises(RowGone):
             await desk.ledger.act("a-000000000000", action)
     with pytest.raises(RowGone):
-        await desk.ledger.add(task("a-000000000000", source="action-hub"))
+        await desk.ledger.add(a_task("a-000000000000", source="action-hub"))
 
 
 async def test_dismissed_items_are_kept_for_a_while(desk: Desk) -> None:

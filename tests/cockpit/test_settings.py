@@ -215,6 +215,34 @@ def test_an_account_is_named_once(machine: Machine) -> None:
     assert len(loaded(machine, MAILBOX + MAILBOX.replace("ann@", "ben@")).mailboxes) == 2
 
 
+def test_tasks_stay_here_by_default(machine: Machine) -> None:
+    """No track has its tasks in To Do unless it is named with an account; the list has a name without one."""
+    assert not loaded(machine).to_do.accounts
+    named = loaded(machine, '[cockpit.to_do]\nB = "ann@lab.example"\n').to_do
+    assert (named.accounts, named.list_name) == ({"B": "ann@lab.example"}, "Orrery")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("A", "'ann'"),
+        ("A", f"'{MARK}'"),
+        ("C", "'ann@corp.example'"),
+        ("list_name", "''"),
+        ("list_name", '"a\\nb"'),
+    ],
+)
+def test_a_to_do_that_is_none(key: str, value: str, machine: Machine) -> None:
+    """A track that there is not, an account that is no address, and a list without a name are refused."""
+    assert f"cockpit.to_do.{key}" in refusal(machine, f"[cockpit.to_do]\n{key} = {value}\n")
+
+
+def test_one_account_for_both_tracks(machine: Machine) -> None:
+    """It would take the tasks of one track to the other: refused, in whatever letters."""
+    said = refusal(machine, '[cockpit.to_do]\nA = "ann@corp.example"\nB = "Ann@corp.example"\n')
+    assert "an account belongs to one track only" in said
+
+
 @pytest.mark.parametrize("port", [1023, 65_536])
 def test_a_port_that_is_none(port: int, machine: Machine) -> None:
     """The port is one that anybody may listen on."""

@@ -40,6 +40,7 @@ from orrery.cockpit.settings import (
     MailboxSettings,
     MicrosoftMailboxSettings,
     SampleMailboxSettings,
+    ToDoSettings,
 )
 from orrery.edge.launch import Launch
 from orrery.edge.local import local_app
@@ -162,18 +163,19 @@ def _default(parameter: Parameter) -> str:
     return "required" if parameter.required else parameter.default
 
 
-TENANTS: dict[str, type[BaseModel]] = {
+INNER: dict[str, type[BaseModel]] = {
+    "cockpit.to_do": ToDoSettings,
     "tenants.A": TrackSettings,
     "[tenants.A.destinations]": Destination,
     "tenants.tool": ToolSettings,
 }
-"""The tables inside [tenants]."""
+"""The tables inside a section."""
 
 
 def test_every_section_of_the_settings_is_documented() -> None:
     """The settings' page has a section for each table of the file, the products and the secrets."""
     named = {title.removeprefix("[").removesuffix("]") for title in SETTINGS if title.startswith("[")}
-    assert named == {*TABLES, "[checkout.products]", "[live.pages]", "[cockpit.mailboxes]", *TENANTS}
+    assert named == {*TABLES, "[checkout.products]", "[live.pages]", "[cockpit.mailboxes]", *INNER}
 
 
 @pytest.mark.parametrize(
@@ -183,12 +185,12 @@ def test_every_section_of_the_settings_is_documented() -> None:
         ("[[checkout.products]]", ProductSettings),
         ("[[live.pages]]", PageSettings),
         *((title, model) for title, model in MAILBOXES.items()),
-        *((f"[{name}]", model) for name, model in TENANTS.items()),
+        *((f"[{name}]", model) for name, model in INNER.items()),
     ],
 )
 def test_every_setting_is_documented(title: str, model: type[BaseModel]) -> None:
     """A section names each key of its table, and no other."""
-    own = set(model.model_fields) - {"products", "pages", "tool"}
+    own = set(model.model_fields) - {"products", "pages", "tool", "to_do"}
     if issubclass(model, MailboxSettings) and model is not MailboxSettings:
         own -= set(MailboxSettings.model_fields)
     assert names(SETTINGS[title]) == own
@@ -206,7 +208,7 @@ def test_every_secret_is_documented() -> None:
         ("[[checkout.products]]", ProductSettings),
         ("[[live.pages]]", PageSettings),
         *((title, model) for title, model in MAILBOXES.items()),
-        *((f"[{name}]", model) for name, model in TENANTS.items()),
+        *((f"[{name}]", model) for name, model in INNER.items()),
     ],
 )
 def test_the_defaults_of_settings_are_documented(title: str, model: type[BaseModel]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from orrery.adapters.microsoft_mailbox.client import GraphClient
 from orrery.adapters.microsoft_mailbox.mail import MailFolder
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox, Part
+from orrery.adapters.microsoft_mailbox.to_do import ToDo
 from orrery.tenants.account_tokens import AccountTokens
 from orrery.tenants.accounts import resolve
 from orrery.trust import Trust
@@ -31,6 +32,14 @@ def microsoft_mailbox(
     days: int = 0,
 ) -> MicrosoftMailbox:
     """Return the mailbox of an account."""
-    client = GraphClient(box.authority, account, tokens, box.clock, Trust(box.ca_file))
     track = resolve(tokens.settings, account).track
-    return MicrosoftMailbox(client, track, parts, MailFolder(days))
+    return MicrosoftMailbox(_client(box, tokens, account), track, parts, MailFolder(days))
+
+
+def to_do(box: GraphBox, tokens: AccountTokens, account: str = ANN_A, name: str = "Orrery") -> ToDo:
+    """Return the tasks of an account."""
+    return ToDo(_client(box, tokens, account), resolve(tokens.settings, account).track, name)
+
+
+def _client(box: GraphBox, tokens: AccountTokens, account: str) -> GraphClient:
+    return GraphClient(box.authority, account, tokens, box.clock, Trust(box.ca_file))

@@ -6,10 +6,10 @@ from orrery.cockpit.bodies import Bodies
 from orrery.cockpit.comms import Comms
 from orrery.cockpit.errors import NotInLedger, NotReplyable
 from orrery.cockpit.ledger import Action, Ledger
-from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId, digest_of
+from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId, digest_of, safe_link
 from orrery.cockpit.settings import CockpitSettings
 from orrery.ports.comms.mailboxes import Draft, Reply
-from orrery.ports.comms.tasks import NewTask, Task, TaskBook
+from orrery.ports.comms.tasks import NewTask, Task, TaskBook, TaskBooks
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Actions:
     comms: Comms
     bodies: Bodies
     ledger: Ledger
-    tasks: TaskBook
+    books: TaskBooks
     settings: CockpitSettings
 
     async def text(self, row_id: RowId) -> str:
@@ -40,11 +40,18 @@ class Actions:
         mailbox = self.comms.inbox_of(row_id).mailbox
         return await mailbox.draft(Reply(draft_key(row_id, comment), row.message, comment))
 
+    def book_of(self, row_id: RowId) -> TaskBook:
+        """Return where the task of a row is kept: in the action ledger, unless the settings name a To Do."""
+        return self.books.of_mailbox.get((row_id.track, row_id.account), self.ledger)
+
     async def add_to_tasks(self, row_id: RowId) -> Task:
-        """Return the task of a row: made now, or by an earlier call. Raises `RowGone` and the store's errors."""
+        """Return the task of a row: made now, or by an earlier call.
+
+        Raises `RowGone`, the store's errors, and the mailbox's where the task is not in the ledger.
+        """
         row = await self.comms.require(row_id)
         message, settings = row.message, self.settings
-        return await self.tasks.add(
+        return await self.book_of(row_id).add(
             NewTask(
                 track=row_id.track,
                 source=message.source,
@@ -55,6 +62,7 @@ class Actions:
                 kind=settings.kinds[message.source],
                 bucket=settings.buckets[message.source],
                 priority=message.priority,
+                web_link=safe_link(message.web_link),
             )
         )
 
@@ -65,7 +73,8 @@ class Actions:
         """
         if row_id.source != LEDGER or row_id.account != LEDGER_ACCOUNT:
             raise NotInLedger(
-                "The page itself dismisses rows of a mailbox; the server keeps the action ledger only."
+                "The page itself dismisses rows of a mailbox, and a task in To Do is deleted there: "
+                "the server keeps the action ledger only."
             )
         _ = await self.comms.require(row_id)
         return await self.ledger.act(row_id.source_id, action)

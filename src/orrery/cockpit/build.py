@@ -16,6 +16,7 @@ from orrery.cockpit.sign_in import SignInTabs
 from orrery.edge.launch import Launch
 from orrery.ports.accounts import Accounts
 from orrery.ports.comms.mailboxes import Mailboxes
+from orrery.ports.comms.tasks import TaskBooks
 from orrery.runtime.jobs import Job, Workers
 from orrery.runtime.parts import Parts
 from orrery.runtime.runtime import Runtime
@@ -32,8 +33,9 @@ def build(runtime: Runtime) -> Parts:
     mailboxes = runtime.port(Mailboxes).all
     inboxes = tuple(Inbox(mailbox, clock, tasks, settings.scores) for mailbox in mailboxes)
     ledger = Ledger(store, clock)
-    comms = Comms(inboxes, ledger, clock, settings.scores)
-    actions = Actions(comms, Bodies(clock, tasks), ledger, ledger, settings)
+    books = runtime.port(TaskBooks)
+    comms = Comms(inboxes, ledger, clock, settings.scores, books)
+    actions = Actions(comms, Bodies(clock, tasks), ledger, books, settings)
     personal = LedgerData(store, clock)
     health = CockpitHealth(StoreProbe(store), ledger, inboxes, clock, runtime.need(Workers).failing)
     launch = Launch(clock)

@@ -13,7 +13,11 @@ from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId, in_order, me
 from orrery.errors import NotFound, RowGone, StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.comms.messages import Message, Priority
+from orrery.ports.comms.tasks import TaskBooks
 from orrery.runtime.collection import Stored
+
+IN_THE_LEDGER = TaskBooks({})
+"""Every task is an item of the action ledger."""
 
 _GONE = "This row is no longer in its mailbox."
 
@@ -22,12 +26,18 @@ class Comms:
     """Reads the mailboxes side by side; an answer is made of what is there."""
 
     def __init__(
-        self, inboxes: Sequence[Inbox], ledger: Ledger, clock: Clock, scores: Mapping[Priority, int]
+        self,
+        inboxes: Sequence[Inbox],
+        ledger: Ledger,
+        clock: Clock,
+        scores: Mapping[Priority, int],
+        books: TaskBooks = IN_THE_LEDGER,
     ) -> None:
         self.inboxes = inboxes
         self._ledger = ledger
         self._clock = clock
         self._scores = scores
+        self._books = books
 
     async def read_all(self) -> None:
         """Read every mailbox to its end."""
@@ -56,7 +66,7 @@ class Comms:
             items = in_order(self._row(one, now) for one in opened)
             tasks = self._with_task(one.record for one in opened)
             ledger = _ledger_state("fresh", "", now, len(items), len(found.unreadable))
-        states = [*map(_state_of, self.inboxes), ledger]
+        states = [*map(self._state_of, self.inboxes), ledger]
         rows = b",".join(row.shown for row in merged([*(one.rows for one in self.inboxes), items]))
         rest = json.dumps({"mailboxes": states, "tasks": tasks, **page}).encode()
         return b'{"rows":[' + rows + b"]," + rest[1:]
@@ -117,6 +127,23 @@ class Comms:
             item.track, LEDGER_ACCOUNT, message, max(score, self._scores["high"]) if due else score, item.until
         )
 
+    def _state_of(self, inbox: Inbox) -> dict[str, Any]:
+        mailbox = inbox.mailbox
+        book = self._books.of_mailbox.get((mailbox.track, mailbox.account))
+        return {
+            "account": mailbox.account,
+            "track": mailbox.track,
+            "state": inbox.state,
+            "why": inbox.why,
+            "at": inbox.at.isoformat() if inbox.at else None,
+            "asked_at": inbox.asked_at.isoformat() if inbox.asked_at else None,
+            "count": len(inbox.rows),
+            "unreadable": inbox.unreadable,
+            "signs_in": mailbox.signs_in,
+            "caution": mailbox.caution,
+            "to_do": book.account if book else "",
+        }
+
     def _with_task(self, items: Iterable[LedgerItem]) -> list[str]:
         """Return the ids of the rows that items were made of, as far as these are in the list."""
         return [
@@ -125,21 +152,6 @@ class Comms:
             for inbox in self.inboxes
             if inbox.mailbox.track == item.track and (row := inbox.find(item.source, item.source_id))
         ]
-
-
-def _state_of(inbox: Inbox) -> dict[str, Any]:
-    return {
-        "account": inbox.mailbox.account,
-        "track": inbox.mailbox.track,
-        "state": inbox.state,
-        "why": inbox.why,
-        "at": inbox.at.isoformat() if inbox.at else None,
-        "asked_at": inbox.asked_at.isoformat() if inbox.asked_at else None,
-        "count": len(inbox.rows),
-        "unreadable": inbox.unreadable,
-        "signs_in": inbox.mailbox.signs_in,
-        "caution": inbox.mailbox.caution,
-    }
 
 
 def _ledger_state(state: InboxState, why: str, at: datetime | None, count: int, unreadable: int) -> dict[str, Any]:
@@ -154,4 +166,5 @@ def _ledger_state(state: InboxState, why: str, at: datetime | None, count: int, 
         "unreadable": unreadable,
         "signs_in": False,
         "caution": "",
+        "to_do": "",
     }

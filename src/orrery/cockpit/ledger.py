@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta
 from typing import Literal
 
 from orrery.cockpit.records import LedgerItem
-from orrery.cockpit.rows import LEDGER, digest_of
+from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, digest_of
 from orrery.errors import Invalid, RowGone
 from orrery.ports.clock import Clock
 from orrery.ports.comms.messages import Priority, Source
@@ -61,6 +61,11 @@ class Ledger:
         self._store = store
         self._clock = clock
         self.items = items(store, clock)
+
+    @property
+    def account(self) -> str:
+        """See `TaskBook`."""
+        return LEDGER_ACCOUNT
 
     async def all(self) -> Page[LedgerItem]:
         """Return every item, the dismissed ones too, and which cannot be read."""

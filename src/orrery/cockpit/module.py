@@ -10,7 +10,11 @@ MODULE = Module(
     sections=(Named("cockpit", "orrery.cockpit.settings:CockpitSettings", COCKPIT),),
     secrets=(Named("imap_passwords", "orrery.cockpit.secrets:IMAP_PASSWORDS", COCKPIT),),
     prefixes=("ledger:", "ledger-erased:"),
-    ports=("orrery.ports.comms.mailboxes:Mailboxes", "orrery.ports.accounts:Accounts"),
+    ports=(
+        "orrery.ports.comms.mailboxes:Mailboxes",
+        "orrery.ports.comms.tasks:TaskBooks",
+        "orrery.ports.accounts:Accounts",
+    ),
     commands=(
         Command(
             "cockpit",

@@ -12,7 +12,7 @@ from orrery.cockpit.actions import Actions
 from orrery.cockpit.health import CockpitHealth
 from orrery.cockpit.inbox import InboxState
 from orrery.cockpit.ledger import Action
-from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, LONGEST_ID, RowId, parse_row_id
+from orrery.cockpit.rows import LEDGER, LONGEST_ID, RowId, parse_row_id
 from orrery.cockpit.sign_in import SignInTabs
 from orrery.edge.body import read_object
 from orrery.edge.launch import Launch
@@ -58,7 +58,10 @@ class RowRead(BaseModel):
 
 
 class MailboxRead(BaseModel):
-    """How the rows of one mailbox are, or those of the action ledger, which has no track."""
+    """How the rows of one mailbox are, or those of the action ledger, which has no track.
+
+    `to_do` is the account whose To Do has the tasks of these rows; empty, the action ledger has them.
+    """
 
     account: str
     track: Track | None
@@ -70,6 +73,7 @@ class MailboxRead(BaseModel):
     unreadable: int
     signs_in: bool
     caution: str
+    to_do: str
 
 
 class RowsRead(BaseModel):
@@ -123,7 +127,7 @@ class DraftRead(BaseModel):
 
 
 class TaskRead(BaseModel):
-    """A task; `id` is that of its own row."""
+    """A task; `id` is that of its own row, or of the task in To Do, which is no row."""
 
     id: str
     title: str
@@ -300,7 +304,7 @@ class CockpitRoutes:
         row_id = parse_row_id((await _read(request, RowBody)).rowId)
         task = await self._actions.add_to_tasks(row_id)
         return TaskRead(
-            id=str(RowId(row_id.track, LEDGER_ACCOUNT, LEDGER, task.id)),
+            id=str(RowId(row_id.track, self._actions.book_of(row_id).account, LEDGER, task.id)),
             title=task.title,
             score=task.score,
             kind=task.kind,

@@ -108,7 +108,7 @@ def row_of(track: Track, account: str, message: Message, score: int, until: date
         "priority": message.priority,
         "track": track,
         "account": account,
-        "web_link": _link(message.web_link),
+        "web_link": safe_link(message.web_link),
         "score": score,
         "replyable": is_replyable(message),
         "until": until.isoformat() if until else None,
@@ -134,7 +134,7 @@ def _stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def _link(address: str) -> str:
+def safe_link(address: str) -> str:
     """Return an address that a browser may open, else nothing: it may say `javascript:`."""
     try:
         parts = urlsplit(address)

@@ -10,7 +10,7 @@ from orrery.ports.comms.messages import Priority, Source
 from orrery.runtime.section import Section
 from orrery.runtime.settings import HasStore
 from orrery.syntax.base_url import THIS_MACHINE
-from orrery.syntax.track import Track
+from orrery.syntax.track import TRACKS, Track
 
 SCORES: dict[Priority, int] = {"high": 80, "normal": 50, "low": 20}
 KINDS: dict[Source, str] = {"mail": "answer", "teams": "answer", "meeting": "prepare", "action-hub": "do"}
@@ -33,10 +33,14 @@ def _buckets(given: Mapping[Source, str]) -> Mapping[Source, str]:
     return {**BUCKETS, **given}
 
 
+AccountAddress = Annotated[str, Field(pattern=r"^[^\s@]{1,64}@[^\s@]{1,200}$")]
+ListName = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{1,100}$")]
+
+
 class MailboxSettings(Section):
     """What every mailbox has, whatever its `kind`. One without a track has that of its account's sign-in."""
 
-    account: str = Field(pattern=r"^[^\s@]{1,64}@[^\s@]{1,200}$")
+    account: AccountAddress
 
     @property
     def stated_track(self) -> Track | None:
@@ -118,6 +122,30 @@ AnyMailbox = Annotated[
 """The settings of one mailbox, by its `kind`."""
 
 
+class ToDoSettings(Section):
+    """Which tracks have their tasks in Microsoft To Do, and not in the action ledger.
+
+    A row of a Microsoft mailbox becomes a task of its own account, any other row of the track one of the account
+    that is named here.
+    """
+
+    A: AccountAddress | None = None
+    B: AccountAddress | None = None
+    list_name: ListName = "Orrery"
+
+    @property
+    def accounts(self) -> dict[Track, str]:
+        """The account that each track names."""
+        both: dict[Track, str | None] = {"A": self.A, "B": self.B}
+        return {track: name for track in TRACKS if (name := both[track])}
+
+    @model_validator(mode="after")
+    def _keep_apart(self) -> Self:
+        if self.A and self.B and self.A.casefold() == self.B.casefold():
+            raise ValueError("an account belongs to one track only")
+        return self
+
+
 class CockpitSettings(HasStore):
     """Where the cockpit listens and keeps its store, and how a row becomes a task (spec 3, Cockpit records).
 
@@ -129,6 +157,7 @@ class CockpitSettings(HasStore):
     port: int = Field(8791, ge=1024, le=65535)
     store: Path = Path(".orrery/cockpit.db")
     mailboxes: tuple[AnyMailbox, ...] = ()
+    to_do: ToDoSettings = ToDoSettings()
     scores: Annotated[Mapping[Priority, Score], AfterValidator(_scores)] = SCORES
     kinds: Annotated[Mapping[Source, Word], AfterValidator(_kinds)] = KINDS
     buckets: Annotated[Mapping[Source, Word], AfterValidator(_buckets)] = BUCKETS

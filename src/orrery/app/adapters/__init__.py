@@ -27,6 +27,7 @@ ADAPTERS = {
     "orrery.ports.running_service:RunningService": "orrery.app.adapters.owner:running_service",
     "orrery.ports.shop:Shops": "orrery.app.adapters.counting:shops",
     "orrery.ports.comms.mailboxes:Mailboxes": "orrery.app.adapters.comms:mailboxes",
+    "orrery.ports.comms.tasks:TaskBooks": "orrery.app.adapters.comms:task_books",
     "orrery.ports.accounts:Accounts": "orrery.app.adapters.tenants:accounts",
     "orrery.ports.identity:IdentityProvider": "orrery.app.adapters.tenants:identity",
     "orrery.ports.identity:SignInFiles": "orrery.app.adapters.tenants:sign_in_files",

@@ -7,6 +7,7 @@ import { counted, HUB } from "./words.js";
 const DISMISS = "dismiss";
 const TASK = "task";
 const MANY = 8;
+const AWAY = " A task in To Do is deleted there.";
 
 const act = (rowId, action) => write("/api/action-hub/action", { rowId, action });
 
@@ -38,13 +39,17 @@ export class Actions {
   }
 
   addToTasks(rows) {
-    const wanted = rows.filter((row) => row.source !== HUB && !this.#board.isTask(row));
+    const isLeft = (row) => !this.#board.isTask(row) || this.#board.toDoOf(row); // it may be completed there by now
+    const wanted = rows.filter((row) => row.source !== HUB && isLeft(row));
     if (!wanted.length) {
       this.#page.say(rows.length === 1 ? "This is a task already." : "All of these are tasks already.");
       return;
     }
     const step = this.#begin(TASK, wanted);
-    for (const row of wanted) this.#addTask(step, row);
+    for (const row of wanted) {
+      if (this.#board.toDoOf(row)) this.#addToDo(step, row);
+      else this.#addTask(step, row);
+    }
     this.#page.show();
     this.#tell("Adding to tasks", wanted);
   }
@@ -52,7 +57,7 @@ export class Actions {
   undo() {
     const step = this.#steps.pop();
     if (!step) {
-      this.#page.say("There is nothing to undo. A draft is deleted in its mailbox.");
+      this.#page.say("There is nothing to undo. A draft is deleted in its mailbox, a task in To Do there.");
       return;
     }
     const rows = [...step.rows.values()];
@@ -135,13 +140,31 @@ export class Actions {
     }
   }
 
+  /** Add a task that is kept elsewhere: it cannot be undone here. The row stays marked until the page is reloaded. */
+  async #addToDo(step, row) {
+    this.#without(step, row);
+    this.#board.layTask(row.id, true);
+    const account = this.#board.toDoOf(row);
+    try {
+      const task = await inOrder(row.id, () => write("/api/comms/add-to-tasks", { rowId: row.id }));
+      step.made.set(row.id, task.id);
+      step.isAway = true;
+      this.#count(step, row, `${task.alreadyExisted ? "It was a task already" : "Added to tasks"} in To Do of ${account}:`);
+    } catch (error) {
+      this.#board.drop(row.id);
+      this.#page.show();
+      this.#blame(row, "Not added to tasks:", error);
+    }
+  }
+
   /** Say how far a step has come: the row of a step of one, figures for many. */
   #count(step, row, words) {
     step.left -= 1;
     const done = step.made.size;
     const all = done + step.left;
-    if (all === 1) this.#page.say(words, " ", quoted(row), ".");
-    else if (!step.left) this.#page.say(`Added to tasks: ${counted(done, "row")}.`);
+    const away = step.isAway ? AWAY : "";
+    if (all === 1) this.#page.say(words, " ", quoted(row), `.${away}`);
+    else if (!step.left) this.#page.say(`Added to tasks: ${counted(done, "row")}.${away}`);
     else if (done % MANY === 0) this.#page.say(`Adding to tasks: ${done} of ${all}.`);
     this.#page.reread();
   }

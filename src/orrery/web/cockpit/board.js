@@ -116,6 +116,11 @@ export class Board {
     return this.mailboxes.find((one) => one.account === row.account && one.track === row.track);
   }
 
+  /** The account whose To Do has the task of a row, or nothing: the action ledger has it. */
+  toDoOf(row) {
+    return this.mailboxOf(row)?.to_do ?? "";
+  }
+
   /** Every row that is not dismissed. */
   open() {
     return this.rows.filter((row) => {
