@@ -150,6 +150,9 @@ def test_each_journal_entry_is_labelled_with_its_track(folder: Path) -> None:
     assert tenants(folder, "journal", "add", "Answered the auditors")[0] == 2
     assert tenants(folder, "journal", "add", "Answered", "--track", "B", "--account", ANN_A)[0] == 2
     assert json.loads(tenants(folder, "journal", "list", "--json")[1]) == []
+    assert tenants(folder, "journal", "add", "-", "--track", "A", given="Answered\nthe auditors\n")[0] == 0
+    [entry] = json.loads(tenants(folder, "journal", "list", "--json")[1])
+    assert (entry["track"], entry["text"]) == ("A", "Answered\nthe auditors")
 
 
 def test_the_tools_server_mode_is_refused(folder: Path) -> None:

@@ -21,6 +21,7 @@ def test_when_a_request_went_well() -> None:
         (b'{"a": 1}', {"body": {"a": 1}}),
         (b"text", {"body": "text"}),
         (b"[" * 100_000, {"body": "[" * 100_000}),
+        (b"[" * 300 + b"]" * 300, {"body": "[" * 300 + "]" * 300}),
         (b"\xff", {"base64": "/w=="}),
         (b"", {"body": ""}),
     ],

@@ -3,9 +3,9 @@
 import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
 from orrery.errors import Invalid, TrackRefused
@@ -20,6 +20,9 @@ _DEFAULT_PORTS = {"https": 443, "http": 80}
 
 _SUCCESS = range(200, 300)
 """A redirection is none: it is not followed, so what was asked for did not come."""
+
+_DEEPEST = 100
+"""How deeply JSON of an answer is printed as JSON."""
 
 _LONGEST_ADDRESS = 16_384
 
@@ -96,6 +99,23 @@ def _content(body: bytes) -> Mapping[str, Any]:
     except UnicodeDecodeError:
         return {"base64": base64.b64encode(body).decode()}
     try:
-        return {"body": json.loads(text)}
+        found = json.loads(text)
     except (ValueError, RecursionError):
         return {"body": text}
+    return {"body": found if _is_shallow(found) else text}
+
+
+def _is_shallow(value: object) -> bool:
+    """Return whether JSON can be printed as it is: what is nested deeper is printed as text."""
+    level: list[Any] = [value]
+    for _ in range(_DEEPEST):
+        level = [inner for one in level for inner in _inside(one)]
+        if not level:
+            return True
+    return False
+
+
+def _inside(value: Any) -> Iterable[Any]:  # noqa: ANN401  any JSON
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value).values()
+    return cast("list[Any]", value) if isinstance(value, list) else ()

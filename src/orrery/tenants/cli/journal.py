@@ -1,9 +1,11 @@
 """`orrery tenants journal`: what was done, each entry with its track."""
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from orrery.errors import Invalid
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed
 from orrery.runtime.console.tables import show
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from orrery.tenants.journal import Journal
     from orrery.tenants.records import TrackJournalEntry
 
+_LONGEST_INPUT = 1 << 20
+"""Bytes; an entry has a bound of its own."""
+
 group = typer.Typer(no_args_is_help=True)
 
 _COLUMNS = ("track", "created", "account", "text", "id")
@@ -29,7 +34,7 @@ def journal() -> None:
 
 @group.command()
 def add(
-    text: Annotated[str, typer.Argument(help="What was done, on one line or more.")],
+    text: Annotated[str, typer.Argument(help="What was done; - reads it from standard input.")],
     track: Annotated[Track, typer.Option(help="Whose data it is about: A is internal, B public.")],
     account: Annotated[str, typer.Option(help="For which account it was done, of that track.")] = "",
     *,
@@ -37,13 +42,17 @@ def add(
 ) -> None:
     r"""Write one entry; print its id. The label of its track is required.
 
+    What stands in a command can be read by other users of the machine, and stays in the shell's history: what is
+    nobody's business comes by standard input.
+
     \b
-    orrery tenants journal add --track A --account ann "Answered the auditors"
+    orrery tenants journal add --track B "Sent the figures to the reviewers"
+    orrery tenants journal add --track A --account ann - < done.txt
     """
     from orrery.tenants.journal import NewEntry  # noqa: PLC0415  it loads the store's records
 
     whose = resolve(runner.section(TenantsSettings), account) if account else None
-    entry = NewEntry(track, text, whose)
+    entry = NewEntry(track, _read() if text == "-" else text, whose)
     typer.echo(runner.run(lambda services: _journal(services).add(entry)))
 
 
@@ -59,6 +68,13 @@ def list_entries(
     found = runner.run(lambda services: _journal(services).newest(limit, track))
     rows = [_row(one) for one in found.records]
     show(rows, _COLUMNS, as_json=as_json, empty="The journal is empty.", unreadable=found.unreadable)
+
+
+def _read() -> str:
+    try:
+        return sys.stdin.buffer.read(_LONGEST_INPUT).decode("utf-8-sig").strip()
+    except UnicodeDecodeError:
+        raise Invalid("Standard input is not UTF-8; nothing was written.") from None
 
 
 def _journal(services: "Services") -> "Journal":
