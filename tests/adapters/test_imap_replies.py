@@ -116,7 +116,7 @@ def test_a_comment_of_any_characters() -> None:
 def test_nobody_to_reply_to(sender: str) -> None:
     """Without an address that a header can hold there is no draft."""
     with pytest.raises(MailboxRefused, match="address"):
-        raw_draft(**{"from": sender})
+        raw_draft("", PLAIN, **{"from": sender})
 
 
 def test_the_thread_of_many() -> None:

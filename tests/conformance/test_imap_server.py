@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from orrery.adapters.imap_mailbox.listing import MANY
 from orrery.adapters.imap_mailbox.mailbox import ImapMailbox
 from orrery.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
 from orrery.ports.comms.mailboxes import Reply
@@ -263,3 +264,16 @@ async def test_what_it_says_to_a_server(server: ImapServer) -> None:
     names = {line.split()[2 if b" UID " in line else 1].decode() for line in server.lines}
     assert names - {"LOGOUT"} == {"CAPABILITY", "AUTHENTICATE", "EXAMINE", "SEARCH", "FETCH", "LIST", "APPEND"}
     assert all(b".PEEK[" in line for line in server.said("FETCH") if b"BODY" in line)
+
+
+async def test_the_last_that_arrived_come_first(server: ImapServer) -> None:
+    """Of very many new messages some are there before the times of all are asked for; none comes twice."""
+    server.uids = [*range(1, MANY + 100)]
+    mailbox = server.mailbox()
+    batches = mailbox.messages()
+    first = await anext(batches)
+    asked = len(server.said("FETCH"))
+    rest = [one async for batch in batches for one in batch.messages]
+    assert [one.source_id for one in first.messages[:1]] == [f"7.{MANY + 99}.INBOX"]
+    assert asked == 2
+    assert len({one.source_id for one in [*first.messages, *rest]}) == len(first.messages) + len(rest) == MANY + 99

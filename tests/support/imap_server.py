@@ -98,8 +98,8 @@ class ImapServer:
                 size = _LITERAL.search(line)
                 literal = stream.read(int(size[1])) if size else b""
                 stream.readline()
-            known = getattr(self, f"_{name.lower()}", lambda *_: b"")
-            text: bytes = known(line, literal)
+            known: Callable[[bytes, bytes], bytes] | None = getattr(self, f"_{name.lower()}", None)
+            text = known(line, literal) if known else b""
             done = self.answers.get(name, b"TAG OK done\r\n")
             self._answer(client, name, (text + done).replace(b"TAG", tag))
         self.gone.set()

@@ -82,6 +82,8 @@ class Connection(imaplib.IMAP4):
         seconds: float = SECONDS,
     ) -> None:
         """Connect and log in; `opened` is called as soon as there is something that `cut` can end."""
+        self.opened: tuple[str, int] | None = None
+        """The folder that was examined last, by its name in the settings, and its UIDVALIDITY."""
         self._server = server
         self._opened = opened
         self._context = context

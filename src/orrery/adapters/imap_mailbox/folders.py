@@ -19,11 +19,23 @@ from orrery.errors import MailboxRefused
 
 def examine(connection: Connection, folder: str) -> int:
     """Open a folder to read only; return its UIDVALIDITY, which changes when the folder is renumbered."""
-    return _examine(connection, folder_name(folder), f"The mail server has no folder {folder} that can be read")
+    connection.opened = None
+    refusal = f"The mail server has no folder {folder} that can be read"
+    validity = _examine(connection, folder_name(folder), refusal)
+    connection.opened = (folder, validity)
+    return validity
+
+
+def stay_in(connection: Connection, folder: str) -> int:
+    """Open a folder unless it was the last one that was examined: a large one takes a server long."""
+    if connection.opened and connection.opened[0] == folder:
+        return connection.opened[1]
+    return examine(connection, folder)
 
 
 def examine_encoded(connection: Connection, encoded: str) -> int:
     """Do the same with a name as the server writes it."""
+    connection.opened = None
     return _examine(connection, encoded, "The folder for drafts cannot be read")
 
 

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from orrery.adapters.imap_mailbox.connection import SECONDS, Connection
 from orrery.adapters.imap_mailbox.content import PREVIEW_BYTES, preview_of
-from orrery.adapters.imap_mailbox.folders import examine, fetch, search, waiting_since
+from orrery.adapters.imap_mailbox.folders import examine, fetch, search, stay_in, waiting_since
 from orrery.adapters.imap_mailbox.headers import LONGEST_HEADERS, LONGEST_SUBJECT, headers_of, message_of
 from orrery.adapters.imap_mailbox.responses import Item, moment_of
 from orrery.errors import MailboxUnreachable, RowGone
@@ -18,6 +18,9 @@ from orrery.ports.comms.messages import Message
 FIRST_BATCH = 50
 BATCH = 500
 """Messages that are fetched at once: few at first, so that a list is there soon."""
+
+MANY = 2000
+"""New messages of a folder from which on asking for all their times takes longer than a person waits."""
 
 _OTHERS = "FROM SENDER REPLY-TO IMPORTANCE X-PRIORITY PRIORITY CONTENT-TYPE CONTENT-TRANSFER-ENCODING"
 _ITEMS = (
@@ -61,16 +64,25 @@ class Listing:
         self._known = {name: _Folder() for name in folders}
 
     def read(self, connection: Connection, since: date) -> Generator[Batch]:
-        """Yield what waits, the newest first; the deadline of the connection begins anew for each batch."""
+        """Yield what waits, the newest first; the deadline of the connection begins anew for each batch.
+
+        Of a folder with many new messages the last that arrived come before the times of all others are known.
+        """
+        shown = set[str]()
         for name in self._folders:
-            self._known[name] = self._renewed(connection, name, since)
-        entries = _in_order(self._known.values())
+            new = self._search(connection, name, since)
+            if len(new) > MANY:
+                self._date(connection, name, sorted(new)[-FIRST_BATCH:])
+                newest = _in_order([self._known[name]])[:FIRST_BATCH]
+                yield self._batch(connection, newest)
+                connection.within(self._seconds)
+                shown |= {one.source_id for one in newest}
+            self._date(connection, name, new)
+        entries = [one for one in _in_order(self._known.values()) if one.source_id not in shown]
         unreadable = sum(len(one.undated) for one in self._known.values())
         first, size = 0, FIRST_BATCH
         while first < len(entries) or unreadable:
-            several = entries[first : first + size]
-            self._complete(connection, several)
-            yield Batch([one.message for one in several if one.message], unreadable)
+            yield self._batch(connection, entries[first : first + size], unreadable)
             connection.within(self._seconds)
             first, size, unreadable = first + size, BATCH, 0
 
@@ -92,56 +104,57 @@ class Listing:
                 return min(uids)
         raise RowGone(GONE)
 
-    def _renewed(self, connection: Connection, name: str, since: date) -> _Folder:
-        """Return what is known of a folder, without what left it and with what came to it."""
+    def _search(self, connection: Connection, name: str, since: date) -> set[int]:
+        """Forget what left a folder; return the numbers of what came to it."""
         validity = examine(connection, name)
         known = self._known[name] if self._known[name].validity == validity else _Folder()
         found = waiting_since(connection, since)
-        renewed = _Folder(
-            validity,
-            {uid: entry for uid, entry in known.entries.items() if uid in found},
-            known.undated & found,
-        )
-        new = found - renewed.entries.keys() - renewed.undated
-        items = ["INTERNALDATE", *(["EMAILID"] if connection.offers("OBJECTID") else [])]
-        for uid, one in fetch(connection, new, items) if new else ():
-            if moment := moment_of(one.get(b"INTERNALDATE")):
-                source_id = _email_id(one.get(b"EMAILID")) or f"{validity}.{uid}.{name}"
-                renewed.entries[uid] = Entry(name, uid, source_id, moment.astimezone(UTC))
-            else:
-                renewed.undated.add(uid)
-        return renewed
+        entries = {uid: entry for uid, entry in known.entries.items() if uid in found}
+        self._known[name] = _Folder(validity, entries, known.undated & found)
+        return found - entries.keys() - known.undated
 
-    def _complete(self, connection: Connection, entries: Iterable[Entry]) -> None:
-        """Fetch the messages that are missing; one that left its folder meanwhile stays without."""
+    def _date(self, connection: Connection, name: str, uids: Iterable[int]) -> None:
+        """Add the messages of the open folder with their times, but for those that have one."""
+        folder = self._known[name]
+        items = ["INTERNALDATE", *(["EMAILID"] if connection.offers("OBJECTID") else [])]
+        for uid, one in fetch(connection, {*uids} - folder.entries.keys(), items):
+            if moment := moment_of(one.get(b"INTERNALDATE")):
+                source_id = _email_id(one.get(b"EMAILID")) or f"{folder.validity}.{uid}.{name}"
+                folder.entries[uid] = Entry(name, uid, source_id, moment.astimezone(UTC))
+            else:
+                folder.undated.add(uid)
+
+    def _batch(self, connection: Connection, entries: Sequence[Entry], unreadable: int = 0) -> Batch:
+        """Return messages, those that are missing fetched; one that left its folder meanwhile is left out."""
         missing = sorted((one for one in entries if one.message is None), key=lambda one: one.folder)
         for name, several in groupby(missing, key=lambda one: one.folder):
             by_uid = {one.uid: one for one in several}
-            if examine(connection, name) != self._known[name].validity:
+            if stay_in(connection, name) != self._known[name].validity:
                 raise MailboxUnreachable("A folder was renumbered while it was read: it is read anew.")
             for uid, found in fetch(connection, by_uid, _ITEMS):
                 entry = by_uid[uid]
                 head = _EMPTY_LINES.sub(b"\r\n", _bytes(found.get(b"BODY[HEADER")))  # it is of two parts
-                text = _bytes(found.get(b"BODY[TEXT"))
-                preview = preview_of(head, text)
+                preview = preview_of(head, _bytes(found.get(b"BODY[TEXT")))
                 entry.message = message_of(entry.source_id, entry.received_at, headers_of(head), preview)
+        return Batch([one.message for one in entries if one.message], unreadable)
 
 
 def _in_order(folders: Iterable[_Folder]) -> list[Entry]:
     """Return the entries, the newest first; a copy in another folder has the same id, and is left out."""
     every = (entry for one in folders for entry in one.entries.values())
-    ordered = sorted(every, key=lambda one: (one.received_at, one.uid), reverse=True)
-    return [*{one.source_id: one for one in reversed(ordered)}.values()][::-1]
+    found: dict[str, Entry] = {}
+    for one in sorted(every, key=lambda one: (one.received_at, one.uid), reverse=True):
+        _ = found.setdefault(one.source_id, one)
+    return [*found.values()]
 
 
 def _email_id(item: Item | None) -> str:
     """Return the id that a message keeps when it is moved (RFC 8474), where the server has one."""
-    text = (
-        item[0].decode("ascii", "replace")
-        if isinstance(item, list) and item and isinstance(item[0], bytes)
-        else ""
-    )
-    return f"id.{text}" if _EMAIL_ID.fullmatch(text) else ""
+    match item:
+        case [bytes(held)] if _EMAIL_ID.fullmatch(text := held.decode("ascii", "replace")):
+            return f"id.{text}"
+        case _:
+            return ""
 
 
 def _bytes(item: Item | None) -> bytes:
