@@ -213,6 +213,14 @@ def test_clocks_far_apart(tracks: Tracks, seconds: int, claim: str) -> None:
         tracks.sign_in(ANN_A)
 
 
+def test_keys_at_another_address(tracks: Tracks) -> None:
+    """Keys are believed at the authority's own address only."""
+    tracks.box.doctor("discovery", set="jwks_uri", value="https://elsewhere.example/keys")
+    with pytest.raises(IdentityUnreachable, match="does not say where its keys are"):
+        tracks.sign_in(ANN_A)
+    assert tracks.kept() == []
+
+
 def test_clocks_a_little_apart(tracks: Tracks) -> None:
     """Four minutes are no reason to refuse."""
     tracks.box.pull("skew", seconds=240)

@@ -21,7 +21,7 @@ def test_discovery_names_its_addresses(box: IdentityBox) -> None:
     assert found["issuer"] == f"{authority}/v2.0"
     names = ("authorization_endpoint", "token_endpoint", "device_authorization_endpoint", "jwks_uri")
     assert all(found[name].startswith(f"{authority}/") for name in names)
-    assert [(one["kty"], one["use"], one["issuer"]) for one in keys] == [("RSA", "sig", found["issuer"])]
+    assert [(one["kty"], one["use"], one["issuer"]) for one in keys] == [("RSA", "sig", found["issuer"])] * 2
 
 
 @pytest.mark.parametrize("tenant", [UNKNOWN, "common", "organizations", "consumers"])

@@ -149,11 +149,16 @@ class GraphSession:
             if answer.status_code == HTTPStatus.UNAUTHORIZED and not renewed:
                 renewed = True
                 await self._client.accounts.forget(self._client.account)
-            elif answer.status_code in _BUSY and repeat < REPEATS:
+            elif self._may_repeat(request, answer) and repeat < REPEATS:
                 await self._wait(answer)
             else:
                 return answer
         raise MailboxUnreachable(f"{WHO} is too busy.")
+
+    def _may_repeat(self, request: httpx2.Request, answer: httpx2.Response) -> bool:
+        """Return whether waiting may help; what a gateway lost (504) may have been made, and is not made twice."""
+        lost = answer.status_code == HTTPStatus.GATEWAY_TIMEOUT and request.method == "POST"
+        return answer.status_code in _BUSY and not lost
 
     async def _wait(self, answer: httpx2.Response) -> None:
         """Wait as long as Graph asks for; raise `MailboxUnreachable` when that is too long."""

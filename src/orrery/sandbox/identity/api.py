@@ -60,7 +60,8 @@ class IdentityApi:
         return answer
 
     async def discovery(self, request: Request) -> Response:
-        return JSONResponse(self._discovered(request.path_params["tenant"]))
+        text = self._tokens.discovered(self._discovered(request.path_params["tenant"]))
+        return Response(text, media_type="application/json")
 
     async def keys(self, request: Request) -> Response:
         return JSONResponse(self._tokens.keys(request.path_params["tenant"]))

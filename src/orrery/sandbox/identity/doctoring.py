@@ -4,8 +4,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-PARTS = ("id", "access", "client_info", "answer")
-"""What can be changed: the claims of either token, what client_info says, and the answer's own members."""
+PARTS = ("id", "access", "client_info", "answer", "discovery")
+"""What can be changed: the claims of either token, what client_info says, the answer's own members, and those of
+the discovery document."""
 
 SIGNERS = ("foreign", "none")
 """How an id token can be signed wrongly: with a key that is not published, or not at all."""

@@ -17,6 +17,9 @@ from orrery.sandbox.state import Document, DocumentStore
 
 _KIND = "_identity_key"
 
+NEXT = "next"
+"""The name of a key that is published and not yet used."""
+
 FOREIGN = "foreign"
 """The name of the key that is never published."""
 

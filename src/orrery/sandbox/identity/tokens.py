@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from orrery.ports.clock import Clock
 from orrery.sandbox.identity.config import GRAPH, Account, IdentityConfig
 from orrery.sandbox.identity.doctoring import doctored, signed_by
-from orrery.sandbox.identity.keys import FOREIGN, SigningKeys, encoded, kid
+from orrery.sandbox.identity.keys import FOREIGN, NEXT, SigningKeys, encoded, kid
 from orrery.sandbox.identity.registry import Issued, Registry
 from orrery.sandbox.identity.switches import Switches
 from orrery.sandbox.state import Document, DocumentStore
@@ -57,8 +57,13 @@ class Tokens:
         return doctored(body, self._switches.changes("answer"))
 
     def keys(self, tenant: str) -> Document:
-        """Return the list of the keys that are published."""
-        return {"keys": [self._keys.published(self._switches.key(), self.issuer(tenant))]}
+        """Return the list of the keys that are published: the next one stands there ahead of its use."""
+        issuer = self.issuer(tenant)
+        return {"keys": [self._keys.published(name, issuer) for name in (NEXT, self._switches.key())]}
+
+    def discovered(self, members: Document) -> str:
+        """Return the discovery document as the levers change it."""
+        return doctored(members, self._switches.changes("discovery"))
 
     def issuer(self, tenant: str) -> str:
         return f"{self._config.url}/{tenant}/v2.0"
