@@ -9,6 +9,7 @@ import pytest
 
 from orrery.adapters.microsoft_mailbox.to_do import ToDo, key_of
 from orrery.errors import MailboxRefused, MailboxUnreachable, SignInNeeded, TrackRefused
+from orrery.ports.comms.tasks import Task
 from orrery.tenants.account_tokens import AccountTokens
 from tests.support.graph import READING, GraphBox, graph
 from tests.support.microsoft import signed_in_at, to_do
@@ -77,6 +78,17 @@ async def test_a_task_whose_answer_was_lost(book: ToDo, account: ToDoAccount) ->
         await book.add(a_task())
     assert (await book.add(a_task())).already_existed
     assert len(account.tasks()) == 1
+
+
+async def test_a_lost_answer_while_others_wait(book: ToDo, account: ToDoAccount) -> None:
+    """What was read ahead of it is not believed: the second click on the row finds the task of the first."""
+    account.box.fault("graph_half", NEW_TASK, count=1, skip=1)
+    clicks = (book.add(a_task(one)) for one in ("m-0", "m-1", "m-1"))
+    _, lost, found = await asyncio.gather(*clicks, return_exceptions=True)
+    assert isinstance(lost, MailboxUnreachable)
+    assert isinstance(found, Task)
+    assert found.already_existed
+    assert len(account.tasks()) == 2
 
 
 async def test_several_with_one_link(book: ToDo, account: ToDoAccount) -> None:

@@ -10,7 +10,10 @@ from orrery.syntax.track import Track
 
 @dataclass(frozen=True, slots=True)
 class NewTask:
-    """A task that is made of a row; there is one for each track, source and source id (decision 35)."""
+    """A task that is made of a row; there is one for each track, source and source id (decision 35).
+
+    `web_link` is an address of http or https, or empty.
+    """
 
     track: Track
     source: Source
