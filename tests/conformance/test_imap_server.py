@@ -113,6 +113,14 @@ async def test_nonsense(text: bytes, step: str, server: ImapServer) -> None:
         await listed(server.mailbox())
 
 
+@pytest.mark.parametrize("size", [b"4294967296", b"99999999999999999999"])
+async def test_more_than_was_asked_for(size: bytes, server: ImapServer) -> None:
+    """What is announced as larger than anything that is asked for is refused before a byte of it is read."""
+    server.answers["FETCH"] = b"* 1 FETCH (UID 1 BODY[] {" + size + b"}\r\nx"
+    with pytest.raises(MailboxUnreachable, match="unusable answer"):
+        await listed(server.mailbox())
+
+
 async def test_who_waits_no_longer(server: ImapServer) -> None:
     """A caller that is cancelled ends its connection at once, in the middle of the log-in."""
     server.instead["AUTHENTICATE"] = hangs
@@ -275,5 +283,5 @@ async def test_the_last_that_arrived_come_first(server: ImapServer) -> None:
     asked = len(server.said("FETCH"))
     rest = [one async for batch in batches for one in batch.messages]
     assert [one.source_id for one in first.messages[:1]] == [f"7.{MANY + 99}.INBOX"]
-    assert asked == 2
+    assert (asked, len(server.said("EXAMINE"))) == (2, 1)
     assert len({one.source_id for one in [*first.messages, *rest]}) == len(first.messages) + len(rest) == MANY + 99
