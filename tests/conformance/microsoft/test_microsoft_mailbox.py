@@ -243,7 +243,7 @@ async def test_a_next_page_elsewhere(mail: MicrosoftMailbox) -> None:
     """No address of another host is asked: it would get the token."""
     async with mail.client.session() as session:
         with pytest.raises(MailboxUnreachable, match="at another address"):
-            await session.get("https://elsewhere.example/v1.0/me")
+            await session.follow("https://elsewhere.example/v1.0/me")
 
 
 async def test_a_draft_whose_key_was_not_stored(box: GraphBox, mail: MicrosoftMailbox) -> None:

@@ -4,10 +4,9 @@ import re
 from collections.abc import AsyncGenerator
 from datetime import datetime
 from html import unescape
-from urllib.parse import quote
 
-from orrery.adapters.microsoft_mailbox.client import GraphSession, Json
-from orrery.adapters.microsoft_mailbox.shapes import Body, Chat, ChatMessage, in_utc, items_of, read_all
+from orrery.adapters.microsoft_mailbox.client import GraphSession, Json, segment
+from orrery.adapters.microsoft_mailbox.shapes import Body, Chat, ChatMessage, in_utc, items_of, next_of, read_all
 from orrery.errors import RowGone
 from orrery.ports.comms.mailboxes import Batch, MessageBody
 from orrery.ports.comms.messages import Message
@@ -35,10 +34,10 @@ async def chat_batches(session: GraphSession, own_id: str, since: datetime) -> A
         found = [one for chat in chats if (one := _message(chat, own_id)) and one.received_at >= since]
         last = [in_utc(chat.last_message_preview.created_date_time) for chat in chats if chat.last_message_preview]
         yield Batch(sorted(found, key=lambda one: one.received_at, reverse=True), unreadable)
-        following = page.get("@odata.nextLink")
-        if not isinstance(following, str) or (last and min(last) < since):
+        following = next_of(page)
+        if not following or (last and min(last) < since):
             return
-        page = await session.get(following)
+        page = await session.follow(following)
 
 
 async def chat_message(session: GraphSession, source_id: str) -> Json:
@@ -46,7 +45,7 @@ async def chat_message(session: GraphSession, source_id: str) -> Json:
     chat, _, message = source_id.partition(_SEPARATOR)
     if not message:
         raise RowGone("This row is no longer in its mailbox.")
-    return await session.get(f"/chats/{quote(chat, safe='')}/messages/{quote(message, safe='')}")
+    return await session.get(f"/chats/{segment(chat)}/messages/{segment(message)}")
 
 
 async def chat_body(session: GraphSession, source_id: str) -> MessageBody:

@@ -6,14 +6,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx2
 
 from orrery.bounded import BOUNDED
 from orrery.errors import (
     IdentityUnreachable,
-    MailboxError,
     MailboxRefused,
     MailboxUnreachable,
     OrreryError,
@@ -39,23 +38,35 @@ REPEATS = 3
 
 WHO = "The mailbox"
 
+_GONE = "This row is no longer in its mailbox."
+
 _IMMUTABLE = 'IdType="ImmutableId"'
 """An id that stays when the message is moved (`Prefer`)."""
 
 _NO_ID = "ErrorInvalidIdMalformed"
 """The vendor's word for an id that it has never given: a row of another mailbox, or of before."""
 
+_NO_STATE = frozenset({"syncstatenotfound", "syncstateinvalid", "resyncrequired"})
+"""The vendor's words for a state that it no longer knows; some come with 400."""
+
 _BUSY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT})
+
+_NOT_DONE = frozenset({HTTPStatus.TOO_MANY_REQUESTS})
+"""What says that nothing was done: only then is a request repeated that creates something."""
 
 Json = dict[str, Any]
 Params = Mapping[str, str]
 
 
-class StateLost(MailboxError):
-    """Graph has forgotten what was read before: everything is to be read anew (410)."""
+class StateLost(MailboxUnreachable):
+    """What was read before leads nowhere: Graph has forgotten it (410), or its link is none."""
 
 
-class Changed(MailboxError):
+class BadRequest(MailboxRefused):
+    """Graph does not understand the request (400), such as a link that it has given itself."""
+
+
+class Changed(MailboxUnreachable):
     """What was to be changed has changed meanwhile (412)."""
 
 
@@ -96,29 +107,51 @@ class GraphSession:
         self._client = client
         self._http = http
         self._base = client.address.rstrip("/") + "/v1.0"
+        self._followed: set[str] = set()
 
     async def get(self, path: str, params: Params | None = None, *prefer: str) -> Json:
-        """Return what is at a path, or at a whole address that Graph gave for the next page."""
-        return await self._ask("GET", path, params, None, prefer)
+        """Return what is at a path; a list begins anew."""
+        self._followed.clear()
+        return await self._ask("GET", self._base + path, params, None, prefer)
+
+    async def follow(self, link: str, *prefer: str) -> Json:
+        """Return what is at a whole address that Graph gave for the next page.
+
+        Raises `StateLost` for one that is none, that is elsewhere, for it would get the token, or that was
+        followed in the same list.
+        """
+        try:
+            asked, own = urlsplit(link), urlsplit(self._base)
+        except ValueError:
+            raise StateLost(f"{WHO}'s next page has no address.") from None
+        if (asked.scheme, asked.netloc) != (own.scheme, own.netloc):
+            raise StateLost(f"{WHO}'s next page is at another address: it is not asked.")
+        if link in self._followed:
+            raise StateLost(f"{WHO}'s pages lead in a circle.")
+        self._followed.add(link)
+        return await self._ask("GET", link, None, None, prefer)
 
     async def post(self, path: str, body: Json) -> Json:
         """Create something, and return it."""
-        return await self._ask("POST", path, None, body, ())
+        return await self._ask("POST", self._base + path, None, body, ())
 
     async def patch(self, path: str, body: Json, etag: str = "") -> Json:
         """Change something; raise `Changed` when it is no longer what `etag` was."""
-        return await self._ask("PATCH", path, None, body, (), etag)
+        return await self._ask("PATCH", self._base + path, None, body, (), etag)
 
     async def _ask(
         self,
         method: str,
-        path: str,
+        url: str,
         params: Params | None,
         body: Json | None,
         prefer: tuple[str, ...],
         etag: str = "",
     ) -> Json:
-        request = self._http.build_request(method, self._url(path), params=params, json=body)
+        try:
+            request = self._http.build_request(method, url, params=params, json=body)
+        except httpx2.InvalidURL:
+            raise StateLost(f"{WHO}'s next page has no address.") from None
         request.headers["Prefer"] = ", ".join([_IMMUTABLE, *prefer])
         if etag:
             request.headers["If-Match"] = etag
@@ -131,34 +164,21 @@ class GraphSession:
             raise MailboxUnreachable(unreachable(WHO, error)) from None
         return _content(answer)
 
-    def _url(self, path: str) -> str:
-        """Return the whole address; a next page that is elsewhere is refused, for it would get the token."""
-        if path.startswith("/"):
-            return self._base + path
-        asked, own = urlsplit(path), urlsplit(self._base)
-        if (asked.scheme, asked.netloc) != (own.scheme, own.netloc):
-            raise MailboxUnreachable(f"{WHO}'s next page is at another address: it is not asked.")
-        return path
-
     async def _answered(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request until there is an answer that waiting does not change."""
         renewed = False
+        repeated = _NOT_DONE if request.method == "POST" else _BUSY
         for repeat in range(REPEATS + 2):
             request.headers["Authorization"] = f"Bearer {await self._client.token()}"
             answer = await self._http.send(request)
             if answer.status_code == HTTPStatus.UNAUTHORIZED and not renewed:
                 renewed = True
                 await self._client.accounts.forget(self._client.account)
-            elif self._may_repeat(request, answer) and repeat < REPEATS:
+            elif answer.status_code in repeated and repeat < REPEATS:
                 await self._wait(answer)
             else:
                 return answer
         raise MailboxUnreachable(f"{WHO} is too busy.")
-
-    def _may_repeat(self, request: httpx2.Request, answer: httpx2.Response) -> bool:
-        """Return whether waiting may help; what a gateway lost (504) may have been made, and is not made twice."""
-        lost = answer.status_code == HTTPStatus.GATEWAY_TIMEOUT and request.method == "POST"
-        return answer.status_code in _BUSY and not lost
 
     async def _wait(self, answer: httpx2.Response) -> None:
         """Wait as long as Graph asks for; raise `MailboxUnreachable` when that is too long."""
@@ -169,12 +189,23 @@ class GraphSession:
         await self._client.clock.sleep(max(seconds, 0.5))
 
 
+def segment(source_id: str) -> str:
+    """Return an id as a part of a path; raise `RowGone` for what cannot be one: the page's ids are anything."""
+    try:
+        found = quote(source_id, safe="")
+    except UnicodeEncodeError:
+        found = ""
+    if found in {"", ".", ".."}:
+        raise RowGone(_GONE)
+    return found
+
+
 def _content(answer: httpx2.Response) -> Json:
     status = answer.status_code
     if answer.is_success:
         try:
             found = answer.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             found = None
         if isinstance(found, dict):
             return found  # pyright: ignore[reportUnknownVariableType]  JSON has names of any content
@@ -183,8 +214,8 @@ def _content(answer: httpx2.Response) -> Json:
     if status == HTTPStatus.UNAUTHORIZED:
         raise SignInNeeded(f"{WHO} does not accept the sign-in: sign in again.")
     if status == HTTPStatus.NOT_FOUND or code == f", {_NO_ID}":
-        raise RowGone("This row is no longer in its mailbox.")
-    if status == HTTPStatus.GONE:
+        raise RowGone(_GONE)
+    if status == HTTPStatus.GONE or code.removeprefix(", ").lower() in _NO_STATE:
         raise StateLost(f"{WHO} must be read anew.")
     if status == HTTPStatus.PRECONDITION_FAILED:
         raise Changed(f"{WHO} has changed meanwhile: try again.")
@@ -192,13 +223,14 @@ def _content(answer: httpx2.Response) -> Json:
         raise MailboxRefused(f"{WHO} refuses it{code}: the app has no permission for it, or the account has none.")
     if status in _BUSY or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         raise MailboxUnreachable(f"{WHO} is out of order (status {status}{code}).")
-    raise MailboxRefused(f"{WHO} refuses the request (status {status}{code}).")
+    refusal = BadRequest if status == HTTPStatus.BAD_REQUEST else MailboxRefused
+    raise refusal(f"{WHO} refuses the request (status {status}{code}).")
 
 
 def _code(answer: httpx2.Response) -> str:
     """Return the vendor's own word for an error, without its sentence, which may name people."""
     try:
         code = answer.json()["error"]["code"]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         return ""
     return f", {code}" if isinstance(code, str) and code.isascii() and code.replace(".", "").isalnum() else ""

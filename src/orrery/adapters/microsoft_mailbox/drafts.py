@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from html import escape
 from typing import Any
-from urllib.parse import quote
 
 from orrery.adapters.microsoft_mailbox.chats import beginning, chat_message
-from orrery.adapters.microsoft_mailbox.client import Changed, GraphSession, Json
+from orrery.adapters.microsoft_mailbox.client import Changed, GraphSession, Json, segment
 from orrery.adapters.microsoft_mailbox.shapes import ChatMessage, items_of
 from orrery.errors import MailboxRefused, MailboxUnreachable
 from orrery.ports.comms.mailboxes import Draft, Reply
@@ -71,13 +70,13 @@ class Drafts:
         Nothing says that the vendor keeps a property that comes with a reply, so the key is stored by a second
         call. Where that was not reached, the draft is found by its text.
         """
-        path = f"/me/messages/{quote(reply.message.source_id, safe='')}"
+        path = f"/me/messages/{segment(reply.message.source_id)}"
         before = await self.session.get(path, {"$select": "isRead,conversationId,body"})
         left_over = await self._left_over(reply, str(before.get("conversationId", "")))
         made = left_over or await self.session.post(f"{path}/createReply", _answer(reply, before))
         draft = _draft(made, is_new=left_over is None)
         known = {"singleValueExtendedProperties": [_property(reply.key)]}
-        _ = await self.session.patch(f"/me/messages/{quote(draft.id, safe='')}", known)
+        _ = await self.session.patch(f"/me/messages/{segment(draft.id)}", known)
         if before.get("isRead") is False:
             await self._mark_unread(path)
         return draft
@@ -121,7 +120,7 @@ class Drafts:
         if message.source == "teams":
             said = ChatMessage.model_validate(await chat_message(self.session, message.source_id))
             return beginning(said.body, _QUOTED)
-        path = f"/me/events/{quote(message.source_id, safe='')}"
+        path = f"/me/events/{segment(message.source_id)}"
         try:
             return _content(await self.session.get(path, {"$select": "body"}, _TEXT)) or message.preview
         except MailboxRefused:  # its text needs another permission than the list

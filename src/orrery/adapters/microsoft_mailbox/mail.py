@@ -6,8 +6,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from orrery.adapters.microsoft_mailbox.client import GraphSession, StateLost
-from orrery.adapters.microsoft_mailbox.shapes import Mail, in_utc, items_of, name_and_address, priority_of
+from orrery.adapters.microsoft_mailbox.client import BadRequest, GraphSession, StateLost
+from orrery.adapters.microsoft_mailbox.shapes import (
+    Mail,
+    changes_of,
+    in_utc,
+    items_of,
+    name_and_address,
+    next_of,
+    priority_of,
+)
+from orrery.errors import RowGone
 from orrery.ports.comms.mailboxes import Batch
 from orrery.ports.comms.messages import Message
 
@@ -22,7 +31,7 @@ BATCH = 1000
 
 _SELECT = "id,subject,from,receivedDateTime,importance,bodyPreview,webLink,isDraft"
 _DELTA = "/me/mailFolders/inbox/messages/delta"
-_NEXT, _DONE, _REMOVED = "@odata.nextLink", "@odata.deltaLink", "@removed"
+_REMOVED = "@removed"
 
 
 class MailFolder:
@@ -45,8 +54,12 @@ class MailFolder:
                 yield batch
         except StateLost:
             self._forget()
-            async for batch in self._read(session, now):
-                yield batch
+            try:
+                async for batch in self._read(session, now):
+                    yield batch
+            except StateLost:
+                self._forget()
+                raise
 
     async def _read(self, session: GraphSession, now: datetime) -> AsyncGenerator[Batch]:
         was_whole = self._is_whole
@@ -55,14 +68,15 @@ class MailFolder:
                 yield batch
         while True:
             page = await self._page(session, now)
-            changed = [*self._applied(items_of(page))]
+            following, items = next_of(page), items_of(page)
+            link = following or changes_of(page)
+            changed = [*self._applied(items)]
             if not was_whole:
                 self._first_count += len(changed)
-            link = page.get(_NEXT) or page.get(_DONE)
-            self._link = link if isinstance(link, str) else ""
+            self._link = link
             if not was_whole and changed:
                 yield Batch(_newest_first(changed))
-            if not page.get(_NEXT):
+            if not following:
                 break
         self._is_whole = True
         self._forget_older(now)
@@ -75,7 +89,10 @@ class MailFolder:
     async def _page(self, session: GraphSession, now: datetime) -> Mapping[str, Any]:
         size = f"odata.maxpagesize={PAGE if self._link else FIRST_PAGE}"
         if self._link:
-            return await session.get(self._link, None, size)
+            try:
+                return await session.follow(self._link, size)
+            except (BadRequest, RowGone):
+                raise StateLost("The mailbox must be read anew.") from None
         params = {"$select": _SELECT, "$orderby": "receivedDateTime desc"}
         if self._days:
             params["$filter"] = f"receivedDateTime ge {now - self._days:%Y-%m-%dT%H:%M:%SZ}"

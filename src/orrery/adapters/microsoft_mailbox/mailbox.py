@@ -4,12 +4,11 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Literal
-from urllib.parse import quote
 
 from pydantic import ValidationError
 
 from orrery.adapters.microsoft_mailbox.chats import chat_batches, chat_body
-from orrery.adapters.microsoft_mailbox.client import GraphClient, GraphSession
+from orrery.adapters.microsoft_mailbox.client import GraphClient, GraphSession, segment
 from orrery.adapters.microsoft_mailbox.drafts import Drafts, Turns
 from orrery.adapters.microsoft_mailbox.mail import MOST_OF_DAYS, MailFolder
 from orrery.adapters.microsoft_mailbox.meetings import meeting_batches
@@ -79,7 +78,7 @@ class MicrosoftMailbox:
                 if source == "teams":
                     return await chat_body(session, source_id)
                 kind = "messages" if source == "mail" else "events"
-                answer = await session.get(f"/me/{kind}/{quote(source_id, safe='')}", {"$select": "body"})
+                answer = await session.get(f"/me/{kind}/{segment(source_id)}", {"$select": "body"})
                 found = Body.model_validate(answer.get("body"))
             except ValidationError:
                 raise MailboxUnreachable("The message is not as documented.") from None

@@ -4,7 +4,14 @@ from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
 
 from orrery.adapters.microsoft_mailbox.client import GraphSession
-from orrery.adapters.microsoft_mailbox.shapes import Meeting, items_of, name_and_address, priority_of, read_all
+from orrery.adapters.microsoft_mailbox.shapes import (
+    Meeting,
+    items_of,
+    name_and_address,
+    next_of,
+    priority_of,
+    read_all,
+)
 from orrery.ports.comms.mailboxes import Batch
 from orrery.ports.comms.messages import Message
 
@@ -38,10 +45,9 @@ async def meeting_batches(session: GraphSession, own: str, now: datetime) -> Asy
         meetings, wrong = read_all(Meeting, items_of(page))
         found += [_message(one, own) for one in meetings if _is_open(one)]
         unreadable += wrong
-        following = page.get("@odata.nextLink")
-        if not isinstance(following, str):
+        if not (following := next_of(page)):
             break
-        page = await session.get(following, None, _IN_UTC)
+        page = await session.follow(following, _IN_UTC)
     ahead = [one for one in found if one.received_at >= _today(now)]
     yield Batch(sorted(ahead, key=lambda one: one.received_at, reverse=True), unreadable)
 

@@ -7,9 +7,12 @@ from typing import Any, Literal, TypeVar, cast
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from orrery.errors import MailboxUnreachable
 from orrery.ports.comms.messages import Priority
 
 S = TypeVar("S", bound="Shape")
+
+_ODD = "The mailbox's answer is not as documented."
 
 _PRIORITIES: dict[str, Priority] = {"high": "high", "low": "low"}
 
@@ -142,10 +145,34 @@ def read_all(kind: type[S], items: Iterable[object]) -> tuple[list[S], int]:
 
 
 def items_of(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the items of a page; in the place of one that is no object stands an empty one, to be counted."""
+    """Return the items of a page; in the place of one that is no object stands an empty one, to be counted.
+
+    Raises `MailboxUnreachable` for what is no page: that is no empty one, which would take away every row.
+    """
     value = answer.get("value")
-    found = cast("list[object]", value) if isinstance(value, list) else []
+    if not isinstance(value, list):
+        raise MailboxUnreachable(_ODD)
+    found = cast("list[object]", value)
     return [cast("dict[str, Any]", one) if isinstance(one, dict) else {} for one in found]
+
+
+def next_of(answer: Mapping[str, Any]) -> str:
+    """Return the address of the next page, or nothing at the last one; raise `MailboxUnreachable`."""
+    return _link(answer, "@odata.nextLink")
+
+
+def changes_of(answer: Mapping[str, Any]) -> str:
+    """Return the address of what will have changed since this page, the last one; raise `MailboxUnreachable`."""
+    if found := _link(answer, "@odata.deltaLink"):
+        return found
+    raise MailboxUnreachable(_ODD)
+
+
+def _link(answer: Mapping[str, Any], name: str) -> str:
+    found = answer.get(name)
+    if found is None or isinstance(found, str):
+        return found or ""
+    raise MailboxUnreachable(_ODD)
 
 
 def priority_of(importance: str | None) -> Priority:

@@ -6,12 +6,11 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import count
-from urllib.parse import quote
 
 from pydantic import ValidationError
 
-from orrery.adapters.microsoft_mailbox.client import GraphClient, GraphSession, Json
-from orrery.adapters.microsoft_mailbox.shapes import Shape, items_of, read_all
+from orrery.adapters.microsoft_mailbox.client import GraphClient, GraphSession, Json, segment
+from orrery.adapters.microsoft_mailbox.shapes import Shape, items_of, next_of, read_all
 from orrery.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded, TrackRefused
 from orrery.ports.comms.tasks import NewTask, Task
 from orrery.syntax.lines import one_line
@@ -132,7 +131,7 @@ async def _added(session: GraphSession, listing: Listing, task: NewTask) -> Task
     if old is None:
         now = TodoTask.model_validate(await session.post(path, _new(task, key)))
     elif old.is_completed:
-        changed = await session.patch(f"{path}/{quote(old.id, safe='')}", {"status": "notStarted"})
+        changed = await session.patch(f"{path}/{segment(old.id)}", {"status": "notStarted"})
         now = TodoTask.model_validate(changed)
     else:
         now = old
@@ -144,8 +143,8 @@ async def _items(session: GraphSession, path: str, params: dict[str, str] | None
     """Return what is on every page."""
     page = await session.get(path, {"$top": "100", **(params or {})})
     found = items_of(page)
-    while isinstance(following := page.get("@odata.nextLink"), str):
-        page = await session.get(following)
+    while following := next_of(page):
+        page = await session.follow(following)
         found += items_of(page)
     return found
 
@@ -157,7 +156,7 @@ def key_of(task: NewTask) -> str:
 
 
 def _tasks_of(list_id: str) -> str:
-    return f"{_LISTS}/{quote(list_id, safe='')}/tasks"
+    return f"{_LISTS}/{segment(list_id)}/tasks"
 
 
 def _new(task: NewTask, key: str) -> Json:
