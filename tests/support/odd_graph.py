@@ -41,10 +41,11 @@ class AtOnce(ManualClock):
 
 @dataclass
 class OddGraph:
-    """What is answered to `METHOD target`, and what was asked; after 40 requests it hangs up."""
+    """What is answered to `METHOD target`, what was asked, and the bodies; after 40 requests it hangs up."""
 
     answer: Callable[[str], Answer] = lambda _: (404, {})
     asked: list[str] = field(default_factory=list[str])
+    sent: list[bytes] = field(default_factory=list[bytes])
     url: str = ""
     clock: ManualClock = field(default_factory=AtOnce)
 
@@ -68,7 +69,7 @@ class OddGraph:
                 length = next(
                     (one for one in head.lower().split("\r\n") if one.startswith("content-length:")), ":0"
                 )
-                _ = await reader.readexactly(int(length.partition(":")[2]))
+                self.sent.append(await reader.readexactly(int(length.partition(":")[2])))
                 self.asked.append(f"{method} {target}")
                 if len(self.asked) > 40:
                     break

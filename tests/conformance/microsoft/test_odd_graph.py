@@ -1,6 +1,7 @@
 """What answers in Microsoft Graph's place and is not as documented: no row is lost, and nothing is made twice."""
 
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -167,3 +168,83 @@ async def test_an_id_that_is_a_path(graph: OddGraph, source_id: str) -> None:
             await mailbox.body(source, source_id)
     ours = ("GET /v1.0/me/messages/", "GET /v1.0/me/events/", "GET /v1.0/chats/")
     assert all(one.startswith(ours) for one in graph.asked)
+
+
+async def test_a_change_of_what_is_too_old_to_be_listed(graph: OddGraph) -> None:
+    """A change has only what is changed: of a message that is not listed it is no unreadable message."""
+    pages: list[list[dict[str, Any]]] = [
+        [mail(1), mail(2), mail(3, isDraft=True)],
+        [{"id": "m3", "subject": "still a draft"}],
+        [{"id": "m1", "importance": "high"}, {"id": "m3", "@removed": {}}],
+        [mail(1)],
+    ]
+    graph.answer = lambda _: (200, {"value": pages.pop(0), DONE: f"{graph.url}{DELTA}?token={len(pages)}"})
+    mailbox = graph.mailbox(days=30)
+    for listed in (["m2", "m1"], ["m2", "m1"], [], []):
+        found = [one async for one in mailbox.messages()]
+        assert [one.source_id for batch in found for one in batch.messages] == listed
+        assert not sum(batch.unreadable for batch in found)
+        if len(pages) == 2:
+            graph.clock.advance(40 * 86_400)
+
+
+async def test_a_change_with_its_moment(graph: OddGraph) -> None:
+    """A change may have more than what is changed: the rest stays as it was."""
+    pages = [[mail(1)], [{"id": "m1", "receivedDateTime": mail(1)["receivedDateTime"], "importance": "high"}]]
+    graph.answer = lambda _: (200, {"value": pages.pop(0), DONE: f"{graph.url}{DELTA}?token={len(pages)}"})
+    mailbox = graph.mailbox()
+    await ids(mailbox)
+    [found] = [one async for batch in mailbox.messages() for one in batch.messages]
+    assert (found.subject, found.priority) == ("1", "high")
+
+
+async def test_a_cut_list_with_one_that_cannot_be_read(graph: OddGraph) -> None:
+    """What the vendor counts is what it lists, not what can be read of it."""
+    page = [*({"id": f"m{one}", "receivedDateTime": "2026-03-01T11:00:00Z"} for one in range(4999)), {"id": "odd"}]
+    graph.answer = lambda _: (200, {"value": page, DONE: f"{graph.url}{DELTA}?token=z"})
+    mailbox = graph.mailbox(days=30)
+    await ids(mailbox)
+    assert mailbox.caution
+
+
+@pytest.mark.parametrize("fails", ["createReply", "PATCH"])
+async def test_an_original_stays_unread_though_the_draft_fails(graph: OddGraph, fails: str) -> None:
+    """The vendor marks it as read as soon as the reply is made: it is put back whatever comes after."""
+    read, unread = False, list[str]()
+
+    def answer(asked: str) -> Answer:
+        nonlocal read
+        if asked.startswith("GET"):
+            return 200, {"value": [], "isRead": read, "conversationId": "c", "@odata.etag": "W/1"}
+        if "createReply" in asked:
+            read = True
+            return (200, b"{") if fails in asked else (201, {"id": "d"})
+        if asked.endswith("/d"):
+            return 503, {}
+        unread.append(asked)
+        return 200, {}
+
+    graph.answer = answer
+    with pytest.raises(MailboxUnreachable):
+        await graph.mailbox().draft(Reply("k", a_message(), "Yes"))
+    assert unread == ["PATCH /v1.0/me/messages/m1"]
+
+
+async def test_plain_text_is_quoted_as_text(graph: OddGraph) -> None:
+    """Mark-up in a text without mark-up stays text: it would fetch what it names when the draft is opened."""
+    said = 'a <img src="https://tracker.example/">\nb'
+    found = {"value": [], "id": "d", "conversationId": "c", "body": {"contentType": "text", "content": said}}
+    graph.answer = lambda _: (200, found)
+    _ = await graph.mailbox().draft(Reply("k", a_message(), "Yes,\nI do"))
+    [sent] = [one for one in graph.sent if b"blockquote" in one]
+    assert b"&lt;img" in sent
+    assert b"<img" not in sent
+    assert b"<br>b" in sent
+
+
+async def test_a_chat_message_that_is_none(graph: OddGraph) -> None:
+    """A draft for it is refused with an error of the port."""
+    graph.answer = lambda _: (200, {"value": [], "id": 5})
+    message = replace(a_message("chat message"), source="teams")
+    with pytest.raises(MailboxUnreachable):
+        await graph.mailbox().draft(Reply("k", message, "Yes"))

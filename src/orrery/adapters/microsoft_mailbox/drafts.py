@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from html import escape
 from typing import Any
 
+from pydantic import ValidationError
+
 from orrery.adapters.microsoft_mailbox.chats import beginning, chat_message
 from orrery.adapters.microsoft_mailbox.client import Changed, GraphSession, Json, segment
 from orrery.adapters.microsoft_mailbox.shapes import ChatMessage, items_of
@@ -73,12 +75,14 @@ class Drafts:
         path = f"/me/messages/{segment(reply.message.source_id)}"
         before = await self.session.get(path, {"$select": "isRead,conversationId,body"})
         left_over = await self._left_over(reply, str(before.get("conversationId", "")))
-        made = left_over or await self.session.post(f"{path}/createReply", _answer(reply, before))
-        draft = _draft(made, is_new=left_over is None)
-        known = {"singleValueExtendedProperties": [_property(reply.key)]}
-        _ = await self.session.patch(f"/me/messages/{segment(draft.id)}", known)
-        if before.get("isRead") is False:
-            await self._mark_unread(path)
+        try:
+            made = left_over or await self.session.post(f"{path}/createReply", _answer(reply, before))
+            draft = _draft(made, is_new=left_over is None)
+            known = {"singleValueExtendedProperties": [_property(reply.key)]}
+            _ = await self.session.patch(f"/me/messages/{segment(draft.id)}", known)
+        finally:  # a reply may have been made although its answer did not come
+            if before.get("isRead") is False:
+                await self._mark_unread(path)
         return draft
 
     async def _left_over(self, reply: Reply, conversation: str) -> Json | None:
@@ -118,8 +122,11 @@ class Drafts:
     async def _text(self, message: Message) -> str:
         """Return what is quoted of a chat or a meeting; raise `RowGone`."""
         if message.source == "teams":
-            said = ChatMessage.model_validate(await chat_message(self.session, message.source_id))
-            return beginning(said.body, _QUOTED)
+            found = await chat_message(self.session, message.source_id)
+            try:
+                return beginning(ChatMessage.model_validate(found).body, _QUOTED)
+            except ValidationError:
+                raise MailboxUnreachable("The message is not as documented.") from None
         path = f"/me/events/{segment(message.source_id)}"
         try:
             return _content(await self.session.get(path, {"$select": "body"}, _TEXT)) or message.preview
@@ -136,7 +143,7 @@ def _answer(reply: Reply, original: Json) -> Json:
     comment = reply.comment.strip()
     if not _NOT_PLAIN.search(comment):
         return {"comment": comment} if comment else {}
-    content = f"<p>{_lines(comment)}</p><hr><blockquote>{_content(original)}</blockquote>"
+    content = f"<p>{_lines(comment)}</p><hr><blockquote>{_marked_up(original)}</blockquote>"
     return {"message": {"body": {"contentType": "html", "content": content}}}
 
 
@@ -156,6 +163,14 @@ def _content(answer: Json) -> str:
     body: Any = answer.get("body")
     content = body.get("content") if isinstance(body, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  any JSON
     return content if isinstance(content, str) else ""
+
+
+def _marked_up(answer: Json) -> str:
+    """Return a message's text as mark-up; what looks like mark-up in a plain one stays text."""
+    body: Any = answer.get("body")
+    kind = body.get("contentType") if isinstance(body, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  any JSON
+    content = _content(answer)
+    return content if isinstance(kind, str) and kind.lower() == "html" else _lines(content)
 
 
 def _lines(text: str) -> str:

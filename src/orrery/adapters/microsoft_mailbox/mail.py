@@ -72,7 +72,7 @@ class MailFolder:
             link = following or changes_of(page)
             changed = [*self._applied(items)]
             if not was_whole:
-                self._first_count += len(changed)
+                self._first_count += sum(_REMOVED not in one for one in items)
             self._link = link
             if not was_whole and changed:
                 yield Batch(_newest_first(changed))
@@ -107,6 +107,9 @@ class MailFolder:
             elif _REMOVED in item:
                 _ = self._known.pop(source_id, None)
                 self._unreadable.discard(source_id)
+                self._unlisted.discard(source_id)
+            elif source_id in self._unlisted and "receivedDateTime" not in item:
+                pass
             elif found := self._read_item(source_id, item):
                 self._known[source_id] = found
                 yield found
@@ -114,7 +117,7 @@ class MailFolder:
     def _read_item(self, source_id: str, item: Mapping[str, Any]) -> Message | None:
         """Return a message, or None for a draft and for what cannot be read; a change has only what is changed."""
         known = self._known.get(source_id)
-        if known and "receivedDateTime" not in item:
+        if known:
             item = {"receivedDateTime": known.received_at, **_as_before(known), **item}
         try:
             mail = Mail.model_validate(item)
@@ -122,7 +125,11 @@ class MailFolder:
             self._unreadable.add(source_id)
             return None
         self._unreadable.discard(source_id)
-        return None if mail.is_draft else _message(mail)
+        if mail.is_draft:
+            self._unlisted.add(source_id)
+            return None
+        self._unlisted.discard(source_id)
+        return _message(mail)
 
     def _all(self) -> Iterator[Batch]:
         found = _newest_first(self._known.values())
@@ -131,11 +138,15 @@ class MailFolder:
     def _forget_older(self, now: datetime) -> None:
         if self._days:
             since = now - self._days
-            self._known = {key: one for key, one in self._known.items() if one.received_at >= since}
+            older = [key for key, one in self._known.items() if one.received_at < since]
+            self._unlisted.update(older)
+            for key in older:
+                del self._known[key]
 
     def _forget(self) -> None:
         self._known: dict[str, Message] = {}
         self._unreadable: set[str] = set()
+        self._unlisted: set[str] = set()  # drafts and what is too old: a change of these is not a whole message
         self._link = ""
         self._is_whole = False
         self._first_count = 0
