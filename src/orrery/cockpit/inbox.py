@@ -89,6 +89,10 @@ class Inbox:
         """Show why a sign-in did not succeed, until the mailbox is read."""
         self.error = error
 
+    def welcome(self) -> None:
+        """Ask for no sign-in any more: one has succeeded, and reading a large mailbox takes minutes."""
+        self.error = None
+
     def find(self, source: str, source_id: str) -> Row | None:
         """Return a row of this mailbox by its source's id."""
         return self._by_id.get((source, source_id))

@@ -4,11 +4,15 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import structlog
+
 from orrery.cockpit.comms import Comms
 from orrery.cockpit.inbox import Inbox
 from orrery.errors import OrreryError, SignInNeeded
 from orrery.ports.accounts import Accounts
 from orrery.runtime.tasks import Tasks
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +40,27 @@ class SignInTabs:
         return await asyncio.shield(self._addresses[account])
 
     async def _sign_in(self, inbox: Inbox, address: "asyncio.Future[str]") -> None:
-        account = inbox.mailbox.account
+        failed = await self._failure(inbox.mailbox.account, address)
+        if not address.done():
+            address.set_exception(failed or OrreryError("The sign-in ended without an address to open."))
+        elif failed:
+            inbox.refuse(SignInNeeded(str(failed)))
+        if not failed:
+            inbox.welcome()
+            await inbox.read()
+
+    async def _failure(self, account: str, address: "asyncio.Future[str]") -> OrreryError | None:
+        """Let a person sign in, and return why that did not succeed."""
         try:
             await self.accounts().sign_in(account, _setting(address))
         except OrreryError as error:
-            if address.done():
-                inbox.refuse(SignInNeeded(str(error)))
-            else:
-                address.set_exception(error)
-        else:
-            await inbox.read()
+            return error
+        except Exception as error:  # the page waits for the address
+            log.exception("sign-in crashed")
+            return OrreryError(f"The sign-in did not succeed: unexpected {type(error).__name__}.")
         finally:
-            del self._addresses[account]
+            del self._addresses[account]  # it leads nowhere by now
+        return None
 
 
 def _setting(address: "asyncio.Future[str]") -> Callable[[str], None]:

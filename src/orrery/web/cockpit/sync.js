@@ -90,7 +90,7 @@ export class Sync {
     for (const [account, end] of this.#followed) {
       const state = this.#board.mailboxes.find((one) => one.account === account)?.state;
       if (state === "fresh") this.#say(`${account} is signed in, and its rows are here.`);
-      if (state !== "sign-in-needed" || Date.now() > end) this.#followed.delete(account);
+      if (!["sign-in-needed", "loading"].includes(state) || Date.now() > end) this.#followed.delete(account);
     }
     return this.#followed.size > 0;
   }
