@@ -260,7 +260,14 @@ class RowGone(NotFound):
 
 
 class MailboxError(OrreryError):
-    """A call to a mailbox did not succeed."""
+    """A call to a mailbox did not succeed.
+
+    `unread` are the sources that were not listed to their end; where it is empty, none was.
+    """
+
+    def __init__(self, message: str, *, unread: frozenset[str] = frozenset()) -> None:
+        super().__init__(message)
+        self.unread = unread
 
 
 class MailboxRefused(MailboxError):

@@ -204,3 +204,15 @@ async def test_a_message_that_comes_twice_is_one_row(desk: Desk) -> None:
     desk.mailbox.held += [a_message(3)]
     await desk.inbox.read()
     assert len(desk.subjects) == 3
+
+
+async def test_one_source_that_is_never_read(desk: Desk) -> None:
+    """An account without chats still loses the mail that has left: only the rows of what failed stay."""
+    desk.mailbox.held = [a_message(1), a_message(2), a_message(3, "teams")]
+    await desk.inbox.read()
+    desk.mailbox.held = [a_message(1)]
+    desk.mailbox.breaks_after = 1
+    desk.mailbox.breaks_with = MailboxRefused("Chats: no.", unread=frozenset({"teams"}))
+    await desk.inbox.read()
+    assert desk.subjects == ["Subject 1", "Subject 3"]
+    assert (desk.inbox.state, desk.inbox.why) == ("stale", "Chats: no.")

@@ -12,7 +12,7 @@ from typing import Literal
 import structlog
 
 from orrery.cockpit.rows import Row, in_order, row_of
-from orrery.errors import MailboxUnreachable, OrreryError, SignInNeeded
+from orrery.errors import MailboxError, MailboxUnreachable, OrreryError, SignInNeeded
 from orrery.ports.clock import Clock
 from orrery.ports.comms.mailboxes import Batch, Mailbox
 from orrery.ports.comms.messages import Priority
@@ -114,7 +114,7 @@ class Inbox:
         except OrreryError as error:
             self.error = error
             log.warning("mailbox not read", track=self.mailbox.track, kind=type(error).__name__, why=str(error))
-            self._show(before | found)
+            self._show(_kept(before, error) | found)
         except Exception as error:  # a bug in one mailbox must not empty the list of the others
             self.error = OrreryError(f"The mailbox could not be read: unexpected {type(error).__name__}.")
             log.exception("mailbox crashed", track=self.mailbox.track)
@@ -155,3 +155,9 @@ class Inbox:
     def _show(self, found: dict[tuple[str, str], Row]) -> None:
         self._by_id = found
         self.rows = in_order(found.values())
+
+
+def _kept(before: Mapping[tuple[str, str], Row], error: OrreryError) -> dict[tuple[str, str], Row]:
+    """Return the rows that a failed reading says nothing about: of a source that was read, none is."""
+    unread = error.unread if isinstance(error, MailboxError) else ()
+    return {key: row for key, row in before.items() if not unread or key[0] in unread}

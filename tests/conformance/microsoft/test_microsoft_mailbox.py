@@ -196,6 +196,7 @@ async def test_one_part_that_fails(box: GraphBox, whole: MicrosoftMailbox) -> No
     assert {one.source for one in found} == {"mail", "meeting"}
     assert isinstance(error, MailboxRefused)
     assert str(error).startswith("Chats: ")
+    assert error.unread == {"teams"}
 
 
 async def test_throttled_for_a_second(box: GraphBox, mail: MicrosoftMailbox) -> None:

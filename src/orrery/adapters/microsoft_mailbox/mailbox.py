@@ -57,6 +57,7 @@ class MicrosoftMailbox:
     async def messages(self) -> AsyncGenerator[Batch]:
         """See `Mailbox`; newest first within each source."""
         failed: MailboxError | None = None
+        unread = set[str]()
         async with self.client.session() as session:
             for part in self.parts:
                 try:
@@ -66,9 +67,12 @@ class MicrosoftMailbox:
                     raise
                 except RowGone:
                     failed = failed or MailboxRefused(f"{_NAMES[part]}: the account has none of them.")
+                    unread.add(part)
                 except MailboxError as error:
                     failed = failed or type(error)(f"{_NAMES[part]}: {error}")
+                    unread.add(part)
         if failed:
+            failed.unread = frozenset(unread)
             raise failed
 
     async def body(self, source: Source, source_id: str) -> MessageBody:
