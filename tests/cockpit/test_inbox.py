@@ -216,3 +216,14 @@ async def test_one_source_that_is_never_read(desk: Desk) -> None:
     await desk.inbox.read()
     assert desk.subjects == ["Subject 1", "Subject 3"]
     assert (desk.inbox.state, desk.inbox.why) == ("stale", "Chats: no.")
+
+
+async def test_a_row_that_did_not_change(desk: Desk) -> None:
+    """It is not made anew at each reading: of 50,000, that would hold up the others."""
+    await desk.inbox.read()
+    before = {one.message.subject: one for one in desk.inbox.rows}
+    desk.mailbox.held = [replace(one) for one in desk.mailbox.held[:2]] + [a_message(4)]
+    desk.mailbox.held[0] = replace(desk.mailbox.held[0], preview="Other")
+    await desk.inbox.read()
+    assert [before.get(one.message.subject) is one for one in desk.inbox.rows] == [False, True, False]
+    assert desk.inbox.rows[0].message.preview == "Other"

@@ -129,13 +129,18 @@ class Inbox:
         """Add the rows of a batch; return how many of its messages no calendar can date."""
         left_out = 0
         for message in batch.messages:
+            key = (message.source, message.source_id)
+            old = self._by_id.get(key)
+            if old and old.message == message:
+                found[key] = old
+                continue
             try:
                 score = self._scores[message.priority]
                 row = row_of(self.mailbox.track, self.mailbox.account, message, score)
             except (ValueError, OverflowError):
                 left_out += 1
             else:
-                found[message.source, message.source_id] = row
+                found[key] = row
         return left_out
 
     async def _batches(self) -> AsyncGenerator[Batch]:
