@@ -233,7 +233,12 @@ async def test_an_original_stays_unread_though_the_draft_fails(graph: OddGraph, 
 async def test_plain_text_is_quoted_as_text(graph: OddGraph) -> None:
     """Mark-up in a text without mark-up stays text: it would fetch what it names when the draft is opened."""
     said = 'a <img src="https://tracker.example/">\nb'
-    found = {"value": [], "id": "d", "conversationId": "c", "body": {"contentType": "text", "content": said}}
+    found: dict[str, object] = {
+        "value": [],
+        "id": "d",
+        "conversationId": "c",
+        "body": {"contentType": "text", "content": said},
+    }
     graph.answer = lambda _: (200, found)
     _ = await graph.mailbox().draft(Reply("k", a_message(), "Yes,\nI do"))
     [sent] = [one for one in graph.sent if b"blockquote" in one]
