@@ -47,6 +47,7 @@ class OddGraph:
     asked: list[str] = field(default_factory=list[str])
     sent: list[bytes] = field(default_factory=list[bytes])
     url: str = ""
+    headers: str = ""
     clock: ManualClock = field(default_factory=AtOnce)
 
     def mailbox(self, *parts: Part, days: int = 0) -> MicrosoftMailbox:
@@ -75,7 +76,9 @@ class OddGraph:
                     break
                 status, content = self.answer(self.asked[-1])
                 body = content if isinstance(content, bytes) else json.dumps(content).encode()
-                writer.write(f"HTTP/1.1 {status} Odd\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+                writer.write(
+                    f"HTTP/1.1 {status} Odd\r\nContent-Length: {len(body)}\r\n{self.headers}\r\n".encode() + body
+                )
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
             pass

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox, Part
+from orrery.bounded import LONGEST_ANSWER
 from orrery.errors import MailboxError, MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import Reply
 from orrery.ports.comms.messages import Message
@@ -233,7 +234,7 @@ async def test_an_original_stays_unread_though_the_draft_fails(graph: OddGraph, 
 async def test_plain_text_is_quoted_as_text(graph: OddGraph) -> None:
     """Mark-up in a text without mark-up stays text: it would fetch what it names when the draft is opened."""
     said = 'a <img src="https://tracker.example/">\nb'
-    found: dict[str, object] = {
+    found: dict[str, Any] = {
         "value": [],
         "id": "d",
         "conversationId": "c",
@@ -253,3 +254,53 @@ async def test_a_chat_message_that_is_none(graph: OddGraph) -> None:
     message = replace(a_message("chat message"), source="teams")
     with pytest.raises(MailboxUnreachable):
         await graph.mailbox().draft(Reply("k", message, "Yes"))
+
+
+def chat(number: int, user: str = "bo", at: str = "2026-03-01T11:00:00Z", **other: object) -> dict[str, Any]:
+    """Return a chat as the vendor lists it."""
+    members = [{"userId": one, "displayName": one.title(), "email": f"{one}@lab.example"} for one in ("me", "bo")]
+    last = {"id": f"{number}", "createdDateTime": at, "from": {"user": {"id": user}}, "body": {}, **other}
+    return {"id": f"c{number}", "lastMessagePreview": last, "members": members}
+
+
+async def test_which_chats_are_rows(graph: OddGraph) -> None:
+    """Those in which somebody else has said the last word, within 30 days; older pages are not asked for."""
+    chats = [
+        chat(1),
+        chat(2, "me"),
+        chat(3, isDeleted=True),
+        chat(4, messageType="systemEventMessage"),
+        chat(5, at="2026-01-01T00:00:00Z"),
+    ]
+    page = {"value": chats, NEXT: f"{graph.url}/v1.0/me/chats?$skiptoken=z"}
+    graph.answer = lambda asked: (200, {"id": "me"} if "/me?" in asked else page)
+    found = [one async for batch in graph.mailbox("teams").messages() for one in batch.messages]
+    assert [(one.source_id, one.sender, one.subject) for one in found] == [("c1 1", "Bo", "Bo")]
+    assert len(graph.asked) == 2
+
+
+async def test_a_redirection(graph: OddGraph) -> None:
+    """It is followed nowhere."""
+    graph.answer = lambda _: (307, {})
+    graph.headers = "Location: /elsewhere\r\n"
+    with pytest.raises(MailboxError, match="status 307"):
+        await ids(graph.mailbox())
+    assert len(graph.asked) == 1
+
+
+async def test_an_answer_too_long(graph: OddGraph) -> None:
+    """It is read up to a bound."""
+    graph.answer = lambda _: (
+        200,
+        b'{"value": [], "@odata.deltaLink": "x", "a": "' + b"a" * LONGEST_ANSWER + b'"}',
+    )
+    with pytest.raises(MailboxUnreachable):
+        await ids(graph.mailbox())
+
+
+@pytest.mark.parametrize(("status", "code"), [(404, "ErrorItemNotFound"), (400, "ErrorInvalidIdMalformed")])
+async def test_an_id_that_was_never_given(graph: OddGraph, status: int, code: str) -> None:
+    """Both ways in which the vendor says so mean that the row is gone."""
+    graph.answer = lambda _: (status, {"error": {"code": code}})
+    with pytest.raises(RowGone):
+        await graph.mailbox().body("mail", "m1")

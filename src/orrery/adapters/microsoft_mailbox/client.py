@@ -46,9 +46,6 @@ _IMMUTABLE = 'IdType="ImmutableId"'
 _NO_ID = "ErrorInvalidIdMalformed"
 """The vendor's word for an id that it has never given: a row of another mailbox, or of before."""
 
-_NO_STATE = frozenset({"syncstatenotfound", "syncstateinvalid", "resyncrequired"})
-"""The vendor's words for a state that it no longer knows; some come with 400."""
-
 _BUSY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT})
 
 _NOT_DONE = frozenset({HTTPStatus.TOO_MANY_REQUESTS})
@@ -215,7 +212,7 @@ def _content(answer: httpx2.Response) -> Json:
         raise SignInNeeded(f"{WHO} does not accept the sign-in: sign in again.")
     if status == HTTPStatus.NOT_FOUND or code == f", {_NO_ID}":
         raise RowGone(_GONE)
-    if status == HTTPStatus.GONE or code.removeprefix(", ").lower() in _NO_STATE:
+    if status == HTTPStatus.GONE:
         raise StateLost(f"{WHO} must be read anew.")
     if status == HTTPStatus.PRECONDITION_FAILED:
         raise Changed(f"{WHO} has changed meanwhile: try again.")
