@@ -45,14 +45,14 @@ PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 
 
 @contextmanager
-def cockpit(folder: Path, messages: int) -> Generator[tuple[Client, subprocess.Popen[bytes], float]]:
+def cockpit(folder: Path, *arguments: str) -> Generator[tuple[Client, subprocess.Popen[bytes], float]]:
     """Yield a client of a new process, the process, and after how many seconds it had the first row."""
     (port,) = free_ports(1)
     printed = folder / f"printed-{port}"
     begin = time.perf_counter()
     with printed.open("wb") as output:
         process = subprocess.Popen(  # noqa: S603  our own command
-            [sys.executable, "-m", "orrery", "cockpit", "--sample", "--no-browser", f"--messages={messages}"],
+            [sys.executable, "-m", "orrery", "cockpit", "--no-browser", *arguments],
             env={**os.environ, PORT_VARIABLE: str(port)},  # noqa: TID251  passed on
             stdout=output,
         )
@@ -73,7 +73,7 @@ def _of_process(folder: Path) -> Iterator[tuple[str, str, str, str]]:
     started, bare, weights = list[float](), list[float](), list[float]()
     for _ in range(STARTS):
         bare.append(bare_start())
-        with cockpit(folder, 0) as (_, process, first):
+        with cockpit(folder, "--sample") as (_, process, first):
             started.append(first)
             time.sleep(REST)  # noqa: TID251  at rest means left alone
             weights.append(proportional_kilobytes(process.pid) / 1024)
@@ -151,7 +151,8 @@ def measured() -> Table:
         folder = Path(name)
         for row in _of_process(folder):
             made.add_row(*row)
-        with cockpit(folder, ROWS // 2) as (client, process, _), sync_playwright() as playwright:
+        sample = ("--sample", f"--messages={ROWS // 2}")
+        with cockpit(folder, *sample) as (client, process, _), sync_playwright() as playwright:
             time.sleep(REST)  # noqa: TID251  until every row was read
             for row in _of_list(client, process):
                 made.add_row(*row)

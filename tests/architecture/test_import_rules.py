@@ -104,6 +104,9 @@ PLANTED = [
     Planted("pure-tenants", "tenants/tool.py", "import asyncio", "tenants.tool -> asyncio"),
     Planted("no-sending", "cockpit/actions.py", "import smtplib", "cockpit.actions -> smtplib"),
     Planted("no-sending", "ports/comms/tasks.py", "import orrery.ports.notifier", "ports.notifier"),
+    Planted(
+        "no-sending", "adapters/microsoft_mailbox/mail.py", "import smtplib", "microsoft_mailbox.mail -> smtplib"
+    ),
     Planted("public-reads", "live/reads.py", "import orrery.ports.analytics", "orrery.ports.analytics"),
     Planted("public-reads", "live/keys.py", "import orrery.ports.analytics", "orrery.live.keys"),
     Planted("public-reads", "edge/fast.py", "import orrery.live.budget", "orrery.edge.fast"),

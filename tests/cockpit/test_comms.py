@@ -57,7 +57,7 @@ class Desk:
 
     async def answer(self) -> dict[str, Any]:
         """Return the list as the page gets it."""
-        return json.loads(await self.comms.answer({"page": "now", "started_page": "then"}))
+        return json.loads(b"".join(await self.comms.answer({"page": "now", "started_page": "then"})))
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ async def test_a_broken_store_hides_no_mailbox(desk: Desk) -> None:
     broken = UnreliableStore(desk.store, scanned=fail)
     comms = Comms(desk.comms.inboxes, Ledger(broken, desk.clock), desk.clock, SCORES)
     await comms.read_all()
-    found = json.loads(await comms.answer({}))
+    found = json.loads(b"".join(await comms.answer({})))
     assert len(found["rows"]) == 4
     assert (found["mailboxes"][-1]["state"], found["mailboxes"][-1]["account"]) == ("failed", LEDGER_ACCOUNT)
     assert found["mailboxes"][-1]["why"] == "The disk is full."

@@ -162,14 +162,17 @@ async def test_half_an_answer_and_half_again_lose_no_row(desk: Desk) -> None:
 
 
 async def test_a_bug_empties_no_list(desk: Desk) -> None:
-    """An unexpected error is a state like any other; the log has it whole."""
+    """An unexpected error is a state like any other; the log has where it was, and nothing of a message."""
     await desk.inbox.read()
-    desk.mailbox.broken = KeyError("a@b.example")
+    desk.mailbox.broken = KeyError("Dear Ann, the offer")
     with capture_logs() as logs:
         await desk.inbox.read()
     assert (desk.inbox.state, len(desk.subjects)) == ("stale", 3)
     assert desk.inbox.why == "The mailbox could not be read: unexpected KeyError."
-    assert [one["event"] for one in logs] == ["mailbox crashed"]
+    [crash] = logs
+    assert (crash["event"], crash["kind"]) == ("mailbox crashed", "KeyError")
+    assert "mailboxes.py:" in crash["where"][-1]
+    assert "offer" not in str(crash)
 
 
 async def test_readings_at_the_same_time_are_one(desk: Desk) -> None:

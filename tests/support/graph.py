@@ -95,7 +95,8 @@ def graph(folder: Path) -> Generator[GraphBox]:
     with identity(folder) as box:
         graph_box = GraphBox(box.authority, box.ca_file, box.web, box.clock, box.sandbox)
         yield graph_box
-        assert graph_box.sends == []
+        sends = graph_box.sends
+        assert sends == [], f"it was sent: {sends}"
 
 
 def _json(answer: httpx2.Response) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from orrery.cockpit.inbox import LATE, Inbox, InboxState
@@ -18,6 +19,9 @@ from orrery.runtime.collection import Stored
 
 IN_THE_LEDGER = TaskBooks({})
 """Every task is an item of the action ledger."""
+
+PIECE = 250
+"""Rows of a piece of the answer."""
 
 _GONE = "This row is no longer in its mailbox."
 
@@ -53,8 +57,8 @@ class Comms:
             for one in late:
                 _ = one.cancel()  # it only waits: the reading itself has another owner
 
-    async def answer(self, page: Mapping[str, str]) -> bytes:
-        """Return the list as JSON, with the state of each mailbox; `page` is added to it."""
+    async def answer(self, page: Mapping[str, str]) -> Iterator[bytes]:
+        """Return the list as JSON, in pieces, with the state of each mailbox; `page` is added to it."""
         now = self._clock.now()
         try:
             found = await self._ledger.all()
@@ -67,9 +71,8 @@ class Comms:
             tasks = self._with_task(one.record for one in opened)
             ledger = _ledger_state("fresh", "", now, len(items), len(found.unreadable))
         states = [*map(self._state_of, self.inboxes), ledger]
-        rows = b",".join(row.shown for row in merged([*(one.rows for one in self.inboxes), items]))
-        rest = json.dumps({"mailboxes": states, "tasks": tasks, **page}).encode()
-        return b'{"rows":[' + rows + b"]," + rest[1:]
+        rows = merged([*(one.rows for one in self.inboxes), items])
+        return _in_pieces(rows, json.dumps({"mailboxes": states, "tasks": tasks, **page}).encode())
 
     async def require(self, row_id: RowId) -> Row:
         """Return a row; raise `RowGone` when it is not, or no longer, in the list.
@@ -152,6 +155,19 @@ class Comms:
             for inbox in self.inboxes
             if inbox.mailbox.track == item.track and (row := inbox.find(item.source, item.source_id))
         ]
+
+
+def _in_pieces(rows: Iterator[Row], rest: bytes) -> Iterator[bytes]:
+    """Yield an object with the rows and the rest.
+
+    An answer with many rows as one would take their size several times, and memory that is not given back.
+    """
+    yield b'{"rows":['
+    mark = b""
+    while several := b",".join(row.shown for row in islice(rows, PIECE)):
+        yield mark + several
+        mark = b","
+    yield b"]," + rest[1:]
 
 
 def _ledger_state(state: InboxState, why: str, at: datetime | None, count: int, unreadable: int) -> dict[str, Any]:

@@ -7,15 +7,16 @@ import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from datetime import datetime, timedelta
+from traceback import extract_tb
 from typing import Literal
 
 import structlog
 
-from orrery.cockpit.rows import Row, in_order, row_of
+from orrery.cockpit.rows import Row, RowId, in_order, row_of
 from orrery.errors import MailboxError, MailboxUnreachable, OrreryError, SignInNeeded
 from orrery.ports.clock import Clock
 from orrery.ports.comms.mailboxes import Batch, Mailbox
-from orrery.ports.comms.messages import Priority
+from orrery.ports.comms.messages import Priority, Source
 from orrery.runtime.single_flight import SingleFlight
 from orrery.runtime.tasks import Tasks
 
@@ -60,7 +61,7 @@ class Inbox:
         self._scores = scores
         self._batch_seconds = batch_seconds
         self._began = 0.0
-        self._by_id: dict[tuple[str, str], Row] = {}
+        self._by_id: dict[RowId, Row] = {}
         self._reading = SingleFlight(tasks, self._read)
 
     async def read(self) -> None:
@@ -93,31 +94,33 @@ class Inbox:
         """Ask for no sign-in any more: one has succeeded, and reading a large mailbox takes minutes."""
         self.error = None
 
-    def find(self, source: str, source_id: str) -> Row | None:
+    def find(self, source: Source, source_id: str) -> Row | None:
         """Return a row of this mailbox by its source's id."""
-        return self._by_id.get((source, source_id))
+        return self._by_id.get(RowId(self.mailbox.track, self.mailbox.account, source, source_id))
 
     def _is_late(self) -> bool:
         """Return whether it was asked and takes long: by then a refresh has answered without it."""
         return self.asked_at is not None and self._clock.monotonic() - self._began >= LATE.total_seconds()
 
     async def _read(self) -> None:
-        before, found = self._by_id, dict[tuple[str, str], Row]()
+        before, found = self._by_id, dict[RowId, Row]()
         unreadable = 0
         self.asked_at, self._began = self._clock.now(), self._clock.monotonic()
         try:
             async for batch in self._batches():
                 unreadable += batch.unreadable
-                unreadable += self._add(batch, found)
+                unreadable += self._add(batch, before, found)
                 if self.at is None and len(found) > len(self.rows) * GROWTH:
                     self._show(before | found)
         except OrreryError as error:
             self.error = error
             log.warning("mailbox not read", track=self.mailbox.track, kind=type(error).__name__, why=str(error))
             self._show(_kept(before, error) | found)
-        except Exception as error:  # a bug in one mailbox must not empty the list of the others
+        except Exception as error:  # noqa: BLE001  a bug in one mailbox must not empty the list of the others
             self.error = OrreryError(f"The mailbox could not be read: unexpected {type(error).__name__}.")
-            log.exception("mailbox crashed", track=self.mailbox.track)
+            # Its own words may quote a message: the places in the code do not.
+            where = [f"{one.filename}:{one.lineno}" for one in extract_tb(error.__traceback__)]
+            log.error("mailbox crashed", track=self.mailbox.track, kind=type(error).__name__, where=where[-5:])  # noqa: TRY400  it says more than that
             self._show(before | found)
         else:
             self.error, self.at, self.unreadable = None, self._clock.now(), unreadable
@@ -125,22 +128,24 @@ class Inbox:
         finally:
             self.asked_at = None
 
-    def _add(self, batch: Batch, found: dict[tuple[str, str], Row]) -> int:
-        """Add the rows of a batch; return how many of its messages no calendar can date."""
+    def _add(self, batch: Batch, before: Mapping[RowId, Row], found: dict[RowId, Row]) -> int:
+        """Add the rows of a batch; return how many of its messages no calendar can date.
+
+        The row of a message that is as before is the row of before: most are at each reading.
+        """
         left_out = 0
         for message in batch.messages:
-            key = (message.source, message.source_id)
-            old = self._by_id.get(key)
-            if old and old.message == message:
-                found[key] = old
+            row_id = RowId(self.mailbox.track, self.mailbox.account, message.source, message.source_id)
+            old = before.get(row_id)
+            if old is not None and old.message == message:
+                found[old.id] = old
                 continue
             try:
-                score = self._scores[message.priority]
-                row = row_of(self.mailbox.track, self.mailbox.account, message, score)
+                row = row_of(self.mailbox.track, self.mailbox.account, message, self._scores[message.priority])
             except (ValueError, OverflowError):
                 left_out += 1
             else:
-                found[key] = row
+                found[row.id] = row
         return left_out
 
     async def _batches(self) -> AsyncGenerator[Batch]:
@@ -157,12 +162,12 @@ class Inbox:
                 yield batch
                 await self._clock.sleep(0)  # others go on, however fast the mailbox answers
 
-    def _show(self, found: dict[tuple[str, str], Row]) -> None:
+    def _show(self, found: dict[RowId, Row]) -> None:
         self._by_id = found
         self.rows = in_order(found.values())
 
 
-def _kept(before: Mapping[tuple[str, str], Row], error: OrreryError) -> dict[tuple[str, str], Row]:
+def _kept(before: Mapping[RowId, Row], error: OrreryError) -> dict[RowId, Row]:
     """Return the rows that a failed reading says nothing about: of a source that was read, none is."""
     unread = error.unread if isinstance(error, MailboxError) else ()
-    return {key: row for key, row in before.items() if not unread or key[0] in unread}
+    return {key: row for key, row in before.items() if not unread or key.source in unread}

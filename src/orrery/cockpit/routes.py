@@ -1,10 +1,12 @@
 """The cockpit over HTTP (spec 3, Endpoints; decision 35). `edge/local.py` decides who may ask."""
 
+import asyncio
+from collections.abc import AsyncGenerator, Iterable
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import PlainTextResponse, Response
+from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from orrery.cockpit import page
@@ -285,7 +287,8 @@ class CockpitRoutes:
         if sync:
             await self._actions.comms.pulse()
         versions = {"page": page.digest(), "started_page": self._started_page}
-        return Response(await self._actions.comms.answer(versions), media_type="application/json")
+        pieces = await self._actions.comms.answer(versions)
+        return StreamingResponse(_taking_turns(pieces), media_type="application/json")
 
     async def message_body(
         self, message_id: Annotated[str, Query(alias="messageId", max_length=LONGEST_ID)]
@@ -340,6 +343,13 @@ async def _read(request: Request, kind: type[T]) -> T:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "The body"
         raise Problem(422, "invalid-field", f"{where}: {first['msg']}.") from None
+
+
+async def _taking_turns(pieces: Iterable[bytes]) -> AsyncGenerator[bytes]:
+    """Yield the pieces; others go on between them."""
+    for piece in pieces:
+        yield piece
+        await asyncio.sleep(0)
 
 
 def _finding(found: Finding) -> FindingRead:

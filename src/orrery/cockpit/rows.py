@@ -4,9 +4,10 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from heapq import merge
 from itertools import product
 from typing import get_args
@@ -30,6 +31,7 @@ LONGEST_TEXT = 300
 LONGEST_LINK = 2000
 """Characters of an address; a longer one is left out."""
 
+_written = json.JSONEncoder(separators=(",", ":")).encode
 _TRACKS: tuple[Track, ...] = get_args(Track)
 _SOURCES: tuple[Source, ...] = get_args(Source)
 
@@ -44,8 +46,12 @@ class RowId:
     source_id: str
 
     def __str__(self) -> str:
-        held = json.dumps([self.track, self.account, self.source, self.source_id], separators=(",", ":"))
-        return base64.urlsafe_b64encode(held.encode()).decode().rstrip("=")
+        return self.encoded().decode()
+
+    def encoded(self) -> bytes:
+        """Return the id as the page has it."""
+        held = _written([self.track, self.account, self.source, self.source_id])
+        return base64.b64encode(held.encode(), b"-_").rstrip(b"=")
 
 
 def parse_row_id(text: str) -> RowId:
@@ -77,12 +83,27 @@ def digest_of(*parts: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row, ready for the page: `shown` is its JSON. `message` is as the mailbox returned it."""
+    """One row. `message` is as the mailbox returned it, `link` its address or nothing.
+
+    `texts` and `rest` are JSON for the page; that of the rest is the same for many rows, and kept once.
+    """
 
     id: RowId
     message: Message
     score: int
-    shown: bytes
+    link: str
+    texts: bytes
+    rest: bytes
+
+    @property
+    def shown(self) -> bytes:
+        """The row as JSON. What the message has, too, is written anew each time: a list may have 50,000 rows."""
+        return b'{"id":"%b","web_link":%b,%b%b' % (
+            self.id.encoded(),
+            _written(self.link).encode(),
+            self.texts,
+            self.rest,
+        )
 
     @property
     def is_replyable(self) -> bool:
@@ -97,23 +118,33 @@ def is_replyable(message: Message) -> bool:
 
 def row_of(track: Track, account: str, message: Message, score: int, until: date | None = None) -> Row:
     """Return the row of a message. Texts of others become one line each, without invisible characters."""
-    row_id = RowId(track, account, message.source, message.source_id)
-    shown = {
-        "id": str(row_id),
-        "source": message.source,
+    texts = {
         "sender": one_line(message.sender, LONGEST_TEXT),
         "subject": one_line(message.subject, LONGEST_TEXT),
         "preview": one_line(message.preview, LONGEST_TEXT),
         "received_at": _stamp(message.received_at),
+    }
+    rest = {
+        "source": message.source,
         "priority": message.priority,
         "track": track,
         "account": account,
-        "web_link": safe_link(message.web_link),
         "score": score,
         "replyable": is_replyable(message),
         "until": until.isoformat() if until else None,
     }
-    return Row(row_id, message, score, json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode())
+    row_id, link = RowId(track, account, message.source, message.source_id), safe_link(message.web_link)
+    return Row(row_id, message, score, link, _json(texts)[1:-1], _kept_once(b"," + _json(rest)[1:]))
+
+
+def _json(several: Mapping[str, object]) -> bytes:
+    return json.dumps(several, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+@lru_cache
+def _kept_once(text: bytes) -> bytes:
+    """Return the same object for the same text."""
+    return text
 
 
 def in_order(rows: Iterable[Row]) -> list[Row]:

@@ -127,11 +127,11 @@ class Drafts:
                 return beginning(ChatMessage.model_validate(found).body, _QUOTED)
             except ValidationError:
                 raise MailboxUnreachable("The message is not as documented.") from None
-        path = f"/me/events/{segment(message.source_id)}"
+        event = f"/me/events/{segment(message.source_id)}"
         try:
-            return _content(await self.session.get(path, {"$select": "body"}, _TEXT)) or message.preview
+            return _content(await self.session.get(event, {"$select": "body"}, _TEXT)) or message.preview
         except MailboxRefused:  # its text needs another permission than the list
-            _ = await self.session.get(path, {"$select": "id"})
+            _ = await self.session.get(event, {"$select": "id"})
             return message.preview
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from sys import intern
 from typing import Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -20,7 +21,8 @@ _PRIORITIES: dict[str, Priority] = {"high": "high", "low": "low"}
 class Shape(BaseModel):
     """What is read of an answer; names are the vendor's."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel)
+    # An error of it may end in a log, which holds no text of others.
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, hide_input_in_errors=True)
 
 
 class Address(Shape):
@@ -181,12 +183,15 @@ def priority_of(importance: str | None) -> Priority:
 
 
 def in_utc(moment: datetime) -> datetime:
-    """Return a moment with its zone: what has none is in UTC."""
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+    """Return a moment with its zone: what has none is in UTC. Of UTC itself there is one object for all."""
+    return moment if moment.utcoffset() else moment.replace(tzinfo=UTC)
 
 
 def name_and_address(recipient: Recipient | None) -> tuple[str, str]:
-    """Return who it is, by name or else by address, and the address; empty where the vendor says neither."""
+    """Return who it is, by name or else by address, and the address; empty where the vendor says neither.
+
+    Most of many messages are by few people: each name is kept once.
+    """
     found = recipient.email_address if recipient else None
-    address = (found.address or "").strip() if found else ""
-    return ((found.name or "").strip() or address) if found else "", address
+    address = intern((found.address or "").strip()) if found else ""
+    return (intern((found.name or "").strip()) or address) if found else "", address
