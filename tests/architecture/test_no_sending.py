@@ -115,7 +115,7 @@ def test_what_is_asked_of_graph() -> None:
 
 
 def test_every_call_goes_through_the_session() -> None:
-    """Its session can GET, POST and PATCH, and follow a link by GET; an HTTP client is used there, and nowhere else in the cockpit."""
+    """Its session can GET, POST, PATCH, and follow a link by GET; no other place of the cockpit asks by HTTP."""
     assert methods(GraphSession) == {"get", "follow", "post", "patch"}
     assert clients(everything()) == {
         f"{GRAPH}/client.py: self._http.build_request",
