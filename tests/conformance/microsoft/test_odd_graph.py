@@ -304,3 +304,35 @@ async def test_an_id_that_was_never_given(graph: OddGraph, status: int, code: st
     graph.answer = lambda _: (status, {"error": {"code": code}})
     with pytest.raises(RowGone):
         await graph.mailbox().body("mail", "m1")
+
+
+@pytest.mark.parametrize(
+    ("comment", "other"),
+    [
+        ("Yes", {"bodyPreview": "No, never"}),
+        ("Yes", {"bodyPreview": "Yes", "singleValueExtendedProperties": [{"value": "another key"}]}),
+        ("", {"bodyPreview": "", "createdDateTime": "2026-03-01T11:00:00Z"}),
+        ("", {"bodyPreview": "", "createdDateTime": "yesterday"}),
+    ],
+)
+async def test_a_draft_that_is_not_ours(graph: OddGraph, comment: str, other: dict[str, Any]) -> None:
+    """A person's own draft in the conversation, with another text or of an hour ago, is left alone."""
+
+    def answer(asked: str) -> Answer:
+        if asked.startswith("GET"):
+            found = [{"id": "theirs", **other}] if "filter=conversationId" in asked else []
+            return 200, {"value": found, "conversationId": "it's"}
+        return 201, {"id": "ours"}
+
+    graph.answer = answer
+    made = await graph.mailbox().draft(Reply("k", a_message(), comment))
+    assert (made.id, made.is_new) == ("ours", True)
+    assert [one for one in graph.asked if "it%27%27s" in one]
+    assert not [one for one in graph.asked if "theirs" in one]
+
+
+async def test_a_reply_that_is_no_draft(graph: OddGraph) -> None:
+    """What says that it is none is not shown as one."""
+    graph.answer = lambda _: (200, {"value": [], "id": "d", "isDraft": False})
+    with pytest.raises(MailboxUnreachable):
+        await graph.mailbox().draft(Reply("k", a_message(), "Yes"))
