@@ -20,7 +20,7 @@ from orrery.runtime.collection import Stored
 IN_THE_LEDGER = TaskBooks({})
 """Every task is an item of the action ledger."""
 
-PIECE = 250
+PIECE = 1000
 """Rows of a piece of the answer."""
 
 _GONE = "This row is no longer in its mailbox."

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime
 from functools import lru_cache
 from heapq import merge
 from itertools import product
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import get_args
 from urllib.parse import urlsplit
 
@@ -31,7 +32,6 @@ LONGEST_TEXT = 300
 LONGEST_LINK = 2000
 """Characters of an address; a longer one is left out."""
 
-_written = json.JSONEncoder(separators=(",", ":")).encode
 _TRACKS: tuple[Track, ...] = get_args(Track)
 _SOURCES: tuple[Source, ...] = get_args(Source)
 
@@ -50,7 +50,7 @@ class RowId:
 
     def encoded(self) -> bytes:
         """Return the id as the page has it."""
-        held = _written([self.track, self.account, self.source, self.source_id])
+        held = f'["{self.track}",{_quoted(self.account)},"{self.source}",{_quoted(self.source_id)}]'
         return base64.b64encode(held.encode(), b"-_").rstrip(b"=")
 
 
@@ -100,7 +100,7 @@ class Row:
         """The row as JSON. What the message has, too, is written anew each time: a list may have 50,000 rows."""
         return b'{"id":"%b","web_link":%b,%b%b' % (
             self.id.encoded(),
-            _written(self.link).encode(),
+            _quoted(self.link).encode(),
             self.texts,
             self.rest,
         )
