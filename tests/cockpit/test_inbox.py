@@ -115,6 +115,18 @@ async def test_a_mailbox_that_hangs(desk: Desk) -> None:
     assert (desk.inbox.state, desk.inbox.why) == ("fresh", "")
 
 
+async def test_a_first_reading_that_takes_long(desk: Desk) -> None:
+    """Rows come: nobody is told that there is no answer. Before the first ones somebody is."""
+    desk.mailbox.hangs_after = 2
+    for gate, rows, why in ((False, 0, "It was asked, and has not answered yet."), (True, 2, "")):
+        (desk.mailbox.gate.set if gate else desk.mailbox.gate.clear)()
+        reading = asyncio.ensure_future(desk.inbox.read())
+        await settled()
+        desk.clock.advance(LATE.total_seconds())
+        assert (desk.inbox.state, len(desk.subjects), desk.inbox.why) == ("loading", rows, why)
+        _ = reading.cancel()
+
+
 @pytest.mark.parametrize("hangs_after", [0, 2])
 async def test_a_reading_that_never_ends_is_given_up(hangs_after: int) -> None:
     """At the next batch that does not come; what came is kept, and the next reading starts anew."""

@@ -84,7 +84,8 @@ class Inbox:
         """The reason of a state other than fresh."""
         if self.error:
             return str(self.error)
-        return "It was asked, and has not answered yet." if self._is_late() else ""
+        is_filling = self.at is None and bool(self._by_id)
+        return "It was asked, and has not answered yet." if self._is_late() and not is_filling else ""
 
     def refuse(self, error: OrreryError) -> None:
         """Show why a sign-in did not succeed, until the mailbox is read."""

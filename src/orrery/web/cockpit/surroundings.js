@@ -26,8 +26,9 @@ function line(mailbox) {
   if (mailbox.unreadable) why.push(`${counted(mailbox.unreadable, "message")} cannot be read.`);
   if (mailbox.caution) why.push(oneLine(mailbox.caution));
   const parts = [state, " ", track(mailbox), " ", isolated(mailbox.account), " "];
-  const isRead = mailbox.at && mailbox.state !== "loading";
-  if (isRead) parts.push(make("span", { className: "soft" }, "read ", ageOf(mailbox.at)), " ");
+  const isLoading = mailbox.state === "loading";
+  if (isLoading && mailbox.count) parts.push(make("span", { className: "soft" }, `${counted(mailbox.count, "row")} so far`), " ");
+  else if (mailbox.at && !isLoading) parts.push(make("span", { className: "soft" }, "read ", ageOf(mailbox.at)), " ");
   const words = why.filter(Boolean).join(" ");
   if (words) parts.push(make("span", { className: "why", dir: "auto", textContent: words }));
   if (mailbox.signs_in && mailbox.state === "sign-in-needed") parts.push(" ", signInButton(mailbox.account));
