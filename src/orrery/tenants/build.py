@@ -1,21 +1,17 @@
 """The parts of the tracks, from their settings."""
 
-from orrery.ports.tracks import TrackGate
 from orrery.runtime.parts import Parts
 from orrery.runtime.runtime import Runtime
-from orrery.tenants.gate import Gate
 from orrery.tenants.journal import Journal
 from orrery.tenants.privacy import JournalData
-from orrery.tenants.settings import TenantsSettings
 
 
 def build(runtime: Runtime) -> Parts:
-    """Return the journal and the gate."""
-    settings = runtime.section(TenantsSettings)
+    """Return the journal."""
     journal, personal = Journal(runtime.store, runtime.clock), JournalData(runtime.store, runtime.clock)
     return Parts(
         module="tenants",
         unreadable=[journal.entries.unreadable, personal.entries.erasures.unreadable],
         personal_data=[personal.source()],
-        offers={TrackGate: Gate(settings), Journal: journal},
+        offers={Journal: journal},
     )

@@ -26,11 +26,16 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """See `TrackGate`."""
+    """Says whether data may go to a place."""
 
     settings: TenantsSettings
 
     def require(self, tracks: Iterable[Track], place: Path) -> None:
+        """Return when data of these tracks may be written to a file or folder; raise `TrackRefused`.
+
+        A place outside every destination is the owner's own, and takes data of any track. One that has a
+        destination in it counts as in that destination. Data of both tracks goes into no destination.
+        """
         given = set(tracks)
         for one in self.touched_by(place):
             if foreign := sorted(given - {one.track}):

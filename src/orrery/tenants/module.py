@@ -42,6 +42,6 @@ MODULE = Module(
             role="cockpit",
         ),
     ),
-    provides=("orrery.ports.tracks:TrackGate", "orrery.tenants.journal:Journal"),
+    provides=("orrery.tenants.journal:Journal",),
     build="orrery.tenants.build:build",
 )
