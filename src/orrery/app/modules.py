@@ -69,6 +69,7 @@ MODULES = (
     _in("gateway"),
     _in("cockpit"),
     _in("tenants"),
+    _in("scanner"),
     NOTIFICATIONS,
     WATCH,
     _in("approvals"),

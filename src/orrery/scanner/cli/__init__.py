@@ -1,0 +1,1 @@
+"""The commands of the scanner: plain, so that a hook starts fast."""

@@ -1,0 +1,69 @@
+"""What the composition root hands to the scanner's commands."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from orrery.ports.scanned import Source
+from orrery.scanner.allowances import Allowances
+from orrery.scanner.fingerprints import Fingerprints
+from orrery.scanner.policy import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What the settings and the watch-list say. `notes` are sentences for the summary, such as that there is none.
+
+    `rules` are the settings' further files of rules for secrets.
+    """
+
+    policy: Policy = field(default_factory=Policy)
+    fingerprints: Fingerprints = field(default_factory=Fingerprints)
+    allowances: Allowances = field(default_factory=Allowances)
+    rules: tuple[Path, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Sources(Protocol):
+    """Where a scan reads from; each raises `Invalid` for what cannot be scanned at all."""
+
+    def files(self, paths: Sequence[Path]) -> Source:
+        """Return files and folders as they are."""
+        ...
+
+    def staged(self, folder: Path) -> Source:
+        """Return what the next commit of a repository would change, and its author."""
+        ...
+
+    def history(self, folder: Path) -> Source:
+        """Return all that a repository holds: blobs, messages, authors, tags, names of branches and files."""
+        ...
+
+    def outgoing(self, folder: Path, references: str) -> Source:
+        """Return what a push would send; `references` are the lines that git gives its hook."""
+        ...
+
+    def message(self, file: Path) -> Source:
+        """Return the message of a commit that is being made."""
+        ...
+
+    def text(self, text: bytes) -> Source:
+        """Return what came by standard input."""
+        ...
+
+
+class ScanDeployment(Protocol):
+    """The settings, secrets and adapters of a command of the role scan."""
+
+    @property
+    def sources(self) -> Sources:
+        """Where to read from."""
+        ...
+
+    def load(self, config: Path | None) -> Loaded:
+        """Return what the settings say: `config`, else those of the user or the machine, else none (decision 50).
+
+        Raises `SettingsError`, and `NotConfigured` for a watch-list that cannot be read.
+        """
+        ...

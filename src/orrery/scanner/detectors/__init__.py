@@ -1,0 +1,1 @@
+"""What is searched for, each kind in a module of its own."""

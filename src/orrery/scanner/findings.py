@@ -1,0 +1,64 @@
+"""What a scan finds: its kind and its place, and never the text itself (decision 39)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, get_args
+
+WatchedKind = Literal["person", "customer", "project", "domain", "address"]
+"""What a term of the watch-list is."""
+
+WATCHED: tuple[WatchedKind, ...] = get_args(WatchedKind)
+
+Kind = Literal[
+    WatchedKind,
+    "tenant-id",
+    "label-site",
+    "track-label",
+    "corporate-address",
+    "corporate-domain",
+    "canary",
+    "secret",
+    "unreadable",
+    "allowance",
+]
+"""The kind of a finding: `unreadable` could not be searched, an `allowance` does not count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A place in one text: bytes `start` to `end`.
+
+    `value` is what was found, in the form that all its spellings share; it is for the fingerprint alone. `rule` is
+    the id of a secret's rule.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    value: str = field(repr=False)
+    rule: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What must not be public.
+
+    `line` is 0 where lines mean nothing. `fingerprint` is keyed, and empty without the key of the watch-list.
+    `since` is the first commit that has it. `why` says why something could not be searched.
+    """
+
+    kind: Kind
+    place: str
+    line: int = 0
+    rule: str = ""
+    fingerprint: str = ""
+    since: str = ""
+    why: str = ""
+
+
+class Detector(Protocol):
+    """Searches one text, UTF-8 or of an unknown encoding with 8 bits, of about a megabyte at most."""
+
+    def matches(self, text: bytes, place: str) -> Iterator[Match]:
+        """Yield what must not be public; a place is `archive.zip!folder/file.txt`."""
+        ...
