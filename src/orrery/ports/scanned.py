@@ -10,7 +10,8 @@ class Item:
     """One content to be searched, such as a file, a blob, or the message of a commit.
 
     `place` names it in a report; `name` is a file's path, which is searched, too, and empty for what has none.
-    `content` can be sought in, and read until the next item is asked for. `object` is its id in git, if it has one.
+    `content` can be sought in, and read until the next item is asked for. `object` is its id in git, if it has
+    one.
     """
 
     place: str

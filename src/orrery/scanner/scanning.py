@@ -10,8 +10,8 @@ from orrery.scanner.findings import Detector, Finding, Match
 from orrery.scanner.fingerprints import Fingerprints
 from orrery.scanner.unpack.views import View, views
 
-MOST_OF_A_KIND = 1000
-"""Findings of one item: a generated file with more is reported as having more."""
+MOST = 200
+"""Findings of one item that are reported: a list of customers says no more with each further line."""
 
 
 def _unseen(read: int) -> None:
@@ -31,35 +31,60 @@ class Scan:
         """Yield what must not be public, and what could not be searched."""
         for item in source.items():
             if isinstance(item, NotRead):
-                yield Finding("unreadable", item.place, why=item.why)
+                yield Finding("unreadable", self._masked(item.place), why=item.why)
                 continue
-            found = list(dict.fromkeys(self._in(item)))
-            since = source.since(item.object) if found and item.object else ""
-            for one in found:
-                yield Finding(one.kind, one.place, one.line, one.rule, one.fingerprint, since, one.why)
+            yield from self._reported(item, source)
             self.progress(item.size)
+
+    def _reported(self, item: Item, source: Source) -> Iterator[Finding]:
+        found = dict[Finding, None]()
+        for one in self._in(item):
+            found[one] = None
+            if len(found) == MOST:
+                why = f"It has {MOST} findings or more; only these are listed."
+                found[Finding("unreadable", self._masked(item.place), why=why)] = None
+                break
+        since = source.since(item.object) if found and item.object else ""
+        for one in found:
+            yield Finding(one.kind, one.place, one.line, one.rule, one.fingerprint, since, one.why)
 
     def _in(self, item: Item) -> Iterator[Finding]:
         if item.name:
-            yield from self._in_view(
-                View("", item.name.encode(errors="surrogateescape"), 0), f"{item.place} (its name)"
-            )
+            name = View("", item.name.encode(errors="surrogateescape"), 0)
+            yield from self._in_view(name, f"the name of {item.place}")
         for view in views(item.name, item.content):
             place = "!".join(filter(None, (item.place, view.place if isinstance(view, NotRead) else view.part)))
             if isinstance(view, NotRead):
-                yield Finding("unreadable", place, why=view.why)
+                yield Finding("unreadable", self._masked(place), why=view.why)
             else:
                 yield from self._in_view(view, place)
 
     def _in_view(self, view: View, place: str) -> Iterator[Finding]:
         for detector in self.detectors:
             for match in detector.matches(view.text, place):
-                yield from self._judged(match, view, place)
+                line = view.line + view.text.count(b"\n", 0, match.start) if view.line else 0
+                fingerprint = self.fingerprints.of(match.kind, match.value)
+                finding = Finding(match.kind, self._masked(place), line, match.rule, fingerprint)
+                yield from self.allowances.judge(finding, view.text, match)
 
-    def _judged(self, match: Match, view: View, place: str) -> Iterator[Finding]:
-        line = view.line + view.text.count(b"\n", 0, match.start) if view.line else 0
-        finding = Finding(match.kind, place, line, match.rule, self.fingerprints.of(match.kind, match.value))
-        yield from self.allowances.judge(finding, view.text, match)
+    def _masked(self, place: str) -> str:
+        """Return a place without what must not be public: the names of files are in reports and logs, too."""
+        text = place.encode(errors="surrogateescape")
+        if not (found := self._matches(text)):
+            return place
+        masked, end = b"", 0
+        for one in found:
+            if one.start >= end:
+                masked += text[end : one.start] + f"[{one.kind}]".encode()
+            end = max(end, one.end)
+        masked += text[end:]
+        if self._matches(masked):
+            return f"a place whose name has a {found[0].kind} in it"
+        return masked.decode(errors="surrogateescape")
+
+    def _matches(self, text: bytes) -> list[Match]:
+        found = (match for detector in self.detectors for match in detector.matches(text, ""))
+        return sorted(found, key=lambda one: one.start)
 
 
 def text_item(place: str, text: bytes) -> Item:

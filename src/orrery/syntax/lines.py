@@ -25,3 +25,8 @@ def one_line(text: str, most: int | None = None) -> str:
 def is_header_text(text: str) -> bool:
     """Return whether a text travels in an HTTP header unaltered: printable ASCII, without a space at its ends."""
     return _HEADER_TEXT.fullmatch(text) is not None
+
+
+def visible(text: str) -> str:
+    r"""Return a text of one line in which whatever could steer a terminal, or hide, is seen: `\x1b`, `\u202e`."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)

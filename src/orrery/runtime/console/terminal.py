@@ -5,15 +5,12 @@ import json
 from rich.console import Console  # noqa: TID251  the one place that makes one
 from rich.markup import escape
 
+from orrery.syntax.lines import visible
+
 
 def new_console(*, stderr: bool = False, soft_wrap: bool = True, width: int | None = None) -> Console:
     """Return a console that leaves a text as it is: it makes no picture of the `:100:` in an address."""
     return Console(stderr=stderr, soft_wrap=soft_wrap, width=width, emoji=False, highlight=False)
-
-
-def visible(text: str) -> str:
-    r"""Return a text of one line in which whatever could steer a terminal, or hide, is seen: `\x1b`, `\u202e`."""
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
 def visible_json(value: object, indent: int | None = None) -> str:

@@ -1,40 +1,112 @@
-"""`orrery tenants scan`: search files, a commit or a whole history."""
+"""`orrery tenants scan`: search files, a commit, a push or a whole history."""
 
 import sys
-from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from orrery.errors import Invalid, OrreryError
 from orrery.ports.scanned import Source
-from orrery.scanner.deployment import Loaded, ScanDeployment
-from orrery.scanner.detectors.terms import TermDetector
-from orrery.scanner.findings import Detector
+from orrery.scanner.cli.progress import Progress, shown_progress
+from orrery.scanner.deployment import Loaded, ScanDeployment, Sources
+from orrery.scanner.detectors.all import detectors
+from orrery.scanner.findings import Finding
+from orrery.scanner.report import Searched, json_of, json_summary, line_of, summary
 from orrery.scanner.scanning import Scan
+
+_EXAMPLES = """\
+examples:
+  orrery tenants scan docs blog/post.md     files and folders as they are
+  orrery tenants scan --staged              what the next commit would change
+  orrery tenants scan --history             all that this repository holds
+  pdftotext a.pdf - | orrery tenants scan --stdin
+
+Exit 0: nothing was found. 1: something was, or could not be searched. 2: wrong call or settings.
+"""
 
 
 def command(arguments: Sequence[str], deployment: ScanDeployment) -> int:
-    """Return 0 when nothing was found, and 1 when something was or could not be searched (decision 54)."""
+    """Return the exit code (decision 54)."""
     options = _parser().parse_args(arguments)
+    try:
+        return _scan(options, deployment)
+    except OrreryError as error:
+        _ = sys.stderr.write(f"{error}\n")
+        return 2 if isinstance(error, Invalid) else 1
+
+
+def _scan(options: Namespace, deployment: ScanDeployment) -> int:
     loaded = deployment.load(options.config)
-    scan = Scan(_detectors(loaded), loaded.fingerprints, loaded.allowances)
-    found = 0
-    for one in scan.findings(_source(options, deployment)):
-        found += 1
-        _ = sys.stdout.write(f"{one.kind} in {one.place}, line {one.line}\n")
-    return int(found > 0)
+    source = _source(options, deployment.sources)
+    searched, found = Searched(), list[Finding]()
+    with shown_progress(source.bytes) as progress:
+        scan = _composed(loaded, searched, progress)
+        for one in scan.findings(source):
+            found.append(one)
+            progress.print(json_of(one) if options.json else line_of(one))
+    if options.json:
+        _print(json_summary(found, searched, loaded.notes))
+    else:
+        for line in summary(found, searched, loaded.notes):
+            _print(line)
+    return int(bool(found))
 
 
-def _detectors(loaded: Loaded) -> list[Detector]:
-    return [TermDetector(loaded.policy.terms)]
+def _composed(loaded: Loaded, searched: Searched, progress: Progress) -> Scan:
+    def count(size: int) -> None:
+        searched.count(size)
+        progress.advance(size)
+
+    return Scan(detectors(loaded.policy), loaded.fingerprints, loaded.allowances, count)
 
 
-def _source(options: Namespace, deployment: ScanDeployment) -> Source:
+def _source(options: Namespace, sources: Sources) -> Source:
     paths: list[Path] = options.paths
-    return deployment.sources.files(paths or [Path()])
+    if options.stdin or options.message:
+        _refuse_paths(paths)
+        return sources.text(sys.stdin.buffer.read()) if options.stdin else sources.message(options.message)
+    of_repository: dict[str, Callable[[Path], Source]] = {
+        "staged": sources.staged,
+        "history": sources.history,
+        "outgoing": lambda folder: sources.outgoing(folder, sys.stdin.read()),
+    }
+    for name, make in of_repository.items():
+        if getattr(options, name):
+            if len(paths) > 1:
+                raise Invalid(f"--{name} takes one folder, that of a repository.")
+            return make(paths[0] if paths else Path())
+    return sources.files(paths or [Path()])
+
+
+def _refuse_paths(paths: Sequence[Path]) -> None:
+    if paths:
+        raise Invalid("--stdin and --message take no further path.")
+
+
+def _print(line: str) -> None:
+    _ = sys.stdout.write(f"{line}\n")
 
 
 def _parser() -> ArgumentParser:
-    parser = ArgumentParser(prog="orrery tenants scan")
-    _ = parser.add_argument("paths", nargs="*", type=Path, metavar="PATH")
-    _ = parser.add_argument("--config", type=Path, metavar="FILE")
+    parser = ArgumentParser(
+        prog="orrery tenants scan",
+        description="Search for what must not be public. What is found is never printed, only its kind and place.",
+        epilog=_EXAMPLES,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    _ = parser.add_argument(
+        "paths", nargs="*", type=Path, metavar="PATH", help="a file or a folder; else this folder"
+    )
+    which = parser.add_mutually_exclusive_group()
+    _ = which.add_argument("--staged", action="store_true", help="what the next commit would change")
+    _ = which.add_argument(
+        "--history", action="store_true", help="all that a repository holds, since its beginning"
+    )
+    _ = which.add_argument(
+        "--outgoing", action="store_true", help="what a push would send, by git's lines on stdin"
+    )
+    _ = which.add_argument("--message", type=Path, metavar="FILE", help="the message of a commit")
+    _ = which.add_argument("--stdin", action="store_true", help="what comes by standard input")
+    _ = parser.add_argument("--json", action="store_true", help="one JSON object a line, the last is the summary")
+    _ = parser.add_argument("--config", type=Path, metavar="FILE", help="the settings file")
     return parser
