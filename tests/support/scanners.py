@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from orrery.app.runner import runner_of
+from orrery.errors import NotConfigured
 from orrery.ports.scanner import Leak, Scanner
 from orrery.runtime.console.runner import Runner, Services
 
@@ -27,6 +28,20 @@ class WordScanner:
         """Return a leak for each file with the word in it."""
         self.seen.append(dict(files))
         return [Leak("watch-list", name) for name, content in files.items() if self.word in content]
+
+
+class UnableScanner:
+    """Cannot scan."""
+
+    def check(self) -> None:
+        """Say so."""
+        raise NotConfigured("The key of the watch-list is missing.")
+
+    def scan(self, files: Mapping[str, bytes]) -> list[Leak]:
+        """Say so."""
+        del files
+        self.check()
+        return []
 
 
 @dataclass(frozen=True, slots=True)

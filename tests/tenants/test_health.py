@@ -5,14 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from orrery.adapters.no_scanner import NoScanner
 from orrery.adapters.published_files import PublishedFiles
 from orrery.ports.health import Finding
 from orrery.ports.scanner import Scanner
 from orrery.tenants.health import TracksHealth
 from orrery.tenants.settings import TenantsSettings, ToolSettings
 from tests.support.destinations import destination, track, tracks_in
-from tests.support.scanners import WordScanner
+from tests.support.scanners import UnableScanner, WordScanner
 
 
 def health(
@@ -133,10 +132,11 @@ def test_the_tool_is_there_or_not(settings: TenantsSettings, tmp_path: Path) -> 
     assert states == ["broken", "broken", "ok"]
 
 
-def test_without_a_scanner_it_is_off(settings: TenantsSettings) -> None:
-    """It says what does not work until there is one."""
-    finding = found(health(settings, scanner=NoScanner()), "scanner")
-    assert (finding.state, "publishes nothing" in finding.todo) == ("off", True)
+def test_a_scanner_that_cannot_scan(settings: TenantsSettings) -> None:
+    """It says why, and what does not work until it can."""
+    finding = found(health(settings, scanner=UnableScanner()), "scanner")
+    assert (finding.state, finding.why) == ("broken", "The key of the watch-list is missing.")
+    assert "nothing is published" in finding.todo
 
 
 def test_the_sign_ins_come_behind_the_tracks(settings: TenantsSettings) -> None:

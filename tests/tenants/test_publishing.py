@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from orrery.adapters.no_scanner import NoScanner
 from orrery.adapters.published_files import PublishedFiles
 from orrery.errors import Invalid, NotConfigured, NotFound, PublicationRefused, TrackRefused
 from orrery.ports.publications import MOST_BYTES
@@ -14,7 +13,7 @@ from orrery.ports.scanner import Leak
 from orrery.tenants.publishing import Publishing
 from orrery.tenants.settings import TenantsSettings
 from tests.support.destinations import Desk, destination, track, tracks_in
-from tests.support.scanners import WordScanner
+from tests.support.scanners import UnableScanner, WordScanner
 
 LABEL_OF_A = b'[{"track": "A", "title": "A secret"}]'
 
@@ -131,8 +130,8 @@ def test_many_leaks_are_counted(desk: Desk) -> None:
 
 def test_without_a_scanner_nothing_is_published(desk: Desk) -> None:
     """What cannot be scanned is not published; what is refused anyway is refused for its own reason."""
-    publishing = Publishing(desk.publishing.settings, NoScanner(), PublishedFiles())
-    with pytest.raises(NotConfigured, match="needs the scanner"):
+    publishing = Publishing(desk.publishing.settings, UnableScanner(), PublishedFiles())
+    with pytest.raises(NotConfigured, match="The key of the watch-list is missing"):
         publishing.publish(desk.write("note.md"), "blog")
     with pytest.raises(NotConfigured):
         publishing.publish_text(b"Hello.", "news")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from orrery.adapters.clock import SystemClock
+from orrery.adapters.scan_process import ScanProcess
 from orrery.app.adapters import Adapters
 from orrery.app.composition import clock_of, opened
 from orrery.app.refresh import HttpRefreshServices
@@ -14,6 +15,7 @@ from orrery.app.settings import Secrets, Settings, load, load_usable, settings_f
 from orrery.logs import Redaction, configure
 from orrery.ports.clock import Clock
 from orrery.ports.refresh import RefreshServices
+from orrery.ports.scanner import Scanner
 from orrery.runtime.console.runner import Runner, Services
 from orrery.runtime.module import Role
 from orrery.runtime.settings import Log
@@ -62,6 +64,8 @@ class DeploymentRunner:
         found: dict[type, object] = {RefreshServices: HttpRefreshServices(self._config)}
         if self._role == "site":
             found[Clock] = SystemClock()
+        if kind is Scanner:
+            found[Scanner] = ScanProcess(self.settings_file)
         if kind in found:
             return cast("S", found[kind])
         if self._adapters is None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orrery.errors import NotConfigured, OrreryError, SignInNeeded
+from orrery.errors import OrreryError, SignInNeeded
 from orrery.ports.health import Finding
 from orrery.ports.publications import Publications
 from orrery.ports.scanner import Scanner
@@ -93,8 +93,6 @@ class TracksHealth:
     def _scanner(self) -> Finding:
         try:
             self.scanner.check()
-        except NotConfigured as error:
-            return Finding("scanner", "off", str(error), "Until then `orrery tenants publish` publishes nothing.")
         except OrreryError as error:
             todo = "Until it is fixed, nothing is published."
             return Finding("scanner", "broken", str(error), todo)

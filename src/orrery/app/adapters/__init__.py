@@ -38,7 +38,6 @@ ADAPTERS = {
     "orrery.ports.site_reports:SiteReports": "orrery.app.adapters.cloud:site_reports",
     "orrery.ports.snapshots:Snapshots": "orrery.app.adapters.owner:snapshots",
     "orrery.ports.tool:ToolProcess": "orrery.app.adapters.tenants:tool_process",
-    "orrery.ports.scanner:Scanner": "orrery.app.adapters.publishing:scanner",
     "orrery.ports.publications:Publications": "orrery.app.adapters.publishing:publications",
 }
 

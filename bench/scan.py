@@ -1,0 +1,174 @@
+"""How fast the scanner searches, beside detect-secrets; what a commit waits; a large repository. Asserts nothing."""
+
+import json
+import os
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rich.table import Table
+
+from orrery.runtime.console.terminal import new_console
+from tests.scanner.corpus.measured import measured
+from tests.support.scanned import SYLLABLES, config_with_terms, git, made_repository
+
+TERMS = 10_000
+COMMITS = 21
+FILES = 10
+PEER_BYTES = 300_000
+"""What detect-secrets searches: it would take minutes for more."""
+
+REPOSITORY_BYTES = 500_000_000
+
+
+def _terms() -> list[str]:
+    chance = random.Random(1)  # noqa: S311  the same terms in each run
+
+    def word() -> str:
+        return "".join(chance.choice(SYLLABLES) for _ in range(chance.randint(3, 5)))
+
+    return [f"{word()} {word()}" if chance.random() < 0.7 else word() for _ in range(TERMS)]  # noqa: PLR2004  as lists of people and customers are
+
+
+def _scan(config: Path, *words: str, folder: Path, typed: bytes = b"") -> tuple[float, float, dict[str, object]]:
+    """Return the seconds, the megabytes of memory at most, and the summary of a scan in a process of its own."""
+    begin = time.perf_counter()
+    command = [sys.executable, "-m", "orrery", "tenants", "scan", "--json", "--config", str(config), *words]
+    process = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603  our own
+    assert process.stdin and process.stdout
+    process.stdin.write(typed)
+    process.stdin.close()
+    lines = process.stdout.read().splitlines()
+    _, _, used = os.wait4(process.pid, 0)
+    return time.perf_counter() - begin, used.ru_maxrss / 1024, json.loads(lines[-1])
+
+
+def _text(folder: Path) -> int:
+    """Write this project's own text into a folder, several times; return its bytes."""
+    names = subprocess.run(["git", "ls-files", "-z", "src", "tests", "docs"], capture_output=True, check=True)  # noqa: S607  git by its name
+    written = 0
+    for copy in range(6):
+        for name in names.stdout.decode().split("\0")[:-1]:
+            source = Path(name)
+            if source.suffix in {".py", ".md", ".toml", ".js", ".css", ".html", ".json"} and "scanner" not in name:
+                target = folder / str(copy) / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                written += target.write_bytes(source.read_bytes())
+    return written
+
+
+def _peer(folder: Path) -> tuple[int, float]:
+    """Return how many bytes detect-secrets searched, and in how many seconds, its start left out."""
+    files, size = list[str](), 0
+    for one in sorted(folder.rglob("*.py")):
+        if size > PEER_BYTES:
+            break
+        files.append(str(one))
+        size += one.stat().st_size
+    code = """
+import sys, time
+from detect_secrets import SecretsCollection
+from detect_secrets.settings import default_settings
+with default_settings():
+    begin = time.perf_counter()
+    found = SecretsCollection()
+    for name in sys.stdin.read().splitlines():
+        found.scan_file(name)
+    print(time.perf_counter() - begin)
+"""
+    run = subprocess.run([sys.executable, "-c", code], input="\n".join(files), capture_output=True, text=True, check=True)  # noqa: S603  our own
+    return size, float(run.stdout)
+
+
+def _speed(config: Path, folder: Path) -> None:
+    size = _text(folder)
+    empty = folder / "empty"
+    empty.mkdir()
+    start = statistics.median(_scan(config, str(empty), folder=folder)[0] for _ in range(5))
+    times = [_scan(config, *(str(folder / str(copy)) for copy in range(6)), folder=folder) for _ in range(3)]
+    took = statistics.median(one[0] for one in times)
+    peer_size, peer_took = _peer(folder / "0")
+    table = Table(title=f"text of {size / 1e6:.0f} MB, {TERMS:,} terms and all rules", caption="one core")
+    for heading in ("", "MB/s", "seconds", "memory"):
+        table.add_column(heading, justify="left" if not heading else "right")
+    table.add_row("detect-secrets, without its start", f"{peer_size / peer_took / 1e6:.2f}", f"{peer_took:.1f}", "")
+    memory = f"{max(one[1] for one in times):.0f} MB"
+    table.add_row("orrery tenants scan, start and all", f"{size / took / 1e6:.0f}", f"{took:.2f}", memory)
+    table.add_row("the same without its start", f"{size / (took - start) / 1e6:.0f}", f"{took - start:.2f}", "")
+    table.add_row("limit", "30", "", "")
+    new_console(soft_wrap=False).print(table)
+
+
+def _hook(config: Path, folder: Path) -> None:
+    made_repository(folder)
+    for number in range(FILES):
+        (folder / f"file{number}.py").write_text(f"value = {number}\n" * 200, encoding="utf-8")
+    git(folder, "add", "-A")
+    _row("pre-commit, ten files", [_scan(config, "--staged", folder=folder)[0] for _ in range(COMMITS)])
+
+
+def _row(title: str, took: Sequence[float]) -> None:
+    table = Table(title=title, caption=f"{len(took)} times, start and all; the limit is 400 ms")
+    for heading in ("median", "worst", "of the limit"):
+        table.add_column(heading, justify="right")
+    middle = statistics.median(took)
+    table.add_row(f"{middle * 1000:.0f} ms", f"{max(took) * 1000:.0f} ms", f"{middle / 0.4:.2f}")
+    new_console(soft_wrap=False).print(table)
+
+
+def _repository(config: Path, folder: Path) -> None:
+    made_repository(folder)
+    chance = random.Random(2)  # noqa: S311  the same repository in each run
+    words = [chance.choice(SYLLABLES) + chance.choice(SYLLABLES) for _ in range(5000)]
+    written, commits = 0, 0
+    while written < REPOSITORY_BYTES:
+        for number in range(20):
+            text = " ".join(chance.choices(words, k=180_000))
+            path = folder / f"part{number}" / f"text{commits}.md"
+            path.parent.mkdir(exist_ok=True)
+            written += path.write_text(text, encoding="utf-8")
+        git(folder, "add", "-A")
+        git(folder, "commit", "-qm", f"Part {commits}")
+        commits += 1
+    git(folder, "rm", "-rq", "part0")
+    git(folder, "commit", "-qm", "Without a part")
+    git(folder, "gc", "-q")
+    took, memory, summary = _scan(config, "--history", folder=folder)
+    table = Table(title=f"a repository with {written / 1e6:.0f} MB in its history, {summary['items']} items")
+    for heading in ("seconds", "MB/s", "memory", "limit"):
+        table.add_column(heading, justify="right")
+    table.add_row(f"{took:.1f}", f"{written / took / 1e6:.0f}", f"{memory:.0f} MB", "300 MB")
+    new_console(soft_wrap=False).print(table)
+
+
+def _corpus() -> None:
+    found = measured()
+    table = Table(title="the corpus of the tests")
+    for heading in ("planted", "found", "recall", "near misses", "false", "precision"):
+        table.add_column(heading, justify="right")
+    recall, precision = found.found / found.planted, found.found / (found.found + found.false)
+    counts = (found.planted, found.found, f"{recall:.3f}", found.near_misses, found.false, f"{precision:.3f}")
+    table.add_row(*map(str, counts))
+    new_console(soft_wrap=False).print(table)
+
+
+def main() -> None:
+    """Print the tables."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with TemporaryDirectory(dir=Path.cwd(), prefix=".bench-") as directory:
+        folder = Path(directory)
+        config = config_with_terms(folder / "settings", _terms())
+        for name, measure in (("text", _speed), ("commit", _hook), ("history", _repository)):
+            (folder / name).mkdir()
+            measure(config, folder / name)
+    _corpus()
+
+
+if __name__ == "__main__":
+    main()

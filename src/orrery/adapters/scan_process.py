@@ -1,0 +1,59 @@
+"""The scanner as a process of its own: it has the role scan, whose settings and secrets no other role reads."""
+
+import json
+import subprocess
+import sys
+import tarfile
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from orrery.errors import NotConfigured
+from orrery.ports.scanner import Leak
+
+SECONDS = 600
+"""How long one scan may take: a publication is 100 MiB at most."""
+
+_FOUND = 1
+_INPUT = "standard input!"
+"""What stands ahead of the name of a file in the report."""
+
+
+class ScanProcess:
+    """See `Scanner`. The files go through a pipe as a tar, so that nothing is written anywhere."""
+
+    def __init__(self, settings_file: Path) -> None:
+        self._command = (sys.executable, "-m", "orrery", "tenants", "scan", "--stdin", "--json")
+        self._config = ("--config", str(settings_file))
+
+    def check(self) -> None:
+        _ = self.scan({})
+
+    def scan(self, files: Mapping[str, bytes]) -> list[Leak]:
+        with TemporaryFile() as packed:
+            with tarfile.open(fileobj=packed, mode="w") as tar:
+                for name, content in files.items():
+                    member = tarfile.TarInfo(name)
+                    member.size = len(content)
+                    tar.addfile(member, BytesIO(content))
+            _ = packed.seek(0)
+            try:
+                run = subprocess.run(
+                    [*self._command, *self._config], stdin=packed, capture_output=True, timeout=SECONDS
+                )  # noqa: S603  our own command
+            except subprocess.TimeoutExpired:
+                raise NotConfigured(f"The scanner did not end within {SECONDS // 60} minutes.") from None
+        lines = run.stdout.decode().splitlines()
+        if run.returncode not in {0, _FOUND} or not lines:
+            said = run.stderr.decode(errors="replace").strip().splitlines()
+            raise NotConfigured(f"The scanner cannot run: {said[-1] if said else f'exit {run.returncode}'}")
+        found = [json.loads(line) for line in lines[:-1]]
+        if len(found) != json.loads(lines[-1])["findings"]:
+            raise NotConfigured("The scanner's report is cut.")
+        return [Leak(_kind(one), one["place"].removeprefix(_INPUT)) for one in found]
+
+
+def _kind(found: Mapping[str, str]) -> str:
+    rest = found["rule"] or found["why"]
+    return f"{found['kind']} ({rest})" if rest else found["kind"]

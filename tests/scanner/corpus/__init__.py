@@ -1,0 +1,1 @@
+"""A corpus of planted leaks and of near misses: all of the first are found, and none of the second."""
