@@ -1,0 +1,137 @@
+"""What stands in a text in another way of writing: mark-up, addresses, escapes of programs, mail."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import re2  # pyright: ignore[reportMissingTypeStubs]  google-re2 has none
+
+from orrery.scanner.detectors.letters import plain, tags_as_text
+
+DEPTH = 4
+"""How often what was written in another way is read again: an entity in a percent-encoded address is two."""
+
+_OPTIONS = re2.Options()
+_OPTIONS.encoding = re2.Options.Encoding.LATIN1
+_OPTIONS.log_errors = False
+
+_WRITTEN = (
+    rb"[\x80-\xff]|&#|&[A-Za-z][A-Za-z0-9]{1,31};|%u?[0-9A-Fa-f]{2}|\\(?:[uU][0-9A-Fa-f{]|x[0-9A-Fa-f]{2}|[0-3][0-7]{2})"
+    rb"|(?i:[\[({<][ ]?(?:\.|dot|at|@)[ ]?[\])}>]| dot |,[ ]?dc=| at [\w-]{1,63}\.)"
+)
+_FOLDABLE = re2.compile(_WRITTEN, _OPTIONS)
+_MAIL = re2.compile(rb"=\r?\n|=[2-7A-F89][0-9A-F]", _OPTIONS)
+_WIDE = re2.compile(rb"[\x20-\x7e]\x00[\x20-\x7e]\x00", _OPTIONS)
+
+_ENCODED = re.compile(
+    r"""&(?:\#0*[0-9]{1,7};?|\#[xX]0*[0-9a-fA-F]{1,6};?|[A-Za-z][A-Za-z0-9]{1,31};)
+    |(?:%[0-9a-fA-F]{2})+
+    |(?:(?:\\{1,4}|%)u[0-9a-fA-F]{4})+
+    |\\{1,4}(?:u\{[0-9a-fA-F]{1,6}\}|U[0-9a-fA-F]{8})
+    |(?:\\{1,4}x[0-9a-fA-F]{2})+
+    |(?:\\[0-3][0-7]{2})+
+    |[ ]?[\[({<][ ]?(?:\.|[dD][oO][tT])[ ]?[\])}>][ ]?|[ ][dD][oO][tT][ ](?=\w)|,[ ]?[dD][cC]=
+    |[ ]?[\[({<][ ]?(?:@|[aA][tT])[ ]?[\])}>][ ]?|[ ][aA][tT][ ](?=[\w-]{1,63}(?:\.|[ ][dD][oO][tT][ ])\w)""",
+    re.VERBOSE,
+)
+_QUOTED = re.compile(rb"=\r?\n|(?:=[0-9A-F]{2})+")
+_HEX = re.compile(r"[0-9a-fA-F]{2}")
+_OCTAL = re.compile(r"[0-7]{3}")
+_UNIT = re.compile(r"[0-9a-fA-F]{4}")
+_BREAKS = str.maketrans("\t\n\v\f\r", "     ")
+
+
+def readings(block: bytes) -> Iterator[Callable[[bytes], str]]:
+    """Yield the ways to read a piece of text that has something in another way of writing."""
+    if _FOLDABLE.search(block):
+        yield as_text
+        if b"\xf3\xa0\x80" in block or b"\xf3\xa0\x81" in block:
+            yield _as_text_with_tags
+    if _MAIL.search(block):
+        yield as_mail
+    if _WIDE.search(block):
+        yield as_wide
+
+
+def as_text(piece: bytes) -> str:
+    """Return a piece of text as it is read, in plain letters. A line end stays one, and none is added."""
+    return _read(piece.decode("utf-8", "surrogateescape"))
+
+
+def _as_text_with_tags(piece: bytes) -> str:
+    return _read(tags_as_text(piece.decode("utf-8", "surrogateescape")))
+
+
+def as_mail(piece: bytes) -> str:
+    """Return a piece of a mail in the encoding quoted-printable."""
+    return as_text(_QUOTED.sub(_unquoted, piece))
+
+
+def as_wide(piece: bytes) -> str:
+    """Return a piece of UTF-16 with ASCII in it, as other programs' files have it."""
+    return as_text(piece.replace(b"\0", b""))
+
+
+def _read(text: str) -> str:
+    text = plain(text)
+    for _ in range(DEPTH):
+        before, text = text, plain(_ENCODED.sub(_decoded, text))
+        if text == before:
+            break
+    return text
+
+
+def _unquoted(found: re.Match[bytes]) -> bytes:
+    if found[0].endswith(b"\n"):
+        return b""
+    octets = bytes.fromhex(found[0].replace(b"=", b"").decode())
+    return octets.translate(_OCTET_BREAKS)
+
+
+_OCTET_BREAKS = bytes.maketrans(b"\t\n\v\f\r", b"     ")
+
+
+def _decoded(found: re.Match[str]) -> str:
+    text = found[0]
+    first = text[0]
+    if first == "&":
+        return _entity(text)
+    if first in " ,[({<":
+        return "@" if "@" in text or "t" in text.lower() and "o" not in text.lower() else "."
+    if "u" in text[:5] or "U" in text[:5]:
+        return _code_points(text)
+    if first == "%" or "x" in text[:5]:
+        return _octets(text, [int(one, 16) for one in _HEX.findall(text)])
+    return _octets(text, [int(one, 8) for one in _OCTAL.findall(text)])
+
+
+def _entity(text: str) -> str:
+    from html import unescape  # noqa: PLC0415  its tables take longer to load than most scans meet an entity
+
+    return unescape(text).translate(_BREAKS)
+
+
+def _code_points(text: str) -> str:
+    if "{" in text or "U" in text:
+        code = int(re.sub(r"[^0-9a-fA-F]", "", text), 16)
+        return chr(code).translate(_BREAKS) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else text
+    units = b"".join(int(one, 16).to_bytes(2, "big") for one in _UNIT.findall(text))
+    return units.decode("utf-16-be", "replace").translate(_BREAKS)
+
+
+def _octets(text: str, octets: list[int]) -> str:
+    """Return the text that octets are: UTF-8, or each a letter of Latin-1; what is neither stays as it was."""
+    data = bytes(octets)
+    try:
+        return data.decode().translate(_BREAKS)
+    except UnicodeDecodeError:
+        pass
+    width = len(text) // len(octets)
+    parts = [text[at * width : (at + 1) * width] for at in range(len(octets))]
+    return "".join(_octet(part, code) for part, code in zip(parts, octets, strict=True))
+
+
+def _octet(part: str, code: int) -> str:
+    one = chr(code)
+    digits = part[-2:]
+    known = one.isascii() or (one.isalpha() and digits in {digits.upper(), digits.lower()})
+    return one.translate(_BREAKS) if known else part

@@ -1,0 +1,84 @@
+"""Where a word begins and ends, as a reader sees it, and what is a word at all."""
+
+import re
+
+from orrery.scanner.detectors.letters import UNSPACED, is_letter
+
+CERTAIN = 8
+"""Letters from which a term does not come about in random text."""
+
+_RANDOM_HEX = (8, 3)
+_RANDOM_LETTERS = 20
+_RUN_BEFORE = re.compile(r"[A-Za-z0-9+/]*\Z")
+_RUN_AFTER = re.compile(r"[A-Za-z0-9+/]*")
+_HEX_BEFORE = re.compile(r"[A-Fa-f0-9-]*\Z")
+_HEX_AFTER = re.compile(r"[A-Fa-f0-9-]*")
+_HEX = re.compile(r"[A-Fa-f0-9-]*")
+_CHANGES = re.compile(r"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[0-9]|(?<=[A-Z])[a-z](?=[a-z]?[A-Z0-9])|(?<=[0-9])[A-Za-z]")
+_ESCAPED = re.compile(r"(?<!\\)(?:\\\\)*\\[nrtbfv]\Z")
+
+
+_PART_OF_NAME = re.compile(r"(?:[^\W_]|[^\W][.+'_-]+)\Z")
+_LONGER = re.compile(r"(?:-[\w-]*)?\.(?P<label>[^\W_][\w-]*)(?!\.[^\W_])|(?:-[\w-]*)?(?:\.[^\W_][\w-]*){2}")
+_EXTENSIONS = frozenset(
+    "conf cfg ini json yaml yml toml txt csv tsv xml pem crt cer key csr log pdf png jpg svg html htm js ts xlsx docx "
+    "pptx eml msg bak tar gz zone tf tfvars ps1".split()
+)
+"""Ends of file names that are no domains: a file may be named after one."""
+
+
+def begins(before: str, word: str) -> bool:
+    """Return whether a word begins after what stands before it: by no letter, by case, or by an escape."""
+    if not before or not word:
+        return True
+    last, first = before[-1], word[0]
+    if first.isdigit():
+        return not last.isdigit()
+    if not is_letter(last) or not is_letter(first) or UNSPACED.match(last) or UNSPACED.match(first):
+        return True
+    if first.isupper() and (last.islower() or (last.isupper() and word[1:2].islower())):
+        return True
+    return bool(_ESCAPED.search(before))
+
+
+def ends(word: str, after: str) -> bool:
+    """Return whether a word ends before what stands after it."""
+    if not after or not word:
+        return True
+    last, first = word[-1], after[0]
+    if last.isdigit():
+        return not first.isdigit()
+    if not is_letter(first) or UNSPACED.match(last) or UNSPACED.match(first):
+        return True
+    return first.isupper() and (last.islower() or after[1:2].islower())
+
+
+def is_random(before: str, word: str, after: str) -> bool:
+    """Return whether a word is a part of a digest or of encoded data, in which every short word comes about."""
+    left, right = _HEX_BEFORE.search(before), _HEX_AFTER.match(after)
+    if left and right and _HEX.fullmatch(word):
+        least, changes = _RANDOM_HEX
+        run = left[0] + word + right[0]
+        if len(run) >= least and len(_CHANGES.findall(run.lower())) >= changes:
+            return True
+    left, right = _RUN_BEFORE.search(before), _RUN_AFTER.match(after)
+    run = (left[0] if left else "") + word + (right[0] if right else "")
+    return len(run) >= _RANDOM_LETTERS and 3 * len(_CHANGES.findall(run)) >= len(run)
+
+
+def begins_address(before: str) -> bool:
+    """Return whether the name of an address begins: `joann@` and `mary.ann@` are others than `ann@`."""
+    return not _PART_OF_NAME.search(before)
+
+
+def begins_domain(before: str) -> bool:
+    """Return whether a domain begins; after a dot it is one with a subdomain."""
+    return not before or not (before[-1].isalnum() or before[-1] == "-") or bool(_ESCAPED.search(before))
+
+
+def ends_domain(after: str) -> bool:
+    """Return whether a domain ends: it does not in `corp.examples`, `corp.example.org`, `corp.example-x.org`."""
+    if after and after[0].isalnum():
+        return False
+    longer = _LONGER.match(after)
+    return not longer or (not after.startswith("-") and (longer["label"] or "").lower() in _EXTENSIONS)
