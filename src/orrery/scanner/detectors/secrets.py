@@ -1,0 +1,151 @@
+"""Secrets: keys, passwords and tokens, by rules in gitleaks' format."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from orrery.scanner.detectors.secret_regex import Found, Prefilter, Words
+from orrery.scanner.detectors.secret_rules import Allowlist, Leak, Required, Rule, RuleSet, entropy
+from orrery.scanner.findings import Match
+
+PIECE = 128 * 1024
+"""Bytes of a text that are asked at once which rules can match in them: in a longer one more of them can."""
+
+REACH = 8 * 1024
+"""Bytes that a secret may stretch beyond its piece."""
+
+LONGEST_LINE = 2 * 1024
+"""Bytes on each side of a secret that an allowlist for lines looks at."""
+
+ITS_NAME = " (its name)"
+"""How the place of a text ends that is the name of a file."""
+
+
+class _Text:
+    """One text, with what is asked of it again and again."""
+
+    def __init__(self, text: bytes, path: str, words: Words) -> None:
+        self.text = text
+        self.path = path
+        self._words = words
+        self._wanted: dict[str, bool] = {}
+
+    def wants(self, rule: Rule) -> bool:
+        """Return whether a rule is for this file, and for a text with these words."""
+        if (known := self._wanted.get(rule.id)) is None:
+            known = (not rule.keywords or not self._present.isdisjoint(rule.keywords)) and rule.is_for(self.path)
+            self._wanted[rule.id] = known
+        return known
+
+    @cached_property
+    def _present(self) -> frozenset[bytes]:
+        return self._words.present(self.text)
+
+
+class SecretDetector:
+    """See `Detector`."""
+
+    def __init__(self, rules: RuleSet) -> None:
+        self._rules = [one for one in rules.rules if one.regex and one.reported]
+        self._names = [one for one in rules.rules if not one.regex and one.reported]
+        self._prefilter = Prefilter([one.pattern for one in self._rules])
+        self._words = Words(word for one in self._rules for word in one.keywords)
+
+    def matches(self, text: bytes, place: str) -> Iterator[Match]:
+        path = place.removesuffix(ITS_NAME)
+        if path != place or "!" in place:
+            yield from (Match("secret", 0, 0, path, rule.id) for rule in self._names if rule.is_for(path))
+        leaks = sorted(self._leaks(_Text(text, path, self._words)), key=lambda leak: leak.secret_start)
+        for leak in _without_repeats(leaks, text):
+            end = leak.secret_start + len(leak.secret)
+            yield Match("secret", leak.secret_start, end, leak.secret.decode(errors="backslashreplace"), leak.rule)
+
+    def _leaks(self, text: _Text) -> Iterator[Leak]:
+        done: dict[str, int] = {}
+        composed: dict[str, list[Leak]] = {}
+        for start in range(0, len(text.text), PIECE):
+            for number in self._prefilter.possible(text.text[start : start + PIECE + REACH]):
+                rule = self._rules[number]
+                if not text.wants(rule):
+                    continue
+                for leak in _in_piece(rule, text, start, done):
+                    if rule.required:
+                        composed.setdefault(rule.id, []).append(leak)
+                    else:
+                        yield leak
+        for rule in self._rules:
+            if rule.id in composed:
+                yield from _complete(rule, composed[rule.id], text)
+
+
+def _in_piece(rule: Rule, text: _Text, start: int, done: dict[str, int]) -> Iterator[Leak]:
+    """Yield what begins in a piece. `done` says where a rule's last match ended: the next does not overlap it."""
+    end = start + PIECE
+    for found in rule.found(text.text, max(start, done.get(rule.id, 0)), end + REACH):
+        if found.start() >= end:
+            return
+        done[rule.id] = found.end()
+        if leak := _leak(rule, text, found):
+            yield leak
+
+
+def _leak(rule: Rule, text: _Text, found: Found) -> Leak | None:
+    """Return a match, unless it is too regular, or allowed."""
+    match = text.text[found.start() : found.end()]
+    start = found.start() + len(match) - len(match.lstrip(b"\n"))
+    match = match.strip(b"\n")
+    secret_start, secret_end = rule.secret_in(found) or (start, start + len(match))
+    leak = Leak(rule.id, start, match, secret_start, text.text[secret_start:secret_end])
+    if not leak.secret or (rule.entropy and entropy(leak.secret) <= rule.entropy):
+        return None
+    return None if any(_allows(one, leak, text) for one in rule.allowlists) else leak
+
+
+def _allows(allowlist: Allowlist, leak: Leak, text: _Text) -> bool:
+    return allowlist.allows(leak, _line(leak, text.text) if allowlist.target == "line" else b"", text.path)
+
+
+def _line(leak: Leak, text: bytes) -> bytes:
+    end = leak.start + len(leak.match)
+    before = text[max(0, leak.start - LONGEST_LINE) : leak.start].rpartition(b"\n")[2]
+    return before + leak.match + text[end : end + LONGEST_LINE].partition(b"\n")[0]
+
+
+def _complete(rule: Rule, leaks: list[Leak], text: _Text) -> Iterator[Leak]:
+    """Yield the matches of a rule near which there is one of each rule that it requires."""
+    others = [(one, [_place(leak, text.text) for leak in _all(one.rule, text)]) for one in rule.required]
+    for leak in leaks:
+        place = _place(leak, text.text)
+        if all(any(_is_near(place, other, one) for other in found) for one, found in others):
+            yield leak
+
+
+def _all(rule: Rule, text: _Text) -> Iterator[Leak]:
+    if rule.is_for(text.path):
+        leaks = (_leak(rule, text, found) for found in rule.found(text.text, 0, len(text.text)))
+        yield from (leak for leak in leaks if leak)
+
+
+def _place(leak: Leak, text: bytes) -> tuple[int, int]:
+    return text.count(b"\n", 0, leak.start), leak.start - text.rfind(b"\n", 0, leak.start)
+
+
+def _is_near(place: tuple[int, int], other: tuple[int, int], required: Required) -> bool:
+    limits = (required.lines, required.columns)
+    return all(most is None or abs(one - two) <= most for one, two, most in zip(place, other, limits, strict=True))
+
+
+def _without_repeats(leaks: Sequence[Leak], text: bytes) -> Iterator[Leak]:
+    """Yield matches; one of a rule with "generic" in its id gives way to another's of the same text and line."""
+    exact: dict[int, bytes] = {}
+    if any(_is_generic(leak) for leak in leaks):
+        for leak in leaks:
+            if not _is_generic(leak):
+                line = text.rfind(b"\n", 0, leak.start)
+                exact[line] = exact.get(line, b"") + b"\0" + leak.secret
+    for leak in leaks:
+        if not (exact and _is_generic(leak) and leak.secret in exact.get(text.rfind(b"\n", 0, leak.start), b"")):
+            yield leak
+
+
+def _is_generic(leak: Leak) -> bool:
+    return "generic" in leak.rule.lower()

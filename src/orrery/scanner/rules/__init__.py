@@ -1,0 +1,51 @@
+"""Files of rules for secrets: those that are shipped, and others that are named."""
+
+from importlib.resources import files
+from pathlib import Path
+
+from orrery.errors import Invalid
+from orrery.scanner.detectors.secret_format import RuleFile, joined, read
+from orrery.scanner.detectors.secret_rules import RuleSet
+
+MOST_BYTES = 8 * 1024 * 1024
+"""Of one file: gitleaks' own has 0.1 MB."""
+
+DEEPEST = 2
+"""Files that a file may extend, one through the other, as for gitleaks."""
+
+
+def secret_rules(*further: Path) -> RuleSet:
+    """Return the shipped rules and those of further files; raise `Invalid` for one that cannot be used."""
+    return joined((shipped(), *map(rules_of, further)))
+
+
+def shipped() -> RuleSet:
+    """Return our own rules, for the keys that this project handles."""
+    return read(files("orrery.scanner.rules").joinpath("orrery.toml").read_bytes(), "orrery.toml").rule_set()
+
+
+def rules_of(file: Path) -> RuleSet:
+    """Return the rules of a file, and of those that it extends; raise `Invalid`."""
+    return _with_extended(file, DEEPEST).rule_set()
+
+
+def _with_extended(file: Path, deepest: int) -> RuleFile:
+    found = read(_content(file), str(file))
+    if not found.extends:
+        return found
+    if not deepest:
+        raise Invalid(f"{file}: it is extended by {DEEPEST} files, and cannot extend a further one.")
+    return found.over(_with_extended(file.parent / found.extends, deepest - 1))
+
+
+def _content(file: Path) -> bytes:
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(MOST_BYTES + 1)
+    except OSError as error:
+        said = error.strerror
+    else:
+        if len(content) <= MOST_BYTES:
+            return content
+        said = f"it has more than {MOST_BYTES} bytes"
+    raise Invalid(f"The rules {file} cannot be read: {said}.")
