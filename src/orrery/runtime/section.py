@@ -6,17 +6,9 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
-from orrery.errors import Invalid
 from orrery.syntax.base_url import THIS_MACHINE
 
-PREFIX = "ORRERY_"
-"""The prefix of our environment variables."""
-
 Mode = Literal["live", "test", "sandbox"]
-
-
-class SettingsError(Invalid):
-    """The settings cannot be used; nothing was started. The message holds no values."""
 
 
 class Section(BaseModel):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from orrery.app.deployment_files.secrets import secret_kinds
 from orrery.app.settings import Secrets, settings_from, uses_of
-from orrery.app.settings.secrets import secret_kinds
 from orrery.runtime.secret import SecretUse
 from tests.support.marked import MARK, SECRETS, analytics_key, assert_unmarked
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from orrery.app.deployment_files.ownership import NOBODYS_AFFAIR, Users, why_foreign
 from orrery.app.settings import load, load_settings, load_usable, observe_secrets
-from orrery.app.settings.ownership import NOBODYS_AFFAIR, Users, why_foreign
 from orrery.secrets.fingerprints import DIRECTORY, Fingerprints
 from tests.support.machine import MARK, SECRETS, Machine, machine_in
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from orrery.app.deployment_files.secrets import secret_kinds
 from orrery.app.settings import held_fingerprints, load, load_settings, load_usable, observe_secrets
-from orrery.app.settings.secrets import secret_kinds
 from orrery.secrets.fingerprints import DIRECTORY, Fingerprints, SecretObservation
 from tests.support.machine import MARK, SECRETS, Machine, machine_in
 

@@ -7,31 +7,37 @@ sections and secrets only (decision 40).
 """
 
 import os
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 from pydantic_settings import SettingsError as EnvironmentUnreadable
 
-from orrery.app.settings.authority import check_authority
-from orrery.app.settings.model import Settings, SettingsFile, file_model, sections_of, settings_of
-from orrery.app.settings.ownership import read_own
-from orrery.app.settings.places import (
-    CONFIG_VARIABLE,
+from orrery.app.deployment_files.anchoring import anchored
+from orrery.app.deployment_files.authority import check_authority
+from orrery.app.deployment_files.places import (
     DEMO_FILE,
     SYSTEM_FOLDER,
-    anchored,
     find_settings_file,
     find_settings_file_if_any,
 )
+from orrery.app.deployment_files.secrets import Secrets, examine_secrets, read_secrets, secret_kinds
+from orrery.app.deployment_files.sections import Settings, settings_of
+from orrery.app.deployment_files.toml_text import read_toml, unusable
+from orrery.app.deployment_files.variables import (
+    CONFIG_VARIABLE,
+    PREFIX,
+    SettingsError,
+    is_of_another_role,
+    is_secret,
+    ours,
+    unknown_variable,
+)
+from orrery.app.settings.model import SettingsFile, file_model
 from orrery.app.settings.secret_observation import held_fingerprints, observe
-from orrery.app.settings.secrets import Secrets, examine_secrets, read_secrets, secret_kinds, secret_names
 from orrery.runtime.module import Role
 from orrery.runtime.secret import SecretUse
-from orrery.runtime.section import PREFIX, SettingsError
 from orrery.runtime.settings import SecretFiles, TlsSettings
 from orrery.secrets.fingerprints import Fingerprinting, SecretObservation
 
@@ -69,7 +75,7 @@ def load_settings(path: Path | None = None, role: Role = "site") -> Settings:
     """Return the settings alone; raise `SettingsError` when they cannot be used."""
     _refuse_unknown_variables(os.environ, role)  # noqa: TID251  this is the one place that reads it
     file = settings_file(path, role)
-    return settings_from(_read_toml(file), file.parent, role)
+    return settings_from(read_toml(file), file.parent, role)
 
 
 def settings_file(path: Path | None = None, role: Role = "site") -> Path:
@@ -108,7 +114,8 @@ def uses_of(settings: Settings) -> dict[str, SecretUse]:
 
 def settings_from(found: dict[str, Any], folder: Path, role: Role = "site") -> Settings:
     """Return the settings that a file's contents and the variables make; relative paths begin in `folder`."""
-    settings = settings_of(anchored(_read(found, role), folder), role)
+    file = anchored(_read(found, role), folder)
+    settings = settings_of(file.mode, role, file)
     check_authority(settings[TlsSettings].ca_file)
     return settings
 
@@ -117,53 +124,24 @@ def _read(found: dict[str, Any], role: Role) -> SettingsFile:
     try:
         return file_model(role)(**found)
     except ValidationError as error:
-        raise SettingsError(f"The settings cannot be used: {_explain(error)}") from None
+        raise unusable(error) from None
     except EnvironmentUnreadable as error:
         section = str(error).partition('"')[2].partition('"')[0]
         what = f"The {PREFIX}{section.upper()} variables cannot be read: a list or a table is written as JSON."
         raise SettingsError(what) from None
 
 
-def _explain(error: ValidationError) -> str:
-    problems = error.errors(include_url=False, include_input=False)
-    said = [f"{'.'.join(str(part) for part in one['loc'])}: {_sentence(one)}" for one in problems]
-    return "; ".join(said) + "."
-
-
-def _sentence(problem: ErrorDetails) -> str:
-    if tags := problem.get("ctx", {}).get("expected_tags"):  # the library's own sentence repeats the value
-        return f"kind must be one of {tags}"
-    return problem["msg"].removeprefix("Value error, ").rstrip(".")
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(read_own(path, "The settings file"))
-    except FileNotFoundError:
-        raise SettingsError(f"There is no settings file {path}; `orrery init` writes one.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"The settings file {path} cannot be read ({type(error).__name__}).") from None
-    except tomllib.TOMLDecodeError as error:
-        where = str(error).rpartition("(")[2].rstrip(")")
-        raise SettingsError(f"The settings file {path} is not valid TOML ({where}).") from None
-
-
 def _refuse_unknown_variables(environment: Mapping[str, str], role: Role) -> None:
-    for name in sorted(environment):
-        if name.upper().startswith(PREFIX) and name != CONFIG_VARIABLE and not _is_known(name, role):
-            raise SettingsError(f"The environment variable {name} is neither a setting nor a secret.")
+    for name in ours(environment):
+        if not (is_secret(name) or is_of_another_role(name, role) or _is_setting(name, role)):
+            raise unknown_variable(name)
 
 
-def _is_known(variable: str, role: Role) -> bool:
+def _is_setting(variable: str, role: Role) -> bool:
     if variable != variable.upper():
         return False
-    name = variable.removeprefix(PREFIX).lower()
-    if name in secret_names():
-        return True
     model: type[BaseModel] = file_model(role)
-    *sections, last = name.split("__")
-    if sections and sections[0] in model.model_fields.keys() - sections_of(role).keys():
-        return True  # another role knows what is in it
+    *sections, last = variable.removeprefix(PREFIX).lower().split("__")
     for section in sections:
         field = model.model_fields.get(section)
         kind = field.annotation if field else None

@@ -1,51 +1,17 @@
 """The settings of one role: its modules' sections, made into one model of `orrery.toml`."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
-from pathlib import Path
-from typing import Any, TypeVar, cast
 
-from pydantic import BaseModel, create_model
+from pydantic import create_model
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from orrery.app.deployment_files.sections import Settings, fields_of, sections_of
+from orrery.app.deployment_files.variables import PREFIX
 from orrery.app.modules import MODULES
-from orrery.runtime.module import Role, load
-from orrery.runtime.section import PREFIX, Mode
-from orrery.runtime.settings import HasStore
-
-S = TypeVar("S")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Everything but the secrets: the mode, and each section of the role by its class."""
-
-    mode: Mode
-    role: Role
-    sections: Mapping[type, BaseModel]
-
-    def __getitem__(self, kind: type[S]) -> S:
-        return cast("S", self.sections[kind])
-
-    @property
-    def store_path(self) -> Path:
-        """The store of the role, wherever its settings have it."""
-        return self._store.store_path
-
-    def with_store(self, path: Path) -> "Settings":
-        """Return the same with another store."""
-        return self.with_section(self._store.with_store(path))
-
-    def with_section(self, section: BaseModel) -> "Settings":
-        """Return the same with another section in the place of its class."""
-        return replace(self, sections={**self.sections, type(section): section})
-
-    @property
-    def _store(self) -> HasStore:
-        return next(one for one in self.sections.values() if isinstance(one, HasStore))
+from orrery.runtime.module import Role
+from orrery.runtime.section import Mode
 
 
 class SettingsFile(BaseSettings):
@@ -71,25 +37,10 @@ class SettingsFile(BaseSettings):
         return env_settings, init_settings
 
 
-def sections_of(role: Role) -> dict[str, type[BaseModel]]:
-    """Return the classes of a role's sections, by their names."""
-    named = [one for module in MODULES for one in module.sections]
-    return {one.name: load(one.target) for one in named if role in one.roles}
-
-
 @cache
 def file_model(role: Role) -> type[SettingsFile]:
     """Return the model of the file for a role: another role's sections may be there, and are not looked at."""
-    own = sections_of(role)
-    foreign = {one.name for module in MODULES for one in module.sections} - own.keys()
-    fields: dict[str, Any] = {name: (kind, kind()) for name, kind in own.items()}
-    fields |= dict.fromkeys(foreign, (dict[str, Any], {}))
-    return create_model("SettingsFile", __base__=SettingsFile, **fields)
-
-
-def settings_of(file: SettingsFile, role: Role) -> Settings:
-    """Return the sections that were read."""
-    return Settings(file.mode, role, {type(value): value for _, value in file if isinstance(value, BaseModel)})
+    return create_model("SettingsFile", __base__=SettingsFile, **fields_of(role))
 
 
 def deployment_id(settings: Settings, store_key: bytes) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from orrery.app.settings.secrets import (
+from orrery.app.deployment_files.secrets import (
     CREDENTIALS_VARIABLE,
     Secrets,
     examine_secrets,
@@ -12,9 +12,10 @@ from orrery.app.settings.secrets import (
     secret_kinds,
     secret_name,
 )
+from orrery.app.deployment_files.variables import PREFIX, SettingsError
 from orrery.runtime.module import Role
 from orrery.runtime.secret import SecretKind
-from orrery.runtime.section import PREFIX, Mode, SettingsError
+from orrery.runtime.section import Mode
 from orrery.secrets.fingerprints import DIRECTORY, Fingerprinting, Place, SecretObservation
 
 _THERE = "there"

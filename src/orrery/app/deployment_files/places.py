@@ -1,16 +1,10 @@
-"""The places of the settings file, and the folder for the relative paths in it (decision 50)."""
+"""The places of the settings file (decision 50)."""
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar, cast
 
-from pydantic import BaseModel
-
+from orrery.app.deployment_files.variables import CONFIG_VARIABLE, SettingsError
 from orrery.runtime.module import Role
-from orrery.runtime.section import SettingsError
-
-CONFIG_VARIABLE = "ORRERY_CONFIG"
-"""The variable that names the settings file; the only one that is not a setting or a secret."""
 
 DEFAULT_FILE = Path("orrery.toml")
 SYSTEM_FOLDER = Path("/etc/orrery")
@@ -22,8 +16,6 @@ _WITH_INIT = "`orrery init` writes one."
 _HOW_TO_GET_ONE: dict[Role, str] = {
     "cockpit": "`orrery init --role cockpit` writes one, and `orrery cockpit --sample` needs none."
 }
-
-Model = TypeVar("Model", bound=BaseModel)
 
 
 def find_settings_file(
@@ -79,25 +71,3 @@ def _is_there(file: Path) -> bool:
     except OSError:
         return True
     return True
-
-
-def anchored(settings: Model, folder: Path) -> Model:
-    """Return the settings with each relative path beginning in `folder`, and `~` replaced by the user's home.
-
-    So a command finds the same store in whatever folder it is typed. Raises `SettingsError` for a `~name` that is
-    no user's.
-    """
-    return settings.model_copy(update={name: _anchored(value, folder) for name, value in settings})
-
-
-def _anchored(value: object, folder: Path) -> object:
-    if isinstance(value, BaseModel):
-        return anchored(value, folder)
-    if isinstance(value, tuple):
-        return tuple(_anchored(one, folder) for one in cast("tuple[object, ...]", value))
-    if not isinstance(value, Path):
-        return value
-    try:
-        return folder / value.expanduser()
-    except RuntimeError:
-        raise SettingsError("A path in the settings begins with ~ and a name that is no user's.") from None

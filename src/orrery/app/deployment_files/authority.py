@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from orrery.app.settings.ownership import read_own
+from orrery.app.deployment_files.ownership import read_own
+from orrery.app.deployment_files.variables import SettingsError
 from orrery.errors import Invalid
-from orrery.runtime.section import SettingsError
 from orrery.trust import certificates
 
 _WHAT = "The certificate file (tls.ca_file)"

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from orrery.app.deployment_files.ownership import read_own, refuse_foreign_folder
+from orrery.app.deployment_files.variables import PREFIX, SettingsError, secret_names
 from orrery.app.modules import MODULES
-from orrery.app.settings.ownership import read_own, refuse_foreign_folder
 from orrery.runtime.module import Role, load
 from orrery.runtime.secret import Form, SecretKind
-from orrery.runtime.section import PREFIX, Mode, SettingsError
+from orrery.runtime.section import Mode
 
 CREDENTIALS_VARIABLE = "CREDENTIALS_DIRECTORY"
 """The variable by which a service manager names the folder of secrets."""
@@ -24,12 +25,6 @@ def secret_kinds(role: Role) -> Mapping[str, SecretKind]:
     """Return the kinds of a role's secrets, by their names."""
     named = [one for module in MODULES for one in module.secrets]
     return {one.name: load(one.target) for one in named if role in one.roles}
-
-
-@cache
-def secret_names() -> tuple[str, ...]:
-    """Return the names of every role's secrets."""
-    return tuple(one.name for module in MODULES for one in module.secrets)
 
 
 @dataclass(frozen=True, slots=True)

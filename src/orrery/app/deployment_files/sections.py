@@ -1,0 +1,63 @@
+"""The sections of one role, and what a settings file says in them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from pydantic import BaseModel
+
+from orrery.app.modules import MODULES
+from orrery.runtime.module import Role, load
+from orrery.runtime.section import Mode
+from orrery.runtime.settings import HasStore
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything but the secrets: the mode, and each section of the role by its class."""
+
+    mode: Mode
+    role: Role
+    sections: Mapping[type, BaseModel]
+
+    def __getitem__(self, kind: type[S]) -> S:
+        return cast("S", self.sections[kind])
+
+    @property
+    def store_path(self) -> Path:
+        """The store of the role, wherever its settings have it."""
+        return self._store.store_path
+
+    def with_store(self, path: Path) -> "Settings":
+        """Return the same with another store."""
+        return self.with_section(self._store.with_store(path))
+
+    def with_section(self, section: BaseModel) -> "Settings":
+        """Return the same with another section in the place of its class."""
+        return replace(self, sections={**self.sections, type(section): section})
+
+    @property
+    def _store(self) -> HasStore:
+        return next(one for one in self.sections.values() if isinstance(one, HasStore))
+
+
+def sections_of(role: Role) -> dict[str, type[BaseModel]]:
+    """Return the classes of a role's sections, by their names."""
+    named = [one for module in MODULES for one in module.sections]
+    return {one.name: load(one.target) for one in named if role in one.roles}
+
+
+def fields_of(role: Role) -> dict[str, Any]:
+    """Return the fields of a role's file, for `create_model`: another role's sections are not looked at."""
+    own = sections_of(role)
+    foreign = {one.name for module in MODULES for one in module.sections} - own.keys()
+    fields: dict[str, Any] = {name: (kind, kind()) for name, kind in own.items()}
+    return fields | dict.fromkeys(foreign, (dict[str, Any], dict[str, Any]()))
+
+
+def settings_of(mode: Mode, role: Role, file: BaseModel) -> Settings:
+    """Return the sections that were read."""
+    return Settings(mode, role, {type(value): value for _, value in file if isinstance(value, BaseModel)})
