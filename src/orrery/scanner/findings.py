@@ -60,5 +60,8 @@ class Detector(Protocol):
     """Searches one text, UTF-8 or of an unknown encoding with 8 bits, of about a megabyte at most."""
 
     def matches(self, text: bytes, place: str) -> Iterator[Match]:
-        """Yield what must not be public; a place is `archive.zip!folder/file.txt`."""
+        """Yield what must not be public.
+
+        `place` is the path of the text's file, as `archive.zip!folder/file.txt`; the path is a text itself, too.
+        """
         ...

@@ -51,17 +51,18 @@ class Scan:
     def _in(self, item: Item) -> Iterator[Finding]:
         if item.name:
             name = View("", item.name.encode(errors="surrogateescape"), 0)
-            yield from self._in_view(name, f"the name of {item.place}")
+            yield from self._in_view(name, item.name, f"the name of {item.place}")
         for view in views(item.name, item.content):
-            place = "!".join(filter(None, (item.place, view.place if isinstance(view, NotRead) else view.part)))
+            part = view.place if isinstance(view, NotRead) else view.part
+            place = _joined(item.place, part)
             if isinstance(view, NotRead):
                 yield Finding("unreadable", self._masked(place), why=view.why)
             else:
-                yield from self._in_view(view, place)
+                yield from self._in_view(view, _joined(item.name, part), place)
 
-    def _in_view(self, view: View, place: str) -> Iterator[Finding]:
+    def _in_view(self, view: View, path: str, place: str) -> Iterator[Finding]:
         for detector in self.detectors:
-            for match in detector.matches(view.text, place):
+            for match in detector.matches(view.text, path):
                 line = view.line + view.text.count(b"\n", 0, match.start) if view.line else 0
                 fingerprint = self.fingerprints.of(match.kind, match.value)
                 finding = Finding(match.kind, self._masked(place), line, match.rule, fingerprint)
@@ -85,6 +86,10 @@ class Scan:
     def _matches(self, text: bytes) -> list[Match]:
         found = (match for detector in self.detectors for match in detector.matches(text, ""))
         return sorted(found, key=lambda one: one.start)
+
+
+def _joined(*parts: str) -> str:
+    return "!".join(filter(None, parts))
 
 
 def text_item(place: str, text: bytes) -> Item:

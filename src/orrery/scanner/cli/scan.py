@@ -10,8 +10,10 @@ from orrery.ports.scanned import Source
 from orrery.scanner.cli.progress import Progress, shown_progress
 from orrery.scanner.deployment import Loaded, ScanDeployment, Sources
 from orrery.scanner.detectors.all import detectors
+from orrery.scanner.detectors.secrets import SecretDetector
 from orrery.scanner.findings import Finding
 from orrery.scanner.report import Searched, json_of, json_summary, line_of, summary
+from orrery.scanner.rules import secret_rules
 from orrery.scanner.scanning import Scan
 
 _EXAMPLES = """\
@@ -40,7 +42,7 @@ def _scan(options: Namespace, deployment: ScanDeployment) -> int:
     source = _source(options, deployment.sources)
     searched, found = Searched(), list[Finding]()
     with shown_progress(source.bytes) as progress:
-        scan = _composed(loaded, searched, progress)
+        scan = _composed(loaded, options, searched, progress)
         for one in scan.findings(source):
             found.append(one)
             progress.print(json_of(one) if options.json else line_of(one))
@@ -52,12 +54,14 @@ def _scan(options: Namespace, deployment: ScanDeployment) -> int:
     return int(bool(found))
 
 
-def _composed(loaded: Loaded, searched: Searched, progress: Progress) -> Scan:
+def _composed(loaded: Loaded, options: Namespace, searched: Searched, progress: Progress) -> Scan:
     def count(size: int) -> None:
         searched.count(size)
         progress.advance(size)
 
-    return Scan(detectors(loaded.policy), loaded.fingerprints, loaded.allowances, count)
+    rules = secret_rules(*loaded.rules, *options.rules)
+    searching = [*detectors(loaded.policy), SecretDetector(rules)]
+    return Scan(searching, loaded.fingerprints, loaded.allowances, count)
 
 
 def _source(options: Namespace, sources: Sources) -> Source:
@@ -107,6 +111,9 @@ def _parser() -> ArgumentParser:
     )
     _ = which.add_argument("--message", type=Path, metavar="FILE", help="the message of a commit")
     _ = which.add_argument("--stdin", action="store_true", help="what comes by standard input")
+    _ = parser.add_argument(
+        "--rules", type=Path, action="append", default=[], metavar="FILE", help="more rules, in gitleaks' format"
+    )
     _ = parser.add_argument("--json", action="store_true", help="one JSON object a line, the last is the summary")
     _ = parser.add_argument("--config", type=Path, metavar="FILE", help="the settings file")
     return parser

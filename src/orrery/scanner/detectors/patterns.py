@@ -5,7 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from orrery.scanner.detectors.letters import UNSPACED
-from orrery.scanner.detectors.spelling import AND, Letter, Word, address_of, is_native, network_form, value_of, words_of
+from orrery.scanner.detectors.spelling import (
+    AND,
+    Letter,
+    Word,
+    address_of,
+    is_native,
+    network_form,
+    value_of,
+    words_of,
+)
 
 RUN_TOGETHER = 6
 """Letters of a term of several words from which they may stand without anything between them."""
@@ -137,4 +146,3 @@ def _first(letter: Letter, *, digits: bool) -> str:
     if not one.isalpha():
         return small + "(?i:"
     return f"(?:[^A-Za-z]{small}|{one.upper()}" + ("e?" if letter.e else "") + ")(?i:"
-

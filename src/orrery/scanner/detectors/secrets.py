@@ -16,9 +16,6 @@ REACH = 8 * 1024
 LONGEST_LINE = 2 * 1024
 """Bytes on each side of a secret that an allowlist for lines looks at."""
 
-ITS_NAME = " (its name)"
-"""How the place of a text ends that is the name of a file."""
-
 
 class _Text:
     """One text, with what is asked of it again and again."""
@@ -51,8 +48,8 @@ class SecretDetector:
         self._words = Words(word for one in self._rules for word in one.keywords)
 
     def matches(self, text: bytes, place: str) -> Iterator[Match]:
-        path = place.removesuffix(ITS_NAME)
-        if path != place or "!" in place:
+        path = place
+        if text == place.encode(errors="surrogateescape") or "!" in place:
             yield from (Match("secret", 0, 0, path, rule.id) for rule in self._names if rule.is_for(path))
         leaks = sorted(self._leaks(_Text(text, path, self._words)), key=lambda leak: leak.secret_start)
         for leak in _without_repeats(leaks, text):
