@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 import re2  # pyright: ignore[reportMissingTypeStubs]  google-re2 has none
 
@@ -13,25 +14,27 @@ DEPTH = 4
 _OPTIONS = re2.Options()
 _OPTIONS.encoding = re2.Options.Encoding.LATIN1
 _OPTIONS.log_errors = False
+_TEXT_OPTIONS = re2.Options()
+_TEXT_OPTIONS.log_errors = False
 
+_DEFANGED = r"(?i)[\[({<][ ]?(?:\.|dot|at|@)[ ]?[\])}>]| dot |,[ ]?dc=| at [\w-]{1,63}(?:\.| dot )"
 _WRITTEN = (
-    rb"[\x80-\xff]|&#|&[A-Za-z][A-Za-z0-9]{1,31};|%u?[0-9A-Fa-f]{2}|\\(?:[uU][0-9A-Fa-f{]|x[0-9A-Fa-f]{2}|[0-3][0-7]{2})"
-    rb"|(?i:[\[({<][ ]?(?:\.|dot|at|@)[ ]?[\])}>]| dot |,[ ]?dc=| at [\w-]{1,63}\.)"
+    r"[\x80-\xff]|&#|&[A-Za-z][A-Za-z0-9]{1,31};|%u?[0-9A-Fa-f]{2}|\\(?:[uU][0-9A-Fa-f{]|x[0-9A-Fa-f]{2}|[0-3][0-7]{2})|"
 )
-_FOLDABLE = re2.compile(_WRITTEN, _OPTIONS)
+_FOLDABLE = re2.compile((_WRITTEN + _DEFANGED).encode(), _OPTIONS)
+_DOT_SEEN = re2.compile(_DEFANGED, _TEXT_OPTIONS)
 _MAIL = re2.compile(rb"=\r?\n|=[2-7A-F89][0-9A-F]", _OPTIONS)
 _WIDE = re2.compile(rb"[\x20-\x7e]\x00[\x20-\x7e]\x00", _OPTIONS)
 
-_ENCODED = re.compile(
-    r"""&(?:\#0*[0-9]{1,7};?|\#[xX]0*[0-9a-fA-F]{1,6};?|[A-Za-z][A-Za-z0-9]{1,31};)
-    |(?:%[0-9a-fA-F]{2})+
-    |(?:(?:\\{1,4}|%)u[0-9a-fA-F]{4})+
-    |\\{1,4}(?:u\{[0-9a-fA-F]{1,6}\}|U[0-9a-fA-F]{8})
-    |(?:\\{1,4}x[0-9a-fA-F]{2})+
-    |(?:\\[0-3][0-7]{2})+
-    |[ ]?[\[({<][ ]?(?:\.|[dD][oO][tT])[ ]?[\])}>][ ]?|[ ][dD][oO][tT][ ](?=\w)|,[ ]?[dD][cC]=
-    |[ ]?[\[({<][ ]?(?:@|[aA][tT])[ ]?[\])}>][ ]?|[ ][aA][tT][ ](?=[\w-]{1,63}(?:\.|[ ][dD][oO][tT][ ])\w)""",
-    re.VERBOSE,
+_ENTITY = re.compile(r"&(?:#0*[0-9]{1,7};?|#[xX]0*[0-9a-fA-F]{1,6};?|[A-Za-z][A-Za-z0-9]{1,31};)")
+_PERCENT = re.compile(r"%(?:[0-9a-fA-F]{2}(?:%[0-9a-fA-F]{2})*|u[0-9a-fA-F]{4}(?:%u[0-9a-fA-F]{4})*)")
+_ESCAPE = re.compile(
+    r"\\(?:\\{0,3}(?:u\{[0-9a-fA-F]{1,6}\}|U[0-9a-fA-F]{8}|u[0-9a-fA-F]{4}(?:\\{1,4}u[0-9a-fA-F]{4})*"
+    r"|x[0-9a-fA-F]{2}(?:\\{1,4}x[0-9a-fA-F]{2})*)|[0-3][0-7]{2}(?:\\[0-3][0-7]{2})*)"
+)
+_DOT = re.compile(r"[ ]?[\[({<][ ]?(?:\.|[dD][oO][tT])[ ]?[\])}>][ ]?|[ ][dD][oO][tT][ ](?=\w)|,[ ]?[dD][cC]=")
+_AT = re.compile(
+    r"[ ]?[\[({<][ ]?(?:@|[aA][tT])[ ]?[\])}>][ ]?|[ ][aA][tT][ ](?=[\w-]{1,63}(?:\.|[ ][dD][oO][tT][ ])\w)"
 )
 _QUOTED = re.compile(rb"=\r?\n|(?:=[0-9A-F]{2})+")
 _HEX = re.compile(r"[0-9a-fA-F]{2}")
@@ -74,9 +77,18 @@ def as_wide(piece: bytes) -> str:
 def _read(text: str) -> str:
     text = plain(text)
     for _ in range(DEPTH):
-        before, text = text, plain(_ENCODED.sub(_decoded, text))
+        before = text
+        if "&" in text:
+            text = _ENTITY.sub(_entity, text)
+        if "%" in text:
+            text = _PERCENT.sub(_percent, text)
+        if "\\" in text:
+            text = _ESCAPE.sub(_escape, text)
         if text == before:
             break
+        text = plain(text)
+    if _DOT_SEEN.search(text):
+        text = _AT.sub("@", _DOT.sub(".", text))
     return text
 
 
@@ -90,24 +102,30 @@ def _unquoted(found: re.Match[bytes]) -> bytes:
 _OCTET_BREAKS = bytes.maketrans(b"\t\n\v\f\r", b"     ")
 
 
-def _decoded(found: re.Match[str]) -> str:
-    text = found[0]
-    first = text[0]
-    if first == "&":
-        return _entity(text)
-    if first in " ,[({<":
-        return "@" if "@" in text or "t" in text.lower() and "o" not in text.lower() else "."
-    if "u" in text[:5] or "U" in text[:5]:
-        return _code_points(text)
-    if first == "%" or "x" in text[:5]:
-        return _octets(text, [int(one, 16) for one in _HEX.findall(text)])
-    return _octets(text, [int(one, 8) for one in _OCTAL.findall(text)])
+def _entity(found: re.Match[str]) -> str:
+    return _unescaped(found[0])
 
 
-def _entity(text: str) -> str:
+@lru_cache(1024)
+def _unescaped(entity: str) -> str:
     from html import unescape  # noqa: PLC0415  its tables take longer to load than most scans meet an entity
 
-    return unescape(text).translate(_BREAKS)
+    return unescape(entity).translate(_BREAKS)
+
+
+def _percent(found: re.Match[str]) -> str:
+    text = found[0]
+    return _code_points(text) if text[1] == "u" else _octets(text, [int(one, 16) for one in _HEX.findall(text)])
+
+
+def _escape(found: re.Match[str]) -> str:
+    text = found[0]
+    form = text.lstrip("\\")[0]
+    if form in "uU":
+        return _code_points(text)
+    if form == "x":
+        return _octets(text, [int(one, 16) for one in _HEX.findall(text)])
+    return _octets(text, [int(one, 8) for one in _OCTAL.findall(text)])
 
 
 def _code_points(text: str) -> str:

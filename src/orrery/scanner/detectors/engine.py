@@ -1,24 +1,15 @@
 """Where terms stand in a text, in whatever spelling: candidates are found fast, and then judged exactly."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import cast
 
 from orrery.scanner.detectors.candidates import Candidates
 from orrery.scanner.detectors.letters import LOOKS, is_letter
-from orrery.scanner.detectors.patterns import Pattern, patterns
+from orrery.scanner.detectors.patterns import Pattern, pattern, seen, spellings
 from orrery.scanner.detectors.reading import Raw, Reader, Reading, line_of
-from orrery.scanner.detectors.words import (
-    CERTAIN,
-    begins,
-    begins_address,
-    begins_domain,
-    ends,
-    ends_domain,
-    is_random,
-)
+from orrery.scanner.detectors.spelling import is_native
+from orrery.scanner.detectors.words import CERTAIN, begins, begins_address, begins_domain, ends, ends_domain, is_random
 from orrery.scanner.findings import Kind, Match
 
 _NEIGHBOURS = 30
@@ -31,17 +22,40 @@ class _Place:
     end: int
 
 
+class _Searched:
+    """The terms that are searched in one kind of reading; a term's exact pattern is made when it is first needed."""
+
+    def __init__(self, spellings: Sequence[tuple[str, str, str]], *, native: bool) -> None:
+        self._spellings = spellings
+        owners: list[int] = []
+        made: list[bytes] = []
+        for number, (kind, _, form) in enumerate(spellings):
+            for one in seen(kind, form, native=native):
+                owners.append(number)
+                made.append(one)
+        self._owners = owners
+        self._candidates = Candidates(made)
+        self._exact: dict[int, Pattern] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._owners)
+
+    def __call__(self, octets: bytes) -> Iterator[Pattern]:
+        """Yield the patterns that may be there."""
+        for number in sorted({self._owners[one] for one in self._candidates(octets)}):
+            if number not in self._exact:
+                self._exact[number] = pattern(*self._spellings[number])
+            yield self._exact[number]
+
+
 class Engine:
     """Searches for terms of kinds: `domain` and `address`, also as the end of a kind's name, are found as such."""
 
     def __init__(self, terms: Sequence[tuple[str, str]], reader: Reader) -> None:
-        made = {(one.kind, one.value, one.exact): one for kind, text in terms for one in patterns(kind, text)}
-        self._latin = [one for one in made.values() if not one.native]
-        self._native = [one for one in made.values() if one.native]
-        self._find_latin = Candidates([one.seen for one in self._latin])
-        self._find_native = Candidates([one.seen for one in self._native])
+        made = [(kind, text, form) for kind, text in dict.fromkeys(terms) for form in spellings(kind, text)]
+        self._latin = _Searched([one for one in made if not is_native(one[2])], native=False)
+        self._native = _Searched([one for one in made if is_native(one[2])], native=True)
         self._reader = reader
-        self._compiled = cache(re.compile)
 
     def matches(self, text: bytes) -> Iterator[Match]:
         """Yield each term once for each line that has it."""
@@ -73,21 +87,21 @@ class Engine:
                 yield reading, one
 
     def _places(self, reading: Reading) -> Iterator[_Place]:
-        for number in sorted(self._find_latin(reading.octets)):
-            yield from self._exact(self._latin[number], reading, reading.low)
+        for one in self._latin(reading.octets):
+            yield from _exact(one, reading, reading.low)
         if self._native and not isinstance(reading, Raw):
-            for number in sorted(self._find_native(reading.native.encode(errors="replace"))):
-                yield from self._exact(self._native[number], reading, reading.native)
+            for one in self._native(reading.native.encode(errors="replace")):
+                yield from _exact(one, reading, reading.native)
 
-    def _exact(self, pattern: Pattern, reading: Reading, low: str) -> Iterator[_Place]:
-        search = self._compiled(pattern.exact).search
-        found = search(low)
-        while found:
-            start, end = found.span()
-            counts = reading.judges(start, end) and _counts(pattern, reading, start, end)
-            if counts:
-                yield _Place(pattern, start, end)
-            found = search(low, end if counts else start + 1)
+
+def _exact(term: Pattern, reading: Reading, low: str) -> Iterator[_Place]:
+    found = term.exact.search(low)
+    while found:
+        start, end = found.span()
+        counts = reading.judges(start, end) and _counts(term, reading, start, end)
+        if counts:
+            yield _Place(term, start, end)
+        found = term.exact.search(low, end if counts else start + 1)
 
 
 def _contains(longer: _Place, shorter: _Place) -> bool:
@@ -104,20 +118,20 @@ def _key(reading: Reading, place: _Place) -> tuple[str, int]:
     return place.pattern.value, line_of(reading.block, reading.at(place.start) - reading.start)
 
 
-def _counts(pattern: Pattern, reading: Reading, start: int, end: int) -> bool:
+def _counts(term: Pattern, reading: Reading, start: int, end: int) -> bool:
     word = reading.base[start:end]
     before, after = reading.before(start), reading.after(end)
-    if pattern.is_address:
-        begun = begins_address(before) if "@" in pattern.value else begins_domain(before)
+    if term.is_address:
+        begun = begins_address(before) if "@" in term.value else begins_domain(before)
         return begun and ends_domain(after)
-    if pattern.letters < CERTAIN and is_random(before, word, after):
+    if term.letters < CERTAIN and is_random(before, word, after):
         return False
-    if word[0].isdigit() and not pattern.value[0].isdigit():
+    if word[0].isdigit() and not term.value[0].isdigit():
         word = "o" + word[1:]
     if not begins(before, word):
         return False
-    plural = pattern.plural and after[:1] in {"s", "S"} and ends(word[-1] + after[0], after[1:])
-    return (plural or ends(word, after)) and (pattern.native or not _is_of_other_script(reading, start, end))
+    plural = term.plural and after[:1] in {"s", "S"} and ends(word[-1] + after[0], after[1:])
+    return (plural or ends(word, after)) and (term.native or not _is_of_other_script(reading, start, end))
 
 
 def _is_of_other_script(reading: Reading, start: int, end: int) -> bool:

@@ -5,16 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from orrery.scanner.detectors.letters import UNSPACED
-from orrery.scanner.detectors.spelling import (
-    AND,
-    Letter,
-    Word,
-    address_of,
-    is_native,
-    network_form,
-    value_of,
-    words_of,
-)
+from orrery.scanner.detectors.spelling import AND, Word, address_of, is_native, network_form, value_of, words_of
+from orrery.scanner.detectors.words import CERTAIN
 
 RUN_TOGETHER = 6
 """Letters of a term of several words from which they may stand without anything between them."""
@@ -34,7 +26,7 @@ _SOME = r"(?:[\s\-_./+'|,]|\\[nrt]){1,4}" + _NEW_LINE
 _AND = r"(?:(?:&|and|und|et|\+|n)" + _JOIN + ")?"
 _TAG = r"(?:\+[\w.-]{1,64})?"
 _DOT = r"\\{0,4}\."
-_DIGITS = {"o": "[o0]", "l": "[l1]", "i": "[i1]"}
+_DIGITS = str.maketrans({"o": "[o0]", "l": "[l1]", "i": "[i1]"})
 
 _SEEN_GAP = r"[\W_]*"
 _SEEN_AND = r"(?:(?:and|und|et|n)[\W_]*)?"
@@ -44,15 +36,14 @@ _SEEN_END = "[^a-rt-z]"
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One spelling of a term. `seen` is in RE2's language, for octets with their case; `exact` is without case.
+    """One spelling of a term, as an expression for text without case.
 
     `native` says that the term is not Latin, and is searched in the reading for such; `letters` is their number.
     """
 
     kind: str
     value: str = field(repr=False)
-    seen: bytes = field(repr=False)
-    exact: str = field(repr=False)
+    exact: re.Pattern[str] = field(repr=False)
     native: bool
     plural: bool
     letters: int
@@ -60,22 +51,70 @@ class Pattern:
     @property
     def is_address(self) -> bool:
         """Whether it is a domain or an address, which has other boundaries than a name."""
-        return self.kind.endswith(("domain", "address"))
+        return is_address(self.kind)
 
 
-def patterns(kind: str, text: str) -> list[Pattern]:
-    """Return the patterns of a term: one, and a second for a domain that has a form in ASCII."""
-    if not kind.endswith(("domain", "address")):
-        return [_name(kind, text)]
-    value, other = address_of(text), network_form(text)
-    return [_address(kind, value, form) for form in (text, other) if form]
+def is_address(kind: str) -> bool:
+    return kind.endswith(("domain", "address"))
 
 
-def _name(kind: str, text: str) -> Pattern:
-    native = is_native(text)
-    words = words_of(text)
+def spellings(kind: str, text: str) -> list[str]:
+    """Return the spellings of a term that have patterns of their own: for a domain also its form in ASCII."""
+    other = network_form(text) if is_address(kind) and not text.isascii() else ""
+    return [text, other] if other else [text]
+
+
+def seen(kind: str, text: str, *, native: bool) -> list[bytes]:
+    """Return the patterns, in RE2's language, of the first letters of a term in octets with their case.
+
+    They are found also where the term does not count. All begin alike, so that RE2 makes one tree of them: as
+    alternatives that begin differently they would be slower by a factor of 80 until each was met once.
+    """
+    address = is_address(kind)
+    words = words_of(text, camel=not address)
+    tagged = len(words_of(text.rpartition("@")[0], camel=False)) if address and "@" in text else 0
+    made = ""
+    count = 0
+    for at, word in enumerate(words):
+        if word == AND:
+            made += _SEEN_AND
+            continue
+        part = "".join(word[: SEEN - count])
+        made += (_SEEN_TAG if tagged and at == tagged else "") + (part if native else _digits(part, len(word)))
+        count += len(word)
+        if count > SEEN:
+            break
+        made += _SEEN_GAP if at < len(words) - 1 else ""
+    if native:
+        return [made.encode()]
+    end = _SEEN_END if count <= SEEN else ""
+    first = words[0][0][0] if words and words[0] != AND else ""
+    if count >= CERTAIN or not first.isalpha():
+        return [f"(?i:{made}){end}".encode()]
+    rest = made[4:] if made[0] == "[" else made[1:]
+    return [f"[^A-Za-z](?i:{made}){end}".encode(), f"{first.upper()}(?i:{rest}){end}".encode()]
+
+
+def pattern(kind: str, text: str, form: str) -> Pattern:
+    """Return the exact pattern of one spelling of a term."""
+    native = is_native(form)
+    if is_address(kind):
+        letters = sum(map(len, words_of(form, camel=False)))
+        return Pattern(kind, address_of(text), _compiled(_address(form)), native, plural=False, letters=letters)
+    words = words_of(form)
     letters = sum(len(word) for word in words if word != AND)
-    tight = letters >= RUN_TOGETHER or bool(UNSPACED.search(text))
+    last = words[-1] if words else ""
+    plural = len(last) >= PLURAL and all(one[0].isalpha() and not UNSPACED.match(one) for one in last)
+    tight = letters >= RUN_TOGETHER or bool(UNSPACED.search(form))
+    exact = _compiled(_name(words, tight=tight, native=native))
+    return Pattern(kind, value_of(text), exact, native, plural, letters)
+
+
+def _compiled(exact: str) -> re.Pattern[str]:
+    return re.compile(exact)
+
+
+def _name(words: Sequence[Word], *, tight: bool, native: bool) -> str:
     exact = ""
     for at, word in enumerate(words):
         if word == AND:
@@ -83,66 +122,24 @@ def _name(kind: str, text: str) -> Pattern:
             continue
         if at and words[at - 1] != AND:
             exact += _JOIN if tight else _SOME
-        exact += "".join(_exact(one, digits=not native and len(word) >= DIGITS_FOR_LETTERS) for one in word)
-    last = words[-1] if words else ()
-    plural = len(last) >= PLURAL and all(one.one.isalpha() and not UNSPACED.match(one.one) for one in last)
-    return Pattern(kind, value_of(text), _seen(words, native=native), exact, native, plural, letters)
+        exact += "".join(word) if native else _digits("".join(word), len(word))
+    return exact
 
 
-def _address(kind: str, value: str, form: str) -> Pattern:
-    native = is_native(form)
-    local, at, domain = form.rpartition("@")
-    exact = _dotted(domain)
-    tagged = 0
-    if at:
-        exact = _dotted(local) + _TAG + "[@_]" + exact
-        tagged = len(words_of(local, camel=False))
-    words = words_of(form, camel=False)
-    seen = _seen(words, native=native, tagged=tagged)
-    return Pattern(kind, value, seen, exact, native, plural=False, letters=sum(map(len, words)))
+def _address(form: str) -> str:
+    local, at, domain = form.strip(" .").rpartition("@")
+    return (_dotted(local) + _TAG + "[@_]" if at else "") + _dotted(domain)
 
 
 def _dotted(text: str) -> str:
-    return _DOT.join("".join(map(_exact, _all_letters(part))) for part in text.strip(" .").split("."))
+    return _DOT.join("".join(map(_part, re.split(r"([^\W_]+)", label))) for label in text.split("."))
 
 
-def _all_letters(text: str) -> list[Letter]:
-    """Return the letters of a text and what stands between its words."""
-    found: list[Letter] = []
-    for part in re.split(r"([^\W_]+)", text):
-        words = words_of(part, camel=False)
-        found += [one for word in words for one in word] or [Letter(one, e=False) for one in part]
-    return found
+def _part(text: str) -> str:
+    """Return the pattern of a word, or of what stands between words."""
+    words = words_of(text, camel=False)
+    return "".join("".join(word) for word in words) if words and words != [AND] else re.escape(text)
 
 
-def _exact(letter: Letter, *, digits: bool = False) -> str:
-    one = letter.one
-    made = _DIGITS[one] if digits and one in _DIGITS else re.escape(one)
-    return made + "e?" if letter.e else made
-
-
-def _seen(words: Sequence[Word], *, native: bool, tagged: int = 0) -> bytes:
-    made = ""
-    count = 0
-    for at, word in enumerate(words):
-        if word == AND:
-            made += _SEEN_AND
-            continue
-        made += _SEEN_TAG if tagged and at == tagged else ""
-        digits = not native and len(word) >= DIGITS_FOR_LETTERS
-        for letter in word[: SEEN - count]:
-            made += _exact(letter, digits=digits) if count or native else _first(letter, digits=digits)
-            count += 1
-        if count >= SEEN and not (at == len(words) - 1 and len(word) == count):
-            return (made if native else made + ")").encode()
-        made += _SEEN_GAP if at < len(words) - 1 else ""
-    return (made if native else f"{made}){_SEEN_END}").encode()
-
-
-def _first(letter: Letter, *, digits: bool) -> str:
-    """Return the first letter of a term: a small one begins no word after another letter."""
-    one = letter.one
-    small = _exact(letter, digits=digits)
-    if not one.isalpha():
-        return small + "(?i:"
-    return f"(?:[^A-Za-z]{small}|{one.upper()}" + ("e?" if letter.e else "") + ")(?i:"
+def _digits(word: str, letters: int) -> str:
+    return word.translate(_DIGITS) if letters >= DIGITS_FOR_LETTERS else word

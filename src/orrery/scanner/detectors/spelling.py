@@ -2,8 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 
 from orrery.scanner.detectors.letters import LOOKS, NATIVE, UNSPACED, plain
 
@@ -37,17 +36,10 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WITH_E = frozenset("äöüøÄÖÜØ")
 
 
-@dataclass(frozen=True, slots=True)
-class Letter:
-    """A letter of a term, folded; `e` says that an e may follow, as in Mueller."""
+Word = Sequence[str]
+"""The letters of a word, folded, each as a pattern: `ue?` for a letter after which some write an e."""
 
-    one: str = field(repr=False)
-    e: bool
-
-
-Word = tuple[Letter, ...]
-
-AND: Word = (Letter("&", e=False),)
+AND: Word = "&"
 
 
 def value_of(text: str) -> str:
@@ -72,16 +64,18 @@ def network_form(text: str) -> str:
 
 def words_of(text: str, *, camel: bool = True) -> list[Word]:
     """Return the words of a term, letter by letter; each letter of a script without spaces is one."""
+    if text.isascii():
+        return list[Word](_WORDS.findall((_CAMEL.sub(" ", text) if camel else text).lower()))
     native = is_native(text)
-    found: list[Word] = []
-    for word in _split(text) if camel else _WORDS.findall(_seen_part(text)):
-        for part in word if UNSPACED.search(word) else (word,):
-            found.append(tuple(_letters(part, native=native)))
-    return [word for word in found if word]
+    split = _split(text) if camel else _WORDS.findall(_seen_part(text))
+    parts = (part for word in split for part in (word if UNSPACED.search(word) else (word,)))
+    return [word for part in parts if (word := tuple(_letters(part, native=native)))]
 
 
 def is_native(text: str) -> bool:
     """Return whether a term has words of another script; not for a letter that looks Latin in a Latin word."""
+    if text.isascii():
+        return False
     foreign = [word for word in _WORDS.findall(plain(text)) if not word.isascii()]
     return any(not word.translate(LOOKS).isascii() or not re.search("[A-Za-z]", word) for word in foreign)
 
@@ -112,11 +106,11 @@ def _why_no_address(kind: str, value: str) -> str:
     return "This domain belongs to everybody." if kind == "domain" and domain in COMMON_DOMAINS else ""
 
 
-def _letters(word: str, *, native: bool) -> Iterator[Letter]:
+def _letters(word: str, *, native: bool) -> Iterator[str]:
     for one in word:
         folded = _folded(one, native=native, alike=True)
-        for at, part in enumerate(folded):
-            yield Letter(part, e=one in _WITH_E and at == len(folded) - 1)
+        yield from folded[:-1]
+        yield folded[-1:] + ("e?" if one in _WITH_E else "")
 
 
 def _split(text: str) -> list[str]:
