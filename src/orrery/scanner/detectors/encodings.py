@@ -36,6 +36,8 @@ _DOT = re.compile(r"[ ]?[\[({<][ ]?(?:\.|[dD][oO][tT])[ ]?[\])}>][ ]?|[ ][dD][oO
 _AT = re.compile(
     r"[ ]?[\[({<][ ]?(?:@|[aA][tT])[ ]?[\])}>][ ]?|[ ][aA][tT][ ](?=[\w-]{1,63}(?:\.|[ ][dD][oO][tT][ ])\w)"
 )
+_STRING = re.compile(rb"(?:[\t\x20-\x7e]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xf4][\x80-\xbf]{2,3}){4,}")
+_CONTROLS = bytes({*range(32), 127} - set(b"\t\n\r\f\x1b"))
 _QUOTED = re.compile(rb"=\r?\n|(?:=[0-9A-F]{2})+")
 _HEX = re.compile(r"[0-9a-fA-F]{2}")
 _OCTAL = re.compile(r"[0-7]{3}")
@@ -43,16 +45,47 @@ _UNIT = re.compile(r"[0-9a-fA-F]{4}")
 _BREAKS = str.maketrans("\t\n\v\f\r", "     ")
 
 
-def readings(block: bytes) -> Iterator[Callable[[bytes], str]]:
-    """Yield the ways to read a piece of text that has something in another way of writing."""
-    if _FOLDABLE.search(block):
-        yield as_text
-        if b"\xf3\xa0\x80" in block or b"\xf3\xa0\x81" in block:
-            yield _as_text_with_tags
-    if _MAIL.search(block):
-        yield as_mail
-    if _WIDE.search(block):
-        yield as_wide
+MARGIN = 512
+"""Bytes beside what is written in another way that are read with it: more than a term has."""
+
+Read = Callable[[bytes], str]
+
+
+def readings(block: bytes) -> Iterator[tuple[int, int, Read]]:
+    """Yield which parts of a piece of text are to be read in another way, from where to where, and how."""
+    parts = list(_around(_FOLDABLE, block))
+    read = _as_strings if parts and _is_binary(block) else as_text
+    for start, end in parts:
+        yield start, end, read
+        if b"\xf3\xa0\x81" in block:
+            yield start, end, _as_text_with_tags
+    for start, end in _around(_MAIL, block):
+        yield start, end, as_mail
+    for start, end in _around(_WIDE, block):
+        yield start, end, as_wide
+
+
+def _around(pattern: re.Pattern[bytes], block: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a block that are near what a pattern finds; those that meet are one."""
+    found = pattern.search(block)
+    start = end = 0
+    while found:
+        at = found.start()
+        if end and at - MARGIN > end:
+            yield start, end
+            start = at - MARGIN
+        elif not end:
+            start = max(0, at - MARGIN)
+        end = min(len(block), found.end() + MARGIN)
+        if end == len(block):
+            break
+        found = pattern.search(block, end - MARGIN // 2)
+    if end:
+        yield start, end
+
+
+def _is_binary(block: bytes) -> bool:
+    return len(block) - len(block.translate(None, _CONTROLS)) > len(block) // 64
 
 
 def as_text(piece: bytes) -> str:
@@ -67,6 +100,10 @@ def _as_text_with_tags(piece: bytes) -> str:
 def as_mail(piece: bytes) -> str:
     """Return a piece of a mail in the encoding quoted-printable."""
     return as_text(_QUOTED.sub(_unquoted, piece))
+
+
+def _as_strings(piece: bytes) -> str:
+    return as_text(b"\n".join(_STRING.findall(piece)))
 
 
 def as_wide(piece: bytes) -> str:

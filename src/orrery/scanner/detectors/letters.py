@@ -45,6 +45,8 @@ _LOOKS = {
 
 LOOKS = {ord(one): like for these, those in _LOOKS.items() for one, like in zip(these, those, strict=True)}
 
+LOOK = re.compile("[" + "".join(map(chr, LOOKS)) + "]")
+
 NATIVE = {ord(chr(one).casefold()): ord(like.casefold()) for one, like in reversed(LOOKS.items())}
 """The same without case, for a word of another script in which somebody put Latin letters."""
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from orrery.scanner.detectors.encodings import as_text, readings
-from orrery.scanner.detectors.letters import LOOKS, NATIVE
+from orrery.scanner.detectors.letters import LOOK, LOOKS, NATIVE
 
 BLOCK = 16 * 1024
 """Bytes that are read at once: so few that a term which is in them is found fast."""
@@ -37,7 +37,7 @@ class Reading:
 
     @cached_property
     def text(self) -> str:
-        return self.base if self.base.isascii() else self.base.translate(LOOKS)
+        return self.base.translate(LOOKS) if LOOK.search(self.base) else self.base
 
     @cached_property
     def low(self) -> str:
@@ -143,7 +143,10 @@ def _blocks(text: bytes) -> Iterator[list[Reading]]:
         block = text[start:end]
         cut = (start > 0, end < len(text))
         raw = Raw(block, start, cut)
-        others = [Read(block, start, cut, read) for read in readings(block)]
+        others = [
+            Read(block[a:b], start + a, (cut[0] or a > 0, cut[1] or b < len(block)), read)
+            for a, b, read in readings(block)
+        ]
         raw.is_plain = not others
         yield [raw, *others]
         if end >= len(text):

@@ -44,11 +44,15 @@ AND: Word = "&"
 
 def value_of(text: str) -> str:
     """Return the form that all spellings of a term share: its words in lower case, without marks."""
+    if text.isascii():
+        return " ".join(_WORDS.findall(_CAMEL.sub(" ", text).lower()))
     return " ".join(_folded(word, native=is_native(text), alike=False) for word in _split(text))
 
 
 def address_of(text: str) -> str:
     """Return an address or a domain in the form that its spellings share."""
+    if text.isascii():
+        return text.strip().strip(".").lower()
     return _folded(_trimmed(text), native=is_native(text), alike=False)
 
 
@@ -87,7 +91,7 @@ def why_unsearchable(kind: str, text: str) -> str:
     if kind in {"domain", "address"}:
         return _why_no_address(kind, address_of(text))
     value = value_of(text)
-    letters = "".join(one for one in value if one.isalnum())
+    letters = value.replace(" ", "").replace("&", "")
     if len(letters) < (LEAST_UNSPACED if UNSPACED.search(letters) else LEAST):
         return f"A term needs at least {LEAST} letters: a shorter one is found in every text."
     if letters.isdigit():
