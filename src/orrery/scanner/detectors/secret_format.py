@@ -95,9 +95,11 @@ def _extension(top: Table) -> tuple[str, tuple[str, ...]]:
     if extend is None:
         return "", ()
     if extend.flag("usedefault"):
-        raise extend.refusal("extend.useDefault is not known here: name the file itself, by extend.path.")
+        raise extend.refusal(
+            "has extend.useDefault, which is not known here: name the file itself, by extend.path."
+        )
     if extend.text("url"):
-        raise extend.refusal("extend.url is not fetched: name a file, by extend.path.")
+        raise extend.refusal("has extend.url, and nothing is fetched: name a file, by extend.path.")
     found = extend.text("path"), extend.texts("disabledrules")
     extend.no_more()
     return found
@@ -148,7 +150,7 @@ def _allowlists(table: Table) -> list[Table]:
     if old and new:
         raise table.refusal("has both [allowlist] and [[allowlists]].")
     for one in [*new, *([old] if old else [])]:
-        one.where = f"{table.where}, allowlist:"
+        one.where = f"{table.where}, allowlist,"
     return [old] if old else new
 
 
@@ -190,7 +192,7 @@ def _compiled(table: Table, key: str, pattern: str) -> Regex | None:
         return compiled(pattern) if pattern else None
     except RegexRefused as error:
         said = str(error)
-    raise table.refusal(f"has a {key} that cannot be compiled ({said}).")
+    raise table.refusal(f"cannot be used: its {key} cannot be compiled ({said}).")
 
 
 def _over(rule: Rule, base: Rule | None) -> Rule:

@@ -18,8 +18,7 @@ class Table:
     def __init__(self, where: str, values: dict[str, object]) -> None:
         self.where = where
         self._values = {key.lower(): value for key, value in values.items()}
-        if len(self._values) < len(values):
-            raise self.refusal("has a key twice, once in other letters.")
+        self._has_twins = len(self._values) < len(values)
 
     def refusal(self, sentence: str) -> Invalid:
         """Return the error that says where something is wrong."""
@@ -79,7 +78,9 @@ class Table:
         return tables
 
     def no_more(self) -> None:
-        """Refuse what has not been read."""
+        """Refuse what was not asked for."""
+        if self._has_twins:
+            raise self.refusal("has a key twice, in upper and lower case.")
         if unknown := sorted(self._values):
             raise self.refusal(f"has the unknown key {ascii(unknown[0])[1:-1]:.40}.")
 
@@ -93,13 +94,13 @@ class Table:
         return self._values.pop(key, default)
 
     def _wrong(self, key: str, wanted: str) -> Invalid:
-        return self.refusal(f"has the wrong type of {key}: it is {wanted}.")
+        return self.refusal(f"has a wrong {key}: it must be {wanted}.")
 
 
 def parsed(document: bytes, file: str) -> Table:
     """Return the outermost table of a file; raise `Invalid`."""
     try:
-        return Table(f"{file}:", tomllib.loads(document.decode()))
+        return Table(file, tomllib.loads(document.decode()))
     except tomllib.TOMLDecodeError as error:
         where = _POSITION.search(str(error))
         said = f"{file} is not TOML{' ' + where[0] if where else ''}."

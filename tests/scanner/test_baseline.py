@@ -1,0 +1,167 @@
+"""The baseline: what an entry needs, what it allows, and how it is written."""
+
+from dataclasses import replace
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from orrery.errors import Invalid
+from orrery.scanner.allowances import Allowances
+from orrery.scanner.baseline import add_to_baseline, read_baseline
+from orrery.scanner.findings import Finding, Match
+
+TODAY = date(2026, 11, 23)
+UNTIL = date(2027, 1, 31)
+FOUND = Finding("secret", "docs/a.md", 3, "push-token", "0123456789ab")
+ENTRY = """[[allowed]]
+fingerprint = "0123456789ab"
+kind = "secret"
+place = "docs/a.md"
+reason = "made up"
+until = 2027-01-31
+"""
+
+
+def allowances(folder: Path, text: str = ENTRY) -> Allowances:
+    """Return the allowances with a baseline."""
+    file = folder / "baseline.toml"
+    file.write_text(text)
+    return Allowances(read_baseline(file, TODAY), TODAY)
+
+
+def left(allowed: Allowances, finding: Finding) -> list[Finding]:
+    """Return what is left of a finding."""
+    return list(allowed.judge(finding, b"", Match(finding.kind, 0, 0, "")))
+
+
+@pytest.mark.parametrize("place", ["docs/a.md", "docs/*", "*.md", "docs/?.md"])
+def test_an_entry_allows_its_finding(tmp_path: Path, place: str) -> None:
+    """It is known by fingerprint, kind and place."""
+    assert left(allowances(tmp_path, ENTRY.replace("docs/a.md", place)), FOUND) == []
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(FOUND, fingerprint="0123456789ac"),
+        replace(FOUND, fingerprint=""),
+        replace(FOUND, place="docs/b.md"),
+        replace(FOUND, kind="tenant-id"),
+    ],
+    ids=["fingerprint", "no fingerprint", "place", "kind"],
+)
+def test_an_entry_allows_nothing_else(tmp_path: Path, other: Finding) -> None:
+    """Another finding stays one."""
+    assert left(allowances(tmp_path), other) == [other]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("2027-01-31", "2026-11-22", "it expired on 2026-11-22"),
+        ("2027-01-31", "2028-01-31", "its last day is more than a year ahead"),
+        ("until = 2027-01-31\n", "", "it has no day until which it counts, such as 2027-01-31"),
+        ('"made up"', '" "', "it gives no reason"),
+        ('reason = "made up"\n', "", "it gives no reason"),
+        ('"secret"', '"customer"', "a finding of the kind customer cannot be allowed: take it out"),
+        ('"secret"', '"canary"', "a finding of the kind canary cannot be allowed: take it out"),
+        ('"docs/a.md"', '""', "it has no place: name a path, or a pattern such as docs/*"),
+        ('"0123456789ab"', '""', "it has no fingerprint: only a scan with the watch-list's key makes one"),
+        ('"0123456789ab"', '"*"', "it has no fingerprint: only a scan with the watch-list's key makes one"),
+    ],
+)
+def test_an_entry_that_does_not_count(tmp_path: Path, old: str, new: str, why: str) -> None:
+    """It is a finding that names it, and what it was for stays one."""
+    allowed = allowances(tmp_path, f"# two entries\n{ENTRY}\n{ENTRY.replace(old, new)}")
+    said = f"Entry 2 of the baseline does not count: {why}."
+    assert allowed.baseline.refused == (Finding("allowance", str(tmp_path / "baseline.toml"), 9, why=said),)
+    finding = replace(FOUND, kind="customer") if "customer" in new else FOUND
+    assert left(allowances(tmp_path, ENTRY.replace(old, new)), finding) == [finding]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("allowed = ", "is not TOML"),
+        ("[" * 5000, "is not TOML"),
+        ("\udcff", "is not UTF-8"),
+        ("allow = 1", r"holds something else than \[\[allowed\]\]"),
+        ("allowed = 1", r"holds something else than \[\[allowed\]\]"),
+        (
+            "allowed = [1]",
+            "Entry 1 of the baseline .* has a key other than fingerprint, kind, place, reason, until",
+        ),
+        (f"{ENTRY}why = 'x'", "has a key other than"),
+        (ENTRY.replace("2027-01-31", '"2027-01-31"'), "has a wrong until: write a day, as 2027-01-31"),
+        (ENTRY.replace("2027-01-31", "2027-01-31T00:00:00"), "has a wrong until"),
+        (ENTRY.replace('"made up"', "1"), "has a value that is not a string"),
+        (ENTRY.replace('"secret"', '"secrets"'), "has none of the kinds person, customer"),
+    ],
+)
+def test_a_file_that_cannot_be_used(tmp_path: Path, text: str, said: str) -> None:
+    """It is refused as a whole."""
+    file = tmp_path / "baseline.toml"
+    file.write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(Invalid, match=said):
+        _ = read_baseline(file, TODAY)
+
+
+def test_a_file_that_is_missing(tmp_path: Path) -> None:
+    """A baseline that was named must be there."""
+    with pytest.raises(Invalid, match=r"The baseline .* cannot be read: No such file"):
+        _ = read_baseline(tmp_path / "baseline.toml", TODAY)
+
+
+def test_an_entry_that_nothing_matches(tmp_path: Path) -> None:
+    """It is named after a scan, until something matches it."""
+    allowed = allowances(tmp_path)
+    said = ("Nothing matches the entry 0123456789ab (secret, docs/a.md) of the baseline any more.",)
+    assert (allowed.unused(), left(allowed, FOUND), allowed.unused()) == (said, [], ())
+
+
+def test_findings_are_written(tmp_path: Path) -> None:
+    """Each is one entry, which allows it; what cannot be in a baseline is returned."""
+    file = tmp_path / "baseline.toml"
+    odd = replace(FOUND, place='a "b"\\[1]\x7f\n.md')
+    customer, keyless = replace(FOUND, kind="customer"), replace(FOUND, fingerprint="")
+    given = [FOUND, replace(FOUND, line=9), odd, customer, keyless]
+    added = add_to_baseline(file, given, reason=' made\n"up" ', until=UNTIL, today=TODAY)
+    assert (added.entries, added.left_out) == (2, (customer, keyless))
+    baseline = read_baseline(file, TODAY)
+    assert [(one.place, one.reason) for one in baseline.entries] == [
+        ("docs/a.md", 'made\n"up"'),
+        (odd.place, 'made\n"up"'),
+    ]
+    assert [left(Allowances(baseline, TODAY), one) for one in (FOUND, odd)] == [[], []]
+    assert (baseline.refused, file.stat().st_mode & 0o777) == ((), 0o600)
+
+
+def test_an_entry_is_renewed(tmp_path: Path) -> None:
+    """One that has expired is replaced by the new one, and the others and the file's mode stay."""
+    file = tmp_path / "baseline.toml"
+    file.write_text(ENTRY.replace("2027", "2026") + ENTRY.replace("docs/a.md", "docs/b.md"))
+    file.chmod(0o644)
+    added = add_to_baseline(file, [FOUND], reason="still", until=UNTIL, today=TODAY)
+    baseline = read_baseline(file, TODAY)
+    assert (added.entries, baseline.refused, file.stat().st_mode & 0o777) == (1, (), 0o644)
+    assert {(one.place, one.reason) for one in baseline.entries} == {
+        ("docs/a.md", "still"),
+        ("docs/b.md", "made up"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("reason", "until"), [(" ", UNTIL), ("why", TODAY - timedelta(1)), ("why", TODAY + timedelta(367))]
+)
+def test_findings_without_a_reason_or_an_end(tmp_path: Path, reason: str, until: date) -> None:
+    """Nothing is written."""
+    with pytest.raises(Invalid, match="These findings are not allowed"):
+        _ = add_to_baseline(tmp_path / "b.toml", [FOUND], reason=reason, until=until, today=TODAY)
+    assert not (tmp_path / "b.toml").exists()
+
+
+def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+    """It is an error that names the file."""
+    with pytest.raises(Invalid, match="cannot be written: No such file"):
+        _ = add_to_baseline(tmp_path / "no" / "b.toml", [FOUND], reason="why", until=UNTIL, today=TODAY)

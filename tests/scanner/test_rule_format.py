@@ -1,0 +1,238 @@
+"""gitleaks' format of rules: what each key means, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from orrery.errors import Invalid
+from orrery.scanner.detectors.secret_format import read
+from orrery.scanner.detectors.secrets import SecretDetector
+from orrery.scanner.rules import MOST_BYTES, rules_of
+
+RULE = '[[rules]]\nid = "key"\nregex = "key_([a-z0-9]{4,})"\n'
+OTHER = '[[rules]]\nid = "user"\nregex = "user_([a-z]+)"\n'
+ALLOWING = f"{RULE}[[rules.allowlists]]\n"
+REQUIRING = f'{OTHER}{RULE}[[rules.required]]\nid = "user"\n'
+GLOBAL = "[[allowlists]]\n"
+
+
+def found(rules: str, text: str, place: str = "a.txt") -> list[str]:
+    """Return the rules and secrets that are found in a text."""
+    detector = SecretDetector(read(rules.encode(), "rules.toml").rule_set())
+    return [f"{one.rule}: {one.value}" for one in detector.matches(text.encode(), place)]
+
+
+@pytest.mark.parametrize(
+    ("rules", "text", "expected"),
+    [
+        (RULE, "a key_aaaa and key_bbbb", ["key: aaaa", "key: bbbb"]),
+        ('[[rules]]\nid = "whole"\nregex = "key_[a-z]+"\n', "a key_aaaa", ["whole: key_aaaa"]),
+        ("[[rules]]\nid = 'lines'\nregex = '\\nkey_[a-z]+\\n'\n", "a\nkey_aaaa\n", ["lines: key_aaaa"]),
+        ('[[rules]]\nid = "first"\nregex = "(x)?key_(y)?([a-z]+)"\n', "key_ab", ["first: ab"]),
+        ('[[rules]]\nid = "group"\nregex = "(k)ey_([a-z]+)"\nsecretGroup = 2\n', "key_ab", ["group: ab"]),
+        (f"{RULE}entropy = 2\n", "key_aabb key_abcd", []),
+        (f"{RULE}entropy = 1.9\n", "key_aabb key_abcd", ["key: abcd"]),
+        (f'{RULE}keywords = ["OTHER"]\n', "key_aaaa", []),
+        (f'{RULE}keywords = ["other", "NO"]\n', "key_aaaa\n\nanOther", ["key: aaaa"]),
+        (f'{RULE}keywords = ["Ärger"]\n', "key_aaaa\nÄRGER", ["key: aaaa"]),
+        (f'{RULE}path = "[.]py$"\n', "key_aaaa", []),
+        (f'{RULE}path = "[.]txt$"\n', "key_aaaa", ["key: aaaa"]),
+        (f"{RULE}skipReport = true\n", "key_aaaa", []),
+        (RULE.replace("regex", "REGEX"), "key_aaaa", ["key: aaaa"]),
+        ("[[rules]]\nid = 'wide'\nregex = '(?i)é=\\x{20ac}(\\pL{2})'\n", "É=€àß", ["wide: àß"]),
+        ("[[rules]]\nid = 'padded'\nregex = '(?i)[a-z.]{0,9}?key=([a-z]+)'\n", "My.KEY=ab", ["padded: ab"]),
+        ("[[rules]]\nid = 'edges'\nregex = '^key=([a-z]+)$'\n", "key=ab", ["edges: ab"]),
+        ("[[rules]]\nid = 'edges'\nregex = '^key=([a-z]+)$'\n", "x\nkey=ab\n", []),
+    ],
+)
+def test_a_rule(rules: str, text: str, expected: list[str]) -> None:
+    """A rule finds what its keys say."""
+    assert found(rules, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("allowed", "text", "place", "expected"),
+    [
+        ('regexes = ["^a+$"]', "key_aaaa key_abaa", "a.txt", ["key: abaa"]),
+        ('regexes = ["^y", "^z"]', "key_yaaa key_zaaa key_xaaa", "a.txt", ["key: xaaa"]),
+        ('regexes = ["^key_a"]\nregexTarget = "match"', "key_aaaa key_bbbb", "a.txt", ["key: bbbb"]),
+        ('regexes = ["^no .* way$"]\nregexTarget = "line"', "no key_aaaa way\nkey_bbbb", "a.txt", ["key: bbbb"]),
+        ('stopwords = ["STOP"]', "key_astopa key_bbbb", "a.txt", ["key: bbbb"]),
+        ('paths = ["^docs/"]', "key_aaaa", "docs/a.txt", []),
+        ('paths = ["^docs/"]', "key_aaaa", "src/a.txt", ["key: aaaa"]),
+        ('commits = ["a94a8fe5ccb19ba61c4c0873d391e987982fbbd3"]', "key_aaaa", "a.txt", ["key: aaaa"]),
+        ('condition = "AND"\npaths = ["docs"]\nregexes = ["^a"]', "key_aaaa", "docs/a", []),
+        ('condition = "AND"\npaths = ["docs"]\nregexes = ["^a"]', "key_aaaa", "src/a", ["key: aaaa"]),
+        ('condition = "&&"\npaths = ["docs"]\nregexes = ["^a"]', "key_bbbb", "docs/a", ["key: bbbb"]),
+        ('condition = "AND"\npaths = ["docs"]\nstopwords = ["b"]', "key_aaaa key_bbbb", "docs/a", ["key: aaaa"]),
+        ('condition = "AND"\npaths = ["docs"]\ncommits = ["a94a8fe5cc"]', "key_aaaa", "docs/a", ["key: aaaa"]),
+        ('condition = "or"\npaths = ["docs"]\nregexes = ["^a"]', "key_aaaa key_bbbb", "src/a", ["key: bbbb"]),
+    ],
+)
+def test_an_allowlist(allowed: str, text: str, place: str, expected: list[str]) -> None:
+    """What an allowlist names is not found: of a rule by its new and its old name, and for all rules."""
+    assert found(f"{RULE}[[rules.allowlists]]\n{allowed}\n", text, place) == expected
+    assert found(f"{RULE}[rules.allowlist]\n{allowed}\n", text, place) == expected
+    assert found(f"{GLOBAL}{allowed}\n{RULE}", text, place) == expected
+    assert found(f"[allowlist]\n{allowed}\n{RULE}", text, place) == expected
+
+
+def test_an_allowlist_for_some_rules() -> None:
+    """A list for all rules can name those that it is for."""
+    rules = f'{GLOBAL}targetRules = ["key"]\nregexes = ["a"]\n{RULE}{OTHER}'
+    assert found(rules, "key_aaaa user_aaaa") == ["user: aaaa"]
+
+
+@pytest.mark.parametrize(
+    ("nearby", "text", "expected"),
+    [
+        ("", "key_aaaa", []),
+        ("", "key_aaaa\n\n\nuser_a", ["key: aaaa", "user: a"]),
+        ("withinLines = 1", "key_aaaa\nuser_a", ["key: aaaa", "user: a"]),
+        ("withinLines = 1", "key_aaaa\n\nuser_a", ["user: a"]),
+        ("withinColumns = 9", "key_aaaa user_a", ["key: aaaa", "user: a"]),
+        ("withinColumns = 9", "key_aaaa  user_a", ["user: a"]),
+        ("withinLines = 0\nwithinColumns = 9", "key_aaaa\nuser_a", ["user: a"]),
+    ],
+)
+def test_a_rule_that_requires_another(nearby: str, text: str, expected: list[str]) -> None:
+    """It finds what is near enough to a match of the other."""
+    assert found(f"{REQUIRING}{nearby}\n", text) == expected
+
+
+def test_a_required_rule_that_is_not_reported() -> None:
+    """It is looked for where another requires it."""
+    assert found(REQUIRING.replace(OTHER, f"{OTHER}skipReport = true\n"), "key_aaaa user_a") == ["key: aaaa"]
+
+
+def test_a_rule_for_paths_alone() -> None:
+    """It finds a file by its name, once, and a member of an archive by its place."""
+    rules = '[[rules]]\nid = "file"\npath = "[.]p12$"\n'
+    assert found(rules, "a/b.p12", "a/b.p12 (its name)") == ["file: a/b.p12"]
+    assert found(rules, "its content", "a/b.p12") == []
+    assert found(rules, "its content", "a.zip!b.p12") == ["file: a.zip!b.p12"]
+
+
+def test_a_generic_rule_gives_way() -> None:
+    """What a rule with "generic" in its id finds is told once, where another rule has found it in that line."""
+    rules = f'{RULE}[[rules]]\nid = "my-generic-one"\nregex = "=([a-z_]+)"\n'
+    assert found(rules, "=key_aaaa") == ["my-generic-one: key_aaaa", "key: aaaa"]
+    rules = rules.replace("key_([a-z0-9]{4,})", "key_[a-z0-9]{4,}")
+    assert found(rules, "=key_aaaa\n=aaaa") == ["key: key_aaaa", "my-generic-one: aaaa"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ("a = ", "rules.toml is not TOML (at end of document)."),
+        ("[" * 5000, "rules.toml is not TOML"),
+        ("\udcff", "rules.toml is not TOML"),
+        ("rules = 1", "rules.toml has a wrong rules: it must be tables: [[rules]]."),
+        ("rules = [1]", "rules.toml has a wrong rules"),
+        (
+            "[extend]\nuseDefault = true",
+            "rules.toml has extend.useDefault, which is not known here: name the file itself",
+        ),
+        ("[extend]\nurl = 'x'", "rules.toml has extend.url, and nothing is fetched"),
+        ("[extend]\npathh = 'x'", "rules.toml has the unknown key pathh."),
+        ("[wrong]", "rules.toml has the unknown key wrong."),
+        ('[[rules]]\nregex = "x"', "rules.toml: rule number 1 has no id."),
+        (RULE + RULE, "rules.toml: rule key is there twice."),
+        ('[[rules]]\nid = "x"', "rules.toml: rule x has neither a regex nor a path."),
+        (f"{RULE}extra = 1", "rules.toml: rule key has the unknown key extra."),
+        (f"{RULE}Regex = 'a'", "rules.toml: rule key has a key twice, in upper and lower case."),
+        (f"{RULE}entropy = 'high'", "rules.toml: rule key has a wrong entropy: it must be a number from 0."),
+        (f"{RULE}entropy = nan", "rules.toml: rule key has a wrong entropy"),
+        (f"{RULE}secretGroup = true", "rules.toml: rule key has a wrong secretgroup"),
+        (f"{RULE}secretGroup = 2", "rules.toml: rule key has the secretGroup 2; its regex has 1 groups."),
+        (f"{RULE}keywords = 'x'", "rules.toml: rule key has a wrong keywords: it must be a list of strings."),
+        (f"{RULE}keywords = [1]", "rules.toml: rule key has a wrong keywords"),
+        (f"{RULE}skipReport = 1", "rules.toml: rule key has a wrong skipreport: it must be true or false."),
+        (f"{RULE}path = 1", "rules.toml: rule key has a wrong path: it must be a string."),
+        (
+            RULE.replace("key_", "(?=hidden)"),
+            "rules.toml: rule key cannot be used: its regex cannot be compiled (inv",
+        ),
+        (f"{RULE}path = '('", "rules.toml: rule key cannot be used: its path cannot be compiled (missing ))."),
+        (
+            RULE.replace("key_", "(?:x{999}){999}"),
+            "rules.toml: rule key cannot be used: its regex cannot be compiled",
+        ),
+        (RULE.replace("key_", "x{2000}"), "rules.toml: rule key cannot be used: its regex cannot be compiled"),
+        ("[[rules]]\nid = 'x'\nregex = 'x*'", "rules.toml: rule x has a regex that an empty text matches."),
+        (
+            f"{RULE}[rules.allowlist]\npaths = ['a']\n{ALLOWING[len(RULE) :]}paths = ['a']",
+            "has both [allowlist] and",
+        ),
+        (f"{RULE}allowlist = 1", "rules.toml: rule key has a wrong allowlist: it must be a table"),
+        (ALLOWING, "rules.toml: rule key, allowlist, allows nothing"),
+        (f"{ALLOWING}condition = 'XOR'\npaths = ['a']", "has a condition that is neither AND nor OR."),
+        (
+            f"{ALLOWING}regexTarget = 'file'\npaths = ['a']",
+            "has a regexTarget that is none of secret, match and line",
+        ),
+        (
+            f"{ALLOWING}regexes = ['[']",
+            "rules.toml: rule key, allowlist, cannot be used: its regexes cannot be compiled",
+        ),
+        (f"{ALLOWING}paths = ['a']\ntargetRules = ['key']", "has the unknown key targetrules."),
+        (f"{GLOBAL}targetRules = ['no']\npaths = ['a']", "[[allowlists]] is for the rule no, which is not there."),
+        (f"{RULE}[[rules.required]]\nid = 'no'", "rules.toml: rule key requires the rule no, which is not there."),
+        (f"{REQUIRING}withinLines = -1", "has a wrong withinlines: it must be a whole number from 0."),
+        (f"{REQUIRING}within = 1", "rules.toml: rule key has the unknown key within."),
+    ],
+)
+def test_what_is_refused(rules: str, said: str) -> None:
+    """What has no meaning is refused, with the file and the rule, and without what the rule looks for."""
+    with pytest.raises(Invalid) as refused:
+        _ = read(rules.encode(errors="surrogateescape"), "rules.toml").rule_set()
+    assert said in str(refused.value)
+    assert "hidden" not in f"{refused.value}{refused.value.__cause__}"
+
+
+def written(folder: Path, **texts: str) -> Path:
+    """Write files of rules, and return the first."""
+    for name, text in texts.items():
+        (folder / f"{name}.toml").write_text(text)
+    return folder / f"{next(iter(texts))}.toml"
+
+
+def test_a_file_that_extends_another(tmp_path: Path) -> None:
+    """What it says of a rule counts before what the other says; lists are added; rules are left out by name."""
+    own = '[extend]\npath = "base.toml"\ndisabledRules = ["user"]\n'
+    own += f'{ALLOWING.replace("key_", "own_")}regexes = ["a"]\n'
+    base = f'{ALLOWING}regexes = ["b"]\n{OTHER}{OTHER.replace("user", "name")}'
+    detector = SecretDetector(rules_of(written(tmp_path, own=own, base=base)))
+    matches = detector.matches(b"key_cccc own_cccc own_aaaa own_bbbb user_a name_a", "a.txt")
+    assert [one.value for one in matches] == ["cccc", "a"]
+
+
+def test_an_override_without_a_regex(tmp_path: Path) -> None:
+    """A rule of the other file keeps what the file that extends it does not say."""
+    own = '[extend]\npath = "base.toml"\n[[rules]]\nid = "key"\nentropy = 1.5\n'
+    detector = SecretDetector(rules_of(written(tmp_path, own=own, base=RULE)))
+    assert [one.value for one in detector.matches(b"key_aabb key_abcd", "a.txt")] == ["abcd"]
+
+
+def test_files_that_extend_each_other(tmp_path: Path) -> None:
+    """A file extends two further ones, one through the other, and no third."""
+    with pytest.raises(Invalid, match="cannot extend a further one"):
+        _ = rules_of(written(tmp_path, own='[extend]\npath = "own.toml"\n'))
+
+
+def test_what_has_no_effect_is_told(tmp_path: Path) -> None:
+    """A commit cannot be allowed, and a rule that is not there cannot be left out: the summary says so."""
+    own = f'[extend]\npath = "base.toml"\ndisabledRules = ["no"]\n{ALLOWING}commits = ["a94a8fe5cc"]\n'
+    file = written(tmp_path, own=own, base=OTHER)
+    assert rules_of(file).notes == (
+        f"{file}: what it allows by commit is not allowed.",
+        f"{file}: the disabled rule no is not in {tmp_path / 'base.toml'}.",
+    )
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    """A file that is missing, a folder or huge is refused by its name."""
+    (tmp_path / "huge.toml").write_bytes(b"#" * (MOST_BYTES + 1))
+    for name in ("missing.toml", ".", "huge.toml"):
+        with pytest.raises(Invalid, match=f"^The rules {tmp_path / name} cannot be read: "):
+            _ = rules_of(tmp_path / name)

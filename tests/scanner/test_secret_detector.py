@@ -1,0 +1,107 @@
+"""The search for secrets: in long texts, in odd ones, and without telling what was found."""
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orrery.scanner.detectors.secret_format import read
+from orrery.scanner.detectors.secret_regex import Prefilter, Words, compiled
+from orrery.scanner.detectors.secrets import PIECE, REACH, SecretDetector
+
+RULES = """
+[[rules]]
+id = "padded"
+regex = '(?i)[a-z.]{0,9}?key = "([a-z0-9]{8,})"'
+keywords = ["key"]
+
+[[rules]]
+id = "lines"
+regex = '-----BEGIN\\n[a-z\\n]{10,}-----END'
+
+[[rules]]
+id = "word"
+regex = '\\btk_[a-z]{4}\\b'
+keywords = ["tk_"]
+"""
+DETECTOR = SecretDetector(read(RULES.encode(), "rules.toml").rule_set())
+
+SECRETS = ['My.KEY = "abcdefgh1"', "-----BEGIN\n" + "abcde\n" * 1300 + "-----END", "tk_abcd"]
+VALUES = ["abcdefgh1", SECRETS[1], "tk_abcd"]
+
+
+def values(text: bytes) -> list[str]:
+    """Return the secrets of a text."""
+    return [one.value for one in DETECTOR.matches(text, "a.txt")]
+
+
+@pytest.mark.parametrize(
+    ("secret", "value"), list(zip(SECRETS, VALUES, strict=True)), ids=["padded", "lines", "word"]
+)
+@pytest.mark.parametrize("behind", [0, 1, 30, 4000, REACH - 200])
+def test_a_secret_across_two_pieces(secret: str, value: str, behind: int) -> None:
+    """It is found once and whole, wherever the text is cut to be searched."""
+    start = max(0, PIECE - behind)
+    text = b"." * (start - 1) + b" " + secret.encode() + b" " + b"." * PIECE
+    assert values(text) == [value]
+
+
+def test_a_place_in_a_text() -> None:
+    """A match is where the secret is."""
+    text = b'a\nkey = "abcdefgh1"\n'
+    assert [text[one.start : one.end] for one in DETECTOR.matches(text, "a.txt")] == [b"abcdefgh1"]
+
+
+PARTS = st.sampled_from(
+    [*SECRETS[::2], "-----BEGIN\nabcdefghij-----END", "key", "=", '"', " ", "\n", "é", "tk_", "x.y"]
+)
+
+
+@given(st.lists(PARTS, max_size=30).map("".join))
+def test_the_fast_search_finds_what_the_rules_match(text: str) -> None:
+    """What the rules' own regular expressions match in a text is what is found."""
+    patterns = {
+        "padded": r'(?i)[a-z.]{0,9}key = "(?P<s>[a-z0-9]{8,})"',
+        "lines": r"(?P<s>-----BEGIN\n[a-z\n]{10,}-----END)",
+        "word": r"(?P<s>\btk_[a-z]{4}\b)",
+    }
+    expected = [
+        (found.start(1), rule)
+        for rule, pattern in patterns.items()
+        for found in compiled(pattern).finditer(text.encode())
+    ]
+    assert [(one.start, one.rule) for one in DETECTOR.matches(text.encode(), "a.txt")] == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"\xff\xfe\x00" * 1000 + b" tk_abcd " + bytes(range(256)),
+        b"x" * 1024 * 1024 + b" tk_abcd " + b"x" * 1024 * 1024,
+        b"tk_" * 400_000 + b" tk_abcd",
+        b'key = "' * 200_000 + b" tk_abcd",
+        b"-----BEGIN\n" * 100_000 + b" tk_abcd",
+    ],
+    ids=["empty", "binary", "one line", "one word", "nearly", "never ended"],
+)
+def test_an_odd_text(text: bytes) -> None:
+    """It is searched to its end."""
+    assert values(text) == (["tk_abcd"] if text else [])
+
+
+def test_what_can_match_by_many_rules() -> None:
+    """Of thousands of rules those that can match are found, though their words fill the memory of a set."""
+    random = Random(18)  # noqa: S311  names, no secrets
+    names = ["".join(random.choices("abcdefghij", k=12)) for _ in range(5000)]
+    assert Prefilter([f"{name}=[0-9]+" for name in names]).possible(f"x {names[77]}=1 y".encode()) == [77]
+    assert Words(name.encode() for name in names).present(f"x {names[77].upper()} y".encode()) == {
+        names[77].encode()
+    }
+
+
+def test_nothing_tells_a_secret() -> None:
+    """Neither a match nor the detector holds it in what a log would print."""
+    found = list(DETECTOR.matches(b'key = "abcdefgh1"', "a.txt"))
+    assert "abcdefgh1" not in f"{found}{DETECTOR}{vars(DETECTOR)}"
