@@ -1,0 +1,115 @@
+"""Encodings: what is not UTF-8 becomes it, whole or in stretches of a binary file."""
+
+import codecs
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from orrery.scanner.unpack.byte_patterns import finder
+
+_BOMS: Final = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # first, because it begins like that of UTF-16
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_HEAD: Final = 4096
+_SHORTEST: Final = 8
+_ALL_CONTROLS: Final = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
+_CONTINUES: Final = bytes(range(0x80, 0xC0))
+_PIECE: Final = 1024 * 256
+
+_WIDE: Final = (
+    (finder(rb"(?:[^\x00][\x00-\x06]|[\x10-\x1f]\x20){4,}"), "utf-16-le"),
+    (finder(rb"(?:[\x00-\x06][^\x00]|\x20[\x10-\x1f]){4,}"), "utf-16-be"),
+    (finder(rb"(?:[^\x00][\x00-\x06]\x00\x00){4,}"), "utf-32-le"),
+    (finder(rb"(?:\x00\x00[\x00-\x06][^\x00]){4,}"), "utf-32-be"),
+)
+"""Four characters and more of the alphabets below U+0700, and quotation marks and dashes (U+2010 to U+201F)."""
+
+_LETTER: Final = rb"[A-Za-z]"
+_HIGH: Final = rb"[\x8a\x8c\x8e\x9a\x9c\x9e\x9f\xc0-\xff]"
+_NEAR: Final = rb"[ -~\x80-\xff]{0,64}"
+_WESTERN: Final = finder(
+    _NEAR
+    + rb"(?:%(l)b{3}%(h)b|%(l)b{2}%(h)b%(l)b|%(l)b%(h)b%(l)b{2}|%(h)b%(l)b{3})" % {b"l": _LETTER, b"h": _HIGH}
+    + _NEAR
+)
+"""A word of cp1252 with a letter that is not English, and what stands around it."""
+
+_DECLARED: Final = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?([A-Za-z0-9_.:-]{1,40})""")
+
+
+def is_text(text: bytes) -> bool:
+    """Return whether there is no control character that a text does not have."""
+    return len(text.translate(None, _ALL_CONTROLS)) == len(text)
+
+
+def is_utf8(text: bytes) -> bool:
+    """Return whether a piece of a text is UTF-8; a character may be cut at either end."""
+    if text.isascii():
+        return True
+    cut = len(text[:3]) - len(text[:3].lstrip(_CONTINUES))
+    try:
+        _ = codecs.getincrementaldecoder("utf-8")().decode(text[cut:])
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def wide(first: bytes) -> str:
+    """Return the encoding of a text in UTF-16 or UTF-32, by its mark or by where it has zeros; else nothing."""
+    for mark, name in _BOMS:
+        if first.startswith(mark):
+            return name
+    head = first[: min(_HEAD, len(first) & ~3)]
+    if len(head) < _SHORTEST or 4 * head.count(0) < len(head):
+        return ""
+    for name, zeros, texts in (
+        ("utf-32-le", (2, 3), (0,)),
+        ("utf-32-be", (0, 1), (3,)),
+    ):
+        if all(not head[place::4].strip(b"\0") for place in zeros) and all(
+            0 not in head[place::4] for place in texts
+        ):
+            return name
+    lows, highs = head[0::2], head[1::2]
+    for name, zero, text in (("utf-16-le", highs, lows), ("utf-16-be", lows, highs)):
+        if 0 not in text and 2 * zero.count(0) > len(zero) and is_text(head.decode(name, "replace").encode()):
+            return name
+    return ""
+
+
+def decoded(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """Yield a text as UTF-8."""
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    for piece in pieces:
+        for start in range(0, len(piece), _PIECE):
+            yield decoder.decode(piece[start : start + _PIECE]).encode(errors="replace")
+    yield decoder.decode(b"", final=True).encode(errors="replace")
+
+
+def stretches(text: bytes) -> Iterator[bytes]:
+    """Yield the texts in UTF-16, UTF-32 and cp1252 within a binary one, as UTF-8."""
+    for pattern, encoding in _WIDE:
+        for found in pattern(text):
+            yield text[slice(*found.span())].decode(encoding, "replace").encode(errors="replace")
+    if not text.isascii():
+        for found in _WESTERN(text):
+            yield text[slice(*found.span())].decode("cp1252", "replace").encode()
+
+
+def declared(first: bytes) -> str:
+    """Return the encoding with 8 bits that a page or a document says it has; else nothing."""
+    found = _DECLARED.search(first[:_HEAD])
+    return known(found[1].decode()) if found else ""
+
+
+def known(encoding: str) -> str:
+    """Return the name of an encoding if it can be read and is not UTF-8 in any case; else nothing."""
+    try:
+        name = codecs.lookup(encoding).name
+        _ = b"".decode(name)
+    except (LookupError, ValueError):
+        return ""
+    return "" if name in {"utf-8", "ascii"} else name

@@ -1,0 +1,148 @@
+"""Mail: single messages, mailboxes of many, and pages that were saved as mail."""
+
+import re
+from binascii import a2b_qp
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from orrery.scanner.unpack.base64_blocks import decode
+from orrery.scanner.unpack.encodings import decoded
+from orrery.scanner.unpack.mail_headers import Headers, parsed
+from orrery.scanner.unpack.parts import Part
+from orrery.scanner.unpack.texts import texts
+from orrery.scanner.unpack.view import Views
+
+_LONGEST_HEADERS: Final = 1024 * 1024
+_LONGEST_LINE: Final = 64 * 1024
+_BLANK: Final = frozenset({b"\n", b"\r\n", b"\r"})
+_FROM: Final = re.compile(rb"From \S+ .*[0-9]{4}")
+_PADDING: Final = re.compile(rb"=+")
+_ENDINGS: Final = {"text/html": ".html", "text/calendar": ".ics", "text/vcard": ".vcf", "message/rfc822": ".eml"}
+
+
+def read(part: Part, first: bytes) -> Views:
+    """Yield the texts of mail as it is, of its headers, and of every part as it is shown."""
+    yield from texts(part, first, base64=False)
+    for number, body in enumerate(_Messages(mailbox=first.startswith(b"From ")).bodies(_lines(part.pieces())), 1):
+        headers = body.headers
+        yield from part.text("(headers)", headers.text)
+        if body.end > body.start:
+            name = headers.name or f"part{_ENDINGS.get(headers.type, '')}"
+            label = headers.name or f"(part {number})"
+            yield from part.unpacked(label, name, _content(part, body), body.end - body.start)
+
+
+class _Body(NamedTuple):
+    """A part without parts of its own: its headers, and from where to where its body goes."""
+
+    headers: Headers
+    start: int
+    end: int
+
+
+class _Messages:
+    """Knows line by line in which part it is."""
+
+    def __init__(self, *, mailbox: bool) -> None:
+        self._mailbox = mailbox
+        self._boundaries: list[bytes] = []
+        self._in_headers = True
+        self._raw: list[bytes] = []
+        self._size = 0
+        self._open: tuple[Headers, int] | None = None
+
+    def bodies(self, lines: Iterable[bytes]) -> Iterator[_Body]:
+        """Yield every part; where only the headers count, the body is empty."""
+        place, blank = 0, False
+        for line in lines:
+            start, place = place, place + len(line)
+            if self._mailbox and blank and _FROM.match(line):
+                yield from self._closed(start)
+                self._boundaries, self._in_headers = [], True
+            elif line.startswith(b"--") and (found := self._boundary(line[2:].rstrip())):
+                yield from self._closed(start)
+                at, self._in_headers = found
+                del self._boundaries[at:]
+            elif self._in_headers:
+                yield from self._header(line, place)
+            blank = line in _BLANK
+        yield from self._closed(place)
+
+    def _boundary(self, said: bytes) -> tuple[int, bool] | None:
+        """Return how many boundaries stay, and whether a part follows; nothing when a line is none of them."""
+        for at in range(len(self._boundaries) - 1, -1, -1):
+            if said == self._boundaries[at]:
+                return at + 1, True
+            if said == self._boundaries[at] + b"--":
+                return at, False
+        return None
+
+    def _header(self, line: bytes, place: int) -> Iterator[_Body]:
+        self._size += len(line)
+        if line not in _BLANK and self._size < _LONGEST_HEADERS:
+            self._raw.append(line)
+            return
+        headers = parsed(b"".join(self._raw))
+        self._raw, self._size = [], 0
+        multipart = headers.type.startswith("multipart/") and headers.boundary
+        if multipart:
+            self._boundaries.append(headers.boundary)
+        nested = headers.type.startswith("message/") and headers.encoding not in {"base64", "quoted-printable"}
+        self._in_headers = nested
+        if multipart or nested:
+            yield _Body(headers, place, place)
+        else:
+            self._open = headers, place
+
+    def _closed(self, end: int) -> Iterator[_Body]:
+        if self._open:
+            yield _Body(*self._open, end)
+        elif self._in_headers and self._raw:
+            yield _Body(parsed(b"".join(self._raw)), end, end)
+        self._open, self._raw, self._size = None, [], 0
+
+
+def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    held = b""
+    for piece in pieces:
+        lines = (held + piece).splitlines(keepends=True)
+        held = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
+        if len(held) > _LONGEST_LINE:
+            lines.append(held)
+            held = b""
+        yield from lines
+    if held:
+        yield held
+
+
+def _content(part: Part, body: _Body) -> Iterable[bytes]:
+    pieces = part.slice(body.start, body.end)
+    if body.headers.encoding == "base64":
+        pieces = _base64(pieces)
+    elif body.headers.encoding == "quoted-printable":
+        pieces = _quoted(pieces)
+    if body.headers.charset and body.headers.type.startswith("text/"):
+        return decoded(pieces, body.headers.charset)
+    return pieces
+
+
+def _base64(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield what a body says; after its padding another may follow."""
+    held = b""
+    for piece in pieces:
+        *ended, last = _PADDING.split(held + bytes(piece).translate(None, b" \t\r\n"))
+        yield from map(decode, ended)
+        whole = len(last) & ~3
+        yield decode(last[:whole])
+        held = last[whole:]
+    yield decode(held)
+
+
+def _quoted(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    held = b""
+    for piece in pieces:
+        text = held + piece
+        end = text.rfind(b"\n") + 1 or len(text) - 2
+        yield a2b_qp(text[:end])
+        held = text[end:]
+    yield a2b_qp(held)

@@ -1,0 +1,144 @@
+"""Mark-up: a text whose words are cut by tags, as office documents and pages have them, becomes whole."""
+
+import re
+from collections.abc import Iterable, Iterator
+from html import unescape
+from typing import Final, NamedTuple
+
+from orrery.scanner.unpack.view import WINDOW
+
+_HEAD: Final = 4096
+_LONGEST_TAG: Final = 64 * 1024
+_NAMES: Final = re.compile(
+    r"\.(?:html?|xhtml|xml|svg|xaml|plist|drawio|rss|atom|vue|jsx|tsx|md|markdown|resx|xlf|xliff|kml|gpx|mjml|f?od[tsp])$",
+    re.IGNORECASE,
+)
+_BEGINS: Final = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*<[?!A-Za-z]")
+_PAGE: Final = re.compile(rb"<(?:!doctype html|html|head|body)\b", re.IGNORECASE)
+_COMMENT: Final = re.compile(rb"<!--.*?-->", re.DOTALL)
+_TEXT: Final = re.compile(rb">([^<]+)")
+
+
+class Dialect(NamedTuple):
+    """Which tags end a word."""
+
+    begins: re.Pattern[bytes]
+    separates: re.Pattern[bytes]
+
+
+def _only(*names: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"</?(?:" + b"|".join(names) + rb")(?=[\s/>])[^<>]*>", re.IGNORECASE)
+
+
+def _all_but(*names: bytes) -> re.Pattern[bytes]:
+    return re.compile(
+        rb"<(?!/?(?:[A-Za-z0-9]{1,20}:)?(?:" + b"|".join(names) + rb")(?=[\s/>]))[^<>]*>", re.IGNORECASE
+    )
+
+
+_INLINE: Final = (
+    b"a|abbr|acronym|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|hi|i|ins|kbd|mark|nobr|q|s|samp|small|span|"
+    b"strike|strong|sub|sup|time|tspan|textPath|tt|u|var|wbr|emphasis|phrase|r|t|rPr|ruby|link|g|x|bpt|ept|ph"
+).split(b"|")
+_SHEET: Final = _all_but(
+    *(b"r|t|rPr|b|i|u|sz|color|rFont|family|scheme|charset|strike|vertAlign|outline|shadow|condense|extend").split(
+        b"|"
+    )
+)
+_DOCUMENT: Final = _only(rb"(?:w|a):(?:p|tc|tr|br|tab|cr|ptab|fldChar|instrText|comment|footnote|endnote|sym)")
+_OPEN: Final = _only(
+    rb"text:(?:p|h|line-break|tab|s|note|note-body|list-item)",
+    rb"table:[a-z-]+",
+    rb"office:(?:annotation|body|text)",
+    rb"dc:[a-z]+",
+    rb"meta:[a-z-]+",
+    rb"svg:(?:title|desc)",
+)
+_PAGES: Final = _only(
+    *(
+        b"address|article|aside|blockquote|body|br|button|caption|center|col|colgroup|dd|details|dialog|div|dl|dt|"
+        b"fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hgroup|hr|html|iframe|img|input|"
+        b"legend|li|link|main|menu|meta|nav|noscript|object|ol|optgroup|option|p|pre|script|section|select|source|"
+        b"style|summary|svg|table|tbody|td|template|textarea|tfoot|th|thead|title|tr|ul|video|!doctype"
+    ).split(b"|")
+)
+DIALECTS: Final = (
+    Dialect(
+        re.compile(rb"openxmlformats\.org/wordprocessingml|purl\.oclc\.org/ooxml/wordprocessingml"), _DOCUMENT
+    ),
+    Dialect(re.compile(rb"(?:openxmlformats\.org|purl\.oclc\.org/ooxml)/presentationml"), _DOCUMENT),
+    Dialect(re.compile(rb"(?:openxmlformats\.org|purl\.oclc\.org/ooxml)/spreadsheetml"), _SHEET),
+    Dialect(re.compile(rb"urn:oasis:names:tc:opendocument"), _OPEN),
+    Dialect(_PAGE, _PAGES),
+)
+_OTHER: Final = Dialect(re.compile(rb""), _all_but(*_INLINE))
+_INSERTED: Final = re.compile(rb"<w:ins\s[^<>]*[^/<>]>.*?</w:ins>", re.DOTALL)
+_DELETED: Final = re.compile(rb"<w:delText[^<>]*>[^<]*</w:delText>")
+
+
+def is_markup(first: bytes, name: str) -> bool:
+    """Return whether a text has tags, by its beginning or its name."""
+    head = first[:_HEAD]
+    return bool(_BEGINS.match(head) or _PAGE.search(head) or _NAMES.search(name))
+
+
+def dialect_of(first: bytes, name: str) -> Dialect:
+    """Return which tags end a word in a text."""
+    for one in DIALECTS:
+        if one.begins.search(first[:_HEAD]):
+            return one
+    if name.lower().endswith((".html", ".htm", ".md", ".markdown", ".vue", ".jsx", ".tsx")):
+        return DIALECTS[-1]
+    return _OTHER
+
+
+def joined(pieces: Iterable[bytes], dialect: Dialect) -> Iterator[bytes]:
+    """Yield a text without its tags; those that end a word become the end of a line."""
+    for piece in _whole(pieces, dialect):
+        yield without_tags(piece, dialect)
+
+
+def versions(pieces: Iterable[bytes], dialect: Dialect) -> Iterator[bytes]:
+    """Yield what a document with tracked changes says without its insertions, and without its deletions."""
+    for piece in _whole(pieces, dialect):
+        if b"<w:del" in piece or b"<w:ins" in piece:
+            yield without_tags(_until(_INSERTED, b"</w:ins>", piece), dialect)
+            yield b"\n"
+            yield without_tags(_DELETED.sub(b"", piece), dialect)
+            yield b"\n"
+
+
+def without_tags(text: bytes, dialect: Dialect) -> bytes:
+    """Return a piece of a text without its tags."""
+    text = _until(_COMMENT, b"-->", text)
+    text = dialect.separates.sub(b"\n", text)
+    text = b"".join(_TEXT.findall(b">" + text))
+    return unescape(text.decode(errors="surrogateescape")).encode(errors="ignore") if b"&" in text else text
+
+
+def _until(pattern: re.Pattern[bytes], end: bytes, text: bytes) -> bytes:
+    """Remove what a lazy pattern matches; behind the last end it would search the rest in vain each time."""
+    last = text.rfind(end) + len(end)
+    return text if last < len(end) else pattern.sub(b"", text[:last]) + text[last:]
+
+
+def _whole(pieces: Iterable[bytes], dialect: Dialect) -> Iterator[bytes]:
+    """Yield pieces that end where a word does, as far as they do so at all."""
+    held = b""
+    for piece in pieces:
+        held += piece
+        if len(held) < WINDOW // 4:
+            continue
+        end = _end(held, dialect)
+        if end or len(held) > WINDOW:
+            yield held[: end or len(held)]
+            held = held[end:] if end else b""
+    yield held
+
+
+def _end(text: bytes, dialect: Dialect) -> int:
+    start = max(0, len(text) - _LONGEST_TAG)
+    last = 0
+    for found in dialect.separates.finditer(text, start):
+        last = found.end()
+    return last or text.rfind(b">", start) + 1

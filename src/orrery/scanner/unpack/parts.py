@@ -1,0 +1,78 @@
+"""A file, or what stands inside one, on its way to being texts."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from io import BytesIO
+from typing import BinaryIO
+
+from orrery.ports.scanned import NotRead
+from orrery.scanner.unpack.limits import Budget
+from orrery.scanner.unpack.view import WINDOW, Views, windows
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A file; `look` yields the texts of what is inside, and `depth` is how many files it stands in."""
+
+    place: str
+    name: str
+    content: BinaryIO
+    budget: Budget
+    look: Callable[["Part"], Views]
+    depth: int = 0
+
+    def at(self, label: str) -> str:
+        """Return the place of something inside."""
+        return "!".join(filter(None, (self.place, label)))
+
+    def pieces(self, start: int = 0) -> Iterable[bytes]:
+        """Yield the bytes from a place on."""
+        _ = self.content.seek(start)  # again before each: others read the same file between two pieces
+        while piece := self.content.read(WINDOW):
+            start += len(piece)
+            yield piece
+            _ = self.content.seek(start)
+
+    def slice(self, start: int, end: int) -> Iterable[bytes]:
+        """Yield the bytes between two places."""
+        for piece in self.pieces(start):
+            yield piece[: end - start]
+            start += len(piece)
+            if start >= end:
+                return
+
+    @property
+    def size(self) -> int:
+        """The number of bytes."""
+        return self.content.seek(0, 2)
+
+    def text(self, label: str, *texts: bytes) -> Views:
+        """Yield a short text from inside, such as the names of members."""
+        yield from windows(self.at(label), [b"\n".join(filter(None, texts))], 0)
+
+    def inside(self, label: str, name: str, content: BinaryIO) -> Views:
+        """Yield the texts of a file inside."""
+        place = self.at(label)
+        self.budget.take_member(place)
+        depth = self.depth + 1
+        if depth > self.budget.limits.depth:
+            yield NotRead(place, f"It is nested more than {depth - 1} deep: unpack it, and scan what comes out.")
+        else:
+            yield from self.look(Part(place, name, content, self.budget, self.look, depth))
+
+    def known(self, label: str, name: str, content: bytes) -> Views:
+        """Yield the texts of a file inside, which is in memory."""
+        self.budget.take_bytes(self.at(label), len(content))
+        yield from self.inside(label, name, BytesIO(content))
+
+    def rest(self, start: int) -> Views:
+        """Yield the texts of what follows the end of a file, as a file of its own."""
+        yield from self.unpacked("(after its end)", "", self.pieces(start), self.size - start)
+
+    def unpacked(self, label: str, name: str, pieces: Iterable[bytes], packed: int) -> Views:
+        """Yield the texts of a file inside, as far as it can be unpacked."""
+        place = self.at(label)
+        with self.budget.unpacked(place, pieces, packed) as (content, why):
+            yield from self.inside(label, name, content)
+            if why:
+                yield NotRead(place, why)

@@ -1,0 +1,79 @@
+"""PDF: read by a process of its own, which can be ended whatever it does, and whose memory is bounded."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from tempfile import TemporaryFile
+from typing import BinaryIO, Final, cast
+
+from orrery.ports.scanned import NotRead
+from orrery.scanner.unpack.limits import BROKEN, MB
+from orrery.scanner.unpack.parts import Part
+from orrery.scanner.unpack.pdf_texts import ENCRYPTED, END, FILE, HEADER, TEXT
+from orrery.scanner.unpack.texts import texts
+from orrery.scanner.unpack.view import Views
+
+_LARGEST: Final = 256 * MB
+_WAITING: Final = 5
+"""Times its processor time that it may take on a machine that has others to do."""
+
+_TOO_LARGE: Final = f"A PDF of more than {_LARGEST // MB} MB is not read: cut it in parts."
+_ENCRYPTED: Final = "It is encrypted: save it without a password, leave it out, or check what is in it yourself."
+_ENDED: Final = "Reading it took too much time or memory: print it to a new PDF, or leave it out."
+_DAMAGED: Final = "Some of it could not be read, because it is damaged: print it to a new PDF, or leave it out."
+_NOT_STARTED: Final = "The process that reads PDF could not be started: see to memory and disk, and scan again."
+
+
+def read(part: Part, first: bytes) -> Views:
+    """Yield the texts of a PDF: its bytes, its pages, all strings of its objects, and its attachments."""
+    yield from texts(part, first)
+    if part.size > _LARGEST:
+        yield NotRead(part.place, _TOO_LARGE)
+        return
+    with TemporaryFile() as source, TemporaryFile() as said:
+        for piece in part.pieces():
+            _ = source.write(piece)
+        _ = source.seek(0)
+        started = _run(cast("BinaryIO", source), cast("BinaryIO", said), part.budget.limits.pdf_seconds)
+        _ = said.seek(0)
+        yield from _records(part, cast("BinaryIO", said)) if started else [NotRead(part.place, _NOT_STARTED)]
+
+
+def _run(source: BinaryIO, said: BinaryIO, seconds: int) -> bool:
+    """Let the other process read; it never has this folder, which may be anybody's, on its path (-P)."""
+    command = [sys.executable, "-P", "-m", "orrery.scanner.unpack.pdf_texts", str(seconds)]
+    try:
+        _ = subprocess.run(  # noqa: S603  our own module, by a fixed command
+            command, stdin=source, stdout=said, stderr=subprocess.DEVNULL, timeout=seconds * _WAITING, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _records(part: Part, said: BinaryIO) -> Views:
+    ended = False
+    for kind, label, data in _read(said):
+        if kind == TEXT:
+            yield from part.known(label, "", data) if b"\0" in data else part.text(label, data)
+        elif kind == FILE:
+            yield from part.known(label, label, data)
+        elif kind == ENCRYPTED:
+            yield NotRead(part.place, _ENCRYPTED)
+        elif kind == END:
+            ended = True
+        else:
+            yield NotRead(part.at(label), _DAMAGED if label else BROKEN)
+    if not ended:
+        yield NotRead(part.place, _ENDED)
+
+
+def _read(said: BinaryIO) -> Iterator[tuple[bytes, str, bytes]]:
+    while len(header := said.read(HEADER.size)) == HEADER.size:
+        kind, label, size = cast("tuple[bytes, int, int]", HEADER.unpack(header))
+        name, data = said.read(label), said.read(size)
+        if len(data) < size:
+            return
+        yield kind, name.decode(errors="replace"), data

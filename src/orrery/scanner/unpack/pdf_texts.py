@@ -1,0 +1,139 @@
+"""What is in a PDF. It runs as a program: the PDF is its input, and its output are records."""
+
+import struct
+import sys
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+if TYPE_CHECKING:
+    from pypdf import PdfReader
+    from pypdf.generic import PdfObject
+
+TEXT: Final = b"T"
+FILE: Final = b"F"
+DAMAGED: Final = b"D"
+ENCRYPTED: Final = b"C"
+END: Final = b"E"
+HEADER: Final = struct.Struct(">cHI")
+"""A record: its kind, the bytes of its label and of its content, which follow."""
+
+_MEMORY: Final = 1024 * 1024 * 1024
+_OUTPUT: Final = 512 * 1024 * 1024
+_STREAM: Final = 64 * 1024 * 1024
+_DEPTH: Final = 50
+_NO_TEXT: Final = frozenset({"/Image", "/Type1C", "/CIDFontType0C", "/OpenType"})
+_NO_TYPE: Final = frozenset({"/XRef", "/ObjStm", "/XObject"})
+
+Record = tuple[bytes, str, bytes]
+
+
+def records(content: BinaryIO) -> Iterator[Record]:
+    """Yield what is in a PDF, as far as it can be read; `DAMAGED` for each part that cannot."""
+    from pypdf import PdfReader, apply_configuration  # noqa: PLC0415  only what reads a PDF waits for it
+    from pypdf.errors import FileNotDecryptedError  # noqa: PLC0415  the same
+
+    with apply_configuration(
+        zlib_maximum_output_length=_STREAM, array_based_stream_maximum_output_length=_STREAM, jbig2dec_binary=None
+    ):
+        try:
+            reader = PdfReader(content)
+            pages = len(reader.pages)
+        except FileNotDecryptedError:
+            yield ENCRYPTED, "", b""
+        except Exception:  # noqa: BLE001  a damaged file makes the library raise errors of any kind
+            yield DAMAGED, "", b""
+        else:
+            for number in range(pages):
+                yield _page(reader, number)
+            yield from _objects(reader)
+
+
+def _page(reader: "PdfReader", number: int) -> Record:
+    label = f"(page {number + 1})"
+    try:
+        return TEXT, label, reader.pages[number].extract_text().encode(errors="replace")
+    except Exception:  # noqa: BLE001  the same
+        return DAMAGED, label, b""
+
+
+def _objects(reader: "PdfReader") -> Iterator[Record]:
+    """Yield every string of every object, reached from a page or not, and the streams that are texts or files."""
+    found: list[bytes] = []
+    for number in _numbers(reader):
+        try:
+            one = reader.get_object(number)
+            if one is not None:
+                found.extend(_strings(one, _DEPTH))
+                yield from _stream(one, number)
+        except Exception:  # noqa: BLE001  the same
+            yield DAMAGED, f"(object {number})", b""
+    try:
+        found.extend(_strings(reader.trailer, _DEPTH))
+    except Exception:  # noqa: BLE001  the same
+        yield DAMAGED, "(trailer)", b""
+    yield TEXT, "(objects)", b"\n".join(found)
+
+
+def _numbers(reader: "PdfReader") -> list[int]:
+    return sorted({*reader.xref_objStm, *(number for numbers in reader.xref.values() for number in numbers)} - {0})
+
+
+def _strings(one: "PdfObject | None", depth: int) -> Iterator[bytes]:
+    from pypdf.generic import (  # noqa: PLC0415  the same
+        ArrayObject,
+        ByteStringObject,
+        DictionaryObject,
+        NameObject,
+        TextStringObject,
+    )
+
+    if depth and isinstance(one, DictionaryObject):
+        for key, value in one.items():
+            yield from _strings(value, depth - 1)
+            if key.startswith("/Custom"):
+                yield key.encode(errors="replace")
+    elif depth and isinstance(one, ArrayObject):
+        for value in one:
+            yield from _strings(value, depth - 1)
+    elif isinstance(one, NameObject):
+        yield from ()
+    elif isinstance(one, TextStringObject):
+        yield one.encode(errors="replace")
+    elif isinstance(one, ByteStringObject):
+        yield bytes(one)
+
+
+def _stream(one: "PdfObject", number: int) -> Iterator[Record]:
+    from pypdf.generic import StreamObject  # noqa: PLC0415  the same
+
+    if not isinstance(one, StreamObject):
+        return
+    kind, subtype = str(one.get("/Type", "")), str(one.get("/Subtype", ""))
+    if kind in _NO_TYPE or subtype in _NO_TEXT or "/Length1" in one or "/N" in one:
+        return
+    data = one.get_data()
+    if kind == "/EmbeddedFile" or b"\0" not in data[:1024]:
+        yield FILE, f"(stream {number})", data
+
+
+def main() -> None:
+    """Write the records of the PDF that is the input; the argument is the processor time that it may take."""
+    import resource  # noqa: PLC0415  only this process bounds itself
+
+    seconds = int(sys.argv[1])
+    for what, most in (
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_AS, _MEMORY),
+        (resource.RLIMIT_FSIZE, _OUTPUT),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(what, (most, most))
+    for kind, label, data in chain(records(sys.stdin.buffer), [(END, "", b"")]):
+        name = label.encode(errors="replace")
+        _ = sys.stdout.buffer.write(HEADER.pack(kind, len(name), len(data)) + name + data)
+        _ = sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""Any file as texts: its bytes, and what they say in other encodings, in Base64 and without mark-up."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from orrery.scanner.unpack.base64_blocks import Base64Blocks, stream
+from orrery.scanner.unpack.encodings import declared, decoded, is_text, is_utf8, stretches, wide
+from orrery.scanner.unpack.markup import dialect_of, is_markup, joined, versions
+from orrery.scanner.unpack.parts import Part
+from orrery.scanner.unpack.view import OVERLAP, View, Views, blocks, windows
+
+_FOLDED: Final = re.compile(rb"\s*(?:BEGIN:V|version: 1|dn:)", re.IGNORECASE)
+_FOLDED_NAMES: Final = (".ics", ".vcf", ".ldif", ".ldf", ".ifb")
+_FOLD: Final = re.compile(rb"\r?\n[ \t]")
+_FOLD_SIZE: Final = 3
+
+
+def texts(part: Part, first: bytes, *, base64: bool = True) -> Views:
+    """Yield the texts of a file by its bytes; `first` are its first ones."""
+    whole = wide(first)
+    other = declared(first) or "cp1252"
+    yield from _by_window(part, whole, other, base64=base64)
+    if not whole and not is_text(first):
+        return
+    encoding = whole or ("" if is_utf8(first) else other)
+    head = b"".join(decoded([first], encoding)) if encoding else first
+    if is_markup(head, part.name):
+        dialect = dialect_of(head, part.name)
+        yield from windows(part.place, joined(_pieces(part, encoding), dialect), 0)
+        yield from windows(part.place, versions(_pieces(part, encoding), dialect), 0)
+    if _FOLDED.match(head) or part.name.lower().endswith(_FOLDED_NAMES):
+        yield from windows(part.place, unfolded(_pieces(part, encoding)), 0)
+
+
+def unfolded(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield a text whose long lines go on after a break and a space, as those of calendars and cards do."""
+    held = b""
+    for block in blocks(pieces):
+        text = _FOLD.sub(b"", held + block)
+        yield text[:-_FOLD_SIZE]
+        held = text[-_FOLD_SIZE:]
+    yield held
+
+
+def _pieces(part: Part, encoding: str) -> Iterable[bytes]:
+    return decoded(part.pieces(), encoding) if encoding else part.pieces()
+
+
+def _by_window(part: Part, whole: str, other: str, *, base64: bool) -> Views:
+    found = Base64Blocks()
+    start = before = 0
+    views = windows(part.place, _pieces(part, whole))
+    view = next(views, None)
+    while view:
+        after = next(views, None)
+        yield view
+        yield from _other_forms(view, other)
+        if base64:
+            for place, content in found.files(view.text, start, before, last=after is None):
+                line = view.line + view.text.count(b"\n", 0, place)
+                yield from part.known(f"(Base64 in line {line})", "", content)
+        start += len(view.text) - OVERLAP
+        view, before = after, OVERLAP
+    for place in found.long:
+        pieces = _from(_pieces(part, whole), place) if whole else part.pieces(place)
+        yield from part.unpacked("(Base64)", "", stream(pieces), 0)
+    if found.strings:
+        yield from part.text("(Base64)", *found.strings)
+
+
+def _other_forms(view: View, other: str) -> Iterator[View]:
+    if b"\0" in view.text:
+        yield from windows(view.part, (one + b"\n" for one in stretches(view.text)), 0)
+    elif not is_utf8(view.text):
+        yield from windows(view.part, decoded([view.text], other), view.line)
+
+
+def _from(pieces: Iterable[bytes], start: int) -> Iterator[bytes]:
+    for piece in pieces:
+        if start < len(piece):
+            yield piece[start:]
+        start = max(0, start - len(piece))

@@ -1,0 +1,128 @@
+"""Zip archives, and all that is one: office documents, programs of Java and Android, wheels, books."""
+
+import struct
+import zlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from orrery.ports.scanned import NotRead
+from orrery.scanner.unpack.limits import BROKEN, MB, Broken, LimitReached, breaking
+from orrery.scanner.unpack.parts import Part
+from orrery.scanner.unpack.view import WINDOW, Views
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile, ZipInfo
+
+_END: Final = b"PK\x05\x06"
+_END_SIZE: Final = 22
+_END_64: Final = b"PK\x06\x06"
+_TAIL: Final = 65_557
+_DIRECTORY: Final = 32 * MB
+"""Bytes of the largest list of members that is read: that of 100,000 with names of 250 characters."""
+
+_LOCAL: Final = struct.Struct("<4s22sHH")
+_DESCRIPTOR: Final = 24
+_ENCRYPTED: Final = 0x41
+_UTF8: Final = 0x800
+_METHODS: Final = frozenset({0, 8, 12, 14})
+ENCRYPTED: Final = "It is encrypted: remove the password, leave it out, or check what is in it yourself."
+_METHOD: Final = "It is compressed by a method that is not read: pack it anew by deflate, or leave it out."
+
+
+def read(part: Part, first: bytes) -> Views:
+    """Yield the texts of a zip's members, of their names and comments, and of what no member covers."""
+    del first
+    from zipfile import BadZipFile, ZipFile  # noqa: PLC0415  a commit without archives starts faster
+
+    _check_directory(part)
+    with breaking(BadZipFile, *_ERRORS):
+        archive = ZipFile(part.content)
+    members = archive.infolist()
+    if len(members) > part.budget.limits.members:
+        raise LimitReached(part.place, _too_many(part))
+    yield from part.text("(names)", archive.comment, *(text for one in members for text in _names(one)))
+    for member in members:
+        if not member.is_dir() or member.file_size:
+            yield from _member(part, archive, member)
+    for start, end in list(_gaps(part, members, archive.start_dir)):
+        yield from part.unpacked("(between members)", "", part.slice(start, end), end - start)
+
+
+_ERRORS: Final = (
+    OSError,
+    EOFError,
+    ValueError,
+    RuntimeError,
+    LookupError,
+    OverflowError,
+    struct.error,
+    zlib.error,
+)
+
+
+def _check_directory(part: Part) -> None:
+    """Raise for a list of members that would fill the memory: the library reads it whole."""
+    size = part.content.seek(0, 2)
+    start = max(0, size - _TAIL)
+    _ = part.content.seek(start)
+    tail = part.content.read()
+    at = tail.rfind(_END)
+    if at < 0 or at + _END_SIZE > len(tail):
+        raise Broken(BROKEN)
+    directory = int.from_bytes(tail[at + 12 : at + 16], "little")
+    large = tail.rfind(_END_64, 0, at)
+    if large >= 0:
+        directory = max(directory & 0x7FFFFFFF, int.from_bytes(tail[large + 40 : large + 48], "little"))
+    if directory > _DIRECTORY:
+        raise LimitReached(part.place, _too_many(part))
+
+
+def _too_many(part: Part) -> str:
+    return f"It has more than {part.budget.limits.members} members: pack it in smaller archives."
+
+
+def _names(member: "ZipInfo") -> Iterator[bytes]:
+    """Yield the name as it is read and as it is stored, the extra fields and the comment."""
+    name = member.orig_filename
+    yield name.encode(errors="replace")
+    if not member.flag_bits & _UTF8:
+        stored = name.encode("cp437", errors="replace")
+        if not stored.isascii():
+            yield stored
+            yield stored.decode("cp1252", errors="replace").encode()
+    yield member.extra
+    yield member.comment
+
+
+def _member(part: Part, archive: "ZipFile", member: "ZipInfo") -> Views:
+    label = member.filename
+    if member.flag_bits & _ENCRYPTED:
+        yield NotRead(part.at(label), ENCRYPTED)
+    elif member.compress_type not in _METHODS:
+        yield NotRead(part.at(label), _METHOD)
+    else:
+        yield from part.unpacked(label, label, _content(archive, member), member.compress_size)
+
+
+def _content(archive: "ZipFile", member: "ZipInfo") -> Iterator[bytes]:
+    from lzma import LZMAError  # noqa: PLC0415  the same
+    from zipfile import BadZipFile  # noqa: PLC0415  the same
+
+    with breaking(BadZipFile, LZMAError, *_ERRORS), archive.open(member) as content:
+        while piece := content.read(WINDOW):
+            yield piece
+
+
+def _gaps(part: Part, members: "list[ZipInfo]", directory: int) -> Iterator[tuple[int, int]]:
+    """Yield what stands before, between and after the members: a program that unpacks itself, or a hidden file."""
+    end = 0
+    for member in sorted(members, key=lambda one: one.header_offset):
+        if member.header_offset - end > _DESCRIPTOR:
+            yield end, member.header_offset
+        _ = part.content.seek(member.header_offset)
+        header = part.content.read(_LOCAL.size)
+        if len(header) == _LOCAL.size:
+            _mark, _rest, name, extra = _LOCAL.unpack(header)
+            end = max(end, member.header_offset + _LOCAL.size + name + extra + member.compress_size)
+    if directory - end > _DESCRIPTOR:
+        yield end, directory
