@@ -118,7 +118,7 @@ def test_a_unit_of_a_role_hands_over_its_secrets(copy: Path, deployment: Path) -
 
 
 def test_what_each_role_reads_of_the_runtime() -> None:
-    """The site reads every section; the cockpit says itself where its store is; guests and scans read none."""
+    """The site reads every section; the cockpit says itself where its store is; guests read none."""
     shared = {"log", "secrets", "tls"}
     read = {role: {one.name for one in RUNTIME.sections if role in one.roles} for role in get_args(Role)}
     assert read == {
@@ -126,7 +126,7 @@ def test_what_each_role_reads_of_the_runtime() -> None:
         "cockpit": {*shared, "sandbox"},
         "cloud": {*shared, "sandbox"},
         "guest": set(),
-        "scan": set(),
+        "scan": {"secrets", "tls"},
     }
 
 

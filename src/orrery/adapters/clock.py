@@ -1,6 +1,5 @@
 """The machine's own clock."""
 
-import asyncio
 import time
 from datetime import UTC, datetime
 
@@ -17,4 +16,6 @@ class SystemClock:
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
+        import asyncio  # noqa: PLC0415  a scan asks for the day only, and does not wait for this
+
         await asyncio.sleep(max(0.0, seconds))

@@ -1,15 +1,94 @@
-"""Private files in one folder: this user's, readable by nobody else, and whole after a crash."""
+"""Private files: this user's, readable by nobody else, and whole after a crash."""
 
 import os
 import stat
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from orrery.durable import hold, replace
-from orrery.errors import SignInFileUnusable
+from orrery.errors import NotConfigured, OrreryError, SignInFileUnusable
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """What is raised for a file that is not private, and the owner's remedies."""
+
+    error: Callable[[str], OrreryError]
+    another_user: str
+    other_users: str
+
+    def refuse_open(self, found: os.stat_result, path: Path, is_kind: Callable[[int], bool]) -> None:
+        """Raise for what is not of this user, or what others may use."""
+        if not is_kind(found.st_mode):
+            raise self.error(f"{path} is no plain file: move it away.")
+        if found.st_uid != os.geteuid():
+            raise self.error(f"{path} belongs to another user: {self.another_user}.")
+        if found.st_mode & _OTHERS:
+            mode = "700" if stat.S_ISDIR(found.st_mode) else "600"
+            raise self.error(f"Other users may use {path}: {self.other_users}: chmod {mode} {path}")
+
+    @contextmanager
+    def guarded(self, path: Path) -> Generator[None]:
+        try:
+            yield
+        except BlockingIOError:
+            raise self.error(f"Another process holds {path.parent}: try again.") from None
+        except OSError as error:
+            raise self.error(f"{path} cannot be used: {error.strerror or type(error).__name__}.") from None
+
+
+_SIGN_INS = _Refusal(
+    SignInFileUnusable,
+    "delete it, and sign in again",
+    "somebody may have copied the sign-ins in it. Sign in again after",
+)
+_OWN = _Refusal(NotConfigured, "only a file of your own is trusted here", "somebody may have copied it. Type")
+
+
+class OwnFile:
+    """See `PrivateFile`. Its folder is made where it is missing."""
+
+    def __init__(self, path: Path, refusal: _Refusal = _OWN, *, in_private_folder: bool = False) -> None:
+        self._path = path
+        self._refusal = refusal
+        self._in_private_folder = in_private_folder
+
+    @property
+    def path(self) -> Path:
+        return self._path
+
+    def read(self) -> bytes | None:
+        with self._refusal.guarded(self._path):
+            try:
+                descriptor = os.open(self._path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            except FileNotFoundError:
+                return None
+            with os.fdopen(descriptor, "rb") as file:
+                self._refusal.refuse_open(os.fstat(descriptor), self._path, stat.S_ISREG)
+                self._require_private(self._path.parent.stat())
+                return file.read()
+
+    def change(self, change: Callable[[bytes | None], bytes]) -> None:
+        from orrery.durable import hold, replace  # noqa: PLC0415  a scan only reads, and does not wait for it
+
+        folder = self._path.parent
+        with self._refusal.guarded(self._path):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
+            held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                self._require_private(os.fstat(held))
+                hold(held)
+                replace(self._path, change(self.read()))
+            finally:
+                os.close(held)
+
+    def _require_private(self, folder: os.stat_result) -> None:
+        if self._in_private_folder:
+            self._refusal.refuse_open(folder, self._path.parent, stat.S_ISDIR)
 
 
 class PrivateFiles:
@@ -20,55 +99,32 @@ class PrivateFiles:
 
     def read(self, name: str) -> bytes | None:
         """Return what a file holds, or None; see `SignInFiles`."""
-        path = self.path_of(name)
-        with _guarded(path):
-            try:
-                descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            except FileNotFoundError:
-                return None
-            with os.fdopen(descriptor, "rb") as file:
-                _refuse_open(os.fstat(descriptor), path, stat.S_ISREG)
-                _refuse_open(self._folder.stat(), self._folder, stat.S_ISDIR)
-                return file.read()
+        return self._file(name).read()
 
     def change(self, name: str, change: Callable[[bytes | None], bytes]) -> None:
         """Replace a file by what `change` makes of it; see `SignInFiles`."""
-        path = self.path_of(name)
-        with _guarded(path):
-            self._folder.parent.mkdir(parents=True, exist_ok=True)
-            self._folder.mkdir(mode=0o700, exist_ok=True)
-            folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                _refuse_open(os.fstat(folder), self._folder, stat.S_ISDIR)
-                hold(folder)
-                replace(path, change(self.read(name)))
-            finally:
-                os.close(folder)
+        self._file(name).change(change)
 
     def path_of(self, name: str) -> Path:
         """Return where a file lies."""
         return self._folder / f"{name}.json"
 
-
-def _refuse_open(found: os.stat_result, path: Path, is_kind: Callable[[int], bool]) -> None:
-    """Raise `SignInFileUnusable` for what is not of this user, or what others may use."""
-    if not is_kind(found.st_mode):
-        raise SignInFileUnusable(f"{path} is no plain file: move it away.")
-    if found.st_uid != os.geteuid():
-        raise SignInFileUnusable(f"{path} belongs to another user: delete it, and sign in again.")
-    if found.st_mode & _OTHERS:
-        mode = "700" if stat.S_ISDIR(found.st_mode) else "600"
-        raise SignInFileUnusable(
-            f"Other users may use {path}: somebody may have copied the sign-ins in it. Sign in again after: "
-            f"chmod {mode} {path}"
-        )
+    def _file(self, name: str) -> OwnFile:
+        return OwnFile(self.path_of(name), _SIGN_INS, in_private_folder=True)
 
 
-@contextmanager
-def _guarded(path: Path) -> Generator[None]:
+def write_new(path: Path, text: str) -> None:
+    """Write a file of mode 0600 that a crash leaves whole or absent; raise `FileExistsError` when it is there."""
+    from orrery.durable import UNFINISHED, sync  # noqa: PLC0415  as above
+
+    unfinished = path.with_name(f".{path.name}{UNFINISHED}")
+    unfinished.unlink(missing_ok=True)
     try:
-        yield
-    except BlockingIOError:
-        raise SignInFileUnusable(f"Another process holds {path.parent}: try again.") from None
-    except OSError as error:
-        raise SignInFileUnusable(f"{path} cannot be used: {error.strerror or type(error).__name__}.") from None
+        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            _ = file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        path.hardlink_to(unfinished)  # unlike a rename, it replaces nothing
+    finally:
+        unfinished.unlink(missing_ok=True)
+    sync(path.parent)

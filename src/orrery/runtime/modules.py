@@ -3,7 +3,11 @@
 from orrery.runtime.module import Module, Named, Role
 
 READS_SETTINGS: frozenset[Role] = frozenset({"site", "cockpit", "cloud"})
-"""A guest and a scan need no settings file."""
+"""A guest needs no settings file."""
+
+SCANS_TOO: frozenset[Role] = frozenset({"site", "cockpit", "cloud", "scan"})
+
+PUSHES: frozenset[Role] = frozenset({"site", "scan"})
 
 RUNTIME = Module(
     "runtime",
@@ -11,8 +15,8 @@ RUNTIME = Module(
         Named("server", "orrery.runtime.settings:Server"),
         Named("store", "orrery.runtime.settings:StoreSettings"),
         Named("log", "orrery.runtime.settings:Log", READS_SETTINGS),
-        Named("secrets", "orrery.runtime.settings:SecretFiles", READS_SETTINGS),
-        Named("tls", "orrery.runtime.settings:TlsSettings", READS_SETTINGS),
+        Named("secrets", "orrery.runtime.settings:SecretFiles", SCANS_TOO),
+        Named("tls", "orrery.runtime.settings:TlsSettings", SCANS_TOO),
         Named("sandbox", "orrery.runtime.settings:SandboxSettings", READS_SETTINGS),
     ),
     prefixes=("index-key", "lease:", "restored-at", "written"),
@@ -20,9 +24,12 @@ RUNTIME = Module(
 
 NOTIFICATIONS = Module(
     "notifications",
-    sections=(Named("push", "orrery.runtime.settings:Push"), Named("mail", "orrery.runtime.settings:Mail")),
+    sections=(
+        Named("push", "orrery.runtime.settings:Push", PUSHES),
+        Named("mail", "orrery.runtime.settings:Mail"),
+    ),
     secrets=(
-        Named("push_token", "orrery.runtime.secrets:PUSH_TOKEN"),
+        Named("push_token", "orrery.runtime.secrets:PUSH_TOKEN", PUSHES),
         Named("mail_password", "orrery.runtime.secrets:MAIL_PASSWORD"),
     ),
     ports=("orrery.ports.notifier:Notifiers",),

@@ -1,19 +1,27 @@
 """The scanner as a module: its commands are plain, because each commit waits for them."""
 
-from orrery.runtime.module import Command, Module, Role
+from orrery.runtime.module import Command, Module, Named, Role
 
 SCAN: frozenset[Role] = frozenset({"scan"})
+
+
+def _command(name: str, summary: str, target: str) -> Command:
+    return Command(name, summary, f"orrery.app.cli.{target}", role="scan", plain=True)
+
 
 MODULE = Module(
     "scanner",
     roles=SCAN,
+    sections=(Named("scan", "orrery.scanner.settings:ScanSettings", SCAN),),
+    secrets=(Named("watch_list_key", "orrery.scanner.secrets:WATCH_LIST_KEY", SCAN),),
     commands=(
-        Command(
-            "tenants scan",
-            "Search files, a commit or a whole history for what must not be public.",
-            "orrery.app.cli.scan:scan",
-            role="scan",
-            plain=True,
-        ),
+        _command("tenants scan", "Search files, a commit or a history for what must not be public.", "scan:scan"),
+        _command("tenants watch", "Keep the terms that must not be public, in an encrypted list.", "watch:watch"),
+        _command("tenants watch add", "Add terms to the watch-list.", "watch:add"),
+        _command("tenants watch import", "Add the terms of a file, all or none.", "watch:import_"),
+        _command("tenants watch remove", "Remove terms from the watch-list.", "watch:remove"),
+        _command("tenants watch list", "List the terms by their fingerprints.", "watch:list_"),
+        _command("tenants watch show", "Show the term of a fingerprint, at a terminal.", "watch:show"),
+        _command("tenants watch new-key", "Make the key of a new watch-list.", "watch:new_key"),
     ),
 )

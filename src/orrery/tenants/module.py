@@ -4,10 +4,12 @@ from orrery.runtime.module import Command, Module, Named, Role
 
 COCKPIT: frozenset[Role] = frozenset({"cockpit"})
 
+KNOWS_TRACKS: frozenset[Role] = frozenset({"cockpit", "scan"})
+
 MODULE = Module(
     "tenants",
     roles=COCKPIT,
-    sections=(Named("tenants", "orrery.tenants.settings:TenantsSettings", COCKPIT),),
+    sections=(Named("tenants", "orrery.tenants.settings:TenantsSettings", KNOWS_TRACKS),),
     prefixes=("track-journal:", "track-journal-erased:"),
     ports=(),
     commands=(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from orrery.adapters.file_tree import FileTree
+from orrery.app.scan.settings import load
 from orrery.ports.scanned import Source
 from orrery.scanner.deployment import Loaded
 
@@ -38,8 +39,7 @@ class LocalDeployment:
         return LocalSources()
 
     def load(self, config: Path | None) -> Loaded:
-        del config
-        return Loaded()
+        return load(config)
 
 
 def scan(arguments: Sequence[str]) -> int:

@@ -14,7 +14,8 @@ DEMO_FILE = Path(".orrery/orrery.toml")
 
 _WITH_INIT = "`orrery init` writes one."
 _HOW_TO_GET_ONE: dict[Role, str] = {
-    "cockpit": "`orrery init --role cockpit` writes one, and `orrery cockpit --sample` needs none."
+    "cockpit": "`orrery init --role cockpit` writes one, and `orrery cockpit --sample` needs none.",
+    "scan": "`orrery init --role scan` writes one.",
 }
 
 
@@ -28,10 +29,10 @@ def find_settings_file(
     """
     if chosen := find_settings_file_if_any(named, environment, system, role):
         return chosen
-    places = [place.absolute() for place in _places(environment, system, role)]
+    *places, last = [str(place.absolute()) for place in _places(environment, system, role)]
     raise SettingsError(
         f"There is no settings file: neither --config nor ${CONFIG_VARIABLE} names one, and none is at "
-        f"{', '.join(map(str, places[:-1]))} or {places[-1]}; {_HOW_TO_GET_ONE.get(role, _WITH_INIT)}"
+        f"{' or '.join(filter(None, (', '.join(places), last)))}; {_HOW_TO_GET_ONE.get(role, _WITH_INIT)}"
     )
 
 
@@ -46,20 +47,29 @@ def find_settings_file_if_any(
     return there.absolute() if there else None
 
 
-def _places(environment: Mapping[str, str], system: Path, role: Role) -> list[Path]:
-    """Return `orrery.toml` here, for the cockpit its user's own one, `system`, and the demo's, in this order."""
-    return [DEFAULT_FILE, *(_own(environment) if role == "cockpit" else []), system, DEMO_FILE]
-
-
-def _own(environment: Mapping[str, str]) -> list[Path]:
-    """Return the file in the user's own folder; a user of a container may have none."""
-    folder = Path(environment.get("XDG_CONFIG_HOME", ""))
+def own_folder(
+    environment: Mapping[str, str], variable: str = "XDG_CONFIG_HOME", default: str = ".config"
+) -> Path | None:
+    """Return our folder among the user's own of one kind, or None: a user of a container may have no home."""
+    folder = Path(environment.get(variable, ""))
     try:
         # A relative one is to be ignored: the standard says so.
-        folder = folder if folder.is_absolute() else Path.home() / ".config"
+        folder = folder if folder.is_absolute() else Path.home() / default
     except RuntimeError:
-        return []
-    return [folder / "orrery" / DEFAULT_FILE]
+        return None
+    return folder / "orrery"
+
+
+def _places(environment: Mapping[str, str], system: Path, role: Role) -> list[Path]:
+    """Return where a role looks, in this order.
+
+    The scanner never looks here: the folder may be a stranger's repository, whose settings would switch it off.
+    """
+    own = own_folder(environment)
+    of_user = [own / DEFAULT_FILE] if own else []
+    if role == "scan":
+        return [*of_user, system]
+    return [DEFAULT_FILE, *(of_user if role == "cockpit" else []), system, DEMO_FILE]
 
 
 def _is_there(file: Path) -> bool:

@@ -1,0 +1,119 @@
+"""The composition root of `orrery tenants watch`."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from orrery.app.cli.plain import ended, group
+from orrery.errors import Invalid
+from orrery.scanner.watch_list_file import WatchListFile
+
+
+class LocalWatch:
+    """See `WatchDeployment`."""
+
+    def watch_list(self, config: Path | None) -> WatchListFile:
+        from orrery.app.scan.settings import scan_files  # noqa: PLC0415  `--help` reads no settings
+
+        return scan_files(config).watch_list()
+
+    def keep_new_key(self, config: Path | None, *, printed: bool) -> str:
+        from orrery.app.scan.settings import scan_files  # noqa: PLC0415  `--help` reads no settings
+        from orrery.scanner.watch_list import new_key  # noqa: PLC0415  `--help` needs no cipher
+
+        files = scan_files(config)
+        if files.new_key_file and not printed:
+            _make_folder(files.new_key_file.parent)
+        watch_list = files.watch_list()
+        if watch_list.key is not None:
+            raise Invalid("There is a key already, and a new one could not open the list: nothing was changed.")
+        if os.path.lexists(watch_list.path):
+            raise Invalid(
+                f"There is a watch-list already, {watch_list.path}, which a new key could not open: restore its "
+                "key, or move the list away."
+            )
+        key = new_key()
+        return key if printed else str(_kept(files.new_key_file, key))
+
+    def refuse_public(self, file: Path) -> None:
+        from orrery.app.scan.own_place import repository_of  # noqa: PLC0415  `--help` needs none
+
+        if repository := repository_of(file):
+            raise Invalid(f"The file lies in the repository {repository}: move it out, before it is committed.")
+
+    def today(self) -> str:
+        from orrery.adapters.clock import SystemClock  # noqa: PLC0415  `--help` needs none
+
+        return SystemClock().now().date().isoformat()
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise Invalid(f"{folder} cannot be made: {error.strerror}.") from None
+
+
+def _kept(place: Path | None, key: str) -> Path:
+    """Write the secret file, never over another one."""
+    if place is None:
+        raise Invalid(
+            "There is no folder for the key: set `directory` in [secrets] of the settings, which "
+            "`orrery init --role scan` writes, or have the key printed with --print."
+        )
+    from orrery.adapters.private_files import write_new  # noqa: PLC0415  `--help` needs none
+
+    try:
+        write_new(place, f"{key}\n")
+    except FileExistsError:
+        raise Invalid(f"There is a file {place} already: nothing was changed.") from None
+    except OSError as error:
+        raise Invalid(f"{place} cannot be written: {error.strerror}.") from None
+    return place
+
+
+def watch(arguments: Sequence[str]) -> int:
+    """`orrery tenants watch`."""
+    return group("tenants watch", "The terms that must not be public, in an encrypted list.", arguments)
+
+
+def add(arguments: Sequence[str]) -> int:
+    """`orrery tenants watch add`."""
+    from orrery.scanner.cli.watch import add as command  # noqa: PLC0415  each command loads its own only
+
+    return ended(lambda: command(arguments, LocalWatch()))
+
+
+def import_(arguments: Sequence[str]) -> int:
+    """`orrery tenants watch import`."""
+    from orrery.scanner.cli.watch import import_ as command  # noqa: PLC0415  the same
+
+    return ended(lambda: command(arguments, LocalWatch()))
+
+
+def remove(arguments: Sequence[str]) -> int:
+    """`orrery tenants watch remove`."""
+    from orrery.scanner.cli.watch import remove as command  # noqa: PLC0415  the same
+
+    return ended(lambda: command(arguments, LocalWatch()))
+
+
+def list_(arguments: Sequence[str]) -> int:
+    """`orrery tenants watch list`."""
+    from orrery.scanner.cli.watch import list_ as command  # noqa: PLC0415  the same
+
+    return ended(lambda: command(arguments, LocalWatch()))
+
+
+def show(arguments: Sequence[str]) -> int:
+    """`orrery tenants watch show`."""
+    from orrery.scanner.cli.watch import show as command  # noqa: PLC0415  the same
+
+    return ended(lambda: command(arguments, LocalWatch()))
+
+
+def new_key(arguments: Sequence[str]) -> int:
+    """`orrery tenants watch new-key`."""
+    from orrery.scanner.cli.watch import new_key as command  # noqa: PLC0415  the same
+
+    return ended(lambda: command(arguments, LocalWatch()))

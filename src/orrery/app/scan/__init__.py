@@ -1,0 +1,1 @@
+"""The composition root of the role scan: its settings, its secrets and its files."""

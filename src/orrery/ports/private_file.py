@@ -1,0 +1,22 @@
+"""One private file, as a port: read and replaced as a whole."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+
+class PrivateFile(Protocol):
+    """A file of this user that nobody else may use. Every method raises `NotConfigured` for one that is not."""
+
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
+        ...
+
+    def read(self) -> bytes | None:
+        """Return what it holds, or None when it is not there."""
+        ...
+
+    def change(self, change: Callable[[bytes | None], bytes]) -> None:
+        """Replace it by what `change` makes of it, while nobody else changes it; raise what `change` raises."""
+        ...

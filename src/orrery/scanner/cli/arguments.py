@@ -1,0 +1,66 @@
+"""The arguments of plain commands: an error repeats none of them, because a term may be among them."""
+
+import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from orrery.errors import Invalid
+
+NO_ARGUMENTS = (
+    "A term is never typed as an argument: it would stand in your shell's history and in the list of processes. "
+    "Type the command without it, and the term when you are asked, or hand it over by standard input. "
+    "If it was one, delete it from your shell's history now."
+)
+_REQUIRED = "the following arguments are required"
+
+
+class QuietParser(ArgumentParser):
+    """A parser whose help has examples, and whose errors quote nothing of what was typed."""
+
+    def __init__(self, command: str, text: str, *examples: str) -> None:
+        shown = "".join(f"\n    {one}" for one in examples)
+        super().__init__(
+            prog=f"orrery {command}",
+            description=text,
+            epilog=f"examples:{shown}" if examples else None,
+            formatter_class=RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        raise Invalid(
+            f"{message[0].upper()}{message[1:]}; see `{self.prog} --help`."
+            if message.startswith(_REQUIRED)
+            else f"This cannot be typed so: see `{self.prog} --help`."
+        )
+
+    def parsed(self, arguments: Sequence[str]) -> Namespace:
+        """Return the options; raise `Invalid` for those that there are not, and for a term."""
+        options, further = self.parse_known_args(arguments)
+        if any(not one.startswith("-") for one in further):
+            raise Invalid(NO_ARGUMENTS)
+        if further:
+            raise Invalid(f"There is no such option: see `{self.prog} --help`.")
+        return options
+
+    def with_config(self) -> "QuietParser":
+        """Add the option for the settings file."""
+        _ = self.add_argument("--config", type=Path, metavar="FILE", help="the settings file")
+        return self
+
+    def with_json(self) -> "QuietParser":
+        """Add the option for machines."""
+        _ = self.add_argument("--json", action="store_true", help="print JSON")
+        return self
+
+
+def say(sentence: str) -> None:
+    """Print a sentence for the person, apart from the output."""
+    _ = sys.stderr.write(f"{sentence}\n")
+
+
+def put(text: str) -> None:
+    """Print a line of the output."""
+    _ = sys.stdout.write(f"{text}\n")

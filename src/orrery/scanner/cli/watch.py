@@ -1,0 +1,229 @@
+"""`orrery tenants watch`: the terms of the watch-list. A term is shown at a terminal, and nowhere else."""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Protocol, TextIO
+
+from orrery.errors import Invalid, NotFound
+from orrery.scanner.cli.arguments import QuietParser, put, say
+from orrery.scanner.cli.given_terms import asked, entries_of, imported
+from orrery.scanner.findings import WATCHED
+from orrery.scanner.fingerprints import Fingerprints
+from orrery.scanner.watch_list import Entry, WatchList, fingerprint_of, kind_of
+from orrery.scanner.watch_list_file import WatchListFile
+
+_KINDS = ", ".join(WATCHED)
+
+
+class WatchDeployment(Protocol):
+    """What the commands of the watch-list stand on."""
+
+    def watch_list(self, config: Path | None) -> WatchListFile:
+        """Return the watch-list of the settings; raise `SettingsError`."""
+        ...
+
+    def keep_new_key(self, config: Path | None, *, printed: bool) -> str:
+        """Make a key; return where it was written, or its text when it is to be `printed`. Raises `Invalid`."""
+        ...
+
+    def refuse_public(self, file: Path) -> None:
+        """Raise `Invalid` for a file of terms that lies in a repository."""
+        ...
+
+    def today(self) -> str:
+        """Return the day, as in `2026-05-04`."""
+        ...
+
+
+def add(arguments: Sequence[str], deployment: WatchDeployment) -> int:
+    """`orrery tenants watch add`."""
+    parser = QuietParser(
+        "tenants watch add",
+        "Add terms of one kind: each is asked for at the terminal, or read from standard input, a line each.",
+        "orrery tenants watch add --kind customer",
+        "orrery tenants watch add --kind person < names.txt",
+    ).with_config()
+    _ = parser.add_argument("--kind", required=True, metavar="KIND", help=f"one of {_KINDS}")
+    options = parser.parsed(arguments)
+    kind, watch_list = kind_of(options.kind), deployment.watch_list(options.config)
+    _ = watch_list.read()  # a missing key is said before anybody types a term
+    given = asked(f"A {kind} to watch for (an empty line ends): ")
+    if not given:
+        raise Invalid("No term was given; nothing was added.")
+    return _added(watch_list, entries_of(kind, given, deployment.today()))
+
+
+def import_(arguments: Sequence[str], deployment: WatchDeployment) -> int:
+    """`orrery tenants watch import`."""
+    parser = QuietParser(
+        "tenants watch import",
+        "Add all terms of a file, or none: a kind, a tab and a term a line, or CSV with the head kind,text. "
+        "A note may follow as a third field.",
+        "orrery tenants watch import customers.tsv",
+        "orrery tenants watch import - < customers.csv",
+    ).with_config()
+    _ = parser.add_argument("file", metavar="FILE", help="the file, or - for standard input")
+    options = parser.parsed(arguments)
+    file, watch_list = Path(options.file), deployment.watch_list(options.config)
+    _ = watch_list.read()
+    if options.file == "-":
+        return _added(watch_list, imported(sys.stdin, deployment.today()))
+    deployment.refuse_public(file)
+    with _read(file) as source:
+        entries = imported(source, deployment.today())
+    ended = _added(watch_list, entries)
+    say(f"Delete the file now, which holds the terms for everybody to read: shred -u {file}")
+    return ended
+
+
+def _read(file: Path) -> TextIO:
+    try:
+        if not file.is_file():
+            raise Invalid("There is no such file of terms.")
+        return file.open(encoding="utf-8", newline="")
+    except OSError as error:
+        raise Invalid(f"The file of terms cannot be read: {error.strerror}.") from None
+
+
+def _added(watch_list: WatchListFile, entries: Sequence[Entry]) -> int:
+    counts = [0, 0]
+
+    def work(found: WatchList) -> WatchList:
+        after = found.with_entries(entries)
+        counts[:] = len(found.entries), len(after.entries)
+        return after
+
+    watch_list.change(work)
+    before, now = counts
+    known = len(entries) - (now - before)
+    beside = f"; {known} were there already" if known else ""
+    say(f"Added {now - before} of {len(entries)}{beside}. The watch-list has {now} now: {watch_list.path}")
+    return 0
+
+
+def remove(arguments: Sequence[str], deployment: WatchDeployment) -> int:
+    """`orrery tenants watch remove`."""
+    parser = QuietParser(
+        "tenants watch remove",
+        "Remove terms: each is asked for at the terminal, or read from standard input, one a line.",
+        "orrery tenants watch remove",
+        "orrery tenants watch remove --fingerprint 0123456789ab",
+    ).with_config()
+    _ = parser.add_argument("--fingerprint", metavar="F", help="remove the term with this fingerprint instead")
+    options = parser.parsed(arguments)
+    watch_list = deployment.watch_list(options.config)
+    found = _present(watch_list)
+    if options.fingerprint:
+        gone = found.of_fingerprint(options.fingerprint, watch_list.keys().fingerprints)
+    else:
+        gone = _named(found, asked("A term to remove (an empty line ends): "))
+    if not gone:
+        raise NotFound("The watch-list has no such term; nothing was removed.")
+    watch_list.change(lambda list_: list_.without(gone))
+    say(f"Removed {len(gone)}. The watch-list has {len(_present(watch_list).entries)} now.")
+    return 0
+
+
+def _named(found: WatchList, texts: Sequence[str]) -> list[Entry]:
+    """Return the entries of all terms; raise `NotFound` when one is not there."""
+    named = [found.named(text) for text in texts]
+    if missing := [number for number, one in enumerate(named, start=1) if not one]:
+        raise NotFound(f"The watch-list does not have term {missing[0]} of those given; nothing was removed.")
+    return [entry for one in named for entry in one]
+
+
+def list_(arguments: Sequence[str], deployment: WatchDeployment) -> int:
+    """`orrery tenants watch list`."""
+    parser = (
+        QuietParser(
+            "tenants watch list",
+            "List the terms by their kinds, fingerprints and days.",
+            "orrery tenants watch list",
+            "orrery tenants watch list --show",
+        )
+        .with_config()
+        .with_json()
+    )
+    _ = parser.add_argument("--show", action="store_true", help="print the terms, too, at a terminal only")
+    options = parser.parsed(arguments)
+    watch_list = deployment.watch_list(options.config)
+    if options.show:
+        _require_terminal()
+    found = _present(watch_list)
+    _print(found.entries, watch_list.keys().fingerprints, as_json=options.json, shown=options.show)
+    if not options.json:
+        counts = Counter(one.kind for one in found.entries)
+        counted = ", ".join(f"{counts[kind]} {kind}" for kind in WATCHED if counts[kind])
+        say(f"{len(found.entries)} terms{f' ({counted})' if counted else ''} in {watch_list.path}")
+    return 0
+
+
+def show(arguments: Sequence[str], deployment: WatchDeployment) -> int:
+    """`orrery tenants watch show`."""
+    parser = QuietParser(
+        "tenants watch show",
+        "Show which term a finding's fingerprint stands for, at a terminal only.",
+        "orrery tenants watch show --fingerprint 0123456789ab",
+    ).with_config()
+    _ = parser.add_argument("--fingerprint", required=True, metavar="F", help="the finding's fingerprint")
+    options = parser.parsed(arguments)
+    _require_terminal()
+    watch_list = deployment.watch_list(options.config)
+    found = _present(watch_list).of_fingerprint(options.fingerprint, watch_list.keys().fingerprints)
+    if not found:
+        raise NotFound("The watch-list has no term with this fingerprint.")
+    _print(found, watch_list.keys().fingerprints, as_json=False, shown=True)
+    return 0
+
+
+def new_key(arguments: Sequence[str], deployment: WatchDeployment) -> int:
+    """`orrery tenants watch new-key`."""
+    parser = QuietParser(
+        "tenants watch new-key",
+        "Make the key of a new watch-list, and write it into its secret file. Nothing is overwritten.",
+        "orrery tenants watch new-key",
+    ).with_config()
+    _ = parser.add_argument("--print", action="store_true", help="print the key instead, for a password store")
+    options = parser.parsed(arguments)
+    made = deployment.keep_new_key(options.config, printed=options.print)
+    if options.print:
+        put(made)
+        say("This is the only copy. Hand it to each command as ORRERY_WATCH_LIST_KEY, or as its secret file.")
+    else:
+        say(f"Wrote the key to {made}. Keep a copy with your passwords: without it, nobody can open the list.")
+    return 0
+
+
+def _present(watch_list: WatchListFile) -> WatchList:
+    found = watch_list.read()
+    if found is None:
+        raise NotFound(f"There is no watch-list at {watch_list.path} yet: orrery tenants watch add")
+    return found
+
+
+def _require_terminal() -> None:
+    if not sys.stdout.isatty():
+        raise Invalid("Terms are shown at a terminal only: in a file or a log others would read them.")
+
+
+def _print(entries: Iterable[Entry], fingerprints: Fingerprints, *, as_json: bool, shown: bool) -> None:
+    rows = [_row(one, fingerprints, shown=shown) for one in entries]
+    if as_json:
+        put(json.dumps(rows, indent=2))
+        return
+    for row in rows:
+        kind, *others = row.values()
+        put("  ".join([f"{kind:<8}", *map(_visible, others)]).rstrip())
+
+
+def _row(entry: Entry, fingerprints: Fingerprints, *, shown: bool) -> dict[str, str]:
+    row = {"kind": entry.kind, "fingerprint": fingerprint_of(entry, fingerprints), "added": entry.added}
+    return row | ({"text": entry.text, "note": entry.note} if shown else {})
+
+
+def _visible(text: str) -> str:
+    """Return a text in which nothing steers a terminal."""
+    return "".join(one if one.isprintable() else "?" for one in text)
