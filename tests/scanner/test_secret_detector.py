@@ -91,14 +91,24 @@ def test_an_odd_text(text: bytes) -> None:
     assert values(text) == (["tk_abcd"] if text else [])
 
 
-def test_what_can_match_by_many_rules() -> None:
-    """Of thousands of rules those that can match are found, though their words fill the memory of a set."""
+def named(count: int, letters: int) -> list[str]:
+    """Return made-up names."""
     random = Random(18)  # noqa: S311  names, no secrets
-    names = ["".join(random.choices("abcdefghij", k=12)) for _ in range(5000)]
+    return sorted("".join(random.choices("abcdefghij", k=letters)) for _ in range(count))
+
+
+def test_what_can_match_by_many_rules() -> None:
+    """Of thousands of rules the one that can match is found, and the word that is there."""
+    names = named(5000, 12)
     assert Prefilter([f"{name}=[0-9]+" for name in names]).possible(f"x {names[77]}=1 y".encode()) == [77]
-    assert Words(name.encode() for name in names).present(f"x {names[77].upper()} y".encode()) == {
-        names[77].encode()
-    }
+    assert Words(map(str.encode, names)).present(f"x {names[77].upper()} y".encode()) == {names[77].encode()}
+
+
+def test_too_many_rules_for_the_engine() -> None:
+    """Then each rule is tried in each text."""
+    names = named(200, 700)
+    assert len(Prefilter([f"{name}=[0-9]+" for name in names]).possible(b"x")) == len(names)
+    assert Words(map(str.encode, names)).present(b"x") == set(map(str.encode, names))
 
 
 def test_nothing_tells_a_secret() -> None:

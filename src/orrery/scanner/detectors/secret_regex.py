@@ -107,10 +107,12 @@ class Prefilter:
         for pattern in patterns:
             _ = self._filter.Add(pattern.encode(), _options(pattern))
         _ = self._filter.Add(_ENGINE.escape(_SENTINEL), _options(""))
-        self._filter.Compile()
+        self._is_ready = _compiles(self._filter)
 
     def possible(self, text: bytes) -> Sequence[int]:
-        """Return the numbers of the patterns that can match."""
+        """Return the numbers of the patterns that can match: all of them, if these are too many for the engine."""
+        if not self._is_ready:
+            return self._all
         found: list[int] = self._filter.Match(text + _SENTINEL, potential=True) or []
         if len(self._all) not in found:
             return self._all
@@ -128,14 +130,25 @@ class Words:
         self._set = _ENGINE.Set.SearchSet(options)
         for word in (*self._words, _SENTINEL):
             _ = self._set.Add(word)
-        self._set.Compile()
+        self._is_ready = _compiles(self._set)
 
     def present(self, text: bytes) -> frozenset[bytes]:
-        """Return the words that a text has."""
+        """Return the words that a text has: all of them, if these are too many for the engine."""
+        if not self._is_ready:
+            return frozenset(self._words)
         found: list[int] = self._set.Match(text + _SENTINEL) or []
         if len(self._words) not in found:
             return frozenset(self._words)
         return frozenset(self._words[number] for number in found if number < len(self._words))
+
+
+def _compiles(words: Any) -> bool:  # noqa: ANN401  the engine's set or filter
+    """Return whether a set of words fits into the engine's memory; one that does not must not be asked."""
+    try:
+        words.Compile()
+    except _ENGINE.error:
+        return False
+    return True
 
 
 def _compiled(pattern: str) -> Regex:
