@@ -33,6 +33,11 @@ class WatchListFile:
             )
         return Keys.of(self.key)
 
+    def require_key(self) -> None:
+        """Return when the list can be opened, or begun."""
+        if self.read() is None:
+            _ = self.keys()
+
     def read(self) -> WatchList | None:
         """Return the list, or None when there is none."""
         content = self.file.read()

@@ -49,7 +49,7 @@ def add(arguments: Sequence[str], deployment: WatchDeployment) -> int:
     _ = parser.add_argument("--kind", required=True, metavar="KIND", help=f"one of {_KINDS}")
     options = parser.parsed(arguments)
     kind, watch_list = kind_of(options.kind), deployment.watch_list(options.config)
-    _ = watch_list.read()  # a missing key is said before anybody types a term
+    watch_list.require_key()  # which is said before anybody types a term
     given = asked(f"A {kind} to watch for (an empty line ends): ")
     if not given:
         raise Invalid("No term was given; nothing was added.")
@@ -68,7 +68,7 @@ def import_(arguments: Sequence[str], deployment: WatchDeployment) -> int:
     _ = parser.add_argument("file", metavar="FILE", help="the file, or - for standard input")
     options = parser.parsed(arguments)
     file, watch_list = Path(options.file), deployment.watch_list(options.config)
-    _ = watch_list.read()
+    watch_list.require_key()
     if options.file == "-":
         return _added(watch_list, imported(sys.stdin, deployment.today()))
     deployment.refuse_public(file)
