@@ -7,6 +7,9 @@ from typing import Literal, Protocol, get_args
 WatchedKind = Literal["person", "customer", "project", "domain", "address"]
 """What a term of the watch-list is."""
 
+BETWEEN = b"\n\0\n"
+"""What stands between texts that are searched together: nothing that is looked for goes over it."""
+
 WATCHED: tuple[WatchedKind, ...] = get_args(WatchedKind)
 
 Kind = Literal[
@@ -59,9 +62,11 @@ class Finding:
 class Detector(Protocol):
     """Searches one text, UTF-8 or of an unknown encoding with 8 bits, of about a megabyte at most."""
 
-    def matches(self, text: bytes, place: str) -> Iterator[Match]:
+    def matches(self, text: bytes, place: str | None) -> Iterator[Match]:
         """Yield what must not be public.
 
-        `place` is the path of the text's file, as `archive.zip!folder/file.txt`; the path is a text itself, too.
+        `place` is the path of the text's file, as `archive.zip!folder/file.txt`; the path is a text itself, too. It
+        is None for several texts with `BETWEEN` them: then there is a match wherever one of them has one by itself,
+        and perhaps further ones.
         """
         ...

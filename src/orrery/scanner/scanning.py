@@ -1,14 +1,15 @@
 """One scan: every text of a source is searched by every detector."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from io import BytesIO
+from dataclasses import dataclass, field, replace
 
 from orrery.ports.scanned import Item, NotRead, Source
 from orrery.scanner.allowances import Allowances
+from orrery.scanner.batches import Batch, Subject, Text
 from orrery.scanner.findings import Detector, Finding, Match
 from orrery.scanner.fingerprints import Fingerprints
-from orrery.scanner.unpack.views import View, views
+from orrery.scanner.unpack.view import View
+from orrery.scanner.unpack.views import views
 
 MOST = 200
 """Findings of one item that are reported: a list of customers says no more with each further line."""
@@ -29,44 +30,42 @@ class Scan:
 
     def findings(self, source: Source) -> Iterator[Finding]:
         """Yield what must not be public, and what could not be searched."""
+        batch = Batch(self.detectors)
         for item in source.items():
             if isinstance(item, NotRead):
                 yield Finding("unreadable", self._masked(item.place), why=item.why)
                 continue
-            yield from self._reported(item, source)
+            yield from self._of_item(item, batch, source)
             self.progress(item.size)
+        yield from self._searched(batch, source)
 
-    def _reported(self, item: Item, source: Source) -> Iterator[Finding]:
-        found = dict[Finding, None]()
-        for one in self._in(item):
-            found[one] = None
-            if len(found) == MOST:
-                why = f"It has {MOST} findings or more; only these are listed."
-                found[Finding("unreadable", self._masked(item.place), why=why)] = None
-                break
-        since = source.since(item.object) if found and item.object else ""
-        for one in found:
-            yield Finding(one.kind, one.place, one.line, one.rule, one.fingerprint, since, one.why)
-
-    def _in(self, item: Item) -> Iterator[Finding]:
+    def _of_item(self, item: Item, batch: Batch, source: Source) -> Iterator[Finding]:
+        subject = Subject(item.place, item.name, item.object)
         if item.name:
             name = View("", item.name.encode(errors="surrogateescape"), 0)
-            yield from self._in_view(name, item.name, f"the name of {item.place}")
+            batch.add(Text(subject, name, item.name, f"the name of {item.place}"))
         for view in views(item.name, item.content):
-            part = view.place if isinstance(view, NotRead) else view.part
-            place = _joined(item.place, part)
             if isinstance(view, NotRead):
-                yield Finding("unreadable", self._masked(place), why=view.why)
-            else:
-                yield from self._in_view(view, _joined(item.name, part), place)
+                place = self._masked(_joined(item.place, view.place))
+                yield from _reported([Finding("unreadable", place, why=view.why)], subject, source)
+                continue
+            batch.add(Text(subject, view, _joined(item.name, view.part), _joined(item.place, view.part)))
+            if batch.is_full:
+                yield from self._searched(batch, source)
 
-    def _in_view(self, view: View, path: str, place: str) -> Iterator[Finding]:
-        for detector in self.detectors:
-            for match in detector.matches(view.text, path):
-                line = view.line + view.text.count(b"\n", 0, match.start) if view.line else 0
-                fingerprint = self.fingerprints.of(match.kind, match.value)
-                finding = Finding(match.kind, self._masked(place), line, match.rule, fingerprint)
-                yield from self.allowances.judge(finding, view.text, match)
+    def _searched(self, batch: Batch, source: Source) -> Iterator[Finding]:
+        found = dict[Subject, dict[Finding, None]]()
+        for text, match in batch.matches():
+            found.setdefault(text.subject, {}).update(dict.fromkeys(self._judged(text, match)))
+        for subject, several in found.items():
+            yield from _reported(several, subject, source)
+
+    def _judged(self, text: Text, match: Match) -> Iterator[Finding]:
+        view = text.view
+        line = view.line + view.text.count(b"\n", 0, match.start) if view.line else 0
+        fingerprint = self.fingerprints.of(match.kind, match.value)
+        finding = Finding(match.kind, self._masked(text.place), line, match.rule, fingerprint)
+        return self.allowances.judge(finding, view.text, match)
 
     def _masked(self, place: str) -> str:
         """Return a place without what must not be public: the names of files are in reports and logs, too."""
@@ -88,10 +87,21 @@ class Scan:
         return sorted(found, key=lambda one: one.start)
 
 
+def _reported(
+    found: Sequence[Finding] | dict[Finding, None], subject: Subject, source: Source
+) -> Iterator[Finding]:
+    """Yield the findings of one item with the first commit that has it, up to `MOST`."""
+    for one in found:
+        if subject.reported == MOST:
+            why = f"It has {MOST} findings or more; only these are listed."
+            yield Finding("unreadable", one.place, why=why)
+        subject.reported += 1
+        if subject.reported > MOST:
+            return
+        if subject.since is None:
+            subject.since = source.since(subject.object) if subject.object else ""
+        yield replace(one, since=subject.since)
+
+
 def _joined(*parts: str) -> str:
     return "!".join(filter(None, parts))
-
-
-def text_item(place: str, text: bytes) -> Item:
-    """Return a text as an item."""
-    return Item(place, "", len(text), BytesIO(text))

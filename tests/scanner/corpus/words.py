@@ -21,7 +21,7 @@ POLICY = Policy(
         Term("customer", "Zeltha"),
         Term("customer", "Müller & Söhne"),
         Term("project", "Blue Heron"),
-        Term("domain", "zeltha.example"),
+        Term("domain", "quasarnet.example"),
         Term("address", "ada@quillfeather.example"),
     ),
 )

@@ -18,9 +18,7 @@ _TEXT_OPTIONS = re2.Options()
 _TEXT_OPTIONS.log_errors = False
 
 _DEFANGED = r"(?i)[\[({<][ ]?(?:\.|dot|at|@)[ ]?[\])}>]| dot |,[ ]?dc=| at [\w-]{1,63}(?:\.| dot )"
-_WRITTEN = (
-    r"[\x80-\xff]|&#|&[A-Za-z][A-Za-z0-9]{1,31};|%u?[0-9A-Fa-f]{2}|\\(?:[uU][0-9A-Fa-f{]|x[0-9A-Fa-f]{2}|[0-3][0-7]{2})|"
-)
+_WRITTEN = r"[\x80-\xff]|&#|&[A-Za-z][A-Za-z0-9]{1,31};|%u?[0-9A-Fa-f]{2}|\\(?:[uU][0-9A-Fa-f{]|x[0-9A-Fa-f]{2}|[0-3][0-7]{2})|"
 _FOLDABLE = re2.compile((_WRITTEN + _DEFANGED).encode(), _OPTIONS)
 _DOT_SEEN = re2.compile(_DEFANGED, _TEXT_OPTIONS)
 _MAIL = re2.compile(rb"=\r?\n|=[2-7A-F89][0-9A-F]", _OPTIONS)

@@ -9,7 +9,15 @@ from orrery.scanner.detectors.letters import LOOKS, is_letter
 from orrery.scanner.detectors.patterns import Pattern, pattern, seen, spellings
 from orrery.scanner.detectors.reading import Raw, Reader, Reading, line_of
 from orrery.scanner.detectors.spelling import is_native
-from orrery.scanner.detectors.words import CERTAIN, begins, begins_address, begins_domain, ends, ends_domain, is_random
+from orrery.scanner.detectors.words import (
+    CERTAIN,
+    begins,
+    begins_address,
+    begins_domain,
+    ends,
+    ends_domain,
+    is_random,
+)
 from orrery.scanner.findings import Kind, Match
 
 _NEIGHBOURS = 30

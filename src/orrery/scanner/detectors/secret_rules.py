@@ -35,13 +35,13 @@ class Allowlist:
     commits: bool = False
     """It names commits, which a text does not have: none of them is this one."""
 
-    def allows_place(self, path: str) -> bool:
+    def allows_place(self, path: str | None) -> bool:
         """Return whether nothing in a file needs to be looked at."""
         if self.every and (self.commits or self.regex or self.words):
             return False
         return self._has(path)
 
-    def allows(self, leak: Leak, line: bytes, path: str) -> bool:
+    def allows(self, leak: Leak, line: bytes, path: str | None) -> bool:
         """Return whether a match is no secret."""
         told = {"secret": leak.secret, "match": leak.match, "line": line}[self.target]
         alike = self.regex is not None and self.regex.search(told) is not None
@@ -51,8 +51,10 @@ class Allowlist:
         wanted = ((self.path, self._has(path)), (self.regex, alike), (self.words, worded), (self.commits, False))
         return all(met for asked, met in wanted if asked)
 
-    def _has(self, path: str) -> bool:
-        return bool(path) and self.path is not None and self.path.search(path.encode(errors="replace")) is not None
+    def _has(self, path: str | None) -> bool:
+        if not path or self.path is None:
+            return False
+        return self.path.search(path.encode(errors="replace")) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +85,9 @@ class Rule:
     required: tuple[Required, ...] = ()
     reported: bool = True
 
-    def is_for(self, path: str) -> bool:
-        """Return whether the file with that path is searched by this rule."""
-        if self.path and not self.path.search(path.encode(errors="replace")):
+    def is_for(self, path: str | None) -> bool:
+        """Return whether the file with that path is searched by this rule; one without a known path always is."""
+        if self.path and path is not None and not self.path.search(path.encode(errors="replace")):
             return False
         return not any(one.allows_place(path) for one in self.allowlists)
 

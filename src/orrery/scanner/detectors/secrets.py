@@ -5,13 +5,16 @@ from functools import cached_property
 
 from orrery.scanner.detectors.secret_regex import Found, Prefilter, Words
 from orrery.scanner.detectors.secret_rules import Allowlist, Leak, Required, Rule, RuleSet, entropy
-from orrery.scanner.findings import Match
+from orrery.scanner.findings import BETWEEN, Match
 
 PIECE = 128 * 1024
 """Bytes of a text that are asked at once which rules can match in them: in a longer one more of them can."""
 
 REACH = 8 * 1024
 """Bytes that a secret may stretch beyond its piece."""
+
+LONGEST_PATH = 4096
+"""Bytes of a path, as the system has it."""
 
 LONGEST_LINE = 2 * 1024
 """Bytes on each side of a secret that an allowlist for lines looks at."""
@@ -20,7 +23,7 @@ LONGEST_LINE = 2 * 1024
 class _Text:
     """One text, with what is asked of it again and again."""
 
-    def __init__(self, text: bytes, path: str, words: Words) -> None:
+    def __init__(self, text: bytes, path: str | None, words: Words) -> None:
         self.text = text
         self.path = path
         self._words = words
@@ -47,14 +50,27 @@ class SecretDetector:
         self._prefilter = Prefilter([one.pattern for one in self._rules])
         self._words = Words(word for one in self._rules for word in one.keywords)
 
-    def matches(self, text: bytes, place: str) -> Iterator[Match]:
-        path = place
-        if text == place.encode(errors="surrogateescape") or "!" in place:
-            yield from (Match("secret", 0, 0, path, rule.id) for rule in self._names if rule.is_for(path))
-        leaks = sorted(self._leaks(_Text(text, path, self._words)), key=lambda leak: leak.secret_start)
+    def matches(self, text: bytes, place: str | None) -> Iterator[Match]:
+        if self._names:
+            yield from self._named(text, place)
+        leaks = sorted(self._leaks(_Text(text, place, self._words)), key=lambda leak: leak.secret_start)
         for leak in _without_repeats(leaks, text):
             end = leak.secret_start + len(leak.secret)
             yield Match("secret", leak.secret_start, end, leak.secret.decode(errors="backslashreplace"), leak.rule)
+
+    def _named(self, text: bytes, place: str | None) -> Iterator[Match]:
+        """Yield what is a secret by its path: the text is a path, or the path is that of a member of an archive."""
+        if place is None:
+            at = 0
+            for one in text.split(BETWEEN):
+                if len(one) <= LONGEST_PATH:
+                    found = one.decode(errors="surrogateescape")
+                    yield from (
+                        Match("secret", at, at, found, rule.id) for rule in self._names if rule.is_for(found)
+                    )
+                at += len(one) + len(BETWEEN)
+        elif text == place.encode(errors="surrogateescape") or "!" in place:
+            yield from (Match("secret", 0, 0, place, rule.id) for rule in self._names if rule.is_for(place))
 
     def _leaks(self, text: _Text) -> Iterator[Leak]:
         done: dict[str, int] = {}

@@ -16,7 +16,7 @@ class TermDetector:
         searchable = [(term.kind, term.text) for term in terms if not why_unsearchable(term)]
         self._engine = Engine(searchable, reader or Reader())
 
-    def matches(self, text: bytes, place: str) -> Iterator[Match]:
+    def matches(self, text: bytes, place: str | None) -> Iterator[Match]:
         del place
         yield from self._engine.matches(text)
 

@@ -66,7 +66,7 @@ def _png_text(part: Part, kind: bytes, chunk: bytes) -> Views:
     if kind == b"iTXt":
         if not packed.startswith(b"\x01"):
             return
-        packed = packed[1:].partition(b"\0")[2].partition(b"\0")[2]  # the language, the translated keyword
+        packed = packed[2:].partition(b"\0")[2].partition(b"\0")[2]  # the language, the translated keyword
         packed = b"\0" + packed
     label = f"({kind.decode()})"
     try:
