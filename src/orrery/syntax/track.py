@@ -1,6 +1,8 @@
 """The two tracks of data, and how what Orrery writes says which it is of (spec 3, Authentication 4)."""
 
 import re
+import sys
+from collections.abc import Iterator
 from typing import Literal, get_args
 
 Track = Literal["A", "B"]
@@ -32,11 +34,17 @@ _LABEL = re.compile(
 )
 
 
+def label_places(content: bytes, start: int = 0, end: int = sys.maxsize) -> Iterator[tuple[int, int, Track]]:
+    """Yield where labels stand in a text without zero bytes: from, to, and the track."""
+    for match in _LABEL.finditer(content, start, end):
+        yield match.start(), match.end(), "A" if match[match.lastindex or 0] == b"A" else "B"
+
+
 def labels_in(content: bytes) -> frozenset[Track]:
     """Return the tracks whose label stands anywhere in a text, be it UTF-8 or UTF-16, however it was printed.
 
     All JSON that Orrery writes about an account's data has the label `"track": "A"` or `"B"` beside it, so a copy
     of it, or of a part with the label, still says whose it is.
     """
-    found = {match[match.lastindex or 0].decode() for match in _LABEL.finditer(content.replace(b"\0", b""))}
+    found = {track for _, _, track in label_places(content.replace(b"\0", b""))}
     return frozenset[Track](track for track in TRACKS if track in found)

@@ -5,6 +5,8 @@ from typing import cast
 
 import re2  # pyright: ignore[reportMissingTypeStubs]  google-re2 has none
 
+from orrery.scanner.detectors.near import around, compiled
+
 MEMORY = 128 * 1024 * 1024
 """Bytes that a search may use at most; it uses what the text needs."""
 
@@ -14,6 +16,7 @@ _SENTINEL = b"\n\x00\x01\x02\n"
 _LEAST = 4096
 _SHARED = 1024
 _ESCAPES = (b"\\n", b"\\t", b"\\r")
+_ESCAPE = compiled(rb"\\[nrt] *[A-Za-z]")
 
 
 class Candidates:
@@ -37,17 +40,25 @@ class Candidates:
     def __call__(self, octets: bytes) -> set[int]:
         """Return the numbers of the patterns that may be there, also behind and between escapes like `\\n`."""
         found = self._in(octets)
-        if any(one in octets for one in _ESCAPES):
-            for one in _ESCAPES:
-                octets = octets.replace(one, b"  ")
-            found |= self._in(octets)
+        if b"\\" in octets and (escaped := _unescaped(octets)):
+            found |= self._in(escaped)
         return found
 
     def _in(self, octets: bytes) -> set[int]:
         found = cast("list[int] | None", self._set.Match(b"\n" + octets + _SENTINEL))
         if found is not None:
-            return {one for one in found if one < self._count}
+            numbers = set(found)
+            numbers.discard(self._count)
+            return numbers
         if len(octets) < _LEAST:
             return set(range(self._count))
         half = len(octets) // 2
         return self._in(octets[: half + _SHARED]) | self._in(octets[half - _SHARED :])
+
+
+def _unescaped(octets: bytes) -> bytes:
+    """Return what is near escapes of white space, with spaces for them."""
+    near = b"\n".join(octets[start:end] for start, end in around(_ESCAPE, octets))
+    for one in _ESCAPES if near else ():
+        near = near.replace(one, b"  ")
+    return near

@@ -7,22 +7,22 @@ from functools import lru_cache
 import re2  # pyright: ignore[reportMissingTypeStubs]  google-re2 has none
 
 from orrery.scanner.detectors.letters import plain, tags_as_text
+from orrery.scanner.detectors.near import around, compiled
 
 DEPTH = 4
 """How often what was written in another way is read again: an entity in a percent-encoded address is two."""
 
-_OPTIONS = re2.Options()
-_OPTIONS.encoding = re2.Options.Encoding.LATIN1
-_OPTIONS.log_errors = False
 _TEXT_OPTIONS = re2.Options()
 _TEXT_OPTIONS.log_errors = False
 
 _DEFANGED = r"(?i)[\[({<][ ]?(?:\.|dot|at|@)[ ]?[\])}>]| dot |,[ ]?dc=| at [\w-]{1,63}(?:\.| dot )"
-_WRITTEN = r"[\x80-\xff]|&#|&[A-Za-z][A-Za-z0-9]{1,31};|%u?[0-9A-Fa-f]{2}|\\(?:[uU][0-9A-Fa-f{]|x[0-9A-Fa-f]{2}|[0-3][0-7]{2})|"
-_FOLDABLE = re2.compile((_WRITTEN + _DEFANGED).encode(), _OPTIONS)
+_WRITTEN = (
+    r"[\x80-\xff]|&#|&[A-Za-z][A-Za-z0-9]{1,31};|%u?[0-9A-Fa-f]{2}|\\(?:[uU][0-9A-Fa-f{]|x[0-9A-Fa-f]{2}|[0-3][0-7]{2})|"
+)
+_FOLDABLE = compiled((_WRITTEN + _DEFANGED).encode())
 _DOT_SEEN = re2.compile(_DEFANGED, _TEXT_OPTIONS)
-_MAIL = re2.compile(rb"=\r?\n|=[2-7A-F89][0-9A-F]", _OPTIONS)
-_WIDE = re2.compile(rb"[\x20-\x7e]\x00[\x20-\x7e]\x00", _OPTIONS)
+_MAIL = compiled(rb"=\r?\n|=[2-7A-F89][0-9A-F]")
+_WIDE = compiled(rb"[\x20-\x7e]\x00[\x20-\x7e]\x00")
 
 _ENTITY = re.compile(r"&(?:#0*[0-9]{1,7};?|#[xX]0*[0-9a-fA-F]{1,6};?|[A-Za-z][A-Za-z0-9]{1,31};)")
 _PERCENT = re.compile(r"%(?:[0-9a-fA-F]{2}(?:%[0-9a-fA-F]{2})*|u[0-9a-fA-F]{4}(?:%u[0-9a-fA-F]{4})*)")
@@ -36,6 +36,7 @@ _AT = re.compile(
 )
 _STRING = re.compile(rb"(?:[\t\x20-\x7e]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xf4][\x80-\xbf]{2,3}){4,}")
 _CONTROLS = bytes({*range(32), 127} - set(b"\t\n\r\f\x1b"))
+_NOT_ASCII = bytes(range(128, 256))
 _QUOTED = re.compile(rb"=\r?\n|(?:=[0-9A-F]{2})+")
 _HEX = re.compile(r"[0-9a-fA-F]{2}")
 _OCTAL = re.compile(r"[0-7]{3}")
@@ -43,43 +44,26 @@ _UNIT = re.compile(r"[0-9a-fA-F]{4}")
 _BREAKS = str.maketrans("\t\n\v\f\r", "     ")
 
 
-MARGIN = 512
-"""Bytes beside what is written in another way that are read with it: more than a term has."""
-
 Read = Callable[[bytes], str]
 
 
 def readings(block: bytes) -> Iterator[tuple[int, int, Read]]:
     """Yield which parts of a piece of text are to be read in another way, from where to where, and how."""
-    parts = list(_around(_FOLDABLE, block))
+    parts = [(0, len(block))] if _is_foreign(block) else list(around(_FOLDABLE, block))
+    tagged = bool(parts) and (b"\xf3\xa0\x80" in block or b"\xf3\xa0\x81" in block)
     read = _as_strings if parts and _is_binary(block) else as_text
     for start, end in parts:
         yield start, end, read
-        if b"\xf3\xa0\x81" in block:
+        if tagged:
             yield start, end, _as_text_with_tags
-    for start, end in _around(_MAIL, block):
+    for start, end in around(_MAIL, block) if b"=" in block else ():
         yield start, end, as_mail
-    for start, end in _around(_WIDE, block):
+    for start, end in around(_WIDE, block) if b"\0" in block else ():
         yield start, end, as_wide
 
 
-def _around(pattern: re.Pattern[bytes], block: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a block that are near what a pattern finds; those that meet are one."""
-    found = pattern.search(block)
-    start = end = 0
-    while found:
-        at = found.start()
-        if end and at - MARGIN > end:
-            yield start, end
-            start = at - MARGIN
-        elif not end:
-            start = max(0, at - MARGIN)
-        end = min(len(block), found.end() + MARGIN)
-        if end == len(block):
-            break
-        found = pattern.search(block, end - MARGIN // 2)
-    if end:
-        yield start, end
+def _is_foreign(block: bytes) -> bool:
+    return not block.isascii() and len(block) - len(block.translate(None, _NOT_ASCII)) > len(block) // 16
 
 
 def _is_binary(block: bytes) -> bool:

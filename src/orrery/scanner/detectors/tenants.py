@@ -1,0 +1,113 @@
+"""Tenant ids that are foreign, wherever a text says that a GUID is one, and sites of sensitivity labels."""
+
+import json
+import re
+from base64 import urlsafe_b64decode
+from collections.abc import Iterator
+from typing import cast
+
+from orrery.scanner.detectors.guids import CONSUMERS, encoded, guids, is_placeholder
+from orrery.scanner.detectors.near import compiled
+from orrery.scanner.detectors.reading import Reader, Reading, line_of
+from orrery.scanner.findings import Kind, Match
+from orrery.scanner.policy import Policy
+
+BEFORE = 400
+"""Characters before a GUID that say what it is."""
+
+AFTER = 40
+
+_GUID = r"[0-9A-Fa-f]{8}(?:-?[0-9A-Fa-f]{4}){3}-?[0-9A-Fa-f]{12}"
+_KEY = r"(?:tenants?|tenancy|(?<![A-Za-z])tid|(?-i:(?<=[a-z])Tid)|directory[ _-]?(?:\(tenant\)[ _-]?)?id|(?<![a-z])realm)"
+_WORD = r"(?:ids?|guids?|uuids?|identifiers?|values?|type|string|key|name|default|is|was|equals|eq|be|urn|uuid)(?![a-z])"
+_GLUE = rf"(?:[\s\"'`:=|\[\](){{}}<>/\\*_.&?$@!#+~-]|</?\w{{1,20}}:?\w{{0,20}}>|{_WORD}){{0,40}}"
+_COMMA = rf"(?:,\s{{0,40}}[\"'`(\[{{]{{0,4}}(?:values?[\"'`]?\s{{0,4}}[:=]+)?[\s\"'`(\[{{]{{0,8}})?"
+_LISTED = rf"(?:{_GUID}[\s\"'`,;|{{}}]{{1,40}}){{0,20}}"
+_NAMED = re.compile(rf"{_KEY}(?:[_-]?(?:id|guid)s?)?{_GLUE}{_COMMA}{_LISTED}\Z", re.IGNORECASE)
+_HOST = re.compile(
+    r"(?:\b(?:login|sts|accounts|stsowners|device)[\w-]*\.[\w.-]{3,60}|\b[\w-]+\.(?:b2clogin|ciamlogin)\.com"
+    r"|\bgraph\.windows\.net|\bgraph\.chinacloudapi\.cn|\b(?:portal|entra|admin)\.[\w.-]{3,60}/?#@?)(?::\d{1,5})?/[\s+{(<\"'$]{0,8}\Z",
+    re.IGNORECASE,
+)
+_PRINCIPAL = re.compile(rf"{_GUID}(?:/[\w.-]{{1,100}})?@\Z")
+_OPTION = re.compile(r"(?:\baz|\bazd|\blogin|\bConnect-\w{1,40})\b[^\n]{0,120}\s-t[ =][\"']?\Z", re.IGNORECASE)
+_CALLED = re.compile(r"[\"'`,;)}\]]{0,4}\s{0,8}(?:#|//|--|<!--|/\*|\()\s?(?:\w{1,12} ){0,2}tenant\b", re.IGNORECASE)
+_SITE = re.compile(
+    r"(?:MSIP_Label_[^\s\"'<>=]{1,80}_SiteId(?:[\s\"'=:>,{(]|<[^<>]{1,120}>|value){0,12}"
+    r"|<(?:\w{1,20}:)?label\b[^<>]{0,300}\bsiteId\s?=\s?[\"'][{(]?)\Z",
+    re.IGNORECASE,
+)
+_JWT = compiled(rb"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}")
+_IN_ISSUER = re.compile(_GUID)
+
+
+class TenantDetector:
+    """See `Detector`. Every tenant is foreign but the public ones, and that of all personal accounts."""
+
+    def __init__(self, policy: Policy, reader: Reader | None = None) -> None:
+        self._reader = reader or Reader()
+        self._public = {one.lower() for one in policy.public_tenants} | {CONSUMERS}
+        self._internal = {one.lower() for one in policy.internal_tenants}
+        self._encoded = {code: guid for guid in self._internal for code in encoded(guid)}
+
+    def matches(self, text: bytes, place: str) -> Iterator[Match]:
+        del place
+        found: set[tuple[str, int]] = set()
+        for match in self._all(text):
+            key = (match.value, line_of(text, match.start))
+            if key not in found:
+                found.add(key)
+                yield match
+
+    def _all(self, text: bytes) -> Iterator[Match]:
+        for block in self._reader(text):
+            for reading in block:
+                yield from self._written(reading)
+        for code, guid in self._encoded.items():
+            if (at := text.find(code)) >= 0:
+                yield Match("tenant-id", at, at + len(code), guid)
+        yield from self._in_tokens(text)
+
+    def _written(self, reading: Reading) -> Iterator[Match]:
+        for start, end, guid in guids(reading):
+            if kind := self._kind(reading, start, end, guid):
+                at = reading.at(start)
+                yield Match(kind, at, max(at + 1, reading.at(end - 1) + 1), guid)
+
+    def _kind(self, reading: Reading, start: int, end: int, guid: str) -> Kind | None:
+        if guid in self._public:
+            return None
+        before = reading.text[max(0, start - BEFORE) : start]
+        if _SITE.search(before) and not is_placeholder(guid):
+            return "label-site"
+        named = guid in self._internal or (
+            not is_placeholder(guid) and is_named(before, reading.text[end : end + AFTER])
+        )
+        return "tenant-id" if named else None
+
+    def _in_tokens(self, text: bytes) -> Iterator[Match]:
+        found = _JWT.search(text)
+        while found:
+            start, end = found.start(), found.end()
+            for guid in _tenants_of(text[start:end]):
+                if guid in self._internal or not (guid in self._public or is_placeholder(guid)):
+                    yield Match("tenant-id", start, end, guid)
+            found = _JWT.search(text, end)
+
+
+def is_named(before: str, after: str) -> bool:
+    """Return whether what stands around a GUID says that it is the id of a tenant."""
+    return any(one.search(before) for one in (_NAMED, _HOST, _PRINCIPAL, _OPTION)) or bool(_CALLED.match(after))
+
+
+def _tenants_of(token: bytes) -> set[str]:
+    """Return the tenants that a token's payload names; its signature does not matter here."""
+    payload = token.split(b".")[1]
+    try:
+        claims: object = json.loads(urlsafe_b64decode(payload + b"=" * (-len(payload) % 4)))
+    except (ValueError, RecursionError):
+        return set()
+    if not isinstance(claims, dict):
+        return set()
+    named = [str(one) for name in ("tid", "iss") if (one := cast("dict[str, object]", claims).get(name))]
+    return {found[0].lower() for one in named for found in _IN_ISSUER.finditer(one)}
