@@ -9,6 +9,7 @@ from typing import Final
 
 from orrery.scanner.unpack.byte_patterns import finder
 from orrery.scanner.unpack.encodings import is_text, is_utf8, wide
+from orrery.scanner.unpack.kinds import begins_as_file
 from orrery.scanner.unpack.view import OVERLAP
 
 _SHORTEST: Final = 24
@@ -56,7 +57,7 @@ class Base64Blocks:
 
     def _file(self, block: bytes) -> bytes:
         content = decode(block)
-        if len(block) >= _LONG or is_readable(content):
+        if len(block) >= _LONG or is_readable(content) or begins_as_file(content):
             return content
         if inflated := _inflated(content):
             return inflated

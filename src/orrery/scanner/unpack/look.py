@@ -1,12 +1,12 @@
-"""What a file is, by its content first and its name second, and how it is read."""
+"""How a file is read: by what its content says that it is, and as bytes if that fails."""
 
-import re
 from collections.abc import Callable
 from pkgutil import resolve_name
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 
 from orrery.ports.scanned import NotRead
-from orrery.scanner.unpack.encodings import is_text, wide
+from orrery.scanner.unpack.encodings import is_text
+from orrery.scanner.unpack.kinds import reader_of
 from orrery.scanner.unpack.limits import Broken
 from orrery.scanner.unpack.parts import Part
 from orrery.scanner.unpack.texts import texts
@@ -16,32 +16,8 @@ from orrery.scanner.unpack.view import WINDOW, Views
 Reader = Callable[[Part, bytes], Views]
 
 
-class _Kind(NamedTuple):
-    begins: re.Pattern[bytes]
-    reader: str
-
-
-_KINDS: Final = tuple(
-    _Kind(re.compile(pattern, re.DOTALL), f"orrery.scanner.unpack.{reader}")
-    for pattern, reader in (
-        (rb"PK(?:\x03\x04|\x05\x06|\x07\x08)", "zips:read"),
-        (rb"\x1f\x8b\x08", "streams:read"),
-        (rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)", "streams:read"),
-        (rb"\xfd7zXZ\x00", "streams:read"),
-        (rb"\x5d\x00\x00[\x00-\xff]{2}(?:\xff{8}|[\x00-\xff]{5}\x00{3})", "streams:read"),
-        (rb"\x78[\x01\x5e\x9c\xda]", "streams:read_zlib"),
-        (rb"\x89PNG\r\n\x1a\n", "images:read_png"),
-        (rb"\xff\xd8\xff", "images:read_jpeg"),
-        (rb"GIF8[79]a", "images:read_gif"),
-        (rb".{0,1020}%PDF-", "pdf:read"),
-        (rb"\{\\rtf", "rtf:read"),
-        (rb".{257}ustar", "tars:read"),
-    )
-)
 _ZIP_END: Final = b"PK\x05\x06"
 _ZIP_TAIL: Final = 66 * 1024
-_MAIL: Final = re.compile(rb"(?:From |>?[!-9;-~]{1,60}:[ \t\r\n])")
-_MAIL_NAMES: Final = (".eml", ".mbox", ".mbx", ".mht", ".mhtml", ".nws")
 
 
 def look(part: Part) -> Views:
@@ -73,28 +49,8 @@ def _look(part: Part, first: bytes) -> Views:
         yield NotRead(part.place, why)
 
 
-def reader_of(first: bytes, name: str) -> str:
-    """Return the name of what reads a kind of file; nothing for a text, and for what nothing reads."""
-    for kind in _KINDS:
-        if kind.begins.match(first):
-            return kind.reader
-    if _is_mail(first, name):
-        return "orrery.scanner.unpack.mail:read"
-    if name.lower().endswith(".tar") and not is_text(first) and not wide(first):
-        return "orrery.scanner.unpack.tars:read"
-    return ""
-
-
 def _resolved(reader: str) -> Reader:
     return cast("Reader", resolve_name(reader))
-
-
-def _is_mail(first: bytes, name: str) -> bool:
-    if not _MAIL.match(first):
-        return False
-    from orrery.scanner.unpack.mail_headers import begins_as_mail  # noqa: PLC0415  few files look like mail at all
-
-    return name.lower().endswith(_MAIL_NAMES) or begins_as_mail(first)
 
 
 def _appended_zip(part: Part) -> Views:

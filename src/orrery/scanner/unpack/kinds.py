@@ -1,0 +1,57 @@
+"""What a file is, by its content first and its name second."""
+
+import re
+from typing import Final, NamedTuple
+
+from orrery.scanner.unpack.encodings import is_text, wide
+
+
+class _Kind(NamedTuple):
+    begins: re.Pattern[bytes]
+    reader: str
+
+
+_KINDS: Final = tuple(
+    _Kind(re.compile(pattern, re.DOTALL), f"orrery.scanner.unpack.{reader}")
+    for pattern, reader in (
+        (rb"PK(?:\x03\x04|\x05\x06|\x07\x08)", "zips:read"),
+        (rb"\x1f\x8b\x08", "streams:read"),
+        (rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)", "streams:read"),
+        (rb"\xfd7zXZ\x00", "streams:read"),
+        (rb"\x5d\x00\x00[\x00-\xff]{2}(?:\xff{8}|[\x00-\xff]{5}\x00{3})", "streams:read"),
+        (rb"\x78[\x01\x5e\x9c\xda]", "streams:read_zlib"),
+        (rb"\x89PNG\r\n\x1a\n", "images:read_png"),
+        (rb"\xff\xd8\xff", "images:read_jpeg"),
+        (rb"GIF8[79]a", "images:read_gif"),
+        (rb".{0,1020}%PDF-", "pdf:read"),
+        (rb"\{\\rtf", "rtf:read"),
+        (rb".{257}ustar", "tars:read"),
+    )
+)
+_MAIL: Final = re.compile(rb"(?:From |>?[!-9;-~]{1,60}:[ \t\r\n])")
+_MAIL_NAMES: Final = (".eml", ".mbox", ".mbx", ".mht", ".mhtml", ".nws")
+
+
+def reader_of(first: bytes, name: str) -> str:
+    """Return the name of what reads a kind of file; nothing for a text, and for what nothing reads."""
+    for kind in _KINDS:
+        if kind.begins.match(first):
+            return kind.reader
+    if _is_mail(first, name):
+        return "orrery.scanner.unpack.mail:read"
+    if name.lower().endswith(".tar") and not is_text(first) and not wide(first):
+        return "orrery.scanner.unpack.tars:read"
+    return ""
+
+
+def _is_mail(first: bytes, name: str) -> bool:
+    if not _MAIL.match(first):
+        return False
+    from orrery.scanner.unpack.mail_headers import begins_as_mail  # noqa: PLC0415  few files look like mail at all
+
+    return name.lower().endswith(_MAIL_NAMES) or begins_as_mail(first)
+
+
+def begins_as_file(content: bytes) -> bool:
+    """Return whether bytes begin as a file of a known kind does; two bytes of zlib are not enough to say so."""
+    return any(kind.begins.match(content) for kind in _KINDS if not kind.reader.endswith("zlib"))
