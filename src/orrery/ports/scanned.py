@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import BinaryIO, Protocol
 
 
@@ -9,9 +10,10 @@ from typing import BinaryIO, Protocol
 class Item:
     """One content to be searched, such as a file, a blob, or the message of a commit.
 
-    `place` names it in a report; `name` is a file's path, which is searched, too, and empty for what has none.
-    `content` can be sought in, and read until the next item is asked for. `object` is its id in git, if it has
-    one.
+    `place` names it in a report; `name` is a file's path, which is searched, too, and empty for
+    what has none. `content` can be sought in, and read until the next item is asked for. `object` is what
+    `Source.since` knows it by, if it is in a history: an id, or a path. `is_named_elsewhere` is true of a version
+    of a file: another item has its name, so that a name with a thousand versions is searched once.
     """
 
     place: str
@@ -19,6 +21,7 @@ class Item:
     size: int
     content: BinaryIO = field(repr=False)
     object: str = ""
+    is_named_elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +40,24 @@ class Source(Protocol):
         """How many bytes there are in all, as far as that is known before they are read."""
         ...
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences for the summary: what was left out on purpose. They are complete when all items were read."""
+        ...
+
     def items(self) -> Iterator[Item | NotRead]:
         """Yield everything there is, once."""
         ...
 
     def since(self, object_id: str) -> str:
-        """Return the first commit that has an object, short, or nothing when no commit has it."""
+        """Return the first commit that has an `Item.object`, and its day; nothing when no commit has it."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class HooksFolder:
+    """Where git looks for the hooks of a repository; `is_shared` when `core.hooksPath` says where."""
+
+    path: Path
+    work_tree: Path
+    is_shared: bool

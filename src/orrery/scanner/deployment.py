@@ -40,8 +40,8 @@ class Sources(Protocol):
         """Return all that a repository holds: blobs, messages, authors, tags, names of branches and files."""
         ...
 
-    def outgoing(self, folder: Path, references: str) -> Source:
-        """Return what a push would send; `references` are the lines that git gives its hook."""
+    def outgoing(self, folder: Path, references: str, remote: str = "") -> Source:
+        """Return what a push would send; `references` are the lines that git gives its hook, `remote` its name."""
         ...
 
     def message(self, file: Path) -> Source:

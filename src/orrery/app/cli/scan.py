@@ -1,9 +1,13 @@
 """The composition root of the role scan: what its commands stand on. Nothing here meets the site's settings."""
 
+import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from orrery.adapters.file_tree import FileTree
+from orrery.adapters.git_objects import History, Message, Outgoing, Staged, hooks_folder
+from orrery.adapters.given_text import GivenText
 from orrery.app.scan.settings import load
 from orrery.ports.scanned import Source
 from orrery.scanner.deployment import Loaded
@@ -16,19 +20,19 @@ class LocalSources:
         return FileTree(paths)
 
     def staged(self, folder: Path) -> Source:
-        raise NotImplementedError(folder)
+        return Staged(folder)
 
     def history(self, folder: Path) -> Source:
-        raise NotImplementedError(folder)
+        return History(folder)
 
-    def outgoing(self, folder: Path, references: str) -> Source:
-        raise NotImplementedError(folder, references)
+    def outgoing(self, folder: Path, references: str, remote: str = "") -> Source:
+        return Outgoing(folder, references, remote)
 
     def message(self, file: Path) -> Source:
-        raise NotImplementedError(file)
+        return Message(file)
 
     def text(self, text: bytes) -> Source:
-        raise NotImplementedError(text)
+        return GivenText("standard input", text)
 
 
 class LocalDeployment:
@@ -47,3 +51,18 @@ def scan(arguments: Sequence[str]) -> int:
     from orrery.scanner.cli.scan import command  # noqa: PLC0415  each command loads its own only
 
     return command(arguments, LocalDeployment())
+
+
+def hooks(arguments: Sequence[str]) -> int:
+    """`orrery tenants hooks`."""
+    from orrery.scanner.cli.hooks import command  # noqa: PLC0415  each command loads its own only
+
+    return command(arguments, hooks_folder, _this_orrery())
+
+
+def _this_orrery() -> tuple[str, ...]:
+    """Return what starts this installation from any folder. With -P Python takes no module from a repository."""
+    started = Path(sys.argv[0]).absolute()
+    if started.name == "orrery" and started.is_file() and os.access(started, os.X_OK):
+        return (str(started),)
+    return (sys.executable, "-P", "-m", "orrery")

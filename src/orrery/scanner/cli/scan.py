@@ -72,7 +72,7 @@ def _source(options: Namespace, sources: Sources) -> Source:
     of_repository: dict[str, Callable[[Path], Source]] = {
         "staged": sources.staged,
         "history": sources.history,
-        "outgoing": lambda folder: sources.outgoing(folder, sys.stdin.read()),
+        "outgoing": lambda folder: sources.outgoing(folder, _standard_input(), options.remote),
     }
     for name, make in of_repository.items():
         if getattr(options, name):
@@ -80,6 +80,11 @@ def _source(options: Namespace, sources: Sources) -> Source:
                 raise Invalid(f"--{name} takes one folder, that of a repository.")
             return make(paths[0] if paths else Path())
     return sources.files(paths or [Path()])
+
+
+def _standard_input() -> str:
+    """Return it as text; names of branches may be no UTF-8."""
+    return sys.stdin.buffer.read().decode(errors="surrogateescape")
 
 
 def _refuse_paths(paths: Sequence[Path]) -> None:
@@ -108,6 +113,9 @@ def _parser() -> ArgumentParser:
     )
     _ = which.add_argument(
         "--outgoing", action="store_true", help="what a push would send, by git's lines on stdin"
+    )
+    _ = parser.add_argument(
+        "--remote", default="", metavar="NAME", help="where --outgoing goes: what is there is left out"
     )
     _ = which.add_argument("--message", type=Path, metavar="FILE", help="the message of a commit")
     _ = which.add_argument("--stdin", action="store_true", help="what comes by standard input")
