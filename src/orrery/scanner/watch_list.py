@@ -13,14 +13,12 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from orrery.errors import Invalid, NotConfigured
+from orrery.scanner.detectors.spelling import address_of, value_of
 from orrery.scanner.findings import WATCHED, WatchedKind
 from orrery.scanner.fingerprints import Fingerprints
 from orrery.scanner.policy import Term
 
 MOST_TERMS = 100_000
-LONGEST_TERM = 200
-"""Characters."""
-
 LONGEST_NOTE = 200
 
 SECRET = "watch_list_key"  # noqa: S105  its name
@@ -92,18 +90,9 @@ class Keys:
         return HKDF(algorithm=SHA256(), length=_KEY_BYTES, salt=salt, info=info).derive(self.secret)
 
 
-def folded(text: str) -> str:
-    """Return the form that all spellings of a term share: two terms with the same are one."""
-    return " ".join(text.casefold().split())
-
-
-def why_unsearchable(text: str) -> str:
-    """Return why a term cannot be searched for, in a clause that does not repeat it, or nothing."""
-    if not text.strip():
-        return "is empty"
-    if not text.isprintable():
-        return "holds an invisible character"
-    return f"is longer than {LONGEST_TERM} characters" if len(text) > LONGEST_TERM else ""
+def folded(kind: WatchedKind, text: str) -> str:
+    """Return the form that all spellings of a term share, as the search has it: one form is one term."""
+    return address_of(text) if kind in ("domain", "address") else value_of(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +123,7 @@ class WatchList:
 
     def named(self, text: str) -> list[Entry]:
         """Return the entries of a term, which may have several kinds."""
-        return [one for one in self.entries if folded(one.text) == folded(text)]
+        return [one for one in self.entries if folded(one.kind, one.text) == folded(one.kind, text)]
 
     def of_fingerprint(self, fingerprint: str, fingerprints: Fingerprints) -> list[Entry]:
         """Return the entries that a finding's fingerprint stands for."""
@@ -143,11 +132,11 @@ class WatchList:
 
 def fingerprint_of(entry: Entry, fingerprints: Fingerprints) -> str:
     """Return the fingerprint that a finding of an entry has."""
-    return fingerprints.of(entry.kind, folded(entry.text))
+    return fingerprints.of(*_identity(entry))
 
 
 def _identity(entry: Entry) -> tuple[str, str]:
-    return entry.kind, folded(entry.text)
+    return entry.kind, folded(entry.kind, entry.text)
 
 
 def sealed(found: WatchList, keys: Keys) -> bytes:

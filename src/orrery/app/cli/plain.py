@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from orrery.app.modules import MODULES
 from orrery.errors import Invalid, OrreryError
+from orrery.syntax.lines import visible
 
 USAGE = 2
 
@@ -15,8 +16,8 @@ def ended(work: Callable[[], int]) -> int:
     try:
         return work()
     except OrreryError as error:
-        shown = "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in str(error))
-        _ = sys.stderr.write(f"{shown}\n")
+        lines = map(visible, str(error).split("\n"))
+        _ = sys.stderr.write("".join(f"{line}\n" for line in lines))
         return USAGE if isinstance(error, Invalid) else 1
     except KeyboardInterrupt:
         _ = sys.stderr.write("\nEnded by Ctrl-C.\n")

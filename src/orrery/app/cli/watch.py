@@ -42,9 +42,9 @@ class LocalWatch:
             raise Invalid(f"The file lies in the repository {repository}: move it out, before it is committed.")
 
     def today(self) -> str:
-        from orrery.adapters.clock import SystemClock  # noqa: PLC0415  `--help` needs none
+        from orrery.app.scan.settings import today  # noqa: PLC0415  `--help` needs none
 
-        return SystemClock().now().date().isoformat()
+        return today().isoformat()
 
 
 def _make_folder(folder: Path) -> None:

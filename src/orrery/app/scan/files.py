@@ -12,9 +12,10 @@ from orrery.app.deployment_files.secrets import CREDENTIALS_VARIABLE, Secrets, e
 from orrery.app.deployment_files.sections import Settings
 from orrery.app.deployment_files.variables import SettingsError
 from orrery.app.scan.own_place import require_own_place
-from orrery.app.scan.settings import LIST_NAME, NO_LIST, NO_SETTINGS
+from orrery.app.scan.settings import LIST_NAME, NO_LIST, NO_SETTINGS, today
 from orrery.runtime.settings import SecretFiles
 from orrery.scanner.allowances import Allowances
+from orrery.scanner.baseline import read_baseline
 from orrery.scanner.deployment import Loaded
 from orrery.scanner.policy import Policy, Term
 from orrery.scanner.settings import ScanSettings
@@ -101,7 +102,8 @@ class ScanFiles:
         return self.settings[ScanSettings]
 
     def _allowances(self) -> Allowances:
-        return Allowances()
+        file, day = self._scan.baseline, today()
+        return Allowances(read_baseline(file, day), day) if file else Allowances(today=day)
 
     def _notes(self, of_list: str) -> tuple[str, ...]:
         return tuple(filter(None, ("" if self.file else NO_SETTINGS, of_list)))

@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orrery.adapters.clock import SystemClock
 from orrery.app.deployment_files.places import find_settings_file_if_any, own_folder
 from orrery.app.deployment_files.variables import (
     PREFIX,
@@ -15,6 +17,7 @@ from orrery.app.deployment_files.variables import (
     unknown_variable,
 )
 from orrery.app.modules import MODULES
+from orrery.scanner.allowances import Allowances
 from orrery.scanner.deployment import Loaded
 
 if TYPE_CHECKING:
@@ -34,8 +37,13 @@ def load(config: Path | None) -> Loaded:
     environment, file = _found(config)
     own = own_folder(environment)
     if file is None and not (own and os.path.lexists(own / LIST_NAME)):
-        return Loaded(notes=(NO_SETTINGS, NO_LIST))
+        return Loaded(allowances=Allowances(today=today()), notes=(NO_SETTINGS, NO_LIST))
     return _files(file, environment).loaded()
+
+
+def today() -> date:
+    """Return the day, by which allowances expire."""
+    return SystemClock().now().date()
 
 
 def scan_files(config: Path | None) -> "ScanFiles":

@@ -9,8 +9,9 @@ from itertools import islice
 from typing import TextIO
 
 from orrery.errors import Invalid
+from orrery.scanner.detectors.spelling import why_unsearchable
 from orrery.scanner.findings import WatchedKind
-from orrery.scanner.watch_list import LONGEST_NOTE, MOST_TERMS, Entry, kind_of, why_unsearchable
+from orrery.scanner.watch_list import LONGEST_NOTE, MOST_TERMS, Entry, kind_of
 
 _MOST_CHARACTERS = 64 * 1024 * 1024
 _MOST_NAMED = 20
@@ -80,10 +81,10 @@ def _bounded(source: TextIO) -> str:
 
 def _all_good(lines: list[_Line], added: str) -> list[Entry]:
     """Return the entries of all lines, or raise: an import is done as a whole or not at all."""
-    bad = [f"line {one.number} {why}" for one in lines if (why := _why_bad(one))]
+    bad = [f"line {one.number}: {why}" for one in lines if (why := _why_bad(one))]
     if bad:
-        more = f", and {len(bad) - _MOST_NAMED} more" if len(bad) > _MOST_NAMED else ""
-        raise Invalid(f"Nothing was added: {'; '.join(islice(bad, _MOST_NAMED))}{more}.")
+        more = f"\nand {len(bad) - _MOST_NAMED} more lines" if len(bad) > _MOST_NAMED else ""
+        raise Invalid(f"Nothing was added.\n{chr(10).join(islice(bad, _MOST_NAMED))}{more}")
     return [
         Entry(kind_of(kind.strip()), text.strip(), added, "".join(note).strip())
         for kind, text, *note in (one.fields for one in lines)
@@ -92,12 +93,14 @@ def _all_good(lines: list[_Line], added: str) -> list[Entry]:
 
 def _why_bad(line: _Line) -> str:
     if not _TEXT <= len(line.fields) <= _NOTE:
-        return "is not a kind, a tab and a term"
-    kind, text, *note = line.fields
+        return "It is not a kind, a tab and a term."
+    written, text, *note = line.fields
     try:
-        _ = kind_of(kind.strip())
+        kind = kind_of(written.strip())
     except Invalid:
-        return "begins with no kind of a term"
+        return "It begins with no kind of a term."
     if any(len(one) > LONGEST_NOTE or not one.isprintable() for one in note):
-        return f"has a note of more than {LONGEST_NOTE} characters, or with an invisible one"
-    return why_unsearchable(text.strip())
+        return f"Its note has more than {LONGEST_NOTE} characters, or an invisible one."
+    if not text.strip().isprintable():
+        return "It has an invisible character."
+    return why_unsearchable(kind, text.strip())

@@ -14,6 +14,7 @@ from orrery.scanner.findings import WATCHED
 from orrery.scanner.fingerprints import Fingerprints
 from orrery.scanner.watch_list import Entry, WatchList, fingerprint_of, kind_of
 from orrery.scanner.watch_list_file import WatchListFile
+from orrery.syntax.lines import visible
 
 _KINDS = ", ".join(WATCHED)
 
@@ -216,14 +217,9 @@ def _print(entries: Iterable[Entry], fingerprints: Fingerprints, *, as_json: boo
         return
     for row in rows:
         kind, *others = row.values()
-        put("  ".join([f"{kind:<8}", *map(_visible, others)]).rstrip())
+        put("  ".join([f"{kind:<8}", *map(visible, others)]).rstrip())
 
 
 def _row(entry: Entry, fingerprints: Fingerprints, *, shown: bool) -> dict[str, str]:
     row = {"kind": entry.kind, "fingerprint": fingerprint_of(entry, fingerprints), "added": entry.added}
     return row | ({"text": entry.text, "note": entry.note} if shown else {})
-
-
-def _visible(text: str) -> str:
-    """Return a text in which nothing steers a terminal."""
-    return "".join(one if one.isprintable() else "?" for one in text)
