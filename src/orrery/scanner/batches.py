@@ -7,6 +7,7 @@ Only a text in which something was found in the common search is searched by its
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from orrery.scanner.findings import BETWEEN, Detector, Match
 from orrery.scanner.unpack.view import View
@@ -57,24 +58,24 @@ class Batch:
     def matches(self) -> Iterator[tuple[Text, Match]]:
         """Yield what is in the texts, and forget them."""
         texts, self.texts, self.size = self.texts, [], 0
-        for detector in self.detectors:
-            for one in _touched(detector, texts) if len(texts) > 1 else texts:
+        for number, detectors in self._touched(texts).items():
+            one = texts[number]
+            for detector in detectors:
                 for match in detector.matches(one.view.text, one.path):
                     yield one, match
 
-
-def _touched(detector: Detector, texts: Sequence[Text]) -> Iterator[Text]:
-    """Yield the texts in which something may be."""
-    starts, at = list[int](), 0
-    for one in texts:
-        starts.append(at)
-        at += len(one.view.text) + len(BETWEEN)
-    joined = BETWEEN.join(one.view.text for one in texts)
-    found = set[int]()
-    for match in detector.matches(joined, None):
-        first, last = (
-            bisect_right(starts, match.start) - 1,
-            bisect_right(starts, max(match.end - 1, match.start)) - 1,
-        )
-        found.update(range(first, last + 1))
-    return (texts[number] for number in sorted(found))
+    def _touched(self, texts: Sequence[Text]) -> dict[int, list[Detector]]:
+        """Return the texts in which something may be, by their numbers, each with who may find it."""
+        if len(texts) <= 1:
+            return {number: [*self.detectors] for number in range(len(texts))}
+        joined = BETWEEN.join(one.view.text for one in texts)
+        ends = list(accumulate(len(one.view.text) + len(BETWEEN) for one in texts))
+        touched = dict[int, list[Detector]]()
+        for detector in self.detectors:
+            found = set[int]()
+            for match in detector.matches(joined, None):
+                last = max(match.start, match.end - 1)
+                found.update(range(bisect_right(ends, match.start), bisect_right(ends, last) + 1))
+            for number in found.intersection(range(len(texts))):
+                touched.setdefault(number, []).append(detector)
+        return dict(sorted(touched.items()))

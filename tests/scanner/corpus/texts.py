@@ -63,7 +63,7 @@ LEAKS: list[tuple[str, str, set[str]]] = [
     (
         "allowed-customer.md",
         'Zeltha <!-- orrery:allow customer until=2027-01-31 reason="a test" -->',
-        {"customer"},
+        {"customer", "allowance"},
     ),
 ]
 """At least one finding of each of these kinds, and no other kind."""
