@@ -17,6 +17,6 @@ def detectors(policy: Policy) -> list[Detector]:
         TermDetector(policy.terms, reader),
         CorporateDetector(policy, reader),
         TenantDetector(policy, reader),
-        LabelDetector(),
+        LabelDetector(reader),
         CanaryDetector(reader),
     ]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from hashlib import sha256
 
-from orrery.scanner.detectors.near import compiled
+from orrery.scanner.detectors.hints import CANARY
 from orrery.scanner.detectors.reading import Reader, Reading, line_of
 from orrery.scanner.findings import Match
 
@@ -25,7 +25,6 @@ _HALF = PAIRS // 2
 _VALUES = (len(LETTERS) * len(DIGITS)) ** _HALF
 _BREAK = r"[\s_.-]{0,3}"
 _PAIR = f"[{LETTERS}{LETTERS.lower()}]{_BREAK}[0-9]"
-_FORM = compiled(f"[{LETTERS}{LETTERS.lower()}](?:{_BREAK}[0-9]{_BREAK}[A-Za-z]){{{PAIRS - 1}}}{_BREAK}[0-9]".encode())
 _WORD = re.compile(rf"(?<![A-Za-z0-9]){_BREAK.join([_PAIR] * PAIRS)}(?![A-Za-z0-9])")
 _BETWEEN = re.compile(r"[\s_.-]")
 
@@ -81,8 +80,7 @@ class CanaryDetector:
 
 
 def _tokens(reading: Reading) -> Iterator[tuple[int, int, str]]:
-    first = _FORM.search(reading.octets)
-    found = _WORD.search(reading.text, first.start()) if first else None
+    found = _WORD.search(reading.text) if CANARY in reading.hints else None
     while found:
         start, end = found.span()
         counts = reading.judges(start, end) and is_canary(found[0])

@@ -4,25 +4,14 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-import re2  # pyright: ignore[reportMissingTypeStubs]  google-re2 has none
-
+from orrery.scanner.detectors.hints import MAIL, WIDE, WRITTEN, Hints, around, compiled
 from orrery.scanner.detectors.letters import plain, tags_as_text
-from orrery.scanner.detectors.near import around, compiled
+
 
 DEPTH = 4
 """How often what was written in another way is read again: an entity in a percent-encoded address is two."""
 
-_TEXT_OPTIONS = re2.Options()
-_TEXT_OPTIONS.log_errors = False
-
-_DEFANGED = r"(?i)[\[({<][ ]?(?:\.|dot|at|@)[ ]?[\])}>]| dot |,[ ]?dc=| at [\w-]{1,63}(?:\.| dot )"
-_WRITTEN = (
-    r"[\x80-\xff]|&#|&[A-Za-z][A-Za-z0-9]{1,31};|%u?[0-9A-Fa-f]{2}|\\(?:[uU][0-9A-Fa-f{]|x[0-9A-Fa-f]{2}|[0-3][0-7]{2})|"
-)
-_FOLDABLE = compiled((_WRITTEN + _DEFANGED).encode())
-_DOT_SEEN = re2.compile(_DEFANGED, _TEXT_OPTIONS)
-_MAIL = compiled(rb"=\r?\n|=[2-7A-F89][0-9A-F]")
-_WIDE = compiled(rb"[\x20-\x7e]\x00[\x20-\x7e]\x00")
+_COMPILED = {one: compiled(one) for one in (WRITTEN, MAIL, WIDE)}
 
 _ENTITY = re.compile(r"&(?:#0*[0-9]{1,7};?|#[xX]0*[0-9a-fA-F]{1,6};?|[A-Za-z][A-Za-z0-9]{1,31};)")
 _PERCENT = re.compile(r"%(?:[0-9a-fA-F]{2}(?:%[0-9a-fA-F]{2})*|u[0-9a-fA-F]{4}(?:%u[0-9a-fA-F]{4})*)")
@@ -34,6 +23,12 @@ _DOT = re.compile(r"[ ]?[\[({<][ ]?(?:\.|[dD][oO][tT])[ ]?[\])}>][ ]?|[ ][dD][oO
 _AT = re.compile(
     r"[ ]?[\[({<][ ]?(?:@|[aA][tT])[ ]?[\])}>][ ]?|[ ][aA][tT][ ](?=[\w-]{1,63}(?:\.|[ ][dD][oO][tT][ ])\w)"
 )
+_DEFANGED = (
+    *("[.", "(.", "{.", "<.", "[ .", "( .", "{ .", "dot", "Dot", "DOT", "dc=", "DC=", "Dc=", "dC="),
+    *("at]", "at)", "at}", "at>", "AT]", "AT)", "AT}", "AT>", "@]", "@)", "@}", "@>", " at ", " AT ", " At ", "@ "),
+)
+"""One of these is in each text in which there is a dot or an @ that is written as a word or in brackets."""
+
 _STRING = re.compile(rb"(?:[\t\x20-\x7e]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xf4][\x80-\xbf]{2,3}){4,}")
 _CONTROLS = bytes({*range(32), 127} - set(b"\t\n\r\f\x1b"))
 _NOT_ASCII = bytes(range(128, 256))
@@ -43,23 +38,25 @@ _OCTAL = re.compile(r"[0-7]{3}")
 _UNIT = re.compile(r"[0-9a-fA-F]{4}")
 _BREAKS = str.maketrans("\t\n\v\f\r", "     ")
 
-
 Read = Callable[[bytes], str]
 
 
-def readings(block: bytes) -> Iterator[tuple[int, int, Read]]:
+def readings(block: bytes, hints: Hints) -> Iterator[tuple[int, int, Read]]:
     """Yield which parts of a piece of text are to be read in another way, from where to where, and how."""
-    parts = [(0, len(block))] if _is_foreign(block) else list(around(_FOLDABLE, block))
-    tagged = bool(parts) and (b"\xf3\xa0\x80" in block or b"\xf3\xa0\x81" in block)
-    read = _as_strings if parts and _is_binary(block) else as_text
-    for start, end in parts:
+    if WRITTEN in hints:
+        yield from _written(block)
+    for expression, read in ((MAIL, as_mail), (WIDE, as_wide)):
+        if expression in hints:
+            yield from ((start, end, read) for start, end in around(_COMPILED[expression], block))
+
+
+def _written(block: bytes) -> Iterator[tuple[int, int, Read]]:
+    tagged = b"\xf3\xa0\x80" in block or b"\xf3\xa0\x81" in block
+    read = _as_strings if _is_binary(block) else as_text
+    for start, end in [(0, len(block))] if _is_foreign(block) else around(_COMPILED[WRITTEN], block):
         yield start, end, read
         if tagged:
             yield start, end, _as_text_with_tags
-    for start, end in around(_MAIL, block) if b"=" in block else ():
-        yield start, end, as_mail
-    for start, end in around(_WIDE, block) if b"\0" in block else ():
-        yield start, end, as_wide
 
 
 def _is_foreign(block: bytes) -> bool:
@@ -106,7 +103,7 @@ def _read(text: str) -> str:
         if text == before:
             break
         text = plain(text)
-    if _DOT_SEEN.search(text):
+    if any(one in text for one in _DEFANGED):
         text = _AT.sub("@", _DOT.sub(".", text))
     return text
 

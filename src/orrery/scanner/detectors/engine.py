@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from orrery.scanner.detectors.candidates import Candidates
+from orrery.scanner.detectors.hints import ESCAPE
 from orrery.scanner.detectors.letters import LOOKS, is_letter
 from orrery.scanner.detectors.patterns import Pattern, pattern, seen, spellings
 from orrery.scanner.detectors.reading import Raw, Reader, Reading, line_of
@@ -48,9 +49,9 @@ class _Searched:
     def __bool__(self) -> bool:
         return bool(self._owners)
 
-    def __call__(self, octets: bytes) -> Iterator[Pattern]:
+    def __call__(self, octets: bytes, *, escapes: bool) -> Iterator[Pattern]:
         """Yield the patterns that may be there."""
-        for number in sorted({self._owners[one] for one in self._candidates(octets)}):
+        for number in sorted({self._owners[one] for one in self._candidates(octets, escapes=escapes)}):
             if number not in self._exact:
                 self._exact[number] = pattern(*self._spellings[number])
             yield self._exact[number]
@@ -95,10 +96,10 @@ class Engine:
                 yield reading, one
 
     def _places(self, reading: Reading) -> Iterator[_Place]:
-        for one in self._latin(reading.octets):
+        for one in self._latin(reading.octets, escapes=ESCAPE in reading.hints):
             yield from _exact(one, reading, reading.low)
         if self._native and not isinstance(reading, Raw):
-            for one in self._native(reading.native.encode(errors="replace")):
+            for one in self._native(reading.native.encode(errors="replace"), escapes=False):
                 yield from _exact(one, reading, reading.native)
 
 

@@ -5,16 +5,10 @@ from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterator
 from uuid import UUID
 
-from orrery.scanner.detectors.near import compiled
+from orrery.scanner.detectors.hints import GUID
 from orrery.scanner.detectors.reading import Reading
 
-_HEX = "[0-9A-Fa-f]"
-_GAP = "(?: ?- ?|_)?"
-_DIGITS = f"{_HEX}{{8}}(?:{_GAP}{_HEX}{{4}}){{3}}{_GAP}{_HEX}{{12}}"
-_NUMBER = rf"[\s,{{}}]{{1,6}}0[xX]{_HEX}"
-_PARTS = rf"0[xX]{_HEX}{{1,8}}(?:{_NUMBER}{{1,4}}){{2}}(?:{_NUMBER}{{1,2}}){{8}}"
-_FAST = compiled(f"{_DIGITS}|{_PARTS}".encode())
-_EXACT = re.compile(f"(?<![0-9A-Za-z])(?:{_DIGITS}|{_PARTS})(?![0-9A-Za-z])")
+_EXACT = re.compile(f"(?<![0-9A-Za-z])(?:{GUID})(?![0-9A-Za-z])")
 _PART = re.compile(r"0[xX]([0-9A-Fa-f]+)")
 _WIDTHS = (8, 4, 4, *(2,) * 8)
 
@@ -29,10 +23,7 @@ _RISING_TENS = "1234567890" * 4
 
 def guids(reading: Reading) -> Iterator[tuple[int, int, str]]:
     """Yield where GUIDs are, and each in lower case with dashes."""
-    first = _FAST.search(reading.octets)
-    if not first:
-        return
-    for found in _EXACT.finditer(reading.text, max(0, first.start() - 1)):
+    for found in _EXACT.finditer(reading.text) if GUID in reading.hints else ():
         if reading.judges(*found.span()):
             yield found.start(), found.end(), _canonical(found[0])
 

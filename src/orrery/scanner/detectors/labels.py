@@ -2,21 +2,27 @@
 
 from collections.abc import Iterator
 
-from orrery.scanner.detectors.near import around, compiled
+from orrery.scanner.detectors.hints import LABEL, around, compiled
+from orrery.scanner.detectors.reading import Reader
 from orrery.scanner.findings import Match
 from orrery.syntax.track import label_places
 
 _AFTER = 4096
 """Bytes after the word in which its label ends: mark-up may stand between."""
 
-_HINT = compiled(rb"""(?i:track)[\s"'`\\:<&%=;\x1b\x80-\xff]""")
+_HINT = compiled(LABEL)
 
 
 class LabelDetector:
     """See `Detector`."""
 
+    def __init__(self, reader: Reader | None = None) -> None:
+        self._reader = reader or Reader()
+
     def matches(self, text: bytes, place: str) -> Iterator[Match]:
         del place
+        if b"\0" not in text and not any(LABEL in block[0].hints for block in self._reader(text)):
+            return
         content = text.replace(b"\0", b"") if b"\0" in text else text
         found: set[int] = set()
         for first, last in around(_HINT, content):

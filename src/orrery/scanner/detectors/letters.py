@@ -100,12 +100,14 @@ def plain(text: str) -> str:
 
     Its case stays, and so do the letters of other scripts. ASCII stays as it is, so lines are the same.
     """
-    return text if text.isascii() else _NOT_ASCII.sub(lambda run: _plain_run(run[0]), text)
-
-
-def _plain_run(run: str) -> str:
-    made = run.translate(_PLAIN)
+    if text.isascii():
+        return text
+    made = _NOT_ASCII.sub(_plain_run, text)
     return unicodedata.normalize("NFC", made) if _TAKEN_APART.search(made) else made
+
+
+def _plain_run(run: re.Match[str]) -> str:
+    return run[0].translate(_PLAIN)
 
 
 def tags_as_text(text: str) -> str:

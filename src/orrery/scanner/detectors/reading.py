@@ -6,6 +6,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from orrery.scanner.detectors.encodings import as_text, readings
+from orrery.scanner.detectors.hints import Hints
 from orrery.scanner.detectors.letters import LOOK, LOOKS, NATIVE
 
 BLOCK = 16 * 1024
@@ -51,6 +52,10 @@ class Reading:
     @cached_property
     def octets(self) -> bytes:
         return self.text.encode("ascii", "replace")
+
+    @cached_property
+    def hints(self) -> Hints:
+        return Hints(self.octets)
 
     def judges(self, start: int, end: int) -> bool:
         """Return whether a place is far enough from where the text was cut."""
@@ -145,7 +150,7 @@ def _blocks(text: bytes) -> Iterator[list[Reading]]:
         raw = Raw(block, start, cut)
         others = [
             Read(block[a:b], start + a, (cut[0] or a > 0, cut[1] or b < len(block)), read)
-            for a, b, read in readings(block)
+            for a, b, read in readings(block, raw.hints)
         ]
         raw.is_plain = not others
         yield [raw, *others]

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import cast
 
 from orrery.scanner.detectors.guids import CONSUMERS, encoded, guids, is_placeholder
-from orrery.scanner.detectors.near import compiled
-from orrery.scanner.detectors.reading import Reader, Reading, line_of
+from orrery.scanner.detectors.hints import TOKEN, compiled
+from orrery.scanner.detectors.reading import Raw, Reader, Reading, line_of
 from orrery.scanner.findings import Kind, Match
 from orrery.scanner.policy import Policy
 
@@ -37,7 +37,7 @@ _SITE = re.compile(
     r"|<(?:\w{1,20}:)?label\b[^<>]{0,300}\bsiteId\s?=\s?[\"'][{(]?)\Z",
     re.IGNORECASE,
 )
-_JWT = compiled(rb"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}")
+_TOKEN = compiled(TOKEN)
 _IN_ISSUER = re.compile(_GUID)
 
 
@@ -63,10 +63,11 @@ class TenantDetector:
         for block in self._reader(text):
             for reading in block:
                 yield from self._written(reading)
+                if TOKEN in reading.hints:
+                    yield from self._in_tokens(reading, text)
         for code, guid in self._encoded.items():
             if (at := text.find(code)) >= 0:
                 yield Match("tenant-id", at, at + len(code), guid)
-        yield from self._in_tokens(text)
 
     def _written(self, reading: Reading) -> Iterator[Match]:
         for start, end, guid in guids(reading):
@@ -85,14 +86,16 @@ class TenantDetector:
         )
         return "tenant-id" if named else None
 
-    def _in_tokens(self, text: bytes) -> Iterator[Match]:
-        found = _JWT.search(text)
-        while found:
-            start, end = found.start(), found.end()
-            for guid in _tenants_of(text[start:end]):
+    def _in_tokens(self, reading: Reading, text: bytes) -> Iterator[Match]:
+        """Yield the tenants that tokens name; one that stands as it is may be longer than a block."""
+        octets, first = (text, reading.start) if isinstance(reading, Raw) else (reading.octets, 0)
+        found = _TOKEN.search(octets, first)
+        while found and found.start() < first + len(reading.octets):
+            start = found.start() if octets is text else reading.at(found.start())
+            for guid in _tenants_of(octets[found.start() : found.end()]):
                 if guid in self._internal or not (guid in self._public or is_placeholder(guid)):
-                    yield Match("tenant-id", start, end, guid)
-            found = _JWT.search(text, end)
+                    yield Match("tenant-id", start, start + found.end() - found.start(), guid)
+            found = _TOKEN.search(octets, found.end())
 
 
 def is_named(before: str, after: str) -> bool:
