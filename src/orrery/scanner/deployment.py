@@ -1,14 +1,20 @@
 """What the composition root hands to the scanner's commands."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from orrery.ports.scanned import Source
 from orrery.scanner.allowances import Allowances
 from orrery.scanner.fingerprints import Fingerprints
 from orrery.scanner.policy import Policy
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from orrery.ports.notifier import Message
+    from orrery.ports.private_file import PrivateFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +59,50 @@ class Sources(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A destination of the public track that has a folder; a repository is searched with its history."""
+
+    name: str
+    folder: Path
+    is_repository: bool
+
+
+Push = Callable[["Message"], None]
+"""Sends one push; raises `DeliveryFailed`."""
+
+
+class Rounds(Protocol):
+    """What a round of the destinations stands on; each raises `SettingsError`."""
+
+    def places(self, config: Path | None) -> Sequence[Place]:
+        """Return the destinations of track B that have a folder."""
+        ...
+
+    def told(self, config: Path | None) -> "PrivateFile":
+        """Return the file of what was pushed."""
+        ...
+
+    def push(self, config: Path | None) -> Push:
+        """Return what sends a push; raise `NotConfigured` when nothing can be sent."""
+        ...
+
+    def now(self) -> "datetime":
+        """Return the time, in UTC."""
+        ...
+
+
 class ScanDeployment(Protocol):
     """The settings, secrets and adapters of a command of the role scan."""
 
     @property
     def sources(self) -> Sources:
         """Where to read from."""
+        ...
+
+    @property
+    def rounds(self) -> Rounds:
+        """What a round of the destinations stands on."""
         ...
 
     def load(self, config: Path | None) -> Loaded:

@@ -73,11 +73,6 @@ class Keys:
         return Fingerprints(self._derived(b"fingerprints"))
 
     @property
-    def told(self) -> bytes:
-        """The key of the file of findings that were pushed."""
-        return self._derived(b"told")
-
-    @property
     def check(self) -> bytes:
         """What stands in a list, so that a wrong key is told from an altered file."""
         return self._derived(b"check")[:_CHECK_BYTES]

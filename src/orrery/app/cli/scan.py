@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from orrery.adapters.file_tree import FileTree
 from orrery.adapters.git_objects import History, Message, Outgoing, Staged, hooks_folder
@@ -11,6 +12,9 @@ from orrery.adapters.given_text import GivenText
 from orrery.app.scan.settings import load
 from orrery.ports.scanned import Source
 from orrery.scanner.deployment import Loaded
+
+if TYPE_CHECKING:
+    from orrery.scanner.deployment import Rounds
 
 
 class LocalSources:
@@ -41,6 +45,12 @@ class LocalDeployment:
     @property
     def sources(self) -> LocalSources:
         return LocalSources()
+
+    @property
+    def rounds(self) -> "Rounds":
+        from orrery.app.scan.rounds import LocalRounds  # noqa: PLC0415  a hook needs none of it
+
+        return LocalRounds()
 
     def load(self, config: Path | None) -> Loaded:
         return load(config)

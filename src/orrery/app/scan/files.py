@@ -12,7 +12,7 @@ from orrery.app.deployment_files.secrets import CREDENTIALS_VARIABLE, Secrets, e
 from orrery.app.deployment_files.sections import Settings
 from orrery.app.deployment_files.variables import SettingsError
 from orrery.app.scan.own_place import require_own_place
-from orrery.app.scan.settings import LIST_NAME, NO_LIST, NO_SETTINGS, today
+from orrery.app.scan.settings import LIST_NAME, NO_LIST, NO_SETTINGS, TOLD_NAME, today
 from orrery.runtime.settings import SecretFiles
 from orrery.scanner.allowances import Allowances
 from orrery.scanner.baseline import read_baseline
@@ -64,6 +64,15 @@ class ScanFiles:
             raise SettingsError("There is no place for a watch-list: set `watch_list` in [scan] of the settings.")
         require_own_place(path, "watch-list", "watch_list", self.settings[TenantsSettings])
         return WatchListFile(OwnFile(path), self.secret(SECRET), self._key_place)
+
+    def told(self) -> OwnFile:
+        """Return the file of what was pushed; raise `SettingsError` where it may not lie."""
+        state = own_folder(self.environment, "XDG_STATE_HOME", ".local/state")
+        path = self._scan.told or (state / TOLD_NAME if state else None)
+        if path is None:
+            raise SettingsError("There is no place for what was pushed: set `told` in [scan] of the settings.")
+        require_own_place(path, "file of what was pushed", "told", self.settings[TenantsSettings])
+        return OwnFile(path)
 
     def secret(self, name: str) -> str | None:
         """Return a secret, or None when it is missing; raise `SettingsError` for one that cannot be used."""

@@ -38,6 +38,8 @@ def command(arguments: Sequence[str], deployment: ScanDeployment) -> int:
 
 
 def _scan(options: Namespace, deployment: ScanDeployment) -> int:
+    if options.destinations:
+        return _round(options, deployment)
     loaded = deployment.load(options.config)
     source = _source(options, deployment.sources)
     searched, found = Searched(), list[Finding]()
@@ -52,6 +54,25 @@ def _scan(options: Namespace, deployment: ScanDeployment) -> int:
         for line in summary(found, searched, loaded.notes):
             _print(line)
     return int(bool(found))
+
+
+def _round(options: Namespace, deployment: ScanDeployment) -> int:
+    from orrery.scanner.cli.destinations import scan_destinations  # noqa: PLC0415  a hook needs none of it
+
+    _refuse_paths(options.paths)
+
+    def compose() -> Scan:
+        return _composed(deployment.load(options.config), options, Searched(), progress)
+
+    with shown_progress(None) as progress:
+        return scan_destinations(
+            options.config,
+            deployment.rounds,
+            deployment.sources,
+            compose,
+            notifies=options.notify,
+            as_json=options.json,
+        )
 
 
 def _composed(loaded: Loaded, options: Namespace, searched: Searched, progress: Progress) -> Scan:
@@ -89,7 +110,7 @@ def _standard_input() -> str:
 
 def _refuse_paths(paths: Sequence[Path]) -> None:
     if paths:
-        raise Invalid("--stdin and --message take no further path.")
+        raise Invalid("--stdin, --message and --destinations take no further path.")
 
 
 def _print(line: str) -> None:
@@ -119,6 +140,12 @@ def _parser() -> ArgumentParser:
     )
     _ = which.add_argument("--message", type=Path, metavar="FILE", help="the message of a commit")
     _ = which.add_argument("--stdin", action="store_true", help="what comes by standard input")
+    _ = which.add_argument(
+        "--destinations", action="store_true", help="every place where data of track B may go, by the settings"
+    )
+    _ = parser.add_argument(
+        "--notify", action="store_true", help="with --destinations: push what was not pushed before"
+    )
     _ = parser.add_argument(
         "--rules", type=Path, action="append", default=[], metavar="FILE", help="more rules, in gitleaks' format"
     )

@@ -1,0 +1,131 @@
+"""A round of the destinations: each is searched, and what is new goes out as one push."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
+from typing import Literal
+
+from orrery.errors import DeliveryFailed, OrreryError
+from orrery.ports.notifier import Message
+from orrery.ports.private_file import PrivateFile
+from orrery.ports.scanned import Source
+from orrery.scanner.deployment import Place, Push, Sources
+from orrery.scanner.findings import Finding
+from orrery.scanner.scanning import Scan
+from orrery.scanner.told import Looked, News, Told
+from orrery.syntax.lines import one_line
+
+MOST_LINES, LONGEST_LINE = 12, 160
+"""Findings that a push lists, and the characters of each: a phone shows few."""
+
+COMMAND = "orrery tenants scan --destinations"
+
+
+def look(places: Iterable[Place], compose: Callable[[], Scan], sources: Sources) -> Iterator[Looked]:
+    """Yield one look at each place; a scan that cannot begin is the trouble of all of them."""
+    try:
+        scan = compose()
+    except OrreryError as error:
+        yield from (Looked(one.name, trouble=str(error)) for one in places)
+        return
+    for one in places:
+        yield _looked(one, scan, sources)
+
+
+def _sources(place: Place, sources: Sources) -> Iterator[Source]:
+    if place.is_repository:
+        yield sources.history(place.folder)
+    yield sources.files([place.folder])
+
+
+def _looked(place: Place, scan: Scan, sources: Sources) -> Looked:
+    found: dict[Finding, None] = {}
+    try:
+        if not place.folder.is_dir():
+            return Looked(place.name, trouble=f"The folder {place.folder} is missing.")
+        for source in _sources(place, sources):
+            found |= dict.fromkeys(scan.findings(source))
+    except OrreryError as error:
+        return Looked(place.name, tuple(found), str(error))
+    except OSError as error:
+        return Looked(place.name, tuple(found), f"{place.folder} cannot be read: {error.strerror}.")
+    return Looked(place.name, tuple(found))
+
+
+def notify(looked: Sequence[Looked], file: PrivateFile, push: Push, now: str) -> list[str]:
+    """Push what is new, and remember what was accepted; return why something was not, to be tried again.
+
+    Raises `NotConfigured` when the file of what was told cannot be used.
+    """
+    told = Told.of(file.read())
+    news = told.news(looked)
+    failed: list[str] = []
+
+    def accepted(messages: Iterable[Message]) -> bool:
+        try:
+            for message in messages:
+                push(message)
+        except DeliveryFailed as error:
+            failed.append(str(error))
+            return False
+        return True
+
+    after = told.after(
+        looked,
+        now,
+        findings=accepted(_of_findings(news)),
+        troubles=accepted(_of_troubles(news)),
+        again=accepted(_of_return(news)),
+    )
+    file.change(lambda _: after.to_bytes())
+    return failed
+
+
+def _of_findings(news: News) -> Iterator[Message]:
+    if not news.findings:
+        return
+    counts = Counter(name for name, _ in news.findings)
+    listed = [_line(name, one) for name, one in news.findings[:MOST_LINES]]
+    further = len(news.findings) - len(listed)
+    more = [f"and {further} more"] if further else []
+    body = "\n".join([*listed, *more, f"See all: {COMMAND}"])
+    number = len(news.findings)
+    title = f"{number} new finding{'s' if number > 1 else ''} in {_named(counts)}"
+    yield _message("leak", title, body, "urgent")
+
+
+def _of_troubles(news: News) -> Iterator[Message]:
+    if not news.troubles:
+        return
+    by_reason: dict[str, list[str]] = {}
+    for name, why in news.troubles.items():
+        by_reason.setdefault(why, []).append(name)
+    lines = [_cut(f"{_named(names)}: {why}", 2 * LONGEST_LINE) for why, names in by_reason.items()]
+    body = "\n".join([*lines[:MOST_LINES], "Until then nobody looks for leaks there."])
+    yield _message("no-scan", "Destinations cannot be searched", body, "high")
+
+
+def _of_return(news: News) -> Iterator[Message]:
+    if news.searched_again:
+        body = f"{_named(news.searched_again)}: the search for leaks works again."
+        yield _message("scan-again", "Destinations can be searched again", body, "low")
+
+
+def _message(kind: str, title: str, body: str, priority: Literal["urgent", "high", "low"]) -> Message:
+    digest = sha256(f"{title}\n{body}".encode()).hexdigest()[:16]
+    return Message(id=f"{kind}-{digest}", title=_cut(title, LONGEST_LINE), body=body, priority=priority)
+
+
+def _line(name: str, finding: Finding) -> str:
+    """Return a finding as a line: its kind, destination and place, and never what was found."""
+    where = f"{finding.place}:{finding.line}" if finding.line else finding.place
+    return _cut(f"{finding.kind} in {name}: {where}", LONGEST_LINE)
+
+
+def _named(names: Iterable[str]) -> str:
+    return ", ".join(names)
+
+
+def _cut(text: str, most: int) -> str:
+    line = one_line(text.encode(errors="replace").decode())
+    return line if len(line) <= most else f"{line[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
