@@ -6,7 +6,7 @@ Only a text in which something was found in the common search is searched by its
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from orrery.scanner.findings import BETWEEN, Detector, Match
@@ -25,6 +25,15 @@ class Subject:
     object: str
     reported: int = 0
     since: str | None = None
+    _in_lines: set[Match] = field(default_factory=set[Match], repr=False)
+
+    def is_new(self, match: Match, *, in_a_line: bool) -> bool:
+        """Return whether a match says more than one that has a line: a text is searched with its mark-up, and without."""
+        value = replace(match, start=0, end=0)
+        if in_a_line:
+            self._in_lines.add(value)
+            return True
+        return value not in self._in_lines
 
 
 @dataclass(frozen=True, slots=True)

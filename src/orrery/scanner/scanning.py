@@ -56,7 +56,8 @@ class Scan:
     def _searched(self, batch: Batch, source: Source) -> Iterator[Finding]:
         found = dict[Subject, dict[Finding, None]]()
         for text, match in batch.matches():
-            found.setdefault(text.subject, {}).update(dict.fromkeys(self._judged(text, match)))
+            if text.subject.is_new(match, in_a_line=text.view.line > 0):
+                found.setdefault(text.subject, {}).update(dict.fromkeys(self._judged(text, match)))
         for subject, several in found.items():
             yield from _reported(several, subject, source)
 
