@@ -122,7 +122,7 @@ def test_a_secret_file(name: str) -> None:
 )
 def test_a_file_that_is_a_secret(name: str, rules: set[str]) -> None:
     """A store and a file of keys are found by their names."""
-    assert rules_found(name, f"{name} (its name)") == rules
+    assert rules_found(name, name) == rules
 
 
 def test_a_key_is_told_once() -> None:

@@ -41,7 +41,7 @@ class Scan:
 
     def _of_item(self, item: Item, batch: Batch, source: Source) -> Iterator[Finding]:
         subject = Subject(item.place, item.name, item.object)
-        if item.name:
+        if item.name and not item.is_named_elsewhere:
             name = View("", item.name.encode(errors="surrogateescape"), 0)
             batch.add(Text(subject, name, item.name, f"the name of {item.place}"))
         for view in views(item.name, item.content):

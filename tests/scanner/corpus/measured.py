@@ -1,6 +1,6 @@
 """How much of the corpus is found, and what is found although it should not be."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
 
@@ -35,12 +35,20 @@ class OneFile:
 
     @property
     def bytes(self) -> int | None:
+        """How large it is."""
         return len(self.content)
 
-    def items(self) -> Iterable[Item]:
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Nothing is left out."""
+        return ()
+
+    def items(self) -> Iterator[Item]:
+        """Yield the file."""
         yield Item(self.name, self.name, len(self.content), BytesIO(self.content))
 
     def since(self, object_id: str) -> str:
+        """Return nothing: it is in no history."""
         del object_id
         return ""
 

@@ -48,10 +48,11 @@ def _scan(options: Namespace, deployment: ScanDeployment) -> int:
         for one in scan.findings(source):
             found.append(one)
             progress.print(json_of(one) if options.json else line_of(one))
+    notes = (*source.notes, *loaded.notes)
     if options.json:
-        _print(json_summary(found, searched, loaded.notes))
+        _print(json_summary(found, searched, notes))
     else:
-        for line in summary(found, searched, loaded.notes):
+        for line in summary(found, searched, notes):
             _print(line)
     return int(bool(found))
 

@@ -16,6 +16,6 @@ class CorporateDetector:
         domains = [("corporate-domain", one) for one in sorted(policy.domains)]
         self._engine = Engine([*addresses, *domains], reader or Reader())
 
-    def matches(self, text: bytes, place: str) -> Iterator[Match]:
+    def matches(self, text: bytes, place: str | None) -> Iterator[Match]:
         del place
         yield from self._engine.matches(text)

@@ -50,7 +50,7 @@ class TenantDetector:
         self._internal = {one.lower() for one in policy.internal_tenants}
         self._encoded = {code: guid for guid in self._internal for code in encoded(guid)}
 
-    def matches(self, text: bytes, place: str) -> Iterator[Match]:
+    def matches(self, text: bytes, place: str | None) -> Iterator[Match]:
         del place
         found: set[tuple[str, int]] = set()
         for match in self._all(text):
