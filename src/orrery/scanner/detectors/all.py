@@ -1,22 +1,17 @@
-"""All that is searched for without a rule file."""
+"""All that is searched for without a file of rules."""
 
-from orrery.scanner.detectors.canary import CanaryDetector
-from orrery.scanner.detectors.corporate import CorporateDetector
-from orrery.scanner.detectors.labels import LabelDetector
-from orrery.scanner.detectors.reading import Reader
-from orrery.scanner.detectors.tenants import TenantDetector
-from orrery.scanner.detectors.terms import TermDetector
+from orrery.scanner.detectors.canary import canaries
+from orrery.scanner.detectors.corporate import corporate
+from orrery.scanner.detectors.engine import TermSearch
+from orrery.scanner.detectors.labels import labels
+from orrery.scanner.detectors.searching import SearchDetector
+from orrery.scanner.detectors.tenants import TenantSearch
+from orrery.scanner.detectors.terms import watched
 from orrery.scanner.findings import Detector
 from orrery.scanner.policy import Policy
 
 
 def detectors(policy: Policy) -> list[Detector]:
-    """Return the detectors of a policy. They share what they read, so each text is given to all, one by one."""
-    reader = Reader()
-    return [
-        TermDetector(policy.terms, reader),
-        CorporateDetector(policy, reader),
-        TenantDetector(policy, reader),
-        LabelDetector(reader),
-        CanaryDetector(reader),
-    ]
+    """Return the detectors of a policy: one, in which all searches share what is read, and one pass for all terms."""
+    terms = TermSearch([*watched(policy.terms), *corporate(policy)])
+    return [SearchDetector(terms, TenantSearch(policy), labels, canaries)]

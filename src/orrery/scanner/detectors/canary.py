@@ -6,12 +6,12 @@ typed, and ordinary text has none of its form. Half of it is a checksum: of the 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
 from orrery.scanner.detectors.hints import CANARY
-from orrery.scanner.detectors.reading import Reader, Reading, line_of
-from orrery.scanner.findings import Match
+from orrery.scanner.detectors.reading import Reading
+from orrery.scanner.detectors.searching import Place, SearchDetector
 
 LETTERS = "ABCDEFGHJKMNPQRTVWXY"
 """Without those that are easily taken for a digit or for each other."""
@@ -62,28 +62,20 @@ def _checksum(word: str) -> str:
     return _word(int.from_bytes(digest[:16], "big") % _VALUES)
 
 
-class CanaryDetector:
+class CanaryDetector(SearchDetector):
     """See `Detector`."""
 
-    def __init__(self, reader: Reader | None = None) -> None:
-        self._reader = reader or Reader()
-
-    def matches(self, text: bytes, place: str) -> Iterator[Match]:
-        del place
-        found: set[tuple[str, int]] = set()
-        for reading in (one for block in self._reader(text) for one in block):
-            for start, end, value in _tokens(reading):
-                at = reading.at(start)
-                if (key := (value, line_of(text, at))) not in found:
-                    found.add(key)
-                    yield Match("canary", at, max(at + 1, reading.at(end - 1) + 1), value)
+    def __init__(self) -> None:
+        super().__init__(canaries)
 
 
-def _tokens(reading: Reading) -> Iterator[tuple[int, int, str]]:
-    found = _WORD.search(reading.text) if CANARY in reading.hints else None
-    while found:
-        start, end = found.span()
-        counts = reading.judges(start, end) and is_canary(found[0])
-        if counts:
-            yield start, end, _BETWEEN.sub("", found[0]).upper()
-        found = _WORD.search(reading.text, end if counts else start + 1)
+def canaries(readings: Sequence[Reading]) -> Iterator[Place]:
+    """Yield the canary tokens in a block."""
+    for reading in (one for one in readings if CANARY in one.hints):
+        found = _WORD.search(reading.text)
+        while found:
+            start, end = found.span()
+            counts = reading.judges(start, end) and is_canary(found[0])
+            if counts:
+                yield Place("canary", reading, start, end, _BETWEEN.sub("", found[0]).upper())
+            found = _WORD.search(reading.text, end if counts else start + 1)

@@ -1,21 +1,21 @@
-"""The addresses and domains of the deployment's own organisation."""
+"""The addresses and domains of the deployment's own organisation: found as the watch-list's are."""
 
-from collections.abc import Iterator
-
-from orrery.scanner.detectors.engine import Engine
-from orrery.scanner.detectors.reading import Reader
-from orrery.scanner.findings import Match
+from orrery.scanner.detectors.engine import TermSearch
+from orrery.scanner.detectors.searching import SearchDetector
+from orrery.scanner.detectors.spelling import is_domain
+from orrery.scanner.findings import Kind
 from orrery.scanner.policy import Policy
 
 
-class CorporateDetector:
+class CorporateDetector(SearchDetector):
     """See `Detector`. An address is one finding, and not its domain again."""
 
-    def __init__(self, policy: Policy, reader: Reader | None = None) -> None:
-        addresses = [("corporate-address", one) for one in sorted(policy.addresses)]
-        domains = [("corporate-domain", one) for one in sorted(policy.domains)]
-        self._engine = Engine([*addresses, *domains], reader or Reader())
+    def __init__(self, policy: Policy) -> None:
+        super().__init__(TermSearch(corporate(policy)))
 
-    def matches(self, text: bytes, place: str | None) -> Iterator[Match]:
-        del place
-        yield from self._engine.matches(text)
+
+def corporate(policy: Policy) -> list[tuple[Kind, str]]:
+    """Return what is corporate, for the search."""
+    addresses: list[tuple[Kind, str]] = [("corporate-address", one) for one in sorted(policy.addresses)]
+    domains: list[tuple[Kind, str]] = [("corporate-domain", one) for one in sorted(policy.domains)]
+    return [one for one in (*addresses, *domains) if is_domain(one[1].rpartition("@")[2])]

@@ -13,6 +13,9 @@ DEPTH = 4
 
 _COMPILED = {one: compiled(one) for one in (WRITTEN, MAIL, WIDE)}
 
+KEPT = 2048
+"""Ways of writing of which the meaning is kept: the same few are met again and again."""
+
 _ENTITY = re.compile(r"&(?:#0*[0-9]{1,7};?|#[xX]0*[0-9a-fA-F]{1,6};?|[A-Za-z][A-Za-z0-9]{1,31};)")
 _PERCENT = re.compile(r"%(?:[0-9a-fA-F]{2}(?:%[0-9a-fA-F]{2})*|u[0-9a-fA-F]{4}(?:%u[0-9a-fA-F]{4})*)")
 _ESCAPE = re.compile(
@@ -23,12 +26,6 @@ _DOT = re.compile(r"[ ]?[\[({<][ ]?(?:\.|[dD][oO][tT])[ ]?[\])}>][ ]?|[ ][dD][oO
 _AT = re.compile(
     r"[ ]?[\[({<][ ]?(?:@|[aA][tT])[ ]?[\])}>][ ]?|[ ][aA][tT][ ](?=[\w-]{1,63}(?:\.|[ ][dD][oO][tT][ ])\w)"
 )
-_DEFANGED = (
-    *("[.", "(.", "{.", "<.", "[ .", "( .", "{ .", "dot", "Dot", "DOT", "dc=", "DC=", "Dc=", "dC="),
-    *("at]", "at)", "at}", "at>", "AT]", "AT)", "AT}", "AT>", "@]", "@)", "@}", "@>", " at ", " AT ", " At ", "@ "),
-)
-"""One of these is in each text in which there is a dot or an @ that is written as a word or in brackets."""
-
 _STRING = re.compile(rb"(?:[\t\x20-\x7e]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xf4][\x80-\xbf]{2,3}){4,}")
 _CONTROLS = bytes({*range(32), 127} - set(b"\t\n\r\f\x1b"))
 _NOT_ASCII = bytes(range(128, 256))
@@ -103,9 +100,12 @@ def _read(text: str) -> str:
         if text == before:
             break
         text = plain(text)
-    if any(one in text for one in _DEFANGED):
-        text = _AT.sub("@", _DOT.sub(".", text))
     return text
+
+
+def refanged(text: str) -> str:
+    """Return a text with a dot and an @ where they are written as words or in brackets."""
+    return _AT.sub("@", _DOT.sub(".", text))
 
 
 def _unquoted(found: re.Match[bytes]) -> bytes:
@@ -122,20 +122,28 @@ def _entity(found: re.Match[str]) -> str:
     return _unescaped(found[0])
 
 
-@lru_cache(1024)
+def _percent(found: re.Match[str]) -> str:
+    return _unquoted_octets(found[0])
+
+
+def _escape(found: re.Match[str]) -> str:
+    return _character(found[0])
+
+
+@lru_cache(KEPT)
 def _unescaped(entity: str) -> str:
     from html import unescape  # noqa: PLC0415  its tables take longer to load than most scans meet an entity
 
     return unescape(entity).translate(_BREAKS)
 
 
-def _percent(found: re.Match[str]) -> str:
-    text = found[0]
+@lru_cache(KEPT)
+def _unquoted_octets(text: str) -> str:
     return _code_points(text) if text[1] == "u" else _octets(text, [int(one, 16) for one in _HEX.findall(text)])
 
 
-def _escape(found: re.Match[str]) -> str:
-    text = found[0]
+@lru_cache(KEPT)
+def _character(text: str) -> str:
     form = text.lstrip("\\")[0]
     if form in "uU":
         return _code_points(text)

@@ -1,40 +1,24 @@
 """Where terms stand in a text, in whatever spelling: candidates are found fast, and then judged exactly."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import cast
 
 from orrery.scanner.detectors.candidates import Candidates
 from orrery.scanner.detectors.hints import ESCAPE
 from orrery.scanner.detectors.letters import LOOKS, is_letter
-from orrery.scanner.detectors.patterns import Pattern, pattern, seen, spellings
-from orrery.scanner.detectors.reading import Raw, Reader, Reading, line_of
+from orrery.scanner.detectors.patterns import Pattern, is_address, pattern, seen, spellings
+from orrery.scanner.detectors.reading import Raw, Reading, line_of
+from orrery.scanner.detectors.searching import Place
 from orrery.scanner.detectors.spelling import is_native
-from orrery.scanner.detectors.words import (
-    CERTAIN,
-    begins,
-    begins_address,
-    begins_domain,
-    ends,
-    ends_domain,
-    is_random,
-)
-from orrery.scanner.findings import Kind, Match
+from orrery.scanner.detectors.words import CERTAIN, begins, begins_address, begins_domain, ends, ends_domain, is_random
+from orrery.scanner.findings import Kind
 
 _NEIGHBOURS = 30
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    pattern: Pattern
-    start: int
-    end: int
 
 
 class _Searched:
     """The terms that are searched in one kind of reading; a term's exact pattern is made when it is first needed."""
 
-    def __init__(self, spellings: Sequence[tuple[str, str, str]], *, native: bool) -> None:
+    def __init__(self, spellings: Sequence[tuple[Kind, str, str]], *, native: bool) -> None:
         self._spellings = spellings
         owners: list[int] = []
         made: list[bytes] = []
@@ -57,45 +41,25 @@ class _Searched:
             yield self._exact[number]
 
 
-class Engine:
+class TermSearch:
     """Searches for terms of kinds: `domain` and `address`, also as the end of a kind's name, are found as such."""
 
-    def __init__(self, terms: Sequence[tuple[str, str]], reader: Reader) -> None:
+    def __init__(self, terms: Sequence[tuple[Kind, str]]) -> None:
         made = [(kind, text, form) for kind, text in dict.fromkeys(terms) for form in spellings(kind, text)]
         self._latin = _Searched([one for one in made if not is_native(one[2])], native=False)
         self._native = _Searched([one for one in made if is_native(one[2])], native=True)
-        self._reader = reader
 
-    def matches(self, text: bytes) -> Iterator[Match]:
-        """Yield each term once for each line that has it."""
-        found: set[tuple[str, str, int]] = set()
-        for block in self._reader(text):
-            for reading, place in self._in_block(block):
-                start = reading.at(place.start)
-                key = (place.pattern.kind, place.pattern.value, line_of(text, start))
-                if key not in found:
-                    found.add(key)
-                    end = max(start + 1, reading.at(place.end - 1) + 1)
-                    yield Match(cast("Kind", place.pattern.kind), start, end, place.pattern.value)
-
-    def _in_block(self, readings: Sequence[Reading]) -> Iterator[tuple[Reading, _Place]]:
+    def __call__(self, readings: Sequence[Reading]) -> Iterator[Place]:
         """Yield what stands in a block, and of a domain in an address only the address, however it is read."""
-        alone: list[tuple[Reading, _Place]] = []
-        parts: dict[Reading, set[tuple[str, int]]] = {}
-        whole: dict[Reading, set[tuple[str, int]]] = {}
+        alone: list[Place] = []
+        hidden: set[tuple[str, int]] = set()
         for reading in readings:
-            places = list(self._places(reading))
-            for one in places:
-                inside = any(_contains(other, one) for other in places)
-                (parts if inside else whole).setdefault(reading, set()).add(_key(reading, one))
-                if not inside:
-                    alone.append((reading, one))
-        hidden = {key for reading, keys in parts.items() for key in keys - whole.get(reading, set())}
-        for reading, one in alone:
-            if not hidden or _key(reading, one) not in hidden:
-                yield reading, one
+            whole, parts = _apart(list(self._places(reading)))
+            alone += whole
+            hidden |= {_key(one) for one in parts} - {_key(one) for one in whole} if parts else set()
+        yield from (one for one in alone if not hidden or _key(one) not in hidden)
 
-    def _places(self, reading: Reading) -> Iterator[_Place]:
+    def _places(self, reading: Reading) -> Iterator[Place]:
         for one in self._latin(reading.octets, escapes=ESCAPE in reading.hints):
             yield from _exact(one, reading, reading.low)
         if self._native and not isinstance(reading, Raw):
@@ -103,28 +67,31 @@ class Engine:
                 yield from _exact(one, reading, reading.native)
 
 
-def _exact(term: Pattern, reading: Reading, low: str) -> Iterator[_Place]:
+def _exact(term: Pattern, reading: Reading, low: str) -> Iterator[Place]:
     found = term.exact.search(low)
     while found:
         start, end = found.span()
         counts = reading.judges(start, end) and _counts(term, reading, start, end)
         if counts:
-            yield _Place(term, start, end)
+            yield Place(term.kind, reading, start, end, term.value)
         found = term.exact.search(low, end if counts else start + 1)
 
 
-def _contains(longer: _Place, shorter: _Place) -> bool:
-    return (
-        shorter.pattern.is_address
-        and longer.pattern.is_address
-        and longer.start <= shorter.start
-        and shorter.end <= longer.end
-        and longer.end - longer.start > shorter.end - shorter.start
-    )
+def _apart(places: list[Place]) -> tuple[list[Place], list[Place]]:
+    """Return the places apart from domains and addresses that are a part of a longer one."""
+    parts: list[Place] = []
+    longest: Place | None = None
+    for one in sorted((one for one in places if is_address(one.kind)), key=lambda one: (one.start, -one.end)):
+        if longest and one.end <= longest.end and (one.start, one.end) != (longest.start, longest.end):
+            parts.append(one)
+        elif not longest or one.end > longest.end:
+            longest = one
+    return [one for one in places if one not in parts] if parts else places, parts
 
 
-def _key(reading: Reading, place: _Place) -> tuple[str, int]:
-    return place.pattern.value, line_of(reading.block, reading.at(place.start) - reading.start)
+def _key(place: Place) -> tuple[str, int]:
+    reading = place.reading
+    return place.value, line_of(reading.block, reading.at(place.start) - reading.start) + reading.start
 
 
 def _counts(term: Pattern, reading: Reading, start: int, end: int) -> bool:

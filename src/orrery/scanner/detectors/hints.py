@@ -70,7 +70,7 @@ class PatternSet:
         return self(octets[: half + _SHARED]) | self(octets[half - _SHARED :])
 
 
-_HINTS = {one: at for at, one in enumerate((WRITTEN, MAIL, WIDE, ESCAPE, TOKEN, LABEL, GUID, CANARY))}
+_HINTS = {one: at for at, one in enumerate((WRITTEN, DEFANGED, MAIL, WIDE, ESCAPE, TOKEN, LABEL, GUID, CANARY))}
 _SET = PatternSet([one.encode() for one in _HINTS])
 
 

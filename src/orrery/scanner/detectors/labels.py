@@ -1,45 +1,29 @@
 """The label of track A in a text: all that Orrery writes about an account's data says whose it is."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from orrery.scanner.detectors.hints import LABEL, around, compiled
-from orrery.scanner.detectors.reading import Reader
-from orrery.scanner.findings import Match
+from orrery.scanner.detectors.reading import Reading
+from orrery.scanner.detectors.searching import Place, SearchDetector
 from orrery.syntax.track import label_places
 
-_AFTER = 4096
+_AFTER = 1024
 """Bytes after the word in which its label ends: mark-up may stand between."""
 
 _HINT = compiled(LABEL)
 
 
-class LabelDetector:
+class LabelDetector(SearchDetector):
     """See `Detector`."""
 
-    def __init__(self, reader: Reader | None = None) -> None:
-        self._reader = reader or Reader()
-
-    def matches(self, text: bytes, place: str) -> Iterator[Match]:
-        del place
-        if b"\0" not in text and not any(LABEL in block[0].hints for block in self._reader(text)):
-            return
-        content = text.replace(b"\0", b"") if b"\0" in text else text
-        found: set[int] = set()
-        for first, last in around(_HINT, content):
-            for start, end, track in label_places(content, first, last + _AFTER):
-                if track == "A" and start not in found:
-                    found.add(start)
-                    at = _with_zeros(text, start) if content is not text else start
-                    yield Match("track-label", at, min(len(text), at + end - start), "track A")
+    def __init__(self) -> None:
+        super().__init__(labels)
 
 
-def _with_zeros(text: bytes, place: int) -> int:
-    """Return where a place of a text without its zero bytes is in the text with them."""
-    low, high = place, len(text)
-    while low < high:
-        middle = (low + high) // 2
-        if middle - text.count(b"\0", 0, middle) < place:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+def labels(readings: Sequence[Reading]) -> Iterator[Place]:
+    """Yield the labels of track A in a block."""
+    for reading in (one for one in readings if LABEL in one.hints):
+        for first, last in around(_HINT, reading.octets):
+            for start, end, track in label_places(reading.octets, first, last + _AFTER):
+                if track == "A":
+                    yield Place("track-label", reading, start, end, "track A")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from orrery.scanner.detectors.letters import UNSPACED
 from orrery.scanner.detectors.spelling import AND, Word, address_of, is_native, network_form, value_of, words_of
 from orrery.scanner.detectors.words import CERTAIN
+from orrery.scanner.findings import Kind
 
 RUN_TOGETHER = 6
 """Letters of a term of several words from which they may stand without anything between them."""
@@ -41,7 +42,7 @@ class Pattern:
     `native` says that the term is not Latin, and is searched in the reading for such; `letters` is their number.
     """
 
-    kind: str
+    kind: Kind
     value: str = field(repr=False)
     exact: re.Pattern[str] = field(repr=False)
     native: bool
@@ -95,7 +96,7 @@ def seen(kind: str, text: str, *, native: bool) -> list[bytes]:
     return [f"[^A-Za-z](?i:{made}){end}".encode(), f"{first.upper()}(?i:{rest}){end}".encode()]
 
 
-def pattern(kind: str, text: str, form: str) -> Pattern:
+def pattern(kind: Kind, text: str, form: str) -> Pattern:
     """Return the exact pattern of one spelling of a term."""
     native = is_native(form)
     if is_address(kind):

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import accumulate
 
-from orrery.scanner.detectors.encodings import as_text, readings
-from orrery.scanner.detectors.hints import Hints
+from orrery.scanner.detectors.encodings import as_text, readings, refanged
+from orrery.scanner.detectors.hints import DEFANGED, WRITTEN, Hints
 from orrery.scanner.detectors.letters import LOOK, LOOKS, NATIVE
 
 BLOCK = 16 * 1024
@@ -29,12 +29,14 @@ class Reading:
     the same without case; `octets` are its ASCII. All have the same length.
     """
 
-    def __init__(self, block: bytes, start: int, base: str, cut: tuple[bool, bool]) -> None:
+    def __init__(self, block: bytes, start: int, cut: tuple[bool, bool]) -> None:
         self.block = block
         self.start = start
-        self.base = base
-        self._first = EDGE if cut[0] else 0
-        self._last = len(base) - (EDGE if cut[1] else 0)
+        self._cut = cut
+
+    @cached_property
+    def base(self) -> str:
+        raise NotImplementedError
 
     @cached_property
     def text(self) -> str:
@@ -59,7 +61,7 @@ class Reading:
 
     def judges(self, start: int, end: int) -> bool:
         """Return whether a place is far enough from where the text was cut."""
-        return self._first <= start and end <= self._last
+        return not ((self._cut[0] and start < EDGE) or (self._cut[1] and end > len(self.octets) - EDGE))
 
     def at(self, place: int) -> int:
         """Return where in the whole text a character is: its line is right."""
@@ -75,11 +77,18 @@ class Reading:
 
 
 class Raw(Reading):
-    """A block as it stands. `base` has a character for each byte; what is not ASCII means nothing here."""
+    """A block as it stands. `base` has a character for each byte; what is not ASCII means nothing here.
 
-    def __init__(self, block: bytes, start: int, cut: tuple[bool, bool]) -> None:
-        super().__init__(block, start, block.decode("latin-1"), cut)
-        self.is_plain = True
+    `whole` is the text of the block.
+    """
+
+    def __init__(self, whole: bytes, start: int, end: int) -> None:
+        super().__init__(whole[start:end], start, (start > 0, end < len(whole)))
+        self.whole = whole
+
+    @cached_property
+    def base(self) -> str:
+        return self.block.decode("latin-1")
 
     @cached_property
     def text(self) -> str:
@@ -97,20 +106,30 @@ class Raw(Reading):
         return self.start + place
 
     def before(self, place: int) -> str:
-        context = self.block[max(0, place - CONTEXT) : place]
-        return context.decode("latin-1") if self.is_plain else as_text(context)
+        return self._context(max(0, place - CONTEXT), place)
 
     def after(self, place: int) -> str:
-        context = self.block[place : place + CONTEXT]
-        return context.decode("latin-1") if self.is_plain else as_text(context)
+        return self._context(place, place + CONTEXT)
+
+    def _context(self, start: int, end: int) -> str:
+        context = self.block[start:end]
+        return as_text(context) if WRITTEN in self.hints else context.decode("latin-1")
 
 
 class Read(Reading):
     """A block that was written in another way."""
 
     def __init__(self, block: bytes, start: int, cut: tuple[bool, bool], read: Callable[[bytes], str]) -> None:
-        super().__init__(block, start, read(block), cut)
+        super().__init__(block, start, cut)
         self._read = read
+        if DEFANGED in self.hints:
+            self._read = lambda piece: refanged(read(piece))
+            for name in ("base", "text", "octets", "hints"):
+                _ = self.__dict__.pop(name, None)
+
+    @cached_property
+    def base(self) -> str:
+        return self._read(self.block)
 
     @cached_property
     def _lines(self) -> tuple[list[int], list[int]]:
@@ -123,36 +142,20 @@ class Read(Reading):
         read, raw = self._lines
         line = min(bisect_right(read, place), len(read) - 1) - 1
         within = (place - read[line]) / max(1, read[line + 1] - read[line])
-        last = min(raw[line + 1] - 1, len(self.block))
+        last = min(raw[line + 1] - 1, len(self.block) - 1)
         return self.start + min(last, raw[line] + int(within * (raw[line + 1] - raw[line])))
 
 
-class Reader:
-    """Reads a text for several detectors: the last one is kept, so that each is read once."""
-
-    def __init__(self) -> None:
-        self._text = b""
-        self._blocks: list[list[Reading]] = []
-
-    def __call__(self, text: bytes) -> list[list[Reading]]:
-        """Return the readings of each block of a text: as it stands first."""
-        if text is not self._text:
-            self._text, self._blocks = text, list(_blocks(text))
-        return self._blocks
-
-
-def _blocks(text: bytes) -> Iterator[list[Reading]]:
+def blocks(text: bytes) -> Iterator[list[Reading]]:
+    """Yield the readings of each block of a text: as it stands first."""
     start = 0
     while True:
         end = start + BLOCK
-        block = text[start:end]
-        cut = (start > 0, end < len(text))
-        raw = Raw(block, start, cut)
+        raw = Raw(text, start, end)
         others = [
-            Read(block[a:b], start + a, (cut[0] or a > 0, cut[1] or b < len(block)), read)
-            for a, b, read in readings(block, raw.hints)
+            Read(raw.block[a:b], start + a, (start + a > 0, start + b < len(text)), read)
+            for a, b, read in readings(raw.block, raw.hints)
         ]
-        raw.is_plain = not others
         yield [raw, *others]
         if end >= len(text):
             return

@@ -105,9 +105,14 @@ def _why_no_address(kind: str, value: str) -> str:
     local, at, domain = value.rpartition("@")
     if kind == "address" and not (local and at):
         return "An address has a name, an @ and a domain."
-    if (kind == "domain" and at) or not _DOMAIN.fullmatch(domain):
+    if (kind == "domain" and at) or not is_domain(domain):
         return "A domain has at least two parts with a dot between them."
     return "This domain belongs to everybody." if kind == "domain" and domain in COMMON_DOMAINS else ""
+
+
+def is_domain(text: str) -> bool:
+    """Return whether a text has the form of a domain of at least two parts."""
+    return bool(_DOMAIN.fullmatch(text))
 
 
 def _letters(word: str, *, native: bool) -> Iterator[str]:

@@ -3,13 +3,14 @@
 import json
 import re
 from base64 import urlsafe_b64decode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 from orrery.scanner.detectors.guids import CONSUMERS, encoded, guids, is_placeholder
 from orrery.scanner.detectors.hints import TOKEN, compiled
-from orrery.scanner.detectors.reading import Raw, Reader, Reading, line_of
-from orrery.scanner.findings import Kind, Match
+from orrery.scanner.detectors.reading import Raw, Reading
+from orrery.scanner.detectors.searching import Place, SearchDetector
+from orrery.scanner.findings import Kind
 from orrery.scanner.policy import Policy
 
 BEFORE = 400
@@ -41,39 +42,32 @@ _TOKEN = compiled(TOKEN)
 _IN_ISSUER = re.compile(_GUID)
 
 
-class TenantDetector:
-    """See `Detector`. Every tenant is foreign but the public ones, and that of all personal accounts."""
+class TenantDetector(SearchDetector):
+    """See `Detector`."""
 
-    def __init__(self, policy: Policy, reader: Reader | None = None) -> None:
-        self._reader = reader or Reader()
+    def __init__(self, policy: Policy) -> None:
+        super().__init__(TenantSearch(policy))
+
+
+class TenantSearch:
+    """Every tenant is foreign but the public ones, and that of all personal accounts."""
+
+    def __init__(self, policy: Policy) -> None:
         self._public = {one.lower() for one in policy.public_tenants} | {CONSUMERS}
         self._internal = {one.lower() for one in policy.internal_tenants}
         self._encoded = {code: guid for guid in self._internal for code in encoded(guid)}
 
-    def matches(self, text: bytes, place: str | None) -> Iterator[Match]:
-        del place
-        found: set[tuple[str, int]] = set()
-        for match in self._all(text):
-            key = (match.value, line_of(text, match.start))
-            if key not in found:
-                found.add(key)
-                yield match
-
-    def _all(self, text: bytes) -> Iterator[Match]:
-        for block in self._reader(text):
-            for reading in block:
-                yield from self._written(reading)
-                if TOKEN in reading.hints:
-                    yield from self._in_tokens(reading, text)
-        for code, guid in self._encoded.items():
-            if (at := text.find(code)) >= 0:
-                yield Match("tenant-id", at, at + len(code), guid)
-
-    def _written(self, reading: Reading) -> Iterator[Match]:
-        for start, end, guid in guids(reading):
-            if kind := self._kind(reading, start, end, guid):
-                at = reading.at(start)
-                yield Match(kind, at, max(at + 1, reading.at(end - 1) + 1), guid)
+    def __call__(self, readings: Sequence[Reading]) -> Iterator[Place]:
+        """Yield the foreign tenant ids, and sites of labels, in a block."""
+        for reading in readings:
+            for start, end, guid in guids(reading):
+                if kind := self._kind(reading, start, end, guid):
+                    yield Place(kind, reading, start, end, guid)
+            if TOKEN in reading.hints:
+                yield from self._in_tokens(reading)
+            for code, guid in self._encoded.items():
+                if (at := reading.octets.find(code)) >= 0:
+                    yield Place("tenant-id", reading, at, at + len(code), guid)
 
     def _kind(self, reading: Reading, start: int, end: int, guid: str) -> Kind | None:
         if guid in self._public:
@@ -86,16 +80,17 @@ class TenantDetector:
         )
         return "tenant-id" if named else None
 
-    def _in_tokens(self, reading: Reading, text: bytes) -> Iterator[Match]:
-        """Yield the tenants that tokens name; one that stands as it is may be longer than a block."""
-        octets, first = (text, reading.start) if isinstance(reading, Raw) else (reading.octets, 0)
-        found = _TOKEN.search(octets, first)
-        while found and found.start() < first + len(reading.octets):
-            start = found.start() if octets is text else reading.at(found.start())
-            for guid in _tenants_of(octets[found.start() : found.end()]):
+    def _in_tokens(self, reading: Reading) -> Iterator[Place]:
+        """Yield the tenants that tokens name; one that stands as it is may be longer than its block."""
+        found = _TOKEN.search(reading.octets)
+        while found:
+            start, end = found.start(), found.end()
+            whole = _TOKEN.search(reading.whole, reading.start + start) if isinstance(reading, Raw) else None
+            token = reading.whole[whole.start() : whole.end()] if whole and isinstance(reading, Raw) else None
+            for guid in _tenants_of(token or reading.octets[start:end]):
                 if guid in self._internal or not (guid in self._public or is_placeholder(guid)):
-                    yield Match("tenant-id", start, start + found.end() - found.start(), guid)
-            found = _TOKEN.search(octets, found.end())
+                    yield Place("tenant-id", reading, start, end, guid)
+            found = _TOKEN.search(reading.octets, end)
 
 
 def is_named(before: str, after: str) -> bool:
