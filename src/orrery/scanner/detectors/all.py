@@ -12,6 +12,6 @@ from orrery.scanner.policy import Policy
 
 
 def detectors(policy: Policy) -> list[Detector]:
-    """Return the detectors of a policy: one, in which all searches share what is read, and one pass for all terms."""
+    """Return the detectors of a policy: one, whose searches share what is read."""
     terms = TermSearch([*watched(policy.terms), *corporate(policy)])
     return [SearchDetector(terms, TenantSearch(policy), labels, canaries)]

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from orrery.scanner.detectors.hints import ESCAPE, PatternSet, around, compiled
+from orrery.scanner.detectors.fast import PatternSet, around, compiled
+from orrery.scanner.detectors.hints import ESCAPE
 
 _ESCAPES = (b"\\n", b"\\t", b"\\r")
 _ESCAPE = compiled(ESCAPE)

@@ -1,12 +1,13 @@
 """What stands in a text in another way of writing: mark-up, addresses, escapes of programs, mail."""
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from orrery.scanner.detectors.hints import MAIL, WIDE, WRITTEN, Hints, around, compiled
+from orrery.scanner.detectors.fast import around, compiled
+from orrery.scanner.detectors.hints import MAIL, WIDE, WRITTEN, Hints
 from orrery.scanner.detectors.letters import plain, tags_as_text
-
 
 DEPTH = 4
 """How often what was written in another way is read again: an entity in a percent-encoded address is two."""
@@ -32,6 +33,7 @@ _NOT_ASCII = bytes(range(128, 256))
 _QUOTED = re.compile(rb"=\r?\n|(?:=[0-9A-F]{2})+")
 _HEX = re.compile(r"[0-9a-fA-F]{2}")
 _OCTAL = re.compile(r"[0-7]{3}")
+_SURROGATES = range(0xD800, 0xE000)
 _UNIT = re.compile(r"[0-9a-fA-F]{4}")
 _BREAKS = str.maketrans("\t\n\v\f\r", "     ")
 
@@ -155,7 +157,8 @@ def _character(text: str) -> str:
 def _code_points(text: str) -> str:
     if "{" in text or "U" in text:
         code = int(re.sub(r"[^0-9a-fA-F]", "", text), 16)
-        return chr(code).translate(_BREAKS) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else text
+        is_character = code <= sys.maxunicode and code not in _SURROGATES
+        return chr(code).translate(_BREAKS) if is_character else text
     units = b"".join(int(one, 16).to_bytes(2, "big") for one in _UNIT.findall(text))
     return units.decode("utf-16-be", "replace").translate(_BREAKS)
 

@@ -9,14 +9,22 @@ from orrery.scanner.detectors.patterns import Pattern, is_address, pattern, seen
 from orrery.scanner.detectors.reading import Raw, Reading, line_of
 from orrery.scanner.detectors.searching import Place
 from orrery.scanner.detectors.spelling import is_native
-from orrery.scanner.detectors.words import CERTAIN, begins, begins_address, begins_domain, ends, ends_domain, is_random
+from orrery.scanner.detectors.words import (
+    CERTAIN,
+    begins,
+    begins_address,
+    begins_domain,
+    ends,
+    ends_domain,
+    is_random,
+)
 from orrery.scanner.findings import Kind
 
 _NEIGHBOURS = 30
 
 
 class _Searched:
-    """The terms that are searched in one kind of reading; a term's exact pattern is made when it is first needed."""
+    """The terms that are searched in one kind of reading; an exact pattern is made when it is first needed."""
 
     def __init__(self, spellings: Sequence[tuple[Kind, str, str]], *, native: bool) -> None:
         self._spellings = spellings
@@ -45,7 +53,9 @@ class TermSearch:
     """Searches for terms of kinds: `domain` and `address`, also as the end of a kind's name, are found as such."""
 
     def __init__(self, terms: Sequence[tuple[Kind, str]]) -> None:
-        made = [(kind, text, form) for kind, text in dict.fromkeys(terms) for form in spellings(kind, text)]
+        made: list[tuple[Kind, str, str]] = [
+            (kind, text, form) for kind, text in dict.fromkeys(terms) for form in spellings(kind, text)
+        ]
         self._latin = _Searched([one for one in made if not is_native(one[2])], native=False)
         self._native = _Searched([one for one in made if is_native(one[2])], native=True)
 

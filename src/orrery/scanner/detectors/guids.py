@@ -5,10 +5,10 @@ from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterator
 from uuid import UUID
 
-from orrery.scanner.detectors.hints import GUID
+from orrery.scanner.detectors.hints import GUID, GUID_FORMS
 from orrery.scanner.detectors.reading import Reading
 
-_EXACT = re.compile(f"(?<![0-9A-Za-z])(?:{GUID})(?![0-9A-Za-z])")
+_EXACT = re.compile(f"(?<![0-9A-Za-z])(?:{GUID_FORMS})(?![0-9A-Za-z])")
 _PART = re.compile(r"0[xX]([0-9A-Fa-f]+)")
 _WIDTHS = (8, 4, 4, *(2,) * 8)
 
@@ -52,5 +52,7 @@ def encoded(guid: str) -> frozenset[bytes]:
     """Return a GUID in base64 of both orders of its bytes, without the signs of equality."""
     one = UUID(guid)
     return frozenset(
-        encode(data).rstrip(b"=") for data in (one.bytes, one.bytes_le) for encode in (b64encode, urlsafe_b64encode)
+        encode(data).rstrip(b"=")
+        for data in (one.bytes, one.bytes_le)
+        for encode in (b64encode, urlsafe_b64encode)
     )

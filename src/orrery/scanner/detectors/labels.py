@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from orrery.scanner.detectors.hints import LABEL, around, compiled
+from orrery.scanner.detectors.fast import around, compiled
+from orrery.scanner.detectors.hints import LABEL
 from orrery.scanner.detectors.reading import Reading
 from orrery.scanner.detectors.searching import Place, SearchDetector
 from orrery.syntax.track import label_places

@@ -20,11 +20,22 @@ IGNORED = re.compile(
 )
 """Characters that are not seen: Unicode's Default_Ignorable_Code_Point."""
 
+_SPELLED = {
+    "ß": "ss",
+    "ẞ": "SS",
+    "æ": "ae",
+    "Æ": "AE",
+    "œ": "oe",
+    "Œ": "OE",
+    "þ": "th",
+    "Þ": "Th",
+    "øØłŁđĐħĦŧŦðÐıĸŋŊȷƒəƏ": "oOlLdDhHtTdDiknNjfeE",
+    "。・·•՚׳\x85⁄∕׀ς": ".---'' //|\u03c3",  # noqa: RUF001  the table of such letters
+}
 SPELLED = {
-    **{"ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"},
-    **{"đ": "d", "Đ": "D", "ħ": "h", "Ħ": "H", "ŧ": "t", "Ŧ": "T", "ð": "d", "Ð": "D", "þ": "th", "Þ": "Th"},
-    **{"ı": "i", "ĸ": "k", "ŋ": "n", "Ŋ": "N", "ȷ": "j", "ƒ": "f", "Ə": "E", "ə": "e", "ς": "σ"},
-    **{"。": ".", "・": "-", "·": "-", "•": "-", "՚": "'", "׳": "'", "\x85": " ", "⁄": "/", "∕": "/", "׀": "|"},
+    one: spelled
+    for these, those in _SPELLED.items()
+    for one, spelled in ([(these, those)] if len(these) == 1 else zip(these, those, strict=True))
 }
 """Letters that Unicode does not take apart, as people type them without their marks; and some punctuation."""
 
@@ -33,7 +44,7 @@ _LOOKS = {
     "АВЕЅІЈКМНОРСТУХҮԌԚԜҺӀԀѴ": "ABESIJKMHOPCTYXYGQWhIdV",
     "аеѕіјорсухүһԁԛԝѵӏвкмнтгпьԍѡ": "aesijopcyxyhdqwvlbkmhtrnbgw",
     # Greek
-    "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹͿ": "ABEZHIKMNOPTYXCJ",
+    "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹͿ": "ABEZHIKMNOPTYXCJ",  # noqa: RUF001  the table of look-alikes
     "αβγεηικνορστυχϲϳω": "abyenikvopotuxcjw",
     # Armenian
     "ՕՏՍԼօոռհսցզգյքա": "OSULonnhugqqjfw",

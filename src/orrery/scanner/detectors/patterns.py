@@ -59,7 +59,7 @@ def is_address(kind: str) -> bool:
     return kind.endswith(("domain", "address"))
 
 
-def spellings(kind: str, text: str) -> list[str]:
+def spellings(kind: Kind, text: str) -> list[str]:
     """Return the spellings of a term that have patterns of their own: for a domain also its form in ASCII."""
     other = network_form(text) if is_address(kind) and not text.isascii() else ""
     return [text, other] if other else [text]

@@ -116,6 +116,13 @@ class Raw(Reading):
         return as_text(context) if WRITTEN in self.hints else context.decode("latin-1")
 
 
+def _refanging(read: Callable[[bytes], str]) -> Callable[[bytes], str]:
+    def both(piece: bytes) -> str:
+        return refanged(read(piece))
+
+    return both
+
+
 class Read(Reading):
     """A block that was written in another way."""
 
@@ -123,7 +130,7 @@ class Read(Reading):
         super().__init__(block, start, cut)
         self._read = read
         if DEFANGED in self.hints:
-            self._read = lambda piece: refanged(read(piece))
+            self._read = _refanging(read)
             for name in ("base", "text", "octets", "hints"):
                 _ = self.__dict__.pop(name, None)
 

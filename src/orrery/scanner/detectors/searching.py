@@ -1,4 +1,4 @@
-"""One detector of all searches that read a text alike: each block is read once, and searched while it is at hand."""
+"""One detector of all searches that read a text alike: each block is read once, and then searched."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -15,18 +15,21 @@ LEAST = 3
 LEAST_UNSPACED = 2
 """Letters of a term in a script whose letters are syllables or words."""
 
-TOO_COMMON = frozenset(
-    "the and for you not are all any but new old one two get set put add end key map log run try var let int str "
-    "api app web www com net org http https html json yaml xml csv pdf test tests data info user users admin root "
-    "name mail email null none true false main code file files home index config default example sample demo".split()
-)
+_TOO_COMMON = """
+the and for you not are all any but new old one two get set put add end key map log run try var let int str
+api app web www com net org http https html json yaml xml csv pdf test tests data info user users admin root
+name mail email null none true false main code file files home index config default example sample demo
+"""
+TOO_COMMON = frozenset(re.findall(r"\S+", _TOO_COMMON))
 """Words that nearly every text has."""
 
-COMMON_DOMAINS = frozenset(
-    "gmail.com googlemail.com outlook.com hotmail.com live.com icloud.com yahoo.com gmx.de gmx.net web.de github.com "
-    "github.io gitlab.com google.com microsoft.com onmicrosoft.com microsoftonline.com sharepoint.com azure.com "
-    "windows.net amazonaws.com apple.com linkedin.com example.com example.org example.net localhost.localdomain".split()
-)
+_COMMON_DOMAINS = """
+gmail.com googlemail.com outlook.com hotmail.com live.com icloud.com yahoo.com gmx.de gmx.net web.de
+github.com github.io gitlab.com google.com microsoft.com onmicrosoft.com microsoftonline.com sharepoint.com
+azure.com windows.net amazonaws.com apple.com linkedin.com example.com example.org example.net
+localhost.localdomain
+"""
+COMMON_DOMAINS = frozenset(re.findall(r"\S+", _COMMON_DOMAINS))
 """Domains that belong to everybody: as a term one would be found in nearly every text."""
 
 _LABEL = r"[^\W_](?:[\w-]{0,61}[^\W_])?"

@@ -6,8 +6,9 @@ from base64 import urlsafe_b64decode
 from collections.abc import Iterator, Sequence
 from typing import cast
 
+from orrery.scanner.detectors.fast import compiled
 from orrery.scanner.detectors.guids import CONSUMERS, encoded, guids, is_placeholder
-from orrery.scanner.detectors.hints import TOKEN, compiled
+from orrery.scanner.detectors.hints import JWT
 from orrery.scanner.detectors.reading import Raw, Reading
 from orrery.scanner.detectors.searching import Place, SearchDetector
 from orrery.scanner.findings import Kind
@@ -19,10 +20,16 @@ BEFORE = 400
 AFTER = 40
 
 _GUID = r"[0-9A-Fa-f]{8}(?:-?[0-9A-Fa-f]{4}){3}-?[0-9A-Fa-f]{12}"
-_KEY = r"(?:tenants?|tenancy|(?<![A-Za-z])tid|(?-i:(?<=[a-z])Tid)|directory[ _-]?(?:\(tenant\)[ _-]?)?id|(?<![a-z])realm)"
-_WORD = r"(?:ids?|guids?|uuids?|identifiers?|values?|type|string|key|name|default|is|was|equals|eq|be|urn|uuid)(?![a-z])"
+_KEY = (
+    r"(?:tenants?|tenancy|(?<![A-Za-z])tid|(?-i:(?<=[a-z])Tid)|(?<![a-z])realm"
+    r"|directory[ _-]?(?:\(tenant\)[ _-]?)?id)"
+)
+_WORD = (
+    r"(?:ids?|guids?|uuids?|identifiers?|values?|type|string|key|name|default|is|was|equals|eq|be|urn|uuid)"
+    r"(?![a-z])"
+)
 _GLUE = rf"(?:[\s\"'`:=|\[\](){{}}<>/\\*_.&?$@!#+~-]|</?\w{{1,20}}:?\w{{0,20}}>|{_WORD}){{0,40}}"
-_COMMA = rf"(?:,\s{{0,40}}[\"'`(\[{{]{{0,4}}(?:values?[\"'`]?\s{{0,4}}[:=]+)?[\s\"'`(\[{{]{{0,8}})?"
+_COMMA = r"(?:,\s{0,40}[\"'`(\[{]{0,4}(?:values?[\"'`]?\s{0,4}[:=]+)?[\s\"'`(\[{]{0,8})?"
 _LISTED = rf"(?:{_GUID}[\s\"'`,;|{{}}]{{1,40}}){{0,20}}"
 _NAMED = re.compile(rf"{_KEY}(?:[_-]?(?:id|guid)s?)?{_GLUE}{_COMMA}{_LISTED}\Z", re.IGNORECASE)
 _HOST = re.compile(
@@ -32,13 +39,15 @@ _HOST = re.compile(
 )
 _PRINCIPAL = re.compile(rf"{_GUID}(?:/[\w.-]{{1,100}})?@\Z")
 _OPTION = re.compile(r"(?:\baz|\bazd|\blogin|\bConnect-\w{1,40})\b[^\n]{0,120}\s-t[ =][\"']?\Z", re.IGNORECASE)
-_CALLED = re.compile(r"[\"'`,;)}\]]{0,4}\s{0,8}(?:#|//|--|<!--|/\*|\()\s?(?:\w{1,12} ){0,2}tenant\b", re.IGNORECASE)
+_CALLED = re.compile(
+    r"[\"'`,;)}\]]{0,4}\s{0,8}(?:#|//|--|<!--|/\*|\()\s?(?:\w{1,12} ){0,2}tenant\b", re.IGNORECASE
+)
 _SITE = re.compile(
     r"(?:MSIP_Label_[^\s\"'<>=]{1,80}_SiteId(?:[\s\"'=:>,{(]|<[^<>]{1,120}>|value){0,12}"
     r"|<(?:\w{1,20}:)?label\b[^<>]{0,300}\bsiteId\s?=\s?[\"'][{(]?)\Z",
     re.IGNORECASE,
 )
-_TOKEN = compiled(TOKEN)
+_TOKEN = compiled(JWT)
 _IN_ISSUER = re.compile(_GUID)
 
 
@@ -63,7 +72,7 @@ class TenantSearch:
             for start, end, guid in guids(reading):
                 if kind := self._kind(reading, start, end, guid):
                     yield Place(kind, reading, start, end, guid)
-            if TOKEN in reading.hints:
+            if JWT in reading.hints:
                 yield from self._in_tokens(reading)
             for code, guid in self._encoded.items():
                 if (at := reading.octets.find(code)) >= 0:

@@ -9,21 +9,19 @@ CERTAIN = 8
 
 _RANDOM_HEX = (8, 3)
 _RANDOM_LETTERS = 20
-_RUN_BEFORE = re.compile(r"[A-Za-z0-9+/]*\Z")
-_RUN_AFTER = re.compile(r"[A-Za-z0-9+/]*")
-_HEX_BEFORE = re.compile(r"[A-Fa-f0-9-]*\Z")
-_HEX_AFTER = re.compile(r"[A-Fa-f0-9-]*")
+_RUN = re.compile(r"[A-Za-z0-9+/]*")
 _HEX = re.compile(r"[A-Fa-f0-9-]*")
 _CHANGES = re.compile(r"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[0-9]|(?<=[A-Z])[a-z](?=[a-z]?[A-Z0-9])|(?<=[0-9])[A-Za-z]")
-_ESCAPED = re.compile(r"(?<!\\)(?:\\\\)*\\[nrtbfv]\Z")
+_ESCAPES = frozenset("nrtbfv")
 
 
 _PART_OF_NAME = re.compile(r"(?:[^\W_]|[^\W][.+'_-]+)\Z")
 _LONGER = re.compile(r"(?:-[\w-]*)?\.(?P<label>[^\W_][\w-]*)(?!\.[^\W_])|(?:-[\w-]*)?(?:\.[^\W_][\w-]*){2}")
-_EXTENSIONS = frozenset(
-    "conf cfg ini json yaml yml toml txt csv tsv xml pem crt cer key csr log pdf png jpg svg html htm js ts xlsx docx "
-    "pptx eml msg bak tar gz zone tf tfvars ps1".split()
-)
+_FILES = """
+conf cfg ini json yaml yml toml txt csv tsv xml pem crt cer key csr log pdf png jpg svg html htm js ts xlsx docx
+pptx eml msg bak tar gz zone tf tfvars ps1
+"""
+_EXTENSIONS = frozenset(re.findall(r"\w+", _FILES))
 """Ends of file names that are no domains: a file may be named after one."""
 
 
@@ -38,7 +36,7 @@ def begins(before: str, word: str) -> bool:
         return True
     if first.isupper() and (last.islower() or (last.isupper() and word[1:2].islower())):
         return True
-    return bool(_ESCAPED.search(before))
+    return _is_escape(before)
 
 
 def ends(word: str, after: str) -> bool:
@@ -53,16 +51,27 @@ def ends(word: str, after: str) -> bool:
     return first.isupper() and (last.islower() or after[1:2].islower())
 
 
+def _is_escape(before: str) -> bool:
+    """Return whether a text ends in an escape like `\\n`, of which the backslash is not itself escaped."""
+    if before[-1] not in _ESCAPES:
+        return False
+    return (len(before) - 1 - len(before[:-1].rstrip("\\"))) % 2 == 1
+
+
+def _run(expression: re.Pattern[str], before: str, word: str, after: str) -> str:
+    """Return a word with what it hangs together with."""
+    left, right = expression.match(before[::-1]), expression.match(after)
+    return (left[0][::-1] if left else "") + word + (right[0] if right else "")
+
+
 def is_random(before: str, word: str, after: str) -> bool:
     """Return whether a word is a part of a digest or of encoded data, in which every short word comes about."""
-    left, right = _HEX_BEFORE.search(before), _HEX_AFTER.match(after)
-    if left and right and _HEX.fullmatch(word):
+    if _HEX.fullmatch(word):
         least, changes = _RANDOM_HEX
-        run = left[0] + word + right[0]
+        run = _run(_HEX, before, word, after)
         if len(run) >= least and len(_CHANGES.findall(run.lower())) >= changes:
             return True
-    left, right = _RUN_BEFORE.search(before), _RUN_AFTER.match(after)
-    run = (left[0] if left else "") + word + (right[0] if right else "")
+    run = _run(_RUN, before, word, after)
     return len(run) >= _RANDOM_LETTERS and 3 * len(_CHANGES.findall(run)) >= len(run)
 
 
@@ -73,7 +82,7 @@ def begins_address(before: str) -> bool:
 
 def begins_domain(before: str) -> bool:
     """Return whether a domain begins; after a dot it is one with a subdomain."""
-    return not before or not (before[-1].isalnum() or before[-1] == "-") or bool(_ESCAPED.search(before))
+    return not before or not (before[-1].isalnum() or before[-1] == "-") or _is_escape(before)
 
 
 def ends_domain(after: str) -> bool:
