@@ -82,7 +82,9 @@ with default_settings():
         found.scan_file(name)
     print(time.perf_counter() - begin)
 """
-    run = subprocess.run([sys.executable, "-c", code], input="\n".join(files), capture_output=True, text=True, check=True)  # noqa: S603  our own
+    run = subprocess.run(
+        [sys.executable, "-c", code], input="\n".join(files), capture_output=True, text=True, check=True
+    )  # noqa: S603  our own
     return size, float(run.stdout)
 
 
@@ -97,7 +99,9 @@ def _speed(config: Path, folder: Path) -> None:
     table = Table(title=f"text of {size / 1e6:.0f} MB, {TERMS:,} terms and all rules", caption="one core")
     for heading in ("", "MB/s", "seconds", "memory"):
         table.add_column(heading, justify="left" if not heading else "right")
-    table.add_row("detect-secrets, without its start", f"{peer_size / peer_took / 1e6:.2f}", f"{peer_took:.1f}", "")
+    table.add_row(
+        "detect-secrets, without its start", f"{peer_size / peer_took / 1e6:.2f}", f"{peer_took:.1f}", ""
+    )
     memory = f"{max(one[1] for one in times):.0f} MB"
     table.add_row("orrery tenants scan, start and all", f"{size / took / 1e6:.0f}", f"{took:.2f}", memory)
     table.add_row("the same without its start", f"{size / (took - start) / 1e6:.0f}", f"{took - start:.2f}", "")

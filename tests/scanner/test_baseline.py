@@ -1,5 +1,6 @@
 """The baseline: what an entry needs, what it allows, and how it is written."""
 
+import os
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -108,9 +109,11 @@ def test_a_file_that_cannot_be_used(tmp_path: Path, text: str, said: str) -> Non
 
 
 def test_a_file_that_is_missing(tmp_path: Path) -> None:
-    """A baseline that was named must be there."""
-    with pytest.raises(Invalid, match=r"The baseline .* cannot be read: No such file"):
-        _ = read_baseline(tmp_path / "baseline.toml", TODAY)
+    """A baseline that was named must be there, and be a file."""
+    os.mkfifo(tmp_path / "pipe")
+    for name, said in (("no.toml", "No such file or directory"), ("", "it is no file"), ("pipe", "it is no file")):
+        with pytest.raises(Invalid, match=f"The baseline .* cannot be read: {said}."):
+            _ = read_baseline(tmp_path / name, TODAY)
 
 
 def test_an_entry_that_nothing_matches(tmp_path: Path) -> None:

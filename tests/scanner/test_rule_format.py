@@ -1,11 +1,12 @@
 """gitleaks' format of rules: what each key means, and what is refused."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from orrery.errors import Invalid
-from orrery.scanner.detectors.secret_format import read
+from orrery.scanner.detectors.secret_format import joined, read
 from orrery.scanner.detectors.secrets import SecretDetector
 from orrery.scanner.rules import MOST_BYTES, rules_of
 
@@ -113,6 +114,20 @@ def test_a_rule_for_paths_alone() -> None:
     assert found(rules, "its content", "a.zip!b.p12") == ["file: a.zip!b.p12"]
 
 
+def test_a_rule_for_some_paths_and_a_name() -> None:
+    """A rule for what is in some files does not search their names; another one does."""
+    rules = f'{RULE}path = "key"\n{OTHER}'
+    assert found(rules, "key_aaaa_user_b.txt", "key_aaaa_user_b.txt (its name)") == ["user: b"]
+
+
+def test_two_files_with_a_rule_of_the_same_id() -> None:
+    """Each of the two finds what it looks for."""
+    files = (RULE, RULE.replace("key_", "own_"), f'{RULE.replace("key_", "its_")}keywords = ["no"]\n')
+    detector = SecretDetector(joined(read(one.encode(), "rules.toml").rule_set() for one in files))
+    values = [one.value for one in detector.matches(b"own_aaaa key_bbbb its_cccc", "a.txt")]
+    assert values == ["aaaa", "bbbb"]
+
+
 def test_a_generic_rule_gives_way() -> None:
     """What a rule with "generic" in its id finds is told once, where another rule has found it in that line."""
     rules = f'{RULE}[[rules]]\nid = "my-generic-one"\nregex = "=([a-z_]+)"\n'
@@ -137,6 +152,7 @@ def test_a_generic_rule_gives_way() -> None:
         ("[extend]\npathh = 'x'", "rules.toml has the unknown key pathh."),
         ("[wrong]", "rules.toml has the unknown key wrong."),
         ('[[rules]]\nregex = "x"', "rules.toml: rule number 1 has no id."),
+        (RULE.replace('"key"', '"a\\u001b"'), "rules.toml: rule number 1 has an id that cannot be printed."),
         (RULE + RULE, "rules.toml: rule key is there twice."),
         ('[[rules]]\nid = "x"', "rules.toml: rule x has neither a regex nor a path."),
         (f"{RULE}extra = 1", "rules.toml: rule key has the unknown key extra."),
@@ -176,8 +192,14 @@ def test_a_generic_rule_gives_way() -> None:
             "rules.toml: rule key, allowlist, cannot be used: its regexes cannot be compiled",
         ),
         (f"{ALLOWING}paths = ['a']\ntargetRules = ['key']", "has the unknown key targetrules."),
-        (f"{GLOBAL}targetRules = ['no']\npaths = ['a']", "[[allowlists]] is for the rule no, which is not there."),
-        (f"{RULE}[[rules.required]]\nid = 'no'", "rules.toml: rule key requires the rule no, which is not there."),
+        (
+            f"{GLOBAL}targetRules = ['no']\npaths = ['a']",
+            "[[allowlists]] is for the rule 'no', which is not there.",
+        ),
+        (
+            f"{RULE}[[rules.required]]\nid = 'no'",
+            "rules.toml: rule key requires the rule 'no', which is not there.",
+        ),
         (f"{REQUIRING}withinLines = -1", "has a wrong withinlines: it must be a whole number from 0."),
         (f"{REQUIRING}within = 1", "rules.toml: rule key has the unknown key within."),
     ],
@@ -226,13 +248,15 @@ def test_what_has_no_effect_is_told(tmp_path: Path) -> None:
     file = written(tmp_path, own=own, base=OTHER)
     assert rules_of(file).notes == (
         f"{file}: what it allows by commit is not allowed.",
-        f"{file}: the disabled rule no is not in {tmp_path / 'base.toml'}.",
+        f"{file}: the disabled rule 'no' is not in {tmp_path / 'base.toml'}.",
     )
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    """A file that is missing, a folder or huge is refused by its name."""
+    """A file that is missing or huge is refused by its name, and so are a folder and a pipe."""
     (tmp_path / "huge.toml").write_bytes(b"#" * (MOST_BYTES + 1))
-    for name in ("missing.toml", ".", "huge.toml"):
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe.toml")
+    for name in ("missing.toml", "folder", "huge.toml", "pipe.toml"):
         with pytest.raises(Invalid, match=f"^The rules {tmp_path / name} cannot be read: "):
             _ = rules_of(tmp_path / name)

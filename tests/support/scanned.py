@@ -6,14 +6,33 @@ from pathlib import Path
 
 from tests.support.program import run_orrery
 
-SYLLABLES = ("ba", "ke", "lo", "mi", "ran", "tor", "vel", "nus", "dor", "pha", "gri", "sto", "lu", "xe", "qui", "zan")
+SYLLABLES = (
+    "ba",
+    "ke",
+    "lo",
+    "mi",
+    "ran",
+    "tor",
+    "vel",
+    "nus",
+    "dor",
+    "pha",
+    "gri",
+    "sto",
+    "lu",
+    "xe",
+    "qui",
+    "zan",
+)
 
 
 def config_with_terms(folder: Path, terms: Iterable[str], kind: str = "customer", more: str = "") -> Path:
     """Write settings with a watch-list into a new folder; return the settings file."""
     folder.mkdir(mode=0o700)
     config = folder / "orrery.toml"
-    config.write_text(f'[secrets]\ndirectory = "secrets"\n[scan]\nwatch_list = "watch-list"\n{more}', encoding="utf-8")
+    config.write_text(
+        f'[secrets]\ndirectory = "secrets"\n[scan]\nwatch_list = "watch-list"\n{more}', encoding="utf-8"
+    )
     listed = folder / "terms.tsv"
     listed.write_text("".join(f"{kind}\t{term}\n" for term in terms), encoding="utf-8")
     for words in (("new-key",), ("import", str(listed))):

@@ -30,7 +30,12 @@ class Allowances:
 
     baseline: Baseline = field(default_factory=Baseline)
     today: date = date.max
+    _numbers: dict[str, list[int]] = field(default_factory=dict[str, list[int]], repr=False, compare=False)
     _used: set[int] = field(default_factory=set[int], repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for number, one in enumerate(self.baseline.entries):
+            self._numbers.setdefault(one.fingerprint, []).append(number)
 
     def judge(self, finding: Finding, text: bytes, match: Match) -> Iterator[Finding]:
         """Yield the finding unless it is allowed, and one of its own for an allowance that does not count."""
@@ -57,7 +62,8 @@ class Allowances:
         )
 
     def _is_in_baseline(self, finding: Finding) -> bool:
-        numbers = [number for number, one in enumerate(self.baseline.entries) if one.allows(finding)]
+        entries = self.baseline.entries
+        numbers = [one for one in self._numbers.get(finding.fingerprint, ()) if entries[one].allows(finding)]
         self._used.update(numbers)
         return bool(numbers)
 

@@ -165,7 +165,9 @@ def _writable(place: str) -> str:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_bytes().decode()
+        if file.is_file() or not file.exists():
+            return file.read_bytes().decode()
+        said = "it is no file"
     except OSError as error:
         said = error.strerror
     except UnicodeDecodeError:

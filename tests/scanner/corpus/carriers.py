@@ -174,7 +174,9 @@ LEAKS: dict[str, tuple[bytes, set[str]]] = {
     "carried/utf32.txt": (TEXT.encode("utf-32"), {"customer"}),
     "carried/latin1.txt": ("Müller & Söhne rufen an.".encode("cp1252"), {"customer"}),
     "carried/data.html": (
-        b'<a href="data:application/zip;base64,' + base64.b64encode(zipped({"a.txt": TEXT, "b.txt": LONG})) + b'">a</a>',
+        b'<a href="data:application/zip;base64,'
+        + base64.b64encode(zipped({"a.txt": TEXT, "b.txt": LONG}))
+        + b'">a</a>',
         {"customer"},
     ),
     "carried/base64.txt": (base64.encodebytes((TEXT + " It is ready, and waits.").encode()), {"customer"}),
@@ -185,7 +187,10 @@ LEAKS: dict[str, tuple[bytes, set[str]]] = {
     "carried/author.docx": (docx(docProps_core=f"<a><dc:creator>{NAME}</dc:creator></a>"), {"customer"}),
     "carried/link.docx": (
         zipped(
-            {"word/document.xml": "<a/>", "word/_rels/document.xml.rels": '<r Target="https://quasarnet.example/"/>'}
+            {
+                "word/document.xml": "<a/>",
+                "word/_rels/document.xml.rels": '<r Target="https://quasarnet.example/"/>',
+            }
         ),
         {"domain"},
     ),

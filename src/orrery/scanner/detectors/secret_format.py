@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, cast, get_args
+from typing import cast, get_args
 
 from orrery.errors import Invalid
 from orrery.scanner.detectors.secret_regex import Regex, RegexRefused, compiled
@@ -41,7 +41,7 @@ class RuleFile:
         missing = [one for one in self.disabled if one not in base.rules]
         kept = {key: rule for key, rule in base.rules.items() if key not in self.disabled}
         rules = kept | {key: _over(rule, kept.get(key)) for key, rule in self.rules.items()}
-        notes = [f"{self.name}: the disabled rule {one} is not in {base.name}." for one in missing]
+        notes = [f"{self.name}: the disabled rule {one!a} is not in {base.name}." for one in missing]
         return replace(
             self,
             rules=rules,
@@ -54,7 +54,7 @@ class RuleFile:
         """Return the rules as they are used; raise `Invalid` for one that cannot be."""
         for ids, _ in self.allowlists:
             if missing := next((one for one in ids if one not in self.rules), ""):
-                raise Invalid(f"{self.name}: [[allowlists]] is for the rule {missing}, which is not there.")
+                raise Invalid(f"{self.name}: [[allowlists]] is for the rule {missing!a}, which is not there.")
         rules = {key: self._usable(rule) for key, rule in self.rules.items()}
         return RuleSet(tuple(self._with_needs(rule, rules) for rule in rules.values()), self.notes)
 
@@ -72,7 +72,7 @@ class RuleFile:
     def _with_needs(self, rule: Rule, rules: Mapping[str, Rule]) -> Rule:
         needs = self.needs.get(rule.id, ())
         if missing := next((one.id for one in needs if one.id not in rules), ""):
-            raise Invalid(f"{self.name}: rule {rule.id} requires the rule {missing}, which is not there.")
+            raise Invalid(f"{self.name}: rule {rule.id} requires the rule {missing!a}, which is not there.")
         return replace(rule, required=tuple(Required(rules[one.id], one.lines, one.columns) for one in needs))
 
 
@@ -112,10 +112,12 @@ def _rules(top: Table, name: str) -> tuple[dict[str, Rule], dict[str, tuple[_Nee
         rule_id = table.text("id").strip()
         if not rule_id:
             raise Invalid(f"{name}: rule number {number} has no id.")
-        table.where = f"{name}: rule {ascii(rule_id)[1:-1]}"
+        if not rule_id.isprintable():
+            raise Invalid(f"{name}: rule number {number} has an id that cannot be printed.")
+        table.where = f"{name}: rule {rule_id}"
         if rule_id in rules:
             raise table.refusal("is there twice.")
-        needs[rule_id] = tuple(_need(one) for one in _at(table, "required"))
+        needs[rule_id] = tuple(_need(one) for one in table.tables("required"))
         rules[rule_id] = _rule(rule_id, table)
         table.no_more()
     return rules, needs
@@ -145,17 +147,14 @@ def _need(table: Table) -> _Need:
 
 
 def _allowlists(table: Table) -> list[Table]:
-    old = table.table("allowlist")
-    new = _at(table, "allowlists")
-    if old and new:
-        raise table.refusal("has both [allowlist] and [[allowlists]].")
-    for one in [*new, *([old] if old else [])]:
+    lists = table.tables("allowlists")
+    if old := table.table("allowlist"):
+        if lists:
+            raise table.refusal("has both [allowlist] and [[allowlists]].")
+        lists = [old]
+    for one in lists:
         one.where = f"{table.where}, allowlist,"
-    return [old] if old else new
-
-
-def _at(table: Table, key: str) -> list[Table]:
-    return table.tables(key)
+    return lists
 
 
 def _allowlist(table: Table) -> Allowlist:
@@ -170,7 +169,7 @@ def _allowlist(table: Table) -> Allowlist:
         condition in _ALL,
         _joined(table, "paths"),
         _joined(table, "regexes"),
-        cast("Literal['secret', 'match', 'line']", target),
+        cast("Target", target),
         tuple(one.lower().encode() for one in table.texts("stopwords")),
         bool(table.texts("commits")),
     )

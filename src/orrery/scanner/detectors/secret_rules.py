@@ -59,7 +59,7 @@ class Allowlist:
 
 @dataclass(frozen=True, slots=True)
 class Required:
-    """Another rule that must be met nearby: within so many lines and columns, as far as these are given."""
+    """Another rule that must match nearby: at most that many lines and columns away, where these are given."""
 
     rule: "Rule"
     lines: int | None = None

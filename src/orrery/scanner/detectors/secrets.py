@@ -1,5 +1,6 @@
 """Secrets: keys, passwords and tokens, by rules in gitleaks' format."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -26,15 +27,14 @@ class _Text:
     def __init__(self, text: bytes, path: str | None, words: Words) -> None:
         self.text = text
         self.path = path
+        self.is_name = path is not None and text == path.encode(errors="surrogateescape")
         self._words = words
-        self._wanted: dict[str, bool] = {}
 
     def wants(self, rule: Rule) -> bool:
         """Return whether a rule is for this file, and for a text with these words."""
-        if (known := self._wanted.get(rule.id)) is None:
-            known = (not rule.keywords or not self._present.isdisjoint(rule.keywords)) and rule.is_for(self.path)
-            self._wanted[rule.id] = known
-        return known
+        if self.is_name and rule.path:
+            return False
+        return (not rule.keywords or not self._present.isdisjoint(rule.keywords)) and rule.is_for(self.path)
 
     @cached_property
     def _present(self) -> frozenset[bytes]:
@@ -73,32 +73,37 @@ class SecretDetector:
             yield from (Match("secret", 0, 0, place, rule.id) for rule in self._names if rule.is_for(place))
 
     def _leaks(self, text: _Text) -> Iterator[Leak]:
-        done: dict[str, int] = {}
-        composed: dict[str, list[Leak]] = {}
+        searches: dict[int, _Search] = {}
         for start in range(0, len(text.text), PIECE):
             for number in self._prefilter.possible(text.text[start : start + PIECE + REACH]):
-                rule = self._rules[number]
-                if not text.wants(rule):
-                    continue
-                for leak in _in_piece(rule, text, start, done):
-                    if rule.required:
-                        composed.setdefault(rule.id, []).append(leak)
-                    else:
-                        yield leak
-        for rule in self._rules:
-            if rule.id in composed:
-                yield from _complete(rule, composed[rule.id], text)
+                if number not in searches:
+                    searches[number] = _Search(self._rules[number], text)
+                searches[number].look_in_piece(start)
+        for search in searches.values():
+            yield from _complete(search.rule, search.leaks, text) if search.rule.required else search.leaks
 
 
-def _in_piece(rule: Rule, text: _Text, start: int, done: dict[str, int]) -> Iterator[Leak]:
-    """Yield what begins in a piece. `done` says where a rule's last match ended: the next does not overlap it."""
-    end = start + PIECE
-    for found in rule.found(text.text, max(start, done.get(rule.id, 0)), end + REACH):
-        if found.start() >= end:
-            return
-        done[rule.id] = found.end()
-        if leak := _leak(rule, text, found):
-            yield leak
+class _Search:
+    """The search for one rule in one text, piece by piece."""
+
+    def __init__(self, rule: Rule, text: _Text) -> None:
+        self.rule = rule
+        self.leaks: list[Leak] = []
+        self._text = text
+        self._is_wanted = text.wants(rule)
+        self._done = 0
+        """Where the last match ended: the next one does not overlap it."""
+
+    def look_in_piece(self, start: int) -> None:
+        """Find what begins in the piece that begins at this byte."""
+        end = start + PIECE
+        pieces = self.rule.found(self._text.text, max(start, self._done), end + REACH) if self._is_wanted else ()
+        for found in pieces:
+            if found.start() >= end:
+                return
+            self._done = found.end()
+            if leak := _leak(self.rule, self._text, found):
+                self.leaks.append(leak)
 
 
 def _leak(rule: Rule, text: _Text, found: Found) -> Leak | None:
@@ -139,7 +144,7 @@ def _all(rule: Rule, text: _Text) -> Iterator[Leak]:
 
 
 def _place(leak: Leak, text: bytes) -> tuple[int, int]:
-    return text.count(b"\n", 0, leak.start), leak.start - text.rfind(b"\n", 0, leak.start)
+    return text.count(b"\n", 0, leak.start), leak.start - _line_start(leak, text)
 
 
 def _is_near(place: tuple[int, int], other: tuple[int, int], required: Required) -> bool:
@@ -149,15 +154,19 @@ def _is_near(place: tuple[int, int], other: tuple[int, int], required: Required)
 
 def _without_repeats(leaks: Sequence[Leak], text: bytes) -> Iterator[Leak]:
     """Yield matches; one of a rule with "generic" in its id gives way to another's of the same text and line."""
-    exact: dict[int, bytes] = {}
+    exact: defaultdict[int, list[bytes]] = defaultdict(list)
     if any(_is_generic(leak) for leak in leaks):
         for leak in leaks:
             if not _is_generic(leak):
-                line = text.rfind(b"\n", 0, leak.start)
-                exact[line] = exact.get(line, b"") + b"\0" + leak.secret
+                exact[_line_start(leak, text)].append(leak.secret)
+    told = {line: b"\0".join(secrets) for line, secrets in exact.items()}
     for leak in leaks:
-        if not (exact and _is_generic(leak) and leak.secret in exact.get(text.rfind(b"\n", 0, leak.start), b"")):
+        if not (told and _is_generic(leak) and leak.secret in told.get(_line_start(leak, text), b"")):
             yield leak
+
+
+def _line_start(leak: Leak, text: bytes) -> int:
+    return text.rfind(b"\n", 0, leak.start) + 1
 
 
 def _is_generic(leak: Leak) -> bool:

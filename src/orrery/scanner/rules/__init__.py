@@ -40,12 +40,12 @@ def _with_extended(file: Path, deepest: int) -> RuleFile:
 
 def _content(file: Path) -> bytes:
     try:
-        with file.open("rb") as opened:
-            content = opened.read(MOST_BYTES + 1)
+        if file.exists() and not file.is_file():
+            said = "it is no file"
+        elif file.stat().st_size > MOST_BYTES:
+            said = f"it has more than {MOST_BYTES} bytes"
+        else:
+            return file.read_bytes()
     except OSError as error:
         said = error.strerror
-    else:
-        if len(content) <= MOST_BYTES:
-            return content
-        said = f"it has more than {MOST_BYTES} bytes"
     raise Invalid(f"The rules {file} cannot be read: {said}.")
