@@ -56,3 +56,13 @@ def written(
     out = io.BytesIO()
     _ = writer.write(out)
     return out.getvalue()
+
+
+def changed(before: str, after: str) -> bytes:
+    """Return a PDF whose text was changed by an object at its end, as editors save it."""
+    old = pdf(before)
+    table = old.rindex(b"xref\n0")
+    page = f"BT /F1 12 Tf 20 100 Td ({after}) Tj ET".encode()
+    new = b"4 0 obj\n<</Length %d>>stream\n%s\nendstream\nendobj\n" % (len(page), page)
+    trailer = b"trailer<</Size 6/Root 1 0 R/Prev %d>>\nstartxref\n%d\n%%%%EOF\n" % (table, len(old) + len(new))
+    return old + new + b"xref\n4 1\n%010d 00000 n \n" % len(old) + trailer

@@ -34,7 +34,7 @@ from tests.scanner.unpack.carriers import (
     zipped,
     zipped_extra,
 )
-from tests.scanner.unpack.pdfs import compressed, hexadecimal, pdf, written
+from tests.scanner.unpack.pdfs import changed, compressed, hexadecimal, pdf, written
 
 Carrier = tuple[str, bytes]
 _WORD = WORD.encode()
@@ -119,6 +119,7 @@ ARCHIVES: dict[str, Carrier] = {
     "zip-extra-field": ("a.zip", zipped_extra(b"\1\0\0\0\0" + _WORD)),
     "zip-after-a-program": ("a.exe", b"MZ\0\0" * 100 + _LINE + zipped({"b": b""})),
     "zip-after-any-file": ("a.bin", b"\0\1\2\3" * 100 + zipped(_MEMBER)),
+    "zip-after-a-pdf": ("a.pdf", pdf("x") + zipped(_MEMBER)),
     "zip-after-a-png": ("a.png", png() + zipped(_MEMBER)),
     "zip-after-a-jpeg": ("a.jpg", jpeg() + zipped(_MEMBER)),
     "zip-after-a-gif": ("a.gif", gif(b"x") + zipped(_MEMBER)),
@@ -209,11 +210,7 @@ OFFICE: dict[str, Carrier] = {
     ),
     "xlsx-thread": (
         "a.xlsx",
-        zipped(
-            {
-                "xl/threadedComments/t.xml": f"<T><threadedComment><text>{WORD}</text></threadedComment></T>".encode()
-            }
-        ),
+        zipped({"xl/threadedComments/t.xml": f"<T><threadedComment>{WORD}</threadedComment></T>".encode()}),
     ),
     "pptx-runs": ("a.pptx", zipped({"ppt/slides/s.xml": slide_xml(f"<a:p>{run(A, B, tag='a')}</a:p>")})),
     "pptx-notes": (
@@ -313,6 +310,8 @@ PDFS: dict[str, Carrier] = {
     "pdf-metadata": ("a.pdf", pdf("x", compressed(_XMP, b"/Type/Metadata/Subtype/XML"))),
     "pdf-attachment": ("a.pdf", written(attached=("b.zip", zipped(_MEMBER)))),
     "pdf-outline": ("a.pdf", written(title=WORD)),
+    "pdf-before-a-change": ("a.pdf", changed(WORD, "Hello")),
+    "pdf-after-a-change": ("a.pdf", changed("Hello", WORD)),
     "pdf-with-an-empty-password": ("a.pdf", written(WORD, password="")),
 }
 UMLAUTS: dict[str, Carrier] = {

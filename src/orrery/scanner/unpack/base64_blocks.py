@@ -51,7 +51,10 @@ class Base64Blocks:
                 if begin < len(text) - OVERLAP:
                     self.long.append(start + begin)
                 continue
-            for block in _alternatives(text[begin:end]):
+            whole = text[begin:end]
+            if whole.islower() or whole.isupper():  # a path, a constant, a hexadecimal number
+                continue
+            for block in _alternatives(whole):
                 if content := self._file(block):
                     yield begin, content
 
@@ -98,7 +101,9 @@ def is_readable(content: bytes) -> bool:
         return False
     if is_text(content) and is_utf8(content):
         return True
-    return bool(encoding := wide(content)) and content.decode(encoding, "replace").isprintable()
+    return (
+        b"\0" in content and bool(encoding := wide(content)) and content.decode(encoding, "replace").isprintable()
+    )
 
 
 def _alternatives(block: bytes) -> Iterator[bytes]:

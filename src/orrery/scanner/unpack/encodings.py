@@ -27,15 +27,15 @@ _WIDE: Final = (
 )
 """Four characters and more of the alphabets below U+0700, and quotation marks and dashes (U+2010 to U+201F)."""
 
-_LETTER: Final = rb"[A-Za-z]"
-_HIGH: Final = rb"[\x8a\x8c\x8e\x9a\x9c\x9e\x9f\xc0-\xff]"
 _NEAR: Final = rb"[ -~\x80-\xff]{0,64}"
-_WESTERN: Final = finder(
-    _NEAR
-    + rb"(?:%(l)b{3}%(h)b|%(l)b{2}%(h)b%(l)b|%(l)b%(h)b%(l)b{2}|%(h)b%(l)b{3})" % {b"l": _LETTER, b"h": _HIGH}
-    + _NEAR
+_LOW: Final = rb"[\x9a\x9c\x9e\xdf-\xff]"
+_UPPER: Final = rb"[\x8a\x8c\x8e\x9f\xc0-\xde]"
+_WORDS: Final = (
+    rb"[A-Za-z]%(l)b[a-z]{2}|[A-Za-z][a-z](?:%(l)b[a-z]|[a-z]%(l)b)|(?:%(l)b|%(u)b)[a-z]{3}"
+    rb"|[A-Z]%(u)b[A-Z]{2}|[A-Z]{2}(?:%(u)b[A-Z]|[A-Z]%(u)b)|%(u)b[A-Z]{3}"
 )
-"""A word of cp1252 with a letter that is not English, and what stands around it."""
+_WESTERN: Final = finder(_NEAR + rb"(?:" + _WORDS % {b"l": _LOW, b"u": _UPPER} + rb")" + _NEAR)
+"""A word of cp1252 with a letter that is not English, all lower or all upper case from its second letter on."""
 
 _DECLARED: Final = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?([A-Za-z0-9_.:-]{1,40})""")
 
@@ -90,7 +90,7 @@ def decoded(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
 
 
 def stretches(text: bytes) -> Iterator[bytes]:
-    """Yield the texts in UTF-16, UTF-32 and cp1252 within a binary one, as UTF-8."""
+    """Yield the lines in UTF-16, UTF-32 and cp1252 within a binary one, as UTF-8."""
     for pattern, encoding in _WIDE:
         for found in pattern(text):
             yield text[slice(*found.span())].decode(encoding, "replace").encode(errors="replace")

@@ -28,6 +28,12 @@ _KINDS: Final = tuple(
         (rb".{257}ustar", "tars:read"),
     )
 )
+_TEXTS: Final = frozenset({"orrery.scanner.unpack.pdf:read", "orrery.scanner.unpack.rtf:read"})
+"""What reads files that may be texts; any other file with nothing but text only begins like an archive."""
+
+_ANY: Final = re.compile(
+    b"|".join(kind.begins.pattern for kind in _KINDS if not kind.reader.endswith("zlib")), re.DOTALL
+)
 _MAIL: Final = re.compile(rb"(?:From |>?[!-9;-~]{1,60}:[ \t\r\n])")
 _MAIL_NAMES: Final = (".eml", ".mbox", ".mbx", ".mht", ".mhtml", ".nws")
 
@@ -35,7 +41,7 @@ _MAIL_NAMES: Final = (".eml", ".mbox", ".mbx", ".mht", ".mhtml", ".nws")
 def reader_of(first: bytes, name: str) -> str:
     """Return the name of what reads a kind of file; nothing for a text, and for what nothing reads."""
     for kind in _KINDS:
-        if kind.begins.match(first):
+        if kind.begins.match(first) and (kind.reader in _TEXTS or not is_text(first)):
             return kind.reader
     if _is_mail(first, name):
         return "orrery.scanner.unpack.mail:read"
@@ -54,4 +60,4 @@ def _is_mail(first: bytes, name: str) -> bool:
 
 def begins_as_file(content: bytes) -> bool:
     """Return whether bytes begin as a file of a known kind does; two bytes of zlib are not enough to say so."""
-    return any(kind.begins.match(content) for kind in _KINDS if not kind.reader.endswith("zlib"))
+    return _ANY.match(content) is not None

@@ -16,7 +16,11 @@ from orrery.scanner.unpack.view import WINDOW, Views
 Reader = Callable[[Part, bytes], Views]
 
 
-_ZIP_END: Final = b"PK\x05\x06"
+_ZIP_END: Final = b"PK\x05\x06\x00\x00\x00\x00"
+_UNPACKED: Final = ("orrery.scanner.unpack.zips", "orrery.scanner.unpack.streams", "orrery.scanner.unpack.tars")
+_ZIP_END_SIZE: Final = 22
+"""What a zip after a PDF ends with; one before that is an attachment, which is read as one."""
+
 _ZIP_TAIL: Final = 66 * 1024
 
 
@@ -42,8 +46,8 @@ def _look(part: Part, first: bytes) -> Views:
             why = str(broken)
     if why or not reader:
         yield from texts(part, first)
-        if not is_text(first):
-            yield from _appended_zip(part)
+    if not is_text(first) and not reader.startswith(_UNPACKED):
+        yield from _appended_zip(part, _ZIP_END_SIZE if reader.endswith("pdf:read") else _ZIP_TAIL)
     why = why or unreadable(part, first) or ("" if reader else misnamed(part.name, first))
     if why:
         yield NotRead(part.place, why)
@@ -53,12 +57,11 @@ def _resolved(reader: str) -> Reader:
     return cast("Reader", resolve_name(reader))
 
 
-def _appended_zip(part: Part) -> Views:
-    size = part.content.seek(0, 2)
-    _ = part.content.seek(max(0, size - _ZIP_TAIL))
-    if _ZIP_END in part.content.read():
-        _ = part.content.seek(0)
-        try:
-            yield from _resolved("orrery.scanner.unpack.zips:read")(part, b"")
-        except Broken:
-            yield NotRead(part.place, "It seems to hold a zip archive that is damaged: take that out of it.")
+def _appended_zip(part: Part, size: int) -> Views:
+    """Yield the texts of a zip that ends within the last bytes of another file."""
+    if _ZIP_END not in b"".join(part.pieces(max(0, part.size - size))):
+        return
+    try:
+        yield from _resolved("orrery.scanner.unpack.zips:read")(part, b"")
+    except Broken:
+        yield NotRead(part.place, "It seems to hold a zip archive that is damaged: take that out of it.")

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from orrery.scanner.unpack.view import WINDOW
 
 _HEAD: Final = 4096
-_LONGEST_TAG: Final = 64 * 1024
+_LAST: Final = 8 * 1024
 _NAMES: Final = re.compile(
     r"\.(?:html?|xhtml|xml|svg|xaml|plist|drawio|rss|atom|vue|jsx|tsx|md|markdown|resx|xlf|xliff|kml|gpx|mjml|f?od[tsp])$",
     re.IGNORECASE,
@@ -20,58 +20,66 @@ _TEXT: Final = re.compile(rb">([^<]+)")
 
 
 class Dialect(NamedTuple):
-    """Which tags end a word."""
+    """Which tags end a word, and whether changes of such a document are tracked."""
 
     begins: re.Pattern[bytes]
     separates: re.Pattern[bytes]
+    tracked: bool = False
 
 
-def _only(*names: bytes) -> re.Pattern[bytes]:
-    return re.compile(rb"</?(?:" + b"|".join(names) + rb")(?=[\s/>])[^<>]*>", re.IGNORECASE)
+def _named(names: bytes) -> bytes:
+    """Return a pattern for names in lower and in upper case, a branch for each first letter.
+
+    It takes a tenth of the time of one that ignores the case and tries each name.
+    """
+    words = names.split(b"|")
+    letters: dict[bytes, list[bytes]] = {}
+    for word in sorted({*words, *(word.upper() for word in words if word.islower())}):
+        letters.setdefault(word[:1], []).append(word[1:])
+    return b"|".join(letter + b"(?:" + b"|".join(rest) + b")" for letter, rest in letters.items())
 
 
-def _all_but(*names: bytes) -> re.Pattern[bytes]:
-    return re.compile(
-        rb"<(?!/?(?:[A-Za-z0-9]{1,20}:)?(?:" + b"|".join(names) + rb")(?=[\s/>]))[^<>]*>", re.IGNORECASE
-    )
+def _only(names: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"</?(?:%b)(?=[\s/>])[^<>]*>" % names)
+
+
+def _all_but(names: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"<(?!/?(?:[A-Za-z0-9]{1,20}:)?(?:%b)(?=[\s/>]))[^<>]*>" % _named(names))
 
 
 _INLINE: Final = (
     b"a|abbr|acronym|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|hi|i|ins|kbd|mark|nobr|q|s|samp|small|span|"
     b"strike|strong|sub|sup|time|tspan|textPath|tt|u|var|wbr|emphasis|phrase|r|t|rPr|ruby|link|g|x|bpt|ept|ph"
-).split(b"|")
-_SHEET: Final = _all_but(
-    *(b"r|t|rPr|b|i|u|sz|color|rFont|family|scheme|charset|strike|vertAlign|outline|shadow|condense|extend").split(
-        b"|"
-    )
 )
-_DOCUMENT: Final = _only(rb"(?:w|a):(?:p|tc|tr|br|tab|cr|ptab|fldChar|instrText|comment|footnote|endnote|sym)")
+_SHEET: Final = _all_but(
+    b"r|t|rPr|b|i|u|sz|color|rFont|family|scheme|charset|strike|vertAlign|outline|shadow|condense|extend"
+)
+_DOCUMENT: Final = _only(rb"[wa]:(?:p|tc|tr|br|tab|cr|ptab|fldChar|comment|footnote|endnote|sym)")
 _OPEN: Final = _only(
-    rb"text:(?:p|h|line-break|tab|s|note|note-body|list-item)",
-    rb"table:[a-z-]+",
-    rb"office:(?:annotation|body|text)",
-    rb"dc:[a-z]+",
-    rb"meta:[a-z-]+",
-    rb"svg:(?:title|desc)",
+    rb"text:(?:p|h|line-break|tab|s|note|note-body|list-item)|table:[a-z-]+|office:(?:annotation|body|text)"
+    rb"|dc:[a-z]+|meta:[a-z-]+|svg:(?:title|desc)"
 )
 _PAGES: Final = _only(
-    *(
+    _named(
         b"address|article|aside|blockquote|body|br|button|caption|center|col|colgroup|dd|details|dialog|div|dl|dt|"
         b"fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hgroup|hr|html|iframe|img|input|"
         b"legend|li|link|main|menu|meta|nav|noscript|object|ol|optgroup|option|p|pre|script|section|select|source|"
         b"style|summary|svg|table|tbody|td|template|textarea|tfoot|th|thead|title|tr|ul|video|!doctype"
-    ).split(b"|")
+    )
 )
-DIALECTS: Final = (
-    Dialect(
-        re.compile(rb"openxmlformats\.org/wordprocessingml|purl\.oclc\.org/ooxml/wordprocessingml"), _DOCUMENT
-    ),
-    Dialect(re.compile(rb"(?:openxmlformats\.org|purl\.oclc\.org/ooxml)/presentationml"), _DOCUMENT),
-    Dialect(re.compile(rb"(?:openxmlformats\.org|purl\.oclc\.org/ooxml)/spreadsheetml"), _SHEET),
+_DOCUMENTS: Final = Dialect(
+    re.compile(rb"(?:openxmlformats\.org|ooxml)/wordprocessingml"), _DOCUMENT, tracked=True
+)
+_HTML: Final = Dialect(_PAGE, _PAGES)
+_OTHER: Final = Dialect(re.compile(rb""), _all_but(_INLINE))
+_DIALECTS: Final = (
+    _DOCUMENTS,
+    Dialect(re.compile(rb"(?:openxmlformats\.org|ooxml)/presentationml"), _DOCUMENT),
+    Dialect(re.compile(rb"(?:openxmlformats\.org|ooxml)/spreadsheetml"), _SHEET),
     Dialect(re.compile(rb"urn:oasis:names:tc:opendocument"), _OPEN),
-    Dialect(_PAGE, _PAGES),
+    _HTML,
 )
-_OTHER: Final = Dialect(re.compile(rb""), _all_but(*_INLINE))
+_HTML_NAMES: Final = (".html", ".htm", ".md", ".markdown", ".vue", ".jsx", ".tsx")
 _INSERTED: Final = re.compile(rb"<w:ins\s[^<>]*[^/<>]>.*?</w:ins>", re.DOTALL)
 _DELETED: Final = re.compile(rb"<w:delText[^<>]*>[^<]*</w:delText>")
 
@@ -84,12 +92,10 @@ def is_markup(first: bytes, name: str) -> bool:
 
 def dialect_of(first: bytes, name: str) -> Dialect:
     """Return which tags end a word in a text."""
-    for one in DIALECTS:
+    for one in _DIALECTS:
         if one.begins.search(first[:_HEAD]):
             return one
-    if name.lower().endswith((".html", ".htm", ".md", ".markdown", ".vue", ".jsx", ".tsx")):
-        return DIALECTS[-1]
-    return _OTHER
+    return _HTML if name.lower().endswith(_HTML_NAMES) else _OTHER
 
 
 def joined(pieces: Iterable[bytes], dialect: Dialect) -> Iterator[bytes]:
@@ -137,7 +143,7 @@ def _whole(pieces: Iterable[bytes], dialect: Dialect) -> Iterator[bytes]:
 
 
 def _end(text: bytes, dialect: Dialect) -> int:
-    start = max(0, len(text) - _LONGEST_TAG)
+    start = max(0, len(text) - _LAST)
     last = 0
     for found in dialect.separates.finditer(text, start):
         last = found.end()

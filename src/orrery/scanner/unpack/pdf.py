@@ -1,5 +1,6 @@
 """PDF: read by a process of its own, which can be ended whatever it does, and whose memory is bounded."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -7,9 +8,10 @@ from tempfile import TemporaryFile
 from typing import BinaryIO, Final, cast
 
 from orrery.ports.scanned import NotRead
-from orrery.scanner.unpack.limits import BROKEN, MB
+from orrery.scanner.unpack.encodings import is_text
+from orrery.scanner.unpack.limits import MB
 from orrery.scanner.unpack.parts import Part
-from orrery.scanner.unpack.pdf_texts import ENCRYPTED, END, FILE, HEADER, TEXT
+from orrery.scanner.unpack.pdf_texts import DAMAGED, ENCRYPTED, END, FILE, HEADER, TEXT
 from orrery.scanner.unpack.texts import texts
 from orrery.scanner.unpack.view import Views
 
@@ -17,6 +19,7 @@ _LARGEST: Final = 256 * MB
 _WAITING: Final = 5
 """Times its processor time that it may take on a machine that has others to do."""
 
+_OBJECT: Final = re.compile(rb"[0-9] obj\b")
 _TOO_LARGE: Final = f"A PDF of more than {_LARGEST // MB} MB is not read: cut it in parts."
 _ENCRYPTED: Final = "It is encrypted: save it without a password, leave it out, or check what is in it yourself."
 _ENDED: Final = "Reading it took too much time or memory: print it to a new PDF, or leave it out."
@@ -27,6 +30,8 @@ _NOT_STARTED: Final = "The process that reads PDF could not be started: see to m
 def read(part: Part, first: bytes) -> Views:
     """Yield the texts of a PDF: its bytes, its pages, all strings of its objects, and its attachments."""
     yield from texts(part, first)
+    if is_text(first) and not _OBJECT.search(first):
+        return
     if part.size > _LARGEST:
         yield NotRead(part.place, _TOO_LARGE)
         return
@@ -54,19 +59,17 @@ def _run(source: BinaryIO, said: BinaryIO, seconds: int) -> bool:
 
 
 def _records(part: Part, said: BinaryIO) -> Views:
-    ended = False
+    kinds: set[bytes] = set()
     for kind, label, data in _read(said):
+        kinds.add(kind)
         if kind == TEXT:
-            yield from part.known(label, "", data) if b"\0" in data else part.text(label, data)
+            yield from part.text(label, data)
         elif kind == FILE:
-            yield from part.known(label, label, data)
-        elif kind == ENCRYPTED:
-            yield NotRead(part.place, _ENCRYPTED)
-        elif kind == END:
-            ended = True
-        else:
-            yield NotRead(part.at(label), _DAMAGED if label else BROKEN)
-    if not ended:
+            yield from part.known(label, "", data)
+    for kind, why in ((ENCRYPTED, _ENCRYPTED), (DAMAGED, _DAMAGED)):
+        if kind in kinds:
+            yield NotRead(part.place, why)
+    if END not in kinds:
         yield NotRead(part.place, _ENDED)
 
 

@@ -1,8 +1,10 @@
 """What is in a PDF. It runs as a program: the PDF is its input, and its output are records."""
 
+import re
 import struct
 import sys
 from collections.abc import Iterator
+from io import BytesIO
 from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO, Final
 
@@ -22,6 +24,10 @@ _MEMORY: Final = 1024 * 1024 * 1024
 _OUTPUT: Final = 512 * 1024 * 1024
 _STREAM: Final = 64 * 1024 * 1024
 _DEPTH: Final = 50
+_TAIL: Final = 32
+_REVISIONS: Final = 5
+_END_OF_FILE: Final = re.compile(rb"startxref\s{1,9}([0-9]{1,12})\s{1,9}%%EOF")
+_TABLE: Final = re.compile(rb"\s{0,4}(?:xref|[0-9]{1,9} [0-9]{1,5} obj)")
 _NO_TEXT: Final = frozenset({"/Image", "/Type1C", "/CIDFontType0C", "/OpenType"})
 _NO_TYPE: Final = frozenset({"/XRef", "/ObjStm", "/XObject"})
 
@@ -29,7 +35,28 @@ Record = tuple[bytes, str, bytes]
 
 
 def records(content: BinaryIO) -> Iterator[Record]:
-    """Yield what is in a PDF, as far as it can be read; `DAMAGED` for each part that cannot."""
+    """Yield what is in a PDF, and was in it before it was changed; `DAMAGED` for each part that cannot be read."""
+    for record in _revision(content, ""):
+        yield record
+        if record[0] == ENCRYPTED:
+            return
+    _ = content.seek(0)
+    data = content.read()
+    older = list(_older(data))
+    if len(older) > _REVISIONS:
+        yield DAMAGED, "(older revisions)", b""
+    for number, end in enumerate(older[-_REVISIONS:], 1):
+        yield from _revision(BytesIO(data[:end]), f"(older revision {number})")
+
+
+def _older(data: bytes) -> Iterator[int]:
+    """Yield where the file ended before each change: one that is added at the end removes nothing."""
+    for found in _END_OF_FILE.finditer(data, 0, max(0, len(data) - _TAIL)):
+        if _TABLE.match(data, int(found[1])):  # else it is the end of an attachment, or only looks like one
+            yield found.end()
+
+
+def _revision(content: BinaryIO, label: str) -> Iterator[Record]:
     from pypdf import PdfReader, apply_configuration  # noqa: PLC0415  only what reads a PDF waits for it
     from pypdf.errors import FileNotDecryptedError  # noqa: PLC0415  the same
 
@@ -40,24 +67,24 @@ def records(content: BinaryIO) -> Iterator[Record]:
             reader = PdfReader(content)
             pages = len(reader.pages)
         except FileNotDecryptedError:
-            yield ENCRYPTED, "", b""
+            yield ENCRYPTED, label, b""
         except Exception:  # noqa: BLE001  a damaged file makes the library raise errors of any kind
-            yield DAMAGED, "", b""
+            yield DAMAGED, label, b""
         else:
             for number in range(pages):
-                yield _page(reader, number)
-            yield from _objects(reader)
+                yield _page(reader, number, label)
+            yield from _objects(reader, label)
 
 
-def _page(reader: "PdfReader", number: int) -> Record:
-    label = f"(page {number + 1})"
+def _page(reader: "PdfReader", number: int, label: str) -> Record:
+    label += f"(page {number + 1})"
     try:
         return TEXT, label, reader.pages[number].extract_text().encode(errors="replace")
     except Exception:  # noqa: BLE001  the same
         return DAMAGED, label, b""
 
 
-def _objects(reader: "PdfReader") -> Iterator[Record]:
+def _objects(reader: "PdfReader", label: str) -> Iterator[Record]:
     """Yield every string of every object, reached from a page or not, and the streams that are texts or files."""
     found: list[bytes] = []
     for number in _numbers(reader):
@@ -65,14 +92,14 @@ def _objects(reader: "PdfReader") -> Iterator[Record]:
             one = reader.get_object(number)
             if one is not None:
                 found.extend(_strings(one, _DEPTH))
-                yield from _stream(one, number)
+                yield from _stream(one, f"{label}(stream {number})")
         except Exception:  # noqa: BLE001  the same
-            yield DAMAGED, f"(object {number})", b""
+            yield DAMAGED, f"{label}(object {number})", b""
     try:
         found.extend(_strings(reader.trailer, _DEPTH))
     except Exception:  # noqa: BLE001  the same
-        yield DAMAGED, "(trailer)", b""
-    yield TEXT, "(objects)", b"\n".join(found)
+        yield DAMAGED, f"{label}(trailer)", b""
+    yield TEXT, f"{label}(objects)", b"\n".join(found)
 
 
 def _numbers(reader: "PdfReader") -> list[int]:
@@ -104,7 +131,7 @@ def _strings(one: "PdfObject | None", depth: int) -> Iterator[bytes]:
         yield bytes(one)
 
 
-def _stream(one: "PdfObject", number: int) -> Iterator[Record]:
+def _stream(one: "PdfObject", label: str) -> Iterator[Record]:
     from pypdf.generic import StreamObject  # noqa: PLC0415  the same
 
     if not isinstance(one, StreamObject):
@@ -114,7 +141,7 @@ def _stream(one: "PdfObject", number: int) -> Iterator[Record]:
         return
     data = one.get_data()
     if kind == "/EmbeddedFile" or b"\0" not in data[:1024]:
-        yield FILE, f"(stream {number})", data
+        yield FILE, label, data
 
 
 def main() -> None:

@@ -36,16 +36,16 @@ class _Bounded:
 def read(part: Part, first: bytes) -> Views:
     """Yield the texts of a tar's members, and of their names, owners and extended headers."""
     del first
-    from tarfile import TarError, TarFile  # noqa: PLC0415  a commit without archives starts faster
+    from tarfile import SUPPORTED_TYPES, TarError, TarFile  # noqa: PLC0415  a commit without archives starts faster
 
     _ = part.content.seek(0)
     with breaking(TarError, *_ERRORS):
         archive = TarFile(fileobj=cast("BinaryIO", _Bounded(part.content)), errors="surrogateescape")
     while member := _next(archive):
         yield from part.text("(names)", *_names(member))
-        if member.isreg():
+        if member.isreg() or member.type not in SUPPORTED_TYPES:
             label = _bytes(member.name).decode(errors="replace")
-            yield from part.unpacked(label, label, _content(archive, member), member.size)
+            yield from part.unpacked(label, label, _content(archive, member), part.size)
         archive.members = []  # pyright: ignore[reportAttributeAccessIssue]  it keeps them all, and its types do not say so
     yield from _rest(part, archive.offset)
 

@@ -19,7 +19,7 @@ _FOLD_SIZE: Final = 3
 def texts(part: Part, first: bytes, *, base64: bool = True) -> Views:
     """Yield the texts of a file by its bytes; `first` are its first ones."""
     whole = wide(first)
-    other = declared(first) or "cp1252"
+    other = "cp1252" if is_utf8(first) else declared(first) or "cp1252"
     yield from _by_window(part, whole, other, base64=base64)
     if not whole and not is_text(first):
         return
@@ -28,7 +28,8 @@ def texts(part: Part, first: bytes, *, base64: bool = True) -> Views:
     if is_markup(head, part.name):
         dialect = dialect_of(head, part.name)
         yield from windows(part.place, joined(_pieces(part, encoding), dialect), 0)
-        yield from windows(part.place, versions(_pieces(part, encoding), dialect), 0)
+        if dialect.tracked:
+            yield from windows(part.place, versions(_pieces(part, encoding), dialect), 0)
     if _FOLDED.match(head) or part.name.lower().endswith(_FOLDED_NAMES):
         yield from windows(part.place, unfolded(_pieces(part, encoding)), 0)
 
@@ -57,8 +58,9 @@ def _by_window(part: Part, whole: str, other: str, *, base64: bool) -> Views:
         yield view
         yield from _other_forms(view, other)
         if base64:
+            line, counted = view.line, 0
             for place, content in found.files(view.text, start, before, last=after is None):
-                line = view.line + view.text.count(b"\n", 0, place)
+                line, counted = line + view.text.count(b"\n", counted, place), place
                 yield from part.known(f"(Base64 in line {line})", "", content)
         start += len(view.text) - OVERLAP
         view, before = after, OVERLAP
@@ -71,7 +73,7 @@ def _by_window(part: Part, whole: str, other: str, *, base64: bool) -> Views:
 
 def _other_forms(view: View, other: str) -> Iterator[View]:
     if b"\0" in view.text:
-        yield from windows(view.part, (one + b"\n" for one in stretches(view.text)), 0)
+        yield from windows(view.part, [b"\n".join(stretches(view.text))], 0)
     elif not is_utf8(view.text):
         yield from windows(view.part, decoded([view.text], other), view.line)
 

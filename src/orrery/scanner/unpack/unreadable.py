@@ -20,12 +20,13 @@ _BINARY: Final = (
         rb"LZIP\x01|\x89LZO\x00|\x1f[\x9d\xa0\x1e]|\xff\x06\x00\x00sNaPpY",
         f"A compressed file of its kind {_ARCHIVE}",
     ),
+    (rb"PACK\x00\x00\x00[\x02\x03]|# v[23] git bundle\n", "History of git is not read here: scan the repository."),
     (rb"\xed\xab\xee\xdb|!<arch>\ndebian-binary", f"A package of a Linux system {_ARCHIVE}"),
     (rb"xar!\x00\x1c|MSWIM\x00|hsqs.{24}\x04\x00|\x60\xea.{8}\x02", f"An archive of its kind {_ARCHIVE}"),
     (rb".{2}-lh[0-7d]-.{14}[\x00-\x02]|.{7}\*\*ACE\*\*", f"An archive of its kind {_ARCHIVE}"),
     (rb".{32769}CD001|KDMV|QFI\xfb|vhdxfile|conectix\x00", f"A disk image {_ARCHIVE}"),
     (rb"ITSF\x03\x00|.{60}BOOKMOBI|AT&TFORM", f"A book of its kind {_CONVERT.format('PDF or HTML')}"),
-    (rb"PAR1|ORC[\x00-\x08]|Obj\x01", f"A table of its kind {_CONVERT.format('CSV or JSON')}"),
+    (rb"PAR1|ORC[\x00-\x08]|Obj\x01|ARROW1\x00|FEA1", f"A table of its kind {_CONVERT.format('CSV or JSON')}"),
     (rb"!BDN.{4}SM|\x78\x9f\x3e\x22", f"A mailbox of Outlook {_CONVERT.format('eml')}"),
     (rb"\x00\x01\x00\x00Standard (?:ACE|Jet) DB", f"A database of Access {_CONVERT.format('CSV')}"),
     (rb".{0,256}X\x00P\x00r\x00e\x00s\x00s\x009\x00", f"A data model of Power BI {_CONVERT.format('a template')}"),
@@ -53,12 +54,13 @@ _BINARY_KINDS: Final = _compiled(_BINARY)
 _TEXT_KINDS: Final = _compiled(_ARMOURED)
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OLE_ENCRYPTED: Final = "EncryptedPackage".encode("utf-16-le")
-_OLE_SEEN: Final = 64 * 1024
+_MACROS: Final = "_VBA_PROJECT".encode("utf-16-le")
+_APPLE: Final = ".iwa"
 _DMG: Final = b"koly\x00\x00\x00\x04"
 _DMG_SIZE: Final = 512
 _NAMED: Final = re.compile(
     r"\.(zip|jar|war|ear|apk|aab|whl|nupkg|epub|doc[xm]|dot[xm]|xls[xmb]|xlt[xm]|pp[ts][xm]|pot[xm]|vsd[xm]|od[tspg]"
-    r"|pages|numbers|key|pbi[xt]|7z|rar|cab|gz|tgz|bz2|xz|zst|lz4|br|tar|iso|dmg|pdf|p?pfile|doc|xls|ppt|msg|pst|kdbx|gpg|iwa)$",
+    r"|pages|numbers|pbi[xt]|7z|rar|cab|gz|tgz|bz2|xz|zst|lz4|br|tar|iso|dmg|pdf|p?pfile|doc|xls|ppt|msg|pst|kdbx)$",
     re.IGNORECASE,
 )
 
@@ -75,6 +77,8 @@ def unreadable(part: Part, first: bytes) -> str:
 
 def misnamed(name: str, first: bytes) -> str:
     """Return why a file that has the name of an archive or a document, and is none, cannot be searched."""
+    if name.lower().endswith(_APPLE):
+        return f"A document of Pages, Numbers or Keynote {_CONVERT.format('docx, xlsx or pptx')}"
     found = _NAMED.search(name)
     if not first or not found or is_text(first):
         return ""
@@ -85,6 +89,8 @@ def _ole(part: Part) -> str:
     for piece in part.pieces():
         if _OLE_ENCRYPTED in piece:
             return f"An office document {_ENCRYPTED}"
+        if _MACROS in piece and part.name.lower().endswith(".bin"):
+            return "Macros are not read: save the document without them, and their code as text."
     return "A file of an older Office or Outlook, or an installer, " + _CONVERT.format("docx, xlsx, pptx or eml")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from orrery.ports.scanned import NotRead
-from orrery.scanner.unpack.limits import BROKEN, MB, Broken, LimitReached, breaking
+from orrery.scanner.unpack.limits import BROKEN, Broken, LimitReached, breaking
 from orrery.scanner.unpack.parts import Part
 from orrery.scanner.unpack.view import WINDOW, Views
 
@@ -17,8 +17,8 @@ _END: Final = b"PK\x05\x06"
 _END_SIZE: Final = 22
 _END_64: Final = b"PK\x06\x06"
 _TAIL: Final = 65_557
-_DIRECTORY: Final = 32 * MB
-"""Bytes of the largest list of members that is read: that of 100,000 with names of 250 characters."""
+_ENTRY: Final = 320
+"""Bytes of an entry in the list of members: more on average would be no archive that somebody packed."""
 
 _LOCAL: Final = struct.Struct("<4s22sHH")
 _DESCRIPTOR: Final = 24
@@ -34,7 +34,7 @@ def read(part: Part, first: bytes) -> Views:
     del first
     from zipfile import BadZipFile, ZipFile  # noqa: PLC0415  a commit without archives starts faster
 
-    _check_directory(part)
+    end = _end(part)
     with breaking(BadZipFile, *_ERRORS):
         archive = ZipFile(part.content)
     members = archive.infolist()
@@ -44,8 +44,10 @@ def read(part: Part, first: bytes) -> Views:
     for member in members:
         if not member.is_dir() or member.file_size:
             yield from _member(part, archive, member)
-    for start, end in list(_gaps(part, members, archive.start_dir)):
-        yield from part.unpacked("(between members)", "", part.slice(start, end), end - start)
+    for start, stop in list(_gaps(part, members, archive.start_dir)):
+        yield from part.unpacked("(between members)", "", part.slice(start, stop), stop - start)
+    if end < part.size:
+        yield from part.rest(end)
 
 
 _ERRORS: Final = (
@@ -60,21 +62,23 @@ _ERRORS: Final = (
 )
 
 
-def _check_directory(part: Part) -> None:
-    """Raise for a list of members that would fill the memory: the library reads it whole."""
-    size = part.content.seek(0, 2)
+def _end(part: Part) -> int:
+    """Return where the archive ends; raise for a list of members that would fill the memory when it is read."""
+    size = part.size
     start = max(0, size - _TAIL)
-    _ = part.content.seek(start)
-    tail = part.content.read()
+    tail = b"".join(part.pieces(start))
     at = tail.rfind(_END)
     if at < 0 or at + _END_SIZE > len(tail):
         raise Broken(BROKEN)
-    directory = int.from_bytes(tail[at + 12 : at + 16], "little")
+    directory, comment = (int.from_bytes(tail[at + place : at + place + 4], "little") for place in (12, 20))
     large = tail.rfind(_END_64, 0, at)
     if large >= 0:
-        directory = max(directory & 0x7FFFFFFF, int.from_bytes(tail[large + 40 : large + 48], "little"))
-    if directory > _DIRECTORY:
+        directory = int.from_bytes(tail[large + 40 : large + 48], "little")
+    if directory > start + at:
+        raise Broken(BROKEN)
+    if directory > part.budget.limits.members * _ENTRY:
         raise LimitReached(part.place, _too_many(part))
+    return min(size, start + at + _END_SIZE + (comment & 0xFFFF))
 
 
 def _too_many(part: Part) -> str:
