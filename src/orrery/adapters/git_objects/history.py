@@ -114,9 +114,9 @@ class History:
 
 def _how_to_get(git: Git) -> str:
     try:
-        is_partial = git.output("config", "--default=", "--get-regexp", r"^remote\..*\.promisor$")
+        is_partial = git.output("config", "--get-regexp", r"^remote\..*\.promisor$")
     except GitFailed:
-        is_partial = b""
+        is_partial = b""  # no remote repository is one that objects are fetched from
     if is_partial:
         return "this clone is partial; clone the repository without --filter"
     return "this repository is broken; to see more, type: git fsck"

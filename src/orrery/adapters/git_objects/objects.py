@@ -93,18 +93,21 @@ def _lines(descriptor: int) -> Iterator[bytes]:
 def _next(output: BufferedReader, line: bytes) -> Iterator[Stored | Broken]:
     name, path = _named(line)
     header = output.readline().split(b" ", 3)
-    if len(header) < 3 or header[1] not in _KINDS:  # noqa: PLR2004  id, kind, size and the rest
+    if len(header) < 3 or header[0] != name.encode() or header[1] not in _KINDS:  # noqa: PLR2004  id, kind, size and the rest
         if header[-1] != b"missing\n":
             raise _Ended
         yield Broken(name, path)
         return
     size = int(header[2])
-    if (content := _content(output, size)) is None:
+    content = _content(output, size)
+    if output.read(1) != b"\n":  # it is not as long as git says: the next begins nowhere
+        _ = content and content.close()
+        raise _Ended
+    if content is None:
         yield Broken(name, path, _NO_ROOM)
     else:
         with content:
             yield Stored(name, header[1].decode(), size, path, content)
-    _ = output.read(1)
 
 
 def _content(output: BufferedReader, size: int) -> BinaryIO | None:

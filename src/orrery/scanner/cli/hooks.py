@@ -13,7 +13,7 @@ from orrery.syntax.lines import visible
 
 def command(arguments: Sequence[str], find: Callable[[Path], HooksFolder], this_orrery: Sequence[str]) -> int:
     """Return 0 when it is done, 1 when a file cannot be written, and 2 for what cannot be done (decision 54)."""
-    options = _parser().parse_args(arguments)
+    options = _parser().parse_intermixed_args(arguments)
     settings: Path | None = options.config
     folders: list[Path] = options.folders or [Path()]
     try:

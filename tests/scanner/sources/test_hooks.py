@@ -1,0 +1,142 @@
+"""Hooks are installed, kept and removed."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from orrery.app.cli.scan import hooks
+from orrery.scanner.hooks import HOOKS
+from tests.support.repositories import Repo, new_repo
+
+
+def folder_of(repo: Repo) -> Path:
+    """Return where the hooks are."""
+    return repo.folder / ".git" / "hooks"
+
+
+def states(repo: Repo, printed: pytest.CaptureFixture[str], *options: str) -> list[str]:
+    """Return what `list` says of each hook."""
+    printed.readouterr()
+    assert hooks(["list", str(repo.folder), *options]) == 0
+    return [line.rpartition(": ")[2] for line in printed.readouterr().out.splitlines()]
+
+
+def test_hooks_are_installed_and_removed(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    """All three are there and may run; installing again changes nothing; removing leaves nothing behind."""
+    before = sorted(folder_of(repo).iterdir())
+    assert states(repo, capsys) == ["missing"] * 3
+    written = [
+        hooks(["install", str(repo.folder)]) or (folder_of(repo) / "pre-push").read_bytes() for _ in range(2)
+    ]
+    assert written[0] == written[1]
+    assert states(repo, capsys) == ["installed"] * 3
+    assert {(folder_of(repo) / hook).stat().st_mode & 0o777 for hook in HOOKS} == {0o755}
+    assert hooks(["remove", str(repo.folder)]) == 0
+    assert sorted(folder_of(repo).iterdir()) == before
+
+
+def test_another_programs_hook_is_kept(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    """It lies beside ours, a link too, and is put back as it was; installing twice does not lose it."""
+    theirs = repo.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 3\n")
+    (folder_of(repo) / "pre-push").symlink_to("../../tool")
+    assert states(repo, capsys) == ["another's", "missing", "another's"]
+    for _ in range(2):
+        assert hooks(["install", str(repo.folder)]) == 0
+    assert "pre-commit.before-orrery, which was there before, runs first" in capsys.readouterr().out
+    assert (folder_of(repo) / "pre-push.before-orrery").is_symlink()
+    assert hooks(["remove", str(repo.folder)]) == 0
+    assert theirs.read_text() == "#!/bin/sh\nexit 3\n"
+    assert (folder_of(repo) / "pre-push").readlink() == Path("../../tool")
+    assert hooks(["remove", str(repo.folder)]) == 0
+    assert theirs.read_text() == "#!/bin/sh\nexit 3\n"
+
+
+def test_two_other_hooks_are_not_mixed_up(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    """When another program wrote its hook over ours, the one that was kept before is not lost."""
+    repo.write(".git/hooks/pre-commit", "#!/bin/sh\n# first\n")
+    hooks(["install", str(repo.folder)])
+    repo.write(".git/hooks/pre-commit", "#!/bin/sh\n# second\n")
+    assert hooks(["install", str(repo.folder)]) == 2
+    assert "make one of the two, and install again" in capsys.readouterr().err
+    assert (folder_of(repo) / "pre-commit.before-orrery").read_text() == "#!/bin/sh\n# first\n"
+
+
+def test_an_older_hook_is_brought_up_to_date(
+    repo: Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that may not run, or that another installation wrote, is out of date until it is installed again."""
+    settings = tmp_path / "orrery.toml"
+    settings.touch()
+    hooks(["install", str(repo.folder)])
+    (folder_of(repo) / "pre-push").chmod(0o644)
+    assert states(repo, capsys) == ["installed", "installed", "out of date"]
+    assert states(repo, capsys, "--config", str(settings)) == ["out of date"] * 3
+    assert hooks(["install", str(repo.folder), "--config", str(settings)]) == 0
+    assert states(repo, capsys, "--config", str(settings)) == ["installed"] * 3
+
+
+def test_a_folder_that_others_share_is_refused(
+    repo: Repo, tmp_path: Path, persons_git: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Hooks in the folder of `core.hooksPath` would be other repositories' too: only --shared writes there."""
+    shared = tmp_path / "shared"
+    repo.git("config", "--file", persons_git, "core.hooksPath", shared)
+    assert hooks(["install", str(repo.folder)]) == 2
+    assert "core.hooksPath says that the hooks are in" in capsys.readouterr().err
+    assert not shared.exists()
+    assert hooks(["install", "--shared", str(repo.folder)]) == 0
+    assert (shared / "pre-commit").exists()
+    repo.git("config", "core.hooksPath", ".git/hooks")
+    assert hooks(["install", str(repo.folder)]) == 0
+
+
+def test_settings_are_no_part_of_the_repository(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    """A settings file that a commit could change is refused, and so is one that is missing (decision 50)."""
+    inside = repo.write("orrery.toml", "")
+    assert hooks(["install", str(repo.folder), "--config", str(inside)]) == 2
+    assert hooks(["install", str(repo.folder), "--config", "/gone.toml"]) == 2
+    said = capsys.readouterr().err
+    assert "is in the repository that is searched" in said
+    assert "There is no settings file /gone.toml." in said
+    assert states(repo, capsys) == ["missing"] * 3
+
+
+def test_nothing_is_written_when_a_folder_is_wrong(
+    repo: Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of several folders each is looked at first: a bare one, or one without a repository, stops all."""
+    bare = new_repo(tmp_path / "bare", "--bare")
+    assert hooks(["install", str(repo.folder), str(bare.folder)]) == 2
+    assert hooks(["install", str(repo.folder), str(tmp_path)]) == 2
+    assert states(repo, capsys) == ["missing"] * 3
+
+
+def test_a_worktree_has_the_hooks_of_its_repository(
+    repo: Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Installed once, they are there in each worktree, and from a folder inside."""
+    repo.commit("sub/a.txt")
+    repo.git("worktree", "add", "-q", tmp_path / "tree")
+    assert hooks(["install", str(tmp_path / "tree" / "sub")]) == 0
+    assert states(repo, capsys) == ["installed"] * 3
+
+
+@pytest.mark.parametrize("started", ["a b/it's/orrery", "python -m"])
+def test_the_hook_starts_this_installation(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: str
+) -> None:
+    """Its path is absolute and quoted; one that Python starts as a module imports nothing from the repository."""
+    program = tmp_path / started
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_text('#!/bin/sh\necho "ours: $*"\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "argv", [str(program)])
+    assert hooks(["install", str(repo.folder)]) == 0
+    repo.write("orrery/__main__.py", "print('from the repository')")
+    repo.stage("a.txt")
+    came = repo.try_git("commit", "-m", "one", "--no-verify")
+    came = repo.try_git("hook", "run", "pre-commit")
+    said = (came.stdout + came.stderr).decode()
+    assert "from the repository" not in said
+    assert ("ours: tenants scan --staged" in said) == (program.name == "orrery")
