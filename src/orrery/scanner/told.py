@@ -71,12 +71,11 @@ class Told:
         """Return what is new since the last push."""
         every = list(looked)
         known = {one.name: self.findings.get(one.name, frozenset()) for one in every}
-        fresh = {
-            (one.name, self._id(found)): (one.name, found)
-            for one in every
-            for found in one.findings
-            if self._id(found) not in known[one.name]
-        }
+        fresh: dict[tuple[str, str], tuple[str, Finding]] = {}
+        for one in every:
+            for found in one.findings:
+                if (digest := self._id(found)) not in known[one.name]:
+                    _ = fresh.setdefault((one.name, digest), (one.name, found))
         changed = {one.name: one.trouble for one in every if one.trouble and self._is_new(one)}
         again = [one.name for one in every if not one.trouble and one.name in self.troubles]
         return News([*fresh.values()], changed, again)
