@@ -9,10 +9,29 @@ from orrery.adapters.sqlite import create
 from orrery.app.modules import MODULES
 from orrery.runtime.module import Role
 from orrery.runtime.modules import RUNTIME
+from orrery.scanner.watch_list import Entry, Keys, WatchList, sealed
 from tests.support.package_copy import LISTING, ROOT, loaded, package_with, run_python
 
 PLAIN = {"typer", "pydantic", "asyncio", "structlog", "importlib.metadata"}
 """What takes longer than a hook may."""
+
+NO_SCAN = {
+    *(
+        "typer",
+        "rich",
+        "asyncio",
+        "structlog",
+        "stamina",
+        "httpx2",
+        "pydantic_settings",
+        "fastapi",
+        "apsw",
+        "msal",
+    ),
+    *("orrery.app.settings", "orrery.app.composition", "orrery.checkout.secrets", "orrery.adapters.ntfy"),
+}
+KEY = "A" * 43
+"""A key of a watch-list."""
 
 NO_GUEST = {
     *(
@@ -56,6 +75,22 @@ def test_a_scan_is_plain(copy: Path, tmp_path: Path) -> None:
     came = run_python(copy, "-c", LISTING, "sieve", "one", "forbidden", folder=tmp_path)
     assert (came.returncode, came.stdout) == (1, "2 words\n")
     assert not loaded(came) & PLAIN
+
+
+def test_a_scan_with_settings_and_a_list_waits_for_little(tmp_path: Path) -> None:
+    """With settings it needs pydantic, and with a list a cipher; no client, framework, event loop or store."""
+    config = tmp_path / "orrery.toml"
+    config.write_text('[scan]\nwatch_list = "list"\n[tenants]\n')
+    (tmp_path / "list").write_bytes(sealed(WatchList((Entry("customer", "Northwind", "d"),)), Keys.of(KEY)))
+    (tmp_path / "list").chmod(0o600)
+    (tmp_path / "a.md").write_text("Northwind\n")
+    typed = ("tenants", "scan", "a.md", "--config", str(config))
+    came = run_python(ROOT / "src", "-c", LISTING, *typed, folder=tmp_path, ORRERY_WATCH_LIST_KEY=KEY)
+    assert came.returncode == 1, came.stderr
+    assert came.stdout.startswith("customer ")
+    found = loaded(came)
+    assert {"pydantic", "cryptography"} <= found
+    assert not found & NO_SCAN
 
 
 def test_every_command_of_the_role_scan_is_plain() -> None:

@@ -17,8 +17,9 @@ from tests.support.waiting import PATIENCE
 UNIT = ROOT / "deploy/systemd/orrery.service"
 BACKUP = ROOT / "deploy/systemd/orrery-backup.service"
 REPORT = ROOT / "deploy/systemd/orrery-cloud-report.service"
-SERVICES = (UNIT, BACKUP, REPORT)
-UNITS = (*SERVICES, BACKUP.with_suffix(".timer"), REPORT.with_suffix(".timer"))
+SCAN = ROOT / "deploy/systemd/orrery-scan@.service"
+SERVICES = (UNIT, BACKUP, REPORT, SCAN)
+UNITS = (*SERVICES, *(one.with_suffix(".timer") for one in (BACKUP, REPORT, SCAN)))
 PROGRAM = "/opt/orrery/.venv/bin/orrery"
 EXPOSURE = 20
 """The most that systemd may find wanting, in tenths: 0 is shut, 100 is open."""

@@ -23,6 +23,8 @@ MODULE = Module(
         _command("tenants watch list", "List the terms by their fingerprints.", "watch:list_"),
         _command("tenants watch show", "Show the term of a fingerprint, at a terminal.", "watch:show"),
         _command("tenants watch new-key", "Make the key of a new watch-list.", "watch:new_key"),
+        _command("tenants canary", "Make tokens for documents that must never leave.", "canary:canary"),
+        _command("tenants canary new", "Print a canary token.", "canary:new"),
         _command("tenants hooks", "Have git search each commit and each push of a repository.", "scan:hooks"),
     ),
 )

@@ -9,6 +9,7 @@ import json
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from hashlib import sha256
 from typing import cast
 
@@ -53,7 +54,8 @@ class Told:
             key = bytes.fromhex(texts["key"])
             findings = {name: frozenset(map(str, ids)) for name, ids in found["findings"].items()}
             troubles = {name: str(one) for name, one in found["troubles"].items()}
-            return cls(key, findings, troubles, str(texts["ended"]))
+            _ = datetime.fromisoformat(texts["ended"])
+            return cls(key, findings, troubles, texts["ended"])
         except (ValueError, KeyError, TypeError, AttributeError):
             return cls(secrets.token_bytes(32))
 

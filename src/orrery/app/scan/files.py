@@ -1,7 +1,9 @@
 """The files of the role scan, as its settings and the environment name them."""
 
+import os
+import pwd
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from os.path import lexists
 from pathlib import Path
@@ -23,16 +25,24 @@ from orrery.scanner.watch_list import SECRET
 from orrery.scanner.watch_list_file import WatchListFile
 from orrery.tenants.settings import TenantsSettings
 
+TIMER_STATE = Path("/var/lib/orrery-scan")
+"""Where the unit of the timer has a folder for each user, in which what was pushed is noted."""
+
 EMPTY_LIST = "The watch-list is empty: no person, customer or project is searched for."
+
+
+def _timer_state() -> Path:
+    return TIMER_STATE / pwd.getpwuid(os.geteuid()).pw_name
 
 
 @dataclass(frozen=True)
 class ScanFiles:
-    """What the settings file (None without one) and the environment say."""
+    """What the settings file (None without one) and the environment say. `timer_state` is the timer's folder."""
 
     file: Path | None
     environment: Mapping[str, str]
     settings: Settings
+    timer_state: Path = field(default_factory=_timer_state)
 
     def loaded(self) -> Loaded:
         """Return what a scan knows; raise `SettingsError`, or `NotConfigured` for a list that cannot be opened."""
@@ -68,6 +78,8 @@ class ScanFiles:
     def told(self) -> OwnFile:
         """Return the file of what was pushed; raise `SettingsError` where it may not lie."""
         state = own_folder(self.environment, "XDG_STATE_HOME", ".local/state")
+        if self.timer_state.is_dir():
+            state = self.timer_state
         path = self._scan.told or (state / TOLD_NAME if state else None)
         if path is None:
             raise SettingsError("There is no place for what was pushed: set `told` in [scan] of the settings.")

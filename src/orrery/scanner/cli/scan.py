@@ -40,6 +40,8 @@ def command(arguments: Sequence[str], deployment: ScanDeployment) -> int:
 def _scan(options: Namespace, deployment: ScanDeployment) -> int:
     if options.destinations:
         return _round(options, deployment)
+    if options.check:
+        return _check(options, deployment)
     loaded = deployment.load(options.config)
     source = _source(options, deployment.sources)
     searched, found = Searched(), list[Finding]()
@@ -55,6 +57,18 @@ def _scan(options: Namespace, deployment: ScanDeployment) -> int:
         for line in summary(found, searched, notes):
             _print(line)
     return int(bool(found))
+
+
+def _check(options: Namespace, deployment: ScanDeployment) -> int:
+    from orrery.scanner.cli.check import check  # noqa: PLC0415  a hook needs none of it
+
+    _refuse_paths(options.paths)
+
+    def compose(loaded: Loaded) -> Scan:
+        with shown_progress(None) as progress:
+            return _composed(loaded, options, Searched(), progress)
+
+    return check(options.config, deployment, compose, as_json=options.json)
 
 
 def _round(options: Namespace, deployment: ScanDeployment) -> int:
@@ -111,7 +125,7 @@ def _standard_input() -> str:
 
 def _refuse_paths(paths: Sequence[Path]) -> None:
     if paths:
-        raise Invalid("--stdin, --message and --destinations take no further path.")
+        raise Invalid("--stdin, --message, --destinations and --check take no further path.")
 
 
 def _print(line: str) -> None:
@@ -143,6 +157,9 @@ def _parser() -> ArgumentParser:
     _ = which.add_argument("--stdin", action="store_true", help="what comes by standard input")
     _ = which.add_argument(
         "--destinations", action="store_true", help="every place where data of track B may go, by the settings"
+    )
+    _ = which.add_argument(
+        "--check", action="store_true", help="look at the parts of the scanner, and search nothing"
     )
     _ = parser.add_argument(
         "--notify", action="store_true", help="with --destinations: push what was not pushed before"

@@ -1,0 +1,95 @@
+"""`orrery tenants scan --check`: each part of the scanner, how it is, and why."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Literal
+
+from orrery.errors import NotConfigured, OrreryError
+from orrery.scanner.cli.arguments import put
+from orrery.scanner.deployment import Loaded, ScanDeployment
+from orrery.scanner.scanning import Scan
+from orrery.scanner.told import Told
+from orrery.syntax.lines import visible
+
+LATE = timedelta(hours=3)
+"""How long after the last round of the destinations their timer counts as broken; it runs each hour."""
+
+State = Literal["ok", "broken", "off"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of the scanner, in the states of `orrery doctor`."""
+
+    part: str
+    state: State
+    why: str
+
+
+def check(
+    config: Path | None, deployment: ScanDeployment, compose: Callable[[Loaded], Scan], *, as_json: bool
+) -> int:
+    """Print each part; return 1 when one is broken."""
+    parts = [*_of_search(config, deployment, compose), *_of_rounds(config, deployment)]
+    if as_json:
+        put(json.dumps([asdict(one) for one in parts], indent=2))
+    else:
+        for one in parts:
+            put(f"{one.state:<8}{one.part:<14}{visible(one.why)}")
+    return int(any(one.state == "broken" for one in parts))
+
+
+def _of_search(
+    config: Path | None, deployment: ScanDeployment, compose: Callable[[Loaded], Scan]
+) -> Iterator[Part]:
+    try:
+        loaded = deployment.load(config)
+    except OrreryError as error:
+        yield Part("settings", "broken", str(error))
+        return
+    terms = len(loaded.policy.terms)
+    yield Part("watch-list", "ok" if terms else "off", f"It has {terms:,} terms." if terms else "There is none.")
+    yield from (Part("note", "off", one) for one in loaded.notes)
+    yield from (Part("baseline", "broken", one.why) for one in loaded.allowances.baseline.refused)
+    try:
+        _ = compose(loaded)
+    except OrreryError as error:
+        yield Part("rules", "broken", str(error))
+    else:
+        yield Part("rules", "ok", "They can be searched for.")
+
+
+def _of_rounds(config: Path | None, deployment: ScanDeployment) -> Iterator[Part]:
+    rounds = deployment.rounds
+    try:
+        places = rounds.places(config)
+        missing = [one.name for one in places if not one.folder.is_dir()]
+        yield Part(
+            "destinations", "broken" if missing else "ok" if places else "off", _named(len(places), missing)
+        )
+        _ = rounds.push(config)
+        yield Part("push", "ok", "It is configured.")
+    except NotConfigured as error:
+        yield Part("push", "off", str(error))
+    except OrreryError as error:
+        yield Part("destinations", "broken", str(error))
+        return
+    try:
+        yield _last(Told.of(rounds.told(config).read()).ended, rounds.now())
+    except OrreryError as error:
+        yield Part("timer", "broken", str(error))
+
+
+def _named(number: int, missing: list[str]) -> str:
+    return f"The folder is missing of {', '.join(missing)}." if missing else f"{number} with a folder."
+
+
+def _last(ended: str, now: datetime) -> Part:
+    if not ended:
+        return Part("timer", "off", "No round of the destinations with --notify has ended yet.")
+    late = now - datetime.fromisoformat(ended) > LATE
+    why = f"The last round of the destinations ended at {ended[:16].replace('T', ' ')} UTC."
+    return Part("timer", "broken" if late else "ok", why)
