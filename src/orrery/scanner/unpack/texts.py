@@ -25,7 +25,7 @@ def texts(part: Part, first: bytes, *, base64: bool = True) -> Views:
         return
     encoding = whole or ("" if is_utf8(first) else other)
     head = b"".join(decoded([first], encoding)) if encoding else first
-    if is_markup(head, part.name):
+    if b"<" in head and is_markup(head, part.name):
         dialect = dialect_of(head, part.name)
         yield from windows(part.place, joined(_pieces(part, encoding), dialect), 0)
         if dialect.tracked:
