@@ -272,7 +272,7 @@ def test_a_damaged_file_ends_in_views_or_a_sentence(file: tuple[str, bytes]) -> 
     assert found or not_read or not file[1]
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(hostile(sorted(PDFS)))
 def test_a_damaged_pdf_ends_in_views_or_a_sentence(file: tuple[str, bytes]) -> None:
     """The same for those that another process reads."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from orrery.ports.scanned import NotRead
-from orrery.scanner.unpack.limits import BROKEN, MB
+from orrery.scanner.unpack.limits import BROKEN, MB, Broken, breaking
 from orrery.scanner.unpack.parts import Part
 from orrery.scanner.unpack.texts import texts
 from orrery.scanner.unpack.view import WINDOW, Views
@@ -18,7 +18,9 @@ _LARGEST: Final = 64 * MB
 _PNG_HEADER: Final = 8
 _PIXELS: Final = frozenset({b"IDAT", b"fdAT"})
 _COMPRESSED: Final = frozenset({b"zTXt", b"iTXt", b"iCCP"})
-_LONGEST_TEXT: Final = 16 * MB
+_KEYWORDS: Final = 4096
+_LONGEST_PROFILE: Final = 16 * MB
+_PROFILE: Final = "It holds a profile of more than 8 MB: save the picture without it, or leave it out."
 _CHUNK: Final = 12
 _EXTENDED: Final = b"http://ns.adobe.com/xmp/extension/\0"
 _EXTENDED_HEADER: Final = len(_EXTENDED) + 32 + 4 + 4
@@ -39,8 +41,8 @@ def read_png(part: Part, first: bytes) -> Views:
         end = start + size + 4
         if kind not in _PIXELS:
             beside.append((start - 8, end))
-        if kind in _COMPRESSED and size <= _LONGEST_TEXT:
-            yield from _png_text(part, kind, b"".join(part.slice(start, start + size)))
+        if kind in _COMPRESSED:
+            yield from _png_text(part, kind, start, start + size)
     pieces = (piece for place in beside for piece in part.slice(*place))
     yield from _beside(part, pieces)
     if end < part.size:
@@ -61,22 +63,37 @@ def _chunks(part: Part) -> Iterator[tuple[bytes, int, int]]:
         place += _CHUNK + length
 
 
-def _png_text(part: Part, kind: bytes, chunk: bytes) -> Views:
-    keyword, _mark, packed = chunk.partition(b"\0")
+def _png_text(part: Part, kind: bytes, start: int, end: int) -> Views:
+    keyword, _mark, rest = b"".join(part.slice(start, min(end, start + _KEYWORDS))).partition(b"\0")
     if kind == b"iTXt":
-        if not packed.startswith(b"\x01"):
+        if not rest.startswith(b"\x01"):
             return
-        packed = packed[2:].partition(b"\0")[2].partition(b"\0")[2]  # the language, the translated keyword
-        packed = b"\0" + packed
+        rest = rest[2:].partition(b"\0")[2].partition(b"\0")[2]  # the language, the translated keyword
+    else:
+        rest = rest[1:]
+    packed = min(end, start + _KEYWORDS) - len(rest)
     label = f"({kind.decode()})"
-    try:
-        text = zlib.decompressobj().decompress(packed[1:], _LONGEST_TEXT)
-    except zlib.error:
-        yield NotRead(part.at(label), BROKEN)
-        return
-    yield from part.known(label, "", text)
-    if keyword.startswith(b"Raw profile type"):
-        yield from part.known(label, "", _hexadecimal(text))
+    with part.budget.unpacked(part.at(label), _inflated(part.slice(packed, end)), end - packed) as (content, why):
+        yield from part.inside(label, "", content)
+        if keyword.startswith(b"Raw profile type"):
+            _ = content.seek(0)
+            yield from part.known(label, "", _hexadecimal(content.read(_LONGEST_PROFILE)))
+            if content.read(1):
+                yield NotRead(part.at(label), _PROFILE)
+        if why:
+            yield NotRead(part.at(label), why)
+
+
+def _inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    stream = zlib.decompressobj()
+    with breaking(zlib.error):
+        for piece in pieces:
+            yield stream.decompress(piece, WINDOW)
+            while stream.unconsumed_tail:
+                yield stream.decompress(stream.unconsumed_tail, WINDOW)
+        yield stream.flush()
+    if not stream.eof:
+        raise Broken(BROKEN)
 
 
 def _hexadecimal(text: bytes) -> bytes:

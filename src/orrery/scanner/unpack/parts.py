@@ -1,5 +1,6 @@
 """A file, or what stands inside one, on its way to being texts."""
 
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from io import BytesIO
@@ -27,19 +28,17 @@ class Part:
 
     def pieces(self, start: int = 0) -> Iterable[bytes]:
         """Yield the bytes from a place on."""
-        _ = self.content.seek(start)  # again before each: others read the same file between two pieces
-        while piece := self.content.read(WINDOW):
-            start += len(piece)
-            yield piece
-            _ = self.content.seek(start)
+        return self.slice(start, sys.maxsize)
 
     def slice(self, start: int, end: int) -> Iterable[bytes]:
         """Yield the bytes between two places."""
-        for piece in self.pieces(start):
-            yield piece[: end - start]
-            start += len(piece)
-            if start >= end:
+        while start < end:
+            _ = self.content.seek(start)  # each time: others read the same file between two pieces
+            piece = self.content.read(min(WINDOW, end - start))
+            if not piece:
                 return
+            start += len(piece)
+            yield piece
 
     @property
     def size(self) -> int:

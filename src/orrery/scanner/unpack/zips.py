@@ -42,9 +42,11 @@ def read(part: Part, first: bytes) -> Views:
         raise LimitReached(part.place, _too_many(part))
     yield from part.text("(names)", archive.comment, *(text for one in members for text in _names(one)))
     for member in members:
-        if not member.is_dir() or member.file_size:
+        if not member.filename.endswith("/") or member.file_size:
             yield from _member(part, archive, member)
-    for start, stop in list(_gaps(part, members, archive.start_dir)):
+    with breaking(*_ERRORS):
+        gaps = list(_gaps(part, members, archive.start_dir))
+    for start, stop in gaps:
         yield from part.unpacked("(between members)", "", part.slice(start, stop), stop - start)
     if end < part.size:
         yield from part.rest(end)
