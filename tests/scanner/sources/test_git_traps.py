@@ -49,11 +49,12 @@ def test_no_program_of_a_repository_runs(repo: Repo, monkeypatch: pytest.MonkeyP
     last = repo.git("--no-pager", "rev-parse", "HEAD")
     trace.unlink(missing_ok=True)
     history = History(repo.folder)
-    read = texts(history) | texts(Staged(repo.folder)) | texts(Message(repo.write(".git/given", "A change")))
-    read |= texts(Outgoing(repo.folder, f"x {last} refs/heads/x {'0' * 40}\n", "origin"))
+    outgoing = Outgoing(repo.folder, f"x {last} refs/heads/x {'0' * 40}\n", "origin")
+    message = Message(repo.write(".git/given", "A change"))
+    read = [place for source in (history, Staged(repo.folder), outgoing, message) for place in texts(source)]
     assert history.since(repo.git("--no-pager", "rev-parse", "HEAD:a.txt"))
     assert hooks_folder(repo.folder).path == repo.folder / ".git" / "hooks"
-    assert {"a.txt", "b.txt", "the name of the branch x"} <= read.keys()
+    assert {"a.txt", "b.txt", "the name of the branch x"} <= set(read)
     assert not trace.exists(), trace.read_text()
 
 

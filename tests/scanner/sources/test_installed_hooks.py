@@ -36,7 +36,7 @@ def guarded(repo: Repo) -> Repo:
 
 
 def test_a_commit_is_stopped_until_it_is_clean(guarded: Repo) -> None:
-    """A file with a leak, or a message with one, makes no commit; git shows where; without it the commit is made."""
+    """A file with a leak, or a message with one, makes no commit, and git shows where; without one it is made."""
     guarded.stage("notes/plan.json", LEAK)
     stopped = guarded.try_git("commit", "-m", "one")
     assert stopped.returncode == 1
@@ -141,8 +141,7 @@ def test_without_orrery_git_is_stopped(guarded: Repo, tmp_path: Path) -> None:
     guarded.stage("a.json", "{}")
     stopped = guarded.try_git("commit", "-m", "one")
     assert stopped.returncode == 1
-    assert stopped.stderr.decode() == (
-        f"{tmp_path}/gone/orrery is gone: nothing was searched, and so git was stopped. Install Orrery again, and type: "
-        "orrery tenants hooks install\nTo go on once without a search, give git the option --no-verify.\n"
-    )
+    said = stopped.stderr.decode()
+    assert said.startswith(f"{tmp_path}/gone/orrery is gone: nothing was searched, and so git was stopped.")
+    assert said.endswith("To go on once without a search, give git the option --no-verify.\n")
     guarded.git("commit", "--no-verify", "-m", "one")
