@@ -70,7 +70,7 @@ COMMANDS = sections("commands.md")
 OPERATIONS = sections("operations.md")
 RECORDS = sections("events-and-records.md")
 
-TABLES = sections_of("site") | sections_of("cloud") | sections_of("cockpit")
+TABLES = sections_of("site") | sections_of("cloud") | sections_of("cockpit") | sections_of("scan")
 MAILBOXES: dict[str, type[BaseModel]] = {
     "[[cockpit.mailboxes]]": MailboxSettings,
     "A mailbox of kind sample": SampleMailboxSettings,

@@ -55,7 +55,7 @@ def _looked(place: Place, scan: Scan, sources: Sources) -> Looked:
 def notify(looked: Sequence[Looked], file: PrivateFile, push: Push, now: str) -> list[str]:
     """Push what is new, and remember what was accepted; return why something was not, to be tried again.
 
-    Raises `NotConfigured` when the file of what was told cannot be used.
+    Raises `NotConfigured` when the file of what was pushed cannot be used.
     """
     told = Told.of(file.read())
     news = told.news(looked)

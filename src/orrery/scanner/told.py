@@ -85,7 +85,7 @@ class Told:
     def after(
         self, looked: Iterable[Looked], ended: str, *, findings: bool, troubles: bool, again: bool
     ) -> "Told":
-        """Return what was told after a round: of what is new only that whose push was accepted.
+        """Return what was pushed after a round: of what is new only that whose push was accepted.
 
         What is gone is dropped, so that its return is news; what could not be looked at stays.
         """

@@ -74,7 +74,7 @@ class Keys:
 
     @property
     def check(self) -> bytes:
-        """What stands in a list, so that a wrong key is told from an altered file."""
+        """What stands in a list, which tells a wrong key from an altered file."""
         return self._derived(b"check")[:_CHECK_BYTES]
 
     def cipher(self, salt: bytes) -> AESGCM:

@@ -19,6 +19,7 @@ from orrery.checkout.settings import CheckoutSettings
 from orrery.errors import Invalid
 from orrery.live.settings import Monitor
 from orrery.runtime.settings import Log, SecretFiles, Server, StoreSettings
+from orrery.scanner.settings import ScanSettings
 from tests.support.certificates import make_authority
 from tests.support.machine import MARK, Machine, machine_in
 
@@ -337,6 +338,19 @@ def test_init_explains_every_key_of_the_cloud() -> None:
     assert told_keys(text) == {".".join(key) for key in leaves(file_model("cloud"))}
     assert set(secret_kinds("cloud")) == {"gateway_ping_token", "gateway_webhook_uri"}
     for secret in secret_kinds("cloud"):
+        assert secret in text
+
+
+def test_init_explains_every_key_of_the_scanner() -> None:
+    """For the role scan, the file names its settings and its secrets, and those of no other role."""
+    text = init.settings_text(Path("elsewhere"), "scan")
+    tracks = {key for key in told_keys(text) if key.startswith("tenants.")}
+    assert told_keys(text) - tracks == {
+        *("mode", "secrets.directory", "tls.ca_file", "push.url", "push.topic"),
+        *(f"scan.{key}" for key in ScanSettings.model_fields),
+    }
+    assert set(secret_kinds("scan")) == {"watch_list_key", "push_token"}
+    for secret in secret_kinds("scan"):
         assert secret in text
 
 

@@ -33,6 +33,12 @@ _NEXT: dict[Role, str] = {
     "cockpit": "Then `orrery cockpit` opens its page.",
 }
 
+_WITHOUT_STORE: dict[Role, str] = {
+    "cloud": "Fill in [cloud], then type `orrery gateway cloud plan`.",
+    "scan": "Then `orrery tenants watch new-key` makes the key of a watch-list.",
+}
+"""The next step of each role that has no store."""
+
 _NEXT_ON_THE_SYSTEM = f"""\
 The service runs as the user orrery, and writes below {STATE} only. As root, once:
   chown root:orrery {SYSTEM_FOLDER}/secrets
@@ -46,8 +52,8 @@ def command(
     folder: Annotated[Path, typer.Argument(help="Where orrery.toml, secrets/ and the store go.")] = Path(),
     no_store: Annotated[bool, typer.Option("--no-store", help="Make no store.")] = False,  # noqa: FBT002  a flag of the command line
     role: Annotated[
-        Literal["site", "cloud", "cockpit"],
-        typer.Option(help="For the site, for `orrery gateway cloud`, which has no store, or for the cockpit."),
+        Literal["site", "cloud", "cockpit", "scan"],
+        typer.Option(help="For the site, the cockpit, `orrery gateway cloud` or `orrery tenants scan`."),
     ] = "site",
 ) -> None:
     """Write orrery.toml, an empty folder secrets/ and an empty store; overwrite nothing.
@@ -55,9 +61,9 @@ def command(
     In /etc/orrery the paths are those of the system's service, which makes its store as its own user.
     """
     file, secrets = folder / "orrery.toml", folder / "secrets"
-    if role == "cloud":
+    if next_step := _WITHOUT_STORE.get(role):
         _write(file, secrets, role)
-        note(f"Wrote {file}, and made {secrets}/. Fill in [cloud], then type `orrery gateway cloud plan`.")
+        note(f"Wrote {file}, and made {secrets}/. {next_step}")
         return
     stored = folder / store_of(role)
     makes_store = not no_store and not _is_the_systems(folder)

@@ -47,7 +47,7 @@ class QuietParser(ArgumentParser):
 
     def with_config(self) -> "QuietParser":
         """Add the option for the settings file."""
-        _ = self.add_argument("--config", type=Path, metavar="FILE", help="the settings file")
+        _ = self.add_argument("--config", "-c", type=Path, metavar="FILE", help="the settings file")
         return self
 
     def with_json(self) -> "QuietParser":

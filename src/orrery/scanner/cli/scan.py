@@ -18,10 +18,10 @@ from orrery.scanner.scanning import Scan
 
 _EXAMPLES = """\
 examples:
-  orrery tenants scan docs blog/post.md     files and folders as they are
-  orrery tenants scan --staged              what the next commit would change
-  orrery tenants scan --history             all that this repository holds
-  pdftotext a.pdf - | orrery tenants scan --stdin
+    orrery tenants scan docs blog/post.md     files and folders as they are
+    orrery tenants scan --staged              what the next commit would change
+    orrery tenants scan --history             all that this repository holds
+    pdftotext a.pdf - | orrery tenants scan --stdin
 
 Exit 0: nothing was found. 1: something was, or could not be searched. 2: wrong call or settings.
 """
