@@ -1,0 +1,27 @@
+"""A leak in a destination as the owner's phone gets it: settings, token and push of the role scan, for real."""
+
+import httpx2
+import pytest
+
+from orrery.app.cli.scan import LocalDeployment
+from orrery.scanner.cli.scan import command
+from tests.sandbox.conftest import PUSH_TOKEN, Running
+from tests.support.scan_user import SECRETS, TRACKS, ScanUser, user
+
+__all__ = ["user"]
+
+
+@pytest.mark.parametrize(("token", "number"), [("another-token", 0), (PUSH_TOKEN, 1)])
+def test_a_leak_reaches_the_phone(box: Running, user: ScanUser, token: str, number: int) -> None:
+    """One push of priority 5 with the token of the secret file; one that is refused is said, and tried again."""
+    user.with_list()
+    (user.key_file.parent / "push_token").write_text(token)
+    (user.here / "a.md").write_text("Northwind\n")
+    place = f'[[tenants.B.destinations]]\nname = "blog"\nkind = "blog"\nfolder = "{user.here}"\n'
+    user.write(f'{SECRETS}{TRACKS}{place}[push]\nurl = "{box.url}/push"\ntopic = "leaks"\n')
+    for _ in range(2):
+        code, _, err = user.types(lambda words: command(words, LocalDeployment()), "--destinations", "--notify")
+        assert code == 1
+        assert ("tries again" in err) == (number == 0)
+    pushes = httpx2.get(f"{box.url}/push", headers={"Accept": "application/json"}, trust_env=False).json()
+    assert [(one["priority"], one["title"]) for one in pushes] == [(5, "1 new finding in blog")] * number
