@@ -84,7 +84,7 @@ with default_settings():
 """
     run = subprocess.run(
         [sys.executable, "-c", code], input="\n".join(files), capture_output=True, text=True, check=True
-    )  # noqa: S603  our own
+    )
     return size, float(run.stdout)
 
 

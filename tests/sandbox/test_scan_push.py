@@ -3,9 +3,8 @@
 import httpx2
 import pytest
 
-from orrery.app.cli.scan import LocalDeployment
-from orrery.scanner.cli.scan import command
 from tests.sandbox.conftest import PUSH_TOKEN, Running
+from tests.support.plain_commands import plain
 from tests.support.scan_user import SECRETS, TRACKS, ScanUser, user
 
 __all__ = ["user"]
@@ -20,7 +19,7 @@ def test_a_leak_reaches_the_phone(box: Running, user: ScanUser, token: str, numb
     place = f'[[tenants.B.destinations]]\nname = "blog"\nkind = "blog"\nfolder = "{user.here}"\n'
     user.write(f'{SECRETS}{TRACKS}{place}[push]\nurl = "{box.url}/push"\ntopic = "leaks"\n')
     for _ in range(2):
-        code, _, err = user.types(lambda words: command(words, LocalDeployment()), "--destinations", "--notify")
+        code, _, err = user.types(plain("scan"), "--destinations", "--notify")
         assert code == 1
         assert ("tries again" in err) == (number == 0)
     pushes = httpx2.get(f"{box.url}/push", headers={"Accept": "application/json"}, trust_env=False).json()

@@ -12,6 +12,7 @@ from typing import Protocol, cast
 import typer
 
 from orrery.app.modules import MODULES
+from orrery.app.plain import run
 from orrery.runtime.module import Command, load
 
 
@@ -60,7 +61,7 @@ def commands() -> dict[str, list[Parameter]]:
 def plain_help(command: Command) -> str:
     """Return what a plain command prints for `--help`."""
     with redirect_stdout(printed := StringIO()), suppress(SystemExit):
-        load(command.target)(["--help"])
+        _ = run(command, ["--help"])
     return printed.getvalue()
 
 

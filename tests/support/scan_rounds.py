@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from orrery.adapters.private_files import OwnFile
-from orrery.app.cli.scan import LocalDeployment
+from orrery.app.scan.deployment import LocalDeployment
 from orrery.app.scan.rounds import LocalRounds
 from orrery.ports.notifier import Message
 from orrery.scanner.deployment import Place, Push

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.cli import watch
 from orrery.app.scan.settings import load, scan_files
 from orrery.scanner.deployment import Loaded
 from orrery.scanner.watch_list_file import WatchListFile
+from tests.support.plain_commands import plain
 
 SECRETS = '[secrets]\ndirectory = "secrets"\n'
 
@@ -81,8 +81,8 @@ class ScanUser:
     def with_list(self, kind: str = "customer", given: str = "Northwind\n") -> None:
         """Make settings, a key and a list."""
         self.write(SECRETS)
-        assert self.types(watch.new_key)[0] == 0
-        assert self.types(watch.add, "--kind", kind, given=given)[0] == 0
+        assert self.types(plain("watch new-key"))[0] == 0
+        assert self.types(plain("watch add"), "--kind", kind, given=given)[0] == 0
 
 
 @pytest.fixture

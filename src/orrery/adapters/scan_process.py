@@ -41,7 +41,7 @@ class ScanProcess:
             try:
                 run = subprocess.run(
                     [*self._command, *self._config], stdin=packed, capture_output=True, timeout=SECONDS
-                )  # noqa: S603  our own command
+                )
             except subprocess.TimeoutExpired:
                 raise NotConfigured(f"The scanner did not end within {SECONDS // 60} minutes.") from None
         lines = run.stdout.decode().splitlines()

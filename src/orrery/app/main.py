@@ -12,7 +12,7 @@ def main() -> None:
     arguments = sys.argv[1:]
     found = command_of(arguments)
     if found and found.plain:
-        sys.exit(load(found.target)(arguments[len(found.name.split()) :]))
+        sys.exit(load("orrery.app.plain:run")(found, arguments[len(found.name.split()) :]))
     load("orrery.app.command_line:run")(arguments)
 
 

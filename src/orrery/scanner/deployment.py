@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from orrery.ports.scanned import Source
+from orrery.ports.scanned import HooksFolder, Source
 from orrery.scanner.allowances import Allowances
 from orrery.scanner.fingerprints import Fingerprints
 from orrery.scanner.policy import Policy
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from orrery.ports.notifier import Message
     from orrery.ports.private_file import PrivateFile
+    from orrery.scanner.watch_list_file import WatchListFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,26 @@ class Rounds(Protocol):
         ...
 
 
+class Watching(Protocol):
+    """What the commands of the watch-list stand on."""
+
+    def watch_list(self, config: Path | None) -> "WatchListFile":
+        """Return the watch-list of the settings; raise `SettingsError`."""
+        ...
+
+    def keep_new_key(self, config: Path | None, *, printed: bool) -> str:
+        """Make a key; return where it was written, or its text when it is to be `printed`. Raises `Invalid`."""
+        ...
+
+    def refuse_public(self, file: Path) -> None:
+        """Raise `Invalid` for a file of terms that lies in a repository."""
+        ...
+
+    def today(self) -> str:
+        """Return the day, as in `2026-05-04`."""
+        ...
+
+
 class ScanDeployment(Protocol):
     """The settings, secrets and adapters of a command of the role scan."""
 
@@ -103,6 +124,20 @@ class ScanDeployment(Protocol):
     @property
     def rounds(self) -> Rounds:
         """What a round of the destinations stands on."""
+        ...
+
+    @property
+    def watching(self) -> Watching:
+        """What the commands of the watch-list stand on."""
+        ...
+
+    @property
+    def this_orrery(self) -> tuple[str, ...]:
+        """The words that start this installation from any folder."""
+        ...
+
+    def hooks_folder(self, folder: Path) -> HooksFolder:
+        """Return where a repository has its hooks; raise `Invalid` where there is none."""
         ...
 
     def load(self, config: Path | None) -> Loaded:

@@ -6,16 +6,16 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.app.cli.scan import LocalDeployment
+from orrery.app.scan.deployment import LocalDeployment
 from orrery.app.scan.settings import scan_files
-from orrery.scanner.cli.scan import command
 from orrery.scanner.told import Told
+from tests.support.plain_commands import plain
 from tests.support.scan_user import SECRETS, TRACKS, ScanUser
 
 
 def parts(user: ScanUser) -> tuple[int, dict[str, str]]:
     """Return the exit code, and the state of each part."""
-    code, out, _ = user.types(lambda words: command(words, LocalDeployment()), "--check", "--json")
+    code, out, _ = user.types(plain("scan"), "--check", "--json")
     return code, {one["part"]: one["state"] for one in json.loads(out)}
 
 

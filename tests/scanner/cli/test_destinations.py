@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.cli.scan import LocalDeployment
 from orrery.errors import DeliveryFailed
 from orrery.scanner.cli.scan import command
 from orrery.scanner.destinations import MOST_LINES
 from tests.support.notifiers import ScriptedNotifier
+from tests.support.plain_commands import plain
 from tests.support.scan_rounds import ScriptedDeployment
 from tests.support.scan_user import SECRETS, TRACKS, ScanUser
 
@@ -187,6 +187,6 @@ def test_there_must_be_something_to_search(user: ScanUser) -> None:
 def test_a_push_needs_its_settings(user: ScanUser) -> None:
     """Without them a round with --notify does not begin."""
     user.write(f'{TRACKS}[[tenants.B.destinations]]\nname = "blog"\nkind = "blog"\nfolder = "{user.here}"\n')
-    code, _, err = user.types(lambda words: command(words, LocalDeployment()), "--destinations", "--notify")
+    code, _, err = user.types(plain("scan"), "--destinations", "--notify")
     assert code == 1
     assert "[push]" in err

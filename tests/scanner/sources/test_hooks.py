@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.cli.scan import hooks
 from orrery.scanner.hooks import HOOKS
+from tests.support.plain_commands import plain
 from tests.support.repositories import Repo, new_repo
+
+hooks = plain("hooks")
 
 
 def folder_of(repo: Repo) -> Path:

@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Sequence
 
 from orrery.scanner.cli.arguments import QuietParser, put, say
+from orrery.scanner.deployment import ScanDeployment
 from orrery.scanner.detectors.canary import new_canary
 
 _BYTES = 16
@@ -14,8 +15,9 @@ document's properties, or in a line of a data set. Note which document has which
 Wherever it turns up, `orrery tenants scan` finds it, also without a watch-list, and it cannot be allowed."""
 
 
-def new(arguments: Sequence[str]) -> int:
+def new(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     """`orrery tenants canary new`."""
+    del deployment
     parser = QuietParser(
         "tenants canary new",
         "Print a canary token: a word that a scan finds wherever a document of track A was copied to.",

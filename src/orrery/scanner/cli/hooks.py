@@ -2,32 +2,29 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from orrery.errors import Invalid, OrreryError
-from orrery.ports.scanned import HooksFolder
+from orrery.scanner.deployment import ScanDeployment
 from orrery.scanner.hooks import BEFORE, HOOKS, Hooks
 from orrery.syntax.lines import visible
 
 
-def command(arguments: Sequence[str], find: Callable[[Path], HooksFolder], this_orrery: Sequence[str]) -> int:
+def command(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     """Return 0 when it is done, 1 when a file cannot be written, and 2 for what cannot be done (decision 54)."""
     options = _parser().parse_intermixed_args(arguments)
-    settings: Path | None = options.config
+    settings: Path | None = options.config and options.config.absolute()
+    this_orrery = deployment.this_orrery
     folders: list[Path] = options.folders or [Path()]
     try:
         # Each folder is looked at before the first one is changed.
-        found = [Hooks(find(one), this_orrery, settings and settings.absolute()) for one in folders]
+        found = [Hooks(deployment.hooks_folder(one), this_orrery, settings) for one in folders]
         if options.action == "install":
             for each in found:
                 each.check(may_be_shared=options.shared)
         for each in found:
             for line in _done(options, each):
                 _ = sys.stdout.write(f"{line}\n")
-    except OrreryError as error:
-        _ = sys.stderr.write(f"{error}\n")
-        return 2 if isinstance(error, Invalid) else 1
     except OSError as error:
         _ = sys.stderr.write(f"{visible(str(error.filename))} cannot be written: {error.strerror}.\n")
         return 1

@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from orrery.errors import Invalid, OrreryError
+from orrery.errors import Invalid
 from orrery.ports.scanned import Source
 from orrery.scanner.cli.progress import Progress, shown_progress
 from orrery.scanner.deployment import Loaded, ScanDeployment, Sources
@@ -30,14 +30,6 @@ Exit 0: nothing was found. 1: something was, or could not be searched. 2: wrong 
 def command(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     """Return the exit code (decision 54)."""
     options = _parser().parse_args(arguments)
-    try:
-        return _scan(options, deployment)
-    except OrreryError as error:
-        _ = sys.stderr.write(f"{error}\n")
-        return 2 if isinstance(error, Invalid) else 1
-
-
-def _scan(options: Namespace, deployment: ScanDeployment) -> int:
     if options.destinations:
         return _round(options, deployment)
     if options.check:

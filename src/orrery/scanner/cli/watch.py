@@ -5,11 +5,12 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import TextIO
 
 from orrery.errors import Invalid, NotFound
 from orrery.scanner.cli.arguments import QuietParser, put, say
 from orrery.scanner.cli.given_terms import asked, entries_of, imported
+from orrery.scanner.deployment import ScanDeployment
 from orrery.scanner.findings import WATCHED
 from orrery.scanner.fingerprints import Fingerprints
 from orrery.scanner.watch_list import Entry, WatchList, fingerprint_of, kind_of
@@ -19,27 +20,7 @@ from orrery.syntax.lines import visible
 _KINDS = ", ".join(WATCHED)
 
 
-class WatchDeployment(Protocol):
-    """What the commands of the watch-list stand on."""
-
-    def watch_list(self, config: Path | None) -> WatchListFile:
-        """Return the watch-list of the settings; raise `SettingsError`."""
-        ...
-
-    def keep_new_key(self, config: Path | None, *, printed: bool) -> str:
-        """Make a key; return where it was written, or its text when it is to be `printed`. Raises `Invalid`."""
-        ...
-
-    def refuse_public(self, file: Path) -> None:
-        """Raise `Invalid` for a file of terms that lies in a repository."""
-        ...
-
-    def today(self) -> str:
-        """Return the day, as in `2026-05-04`."""
-        ...
-
-
-def add(arguments: Sequence[str], deployment: WatchDeployment) -> int:
+def add(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     """`orrery tenants watch add`."""
     parser = QuietParser(
         "tenants watch add",
@@ -49,15 +30,15 @@ def add(arguments: Sequence[str], deployment: WatchDeployment) -> int:
     ).with_config()
     _ = parser.add_argument("--kind", required=True, metavar="KIND", help=f"one of {_KINDS}")
     options = parser.parsed(arguments)
-    kind, watch_list = kind_of(options.kind), deployment.watch_list(options.config)
+    kind, watch_list = kind_of(options.kind), deployment.watching.watch_list(options.config)
     watch_list.require_key()  # which is said before anybody types a term
     given = asked(f"A {kind} to watch for (an empty line ends): ")
     if not given:
         raise Invalid("No term was given; nothing was added.")
-    return _added(watch_list, entries_of(kind, given, deployment.today()))
+    return _added(watch_list, entries_of(kind, given, deployment.watching.today()))
 
 
-def import_(arguments: Sequence[str], deployment: WatchDeployment) -> int:
+def import_(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     """`orrery tenants watch import`."""
     parser = QuietParser(
         "tenants watch import",
@@ -68,13 +49,13 @@ def import_(arguments: Sequence[str], deployment: WatchDeployment) -> int:
     ).with_config()
     _ = parser.add_argument("file", metavar="FILE", help="the file, or - for standard input")
     options = parser.parsed(arguments)
-    file, watch_list = Path(options.file), deployment.watch_list(options.config)
+    file, watch_list = Path(options.file), deployment.watching.watch_list(options.config)
     watch_list.require_key()
     if options.file == "-":
-        return _added(watch_list, imported(sys.stdin, deployment.today()))
-    deployment.refuse_public(file)
+        return _added(watch_list, imported(sys.stdin, deployment.watching.today()))
+    deployment.watching.refuse_public(file)
     with _read(file) as source:
-        entries = imported(source, deployment.today())
+        entries = imported(source, deployment.watching.today())
     ended = _added(watch_list, entries)
     say(f"Delete the file now, which holds the terms for everybody to read: shred -u {file}")
     return ended
@@ -105,7 +86,7 @@ def _added(watch_list: WatchListFile, entries: Sequence[Entry]) -> int:
     return 0
 
 
-def remove(arguments: Sequence[str], deployment: WatchDeployment) -> int:
+def remove(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     """`orrery tenants watch remove`."""
     parser = QuietParser(
         "tenants watch remove",
@@ -115,7 +96,7 @@ def remove(arguments: Sequence[str], deployment: WatchDeployment) -> int:
     ).with_config()
     _ = parser.add_argument("--fingerprint", metavar="F", help="remove the term with this fingerprint instead")
     options = parser.parsed(arguments)
-    watch_list = deployment.watch_list(options.config)
+    watch_list = deployment.watching.watch_list(options.config)
     found = _present(watch_list)
     if options.fingerprint:
         gone = found.of_fingerprint(options.fingerprint, watch_list.keys().fingerprints)
@@ -136,7 +117,7 @@ def _named(found: WatchList, texts: Sequence[str]) -> list[Entry]:
     return [entry for one in named for entry in one]
 
 
-def list_(arguments: Sequence[str], deployment: WatchDeployment) -> int:
+def list_(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     """`orrery tenants watch list`."""
     parser = (
         QuietParser(
@@ -150,7 +131,7 @@ def list_(arguments: Sequence[str], deployment: WatchDeployment) -> int:
     )
     _ = parser.add_argument("--show", action="store_true", help="print the terms, too, at a terminal only")
     options = parser.parsed(arguments)
-    watch_list = deployment.watch_list(options.config)
+    watch_list = deployment.watching.watch_list(options.config)
     if options.show:
         _require_terminal()
     found = _present(watch_list)
@@ -162,7 +143,7 @@ def list_(arguments: Sequence[str], deployment: WatchDeployment) -> int:
     return 0
 
 
-def show(arguments: Sequence[str], deployment: WatchDeployment) -> int:
+def show(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     """`orrery tenants watch show`."""
     parser = QuietParser(
         "tenants watch show",
@@ -172,7 +153,7 @@ def show(arguments: Sequence[str], deployment: WatchDeployment) -> int:
     _ = parser.add_argument("--fingerprint", required=True, metavar="F", help="the finding's fingerprint")
     options = parser.parsed(arguments)
     _require_terminal()
-    watch_list = deployment.watch_list(options.config)
+    watch_list = deployment.watching.watch_list(options.config)
     found = _present(watch_list).of_fingerprint(options.fingerprint, watch_list.keys().fingerprints)
     if not found:
         raise NotFound("The watch-list has no term with this fingerprint.")
@@ -180,7 +161,7 @@ def show(arguments: Sequence[str], deployment: WatchDeployment) -> int:
     return 0
 
 
-def new_key(arguments: Sequence[str], deployment: WatchDeployment) -> int:
+def new_key(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     """`orrery tenants watch new-key`."""
     parser = QuietParser(
         "tenants watch new-key",
@@ -189,7 +170,7 @@ def new_key(arguments: Sequence[str], deployment: WatchDeployment) -> int:
     ).with_config()
     _ = parser.add_argument("--print", action="store_true", help="print the key instead, for a password store")
     options = parser.parsed(arguments)
-    made = deployment.keep_new_key(options.config, printed=options.print)
+    made = deployment.watching.keep_new_key(options.config, printed=options.print)
     if options.print:
         put(made)
         say("This is the only copy. Hand it to each command as ORRERY_WATCH_LIST_KEY, or as its secret file.")

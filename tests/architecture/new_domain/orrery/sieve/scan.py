@@ -5,8 +5,9 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: Sequence[str], deployment: object) -> int:
     """Print how many words were given; return 1 when one is forbidden."""
+    del deployment
     parser = ArgumentParser(prog="orrery sieve", description="Look through words.")
     _ = parser.add_argument("words", nargs="*")
     words: list[str] = parser.parse_args(arguments).words

@@ -1,16 +1,14 @@
-"""The composition root of `orrery tenants watch`."""
+"""What the commands of the watch-list stand on."""
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
-from orrery.app.cli.plain import ended, group
 from orrery.errors import Invalid
 from orrery.scanner.watch_list_file import WatchListFile
 
 
-class LocalWatch:
-    """See `WatchDeployment`."""
+class LocalWatching:
+    """See `Watching`."""
 
     def watch_list(self, config: Path | None) -> WatchListFile:
         from orrery.app.scan.settings import scan_files  # noqa: PLC0415  `--help` reads no settings
@@ -70,50 +68,3 @@ def _kept(place: Path | None, key: str) -> Path:
     except OSError as error:
         raise Invalid(f"{place} cannot be written: {error.strerror}.") from None
     return place
-
-
-def watch(arguments: Sequence[str]) -> int:
-    """`orrery tenants watch`."""
-    return group("tenants watch", "The terms that must not be public, in an encrypted list.", arguments)
-
-
-def add(arguments: Sequence[str]) -> int:
-    """`orrery tenants watch add`."""
-    from orrery.scanner.cli.watch import add as command  # noqa: PLC0415  each command loads its own only
-
-    return ended(lambda: command(arguments, LocalWatch()))
-
-
-def import_(arguments: Sequence[str]) -> int:
-    """`orrery tenants watch import`."""
-    from orrery.scanner.cli.watch import import_ as command  # noqa: PLC0415  the same
-
-    return ended(lambda: command(arguments, LocalWatch()))
-
-
-def remove(arguments: Sequence[str]) -> int:
-    """`orrery tenants watch remove`."""
-    from orrery.scanner.cli.watch import remove as command  # noqa: PLC0415  the same
-
-    return ended(lambda: command(arguments, LocalWatch()))
-
-
-def list_(arguments: Sequence[str]) -> int:
-    """`orrery tenants watch list`."""
-    from orrery.scanner.cli.watch import list_ as command  # noqa: PLC0415  the same
-
-    return ended(lambda: command(arguments, LocalWatch()))
-
-
-def show(arguments: Sequence[str]) -> int:
-    """`orrery tenants watch show`."""
-    from orrery.scanner.cli.watch import show as command  # noqa: PLC0415  the same
-
-    return ended(lambda: command(arguments, LocalWatch()))
-
-
-def new_key(arguments: Sequence[str]) -> int:
-    """`orrery tenants watch new-key`."""
-    from orrery.scanner.cli.watch import new_key as command  # noqa: PLC0415  the same
-
-    return ended(lambda: command(arguments, LocalWatch()))

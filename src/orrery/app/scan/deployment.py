@@ -10,11 +10,11 @@ from orrery.adapters.file_tree import FileTree
 from orrery.adapters.git_objects import History, Message, Outgoing, Staged, hooks_folder
 from orrery.adapters.given_text import GivenText
 from orrery.app.scan.settings import load
-from orrery.ports.scanned import Source
+from orrery.ports.scanned import HooksFolder, Source
 from orrery.scanner.deployment import Loaded
 
 if TYPE_CHECKING:
-    from orrery.scanner.deployment import Rounds
+    from orrery.scanner.deployment import Rounds, Watching
 
 
 class LocalSources:
@@ -52,22 +52,21 @@ class LocalDeployment:
 
         return LocalRounds()
 
+    @property
+    def watching(self) -> "Watching":
+        from orrery.app.scan.watch import LocalWatching  # noqa: PLC0415  the same
+
+        return LocalWatching()
+
+    @property
+    def this_orrery(self) -> tuple[str, ...]:
+        return _this_orrery()
+
     def load(self, config: Path | None) -> Loaded:
         return load(config)
 
-
-def scan(arguments: Sequence[str]) -> int:
-    """`orrery tenants scan`."""
-    from orrery.scanner.cli.scan import command  # noqa: PLC0415  each command loads its own only
-
-    return command(arguments, LocalDeployment())
-
-
-def hooks(arguments: Sequence[str]) -> int:
-    """`orrery tenants hooks`."""
-    from orrery.scanner.cli.hooks import command  # noqa: PLC0415  each command loads its own only
-
-    return command(arguments, hooks_folder, _this_orrery())
+    def hooks_folder(self, folder: Path) -> HooksFolder:
+        return hooks_folder(folder)
 
 
 def _this_orrery() -> tuple[str, ...]:

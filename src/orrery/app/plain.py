@@ -1,0 +1,46 @@
+"""Runs a plain command, which meets no typer: how it ends, and what a group of them prints."""
+
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+
+from orrery.app.modules import MODULES
+from orrery.app.scan.deployment import LocalDeployment
+from orrery.errors import Invalid, OrreryError
+from orrery.runtime.module import Command, load
+from orrery.syntax.lines import visible
+
+USAGE = 2
+
+
+def run(command: Command, arguments: Sequence[str]) -> int:
+    """Return the exit code: 2 for bad input and settings, and 1 for what went wrong, said in a sentence."""
+    if not command.target:
+        return _group(command, arguments)
+    try:
+        return load(command.target)(arguments, LocalDeployment())
+    except OrreryError as error:
+        lines = map(visible, str(error).split("\n"))
+        _ = sys.stderr.write("".join(f"{line}\n" for line in lines))
+        return USAGE if isinstance(error, Invalid) else 1
+    except KeyboardInterrupt:
+        _ = sys.stderr.write("\nEnded by Ctrl-C.\n")
+        return 1
+
+
+def _group(group: Command, arguments: Sequence[str]) -> int:
+    """Print the commands of a group; return 0 when the help was asked for, and 2 otherwise."""
+    above = f"{group.name} "
+    below = [command for module in MODULES for command in module.commands if command.name.startswith(above)]
+    listed = "\n".join(f"    {one.name.removeprefix(above):<12}{one.summary}" for one in below)
+    parser = ArgumentParser(
+        prog=f"orrery {group.name}",
+        description=group.summary,
+        epilog=f"commands:\n{listed}",
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    if any(one in {"-h", "--help"} for one in arguments):
+        parser.print_help()
+        return 0
+    parser.print_help(sys.stderr)
+    return USAGE
