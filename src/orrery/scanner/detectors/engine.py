@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from orrery.scanner.detectors.candidates import Candidates
 from orrery.scanner.detectors.hints import ESCAPE
-from orrery.scanner.detectors.letters import LOOKS, is_letter
+from orrery.scanner.detectors.letters import LOOKS, script
 from orrery.scanner.detectors.patterns import Pattern, is_address, pattern, seen, spellings
 from orrery.scanner.detectors.reading import Raw, Reading, line_of
 from orrery.scanner.detectors.searching import Place
@@ -73,7 +73,7 @@ class TermSearch:
         for one in self._latin(reading.octets, escapes=ESCAPE in reading.hints):
             yield from _exact(one, reading, reading.low)
         if self._native and not isinstance(reading, Raw):
-            for one in self._native(reading.native.encode(errors="replace"), escapes=False):
+            for one in self._native(reading.native.encode(errors="replace"), escapes="\\" in reading.base):
                 yield from _exact(one, reading, reading.native)
 
 
@@ -122,7 +122,9 @@ def _counts(term: Pattern, reading: Reading, start: int, end: int) -> bool:
 
 def _is_of_other_script(reading: Reading, start: int, end: int) -> bool:
     """Return whether a word that only looks Latin stands among words of its own script, and so is one of them."""
-    if isinstance(reading, Raw) or any(one.isascii() and one.isalpha() for one in reading.base[start:end]):
+    word = reading.base[start:end]
+    if isinstance(reading, Raw) or any(one.isascii() and one.isalpha() for one in word):
         return False
+    scripts = {script(one) for one in word if one.isalpha()}
     around = reading.base[max(0, start - _NEIGHBOURS) : start] + reading.base[end : end + _NEIGHBOURS]
-    return any(not one.isascii() and is_letter(one) and ord(one) not in LOOKS for one in around)
+    return any(ord(one) not in LOOKS and script(one) in scripts for one in around if not one.isascii())

@@ -9,7 +9,7 @@ WRITTEN = (
 )
 MAIL = r"=\r?\n|=[2-7A-F89][0-9A-F]"
 WIDE = r"[\x20-\x7e]\x00[\x20-\x7e]\x00"
-ESCAPE = r"\\[nrt] *[A-Za-z]"
+ESCAPE = r"\\[nrt] *[A-Za-z\x80-\xff]"
 JWT = r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}"
 LABEL = r"(?i:track)[\s\"'`\\:<&%=;\x1b\x80-\xff]"
 GUID_DIGITS = "[0-9A-Fa-f]{8}(?:(?: ?- ?|_)?[0-9A-Fa-f]{4}){3}(?: ?- ?|_)?[0-9A-Fa-f]{12}"

@@ -126,6 +126,11 @@ def tags_as_text(text: str) -> str:
     return _TAGS.sub(lambda run: " " + "".join(chr(ord(one) - 0xE0000) for one in run[0]) + " ", text)
 
 
+def script(one: str) -> str:
+    """Return the first word of a letter's name in Unicode, such as CYRILLIC, and nothing for what is no letter."""
+    return unicodedata.name(one, "").partition(" ")[0] if one.isalpha() else ""
+
+
 def is_letter(one: str) -> bool:
     return one.isalpha() or (not one.isascii() and unicodedata.category(one)[0] == "M")
 

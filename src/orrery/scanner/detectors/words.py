@@ -77,7 +77,7 @@ def is_random(before: str, word: str, after: str) -> bool:
 
 def begins_address(before: str) -> bool:
     """Return whether the name of an address begins: `joann@` and `mary.ann@` are others than `ann@`."""
-    return not _PART_OF_NAME.search(before)
+    return not before or _is_escape(before) or not _PART_OF_NAME.search(before)
 
 
 def begins_domain(before: str) -> bool:

@@ -1,0 +1,34 @@
+"""Labels of track A."""
+
+import json
+
+import pytest
+
+from orrery.scanner.detectors.labels import LabelDetector
+
+LABEL = json.dumps({"id": "x", "track": "A"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(LABEL, json.dumps({"text": LABEL}), LABEL.replace('"', "&quot;"), LABEL.replace('"', "“"), "track: A"),
+        *("<td>track</td>:'A'".replace("<td>", "'").replace("</td>", "'"), LABEL.replace('"', "%22")),
+    ],
+)
+def test_a_label_is_found_on_its_line(text: str) -> None:
+    """In each of its copies."""
+    octets = f"one\n{text}\nthree".encode()
+    found = list(LabelDetector().matches(octets, ""))
+    assert [(one.kind, octets[: one.start].count(b"\n")) for one in found] == [("track-label", 1)]
+
+
+def test_a_label_in_utf_16_is_found() -> None:
+    """As a shell of Windows writes it."""
+    assert len(list(LabelDetector().matches(LABEL.encode("utf-16-le"), ""))) == 1
+
+
+@pytest.mark.parametrize("text", ['"track": "B"', "track A", "soundtrack: A", '"tracks": "A"', "track: AB"])
+def test_what_is_like_a_label_is_none(text: str) -> None:
+    """Such as that of track B."""
+    assert list(LabelDetector().matches(text.encode(), "")) == []
