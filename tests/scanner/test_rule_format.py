@@ -35,13 +35,19 @@ def found(rules: str, text: str, place: str = "a.txt") -> list[str]:
         (f"{RULE}entropy = 1.9\n", "key_aabb key_abcd", ["key: abcd"]),
         (f'{RULE}keywords = ["OTHER"]\n', "key_aaaa", []),
         (f'{RULE}keywords = ["other", "NO"]\n', "key_aaaa\n\nanOther", ["key: aaaa"]),
-        (f'{RULE}keywords = ["Ärger"]\n', "key_aaaa\nÄRGER", ["key: aaaa"]),
+        (f'{RULE}keywords = ["Ärger"]\n', "key_aaaa\närger", ["key: aaaa"]),
         (f'{RULE}path = "[.]py$"\n', "key_aaaa", []),
         (f'{RULE}path = "[.]txt$"\n', "key_aaaa", ["key: aaaa"]),
         (f"{RULE}skipReport = true\n", "key_aaaa", []),
         (RULE.replace("regex", "REGEX"), "key_aaaa", ["key: aaaa"]),
         ("[[rules]]\nid = 'wide'\nregex = '(?i)é=\\x{20ac}(\\pL{2})'\n", "É=€àß", ["wide: àß"]),
         ("[[rules]]\nid = 'padded'\nregex = '(?i)[a-z.]{0,9}?key=([a-z]+)'\n", "My.KEY=ab", ["padded: ab"]),
+        ("[[rules]]\nid = 'empty'\nregex = '\\n{2}'\n", "a\n\nb", []),
+        (
+            f"{RULE.replace('key', '(?i)key')}allowlist.stopwords = ['stop']\n",
+            "key_STOP key_abcd",
+            ["(?i)key: abcd"],
+        ),
         ("[[rules]]\nid = 'edges'\nregex = '^key=([a-z]+)$'\n", "key=ab", ["edges: ab"]),
         ("[[rules]]\nid = 'edges'\nregex = '^key=([a-z]+)$'\n", "x\nkey=ab\n", []),
     ],
@@ -57,7 +63,12 @@ def test_a_rule(rules: str, text: str, expected: list[str]) -> None:
         ('regexes = ["^a+$"]', "key_aaaa key_abaa", "a.txt", ["key: abaa"]),
         ('regexes = ["^y", "^z"]', "key_yaaa key_zaaa key_xaaa", "a.txt", ["key: xaaa"]),
         ('regexes = ["^key_a"]\nregexTarget = "match"', "key_aaaa key_bbbb", "a.txt", ["key: bbbb"]),
-        ('regexes = ["^no .* way$"]\nregexTarget = "line"', "no key_aaaa way\nkey_bbbb", "a.txt", ["key: bbbb"]),
+        (
+            'regexes = ["^no .* way$"]\nregexTarget = "line"',
+            "first\nno key_aaaa way\nkey_bbbb",
+            "a.txt",
+            ["key: bbbb"],
+        ),
         ('stopwords = ["STOP"]', "key_astopa key_bbbb", "a.txt", ["key: bbbb"]),
         ('paths = ["^docs/"]', "key_aaaa", "docs/a.txt", []),
         ('paths = ["^docs/"]', "key_aaaa", "src/a.txt", ["key: aaaa"]),
@@ -106,6 +117,13 @@ def test_a_required_rule_that_is_not_reported() -> None:
     assert found(REQUIRING.replace(OTHER, f"{OTHER}skipReport = true\n"), "key_aaaa user_a") == ["key: aaaa"]
 
 
+def test_a_required_rule_for_other_files() -> None:
+    """It is looked for in its own files alone."""
+    rules = REQUIRING.replace(OTHER, f"{OTHER}path = '[.]py$'\n")
+    assert found(rules, "key_aaaa user_a", "a.txt") == []
+    assert found(rules, "key_aaaa user_a", "a.py") == ["key: aaaa", "user: a"]
+
+
 def test_a_rule_for_paths_alone() -> None:
     """It finds a file by its name, once, and a member of an archive by its place."""
     rules = '[[rules]]\nid = "file"\npath = "[.]p12$"\n'
@@ -140,7 +158,7 @@ def test_a_generic_rule_gives_way() -> None:
     ("rules", "said"),
     [
         ("a = ", "rules.toml is not TOML (at end of document)."),
-        ("[" * 5000, "rules.toml is not TOML"),
+        (f"a = {'[' * 5000}", "rules.toml is not TOML"),
         ("\udcff", "rules.toml is not TOML"),
         ("rules = 1", "rules.toml has a wrong rules: it must be tables: [[rules]]."),
         ("rules = [1]", "rules.toml has a wrong rules"),
@@ -219,27 +237,53 @@ def written(folder: Path, **texts: str) -> Path:
     return folder / f"{next(iter(texts))}.toml"
 
 
+def extended(folder: Path, own: str, base: str, text: str) -> list[str]:
+    """Return what is found in a text by a file of rules that extends another."""
+    file = written(folder, own=f'[extend]\npath = "base.toml"\n{own}', base=base)
+    return [one.value for one in SecretDetector(rules_of(file)).matches(text.encode(), "a.txt")]
+
+
 def test_a_file_that_extends_another(tmp_path: Path) -> None:
-    """What it says of a rule counts before what the other says; lists are added; rules are left out by name."""
-    own = '[extend]\npath = "base.toml"\ndisabledRules = ["user"]\n'
-    own += f'{ALLOWING.replace("key_", "own_")}regexes = ["a"]\n'
-    base = f'{ALLOWING}regexes = ["b"]\n{OTHER}{OTHER.replace("user", "name")}'
-    detector = SecretDetector(rules_of(written(tmp_path, own=own, base=base)))
-    matches = detector.matches(b"key_cccc own_cccc own_aaaa own_bbbb user_a name_a", "a.txt")
-    assert [one.value for one in matches] == ["cccc", "a"]
+    """The rules of both count, but for those that the file names."""
+    base = OTHER + OTHER.replace("user", "name")
+    assert extended(tmp_path, f'disabledRules = ["user"]\n{RULE}', base, "key_aaaa user_b name_c") == ["aaaa", "c"]
 
 
-def test_an_override_without_a_regex(tmp_path: Path) -> None:
-    """A rule of the other file keeps what the file that extends it does not say."""
-    own = '[extend]\npath = "base.toml"\n[[rules]]\nid = "key"\nentropy = 1.5\n'
-    detector = SecretDetector(rules_of(written(tmp_path, own=own, base=RULE)))
-    assert [one.value for one in detector.matches(b"key_aabb key_abcd", "a.txt")] == ["abcd"]
+MORE = "[[rules.required]]\nid = 'user'\n"
 
 
-def test_files_that_extend_each_other(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("own", "base", "text", "expected"),
+    [
+        ("", "", "key_aaaa", ["aaaa"]),
+        ("regex = 'own_([a-z]+)'", "", "key_aaaa own_bbbb", ["bbbb"]),
+        ("entropy = 1.5", "entropy = 3", "key_aabb key_abcd", ["abcd"]),
+        ("", "entropy = 1.5", "key_aabb key_abcd", ["abcd"]),
+        ("path = '[.]txt$'", "path = '[.]py$'", "key_aaaa", ["aaaa"]),
+        ("regex = '(k)ey_([a-z]+)'\nsecretGroup = 2", "secretGroup = 1", "key_aaaa", ["aaaa"]),
+        ("keywords = ['no']", "keywords = ['other']", "key_aaaa no", ["aaaa"]),
+        ("keywords = ['no']", "keywords = ['other']", "key_aaaa other", ["aaaa"]),
+        ("skipReport = true", "", "key_aaaa", []),
+        ("", "skipReport = true", "key_aaaa", []),
+        ("allowlist.regexes = ['a']", "allowlist.regexes = ['b']", "key_aaaa key_bbbb key_cccc", ["cccc"]),
+        (MORE, "", "key_aaaa", []),
+        ("", MORE, "key_aaaa", []),
+        (f"{GLOBAL}regexes = ['a']", f"{GLOBAL}regexes = ['b']", "key_aaaa key_bbbb key_cccc", ["cccc"]),
+    ],
+)
+def test_a_rule_in_both_files(tmp_path: Path, own: str, base: str, text: str, expected: list[str]) -> None:
+    """What the file itself says of a rule counts before what the other one says; lists are added."""
+    both = extended(tmp_path, f'[[rules]]\nid = "key"\n{own}', f"{OTHER}{RULE}{base}", text)
+    assert both == expected
+
+
+def test_files_that_extend_further_ones(tmp_path: Path) -> None:
     """A file extends two further ones, one through the other, and no third."""
+    chain = {f"f{number}": f'[extend]\npath = "f{number + 1}.toml"\n' for number in range(3)}
+    rules = rules_of(written(tmp_path, **{**chain, "f2": RULE}))
+    assert [one.id for one in rules.rules] == ["key"]
     with pytest.raises(Invalid, match="cannot extend a further one"):
-        _ = rules_of(written(tmp_path, own='[extend]\npath = "own.toml"\n'))
+        _ = rules_of(written(tmp_path, **chain, f3=RULE))
 
 
 def test_what_has_no_effect_is_told(tmp_path: Path) -> None:

@@ -3,11 +3,12 @@
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from orrery.scanner.detectors.secret_format import read
-from orrery.scanner.detectors.secret_regex import Prefilter, Words, compiled
+from orrery.scanner.detectors.secret_regex import PaddedRegex, Prefilter, Words, compiled
+from orrery.scanner.detectors.secret_rules import Leak
 from orrery.scanner.detectors.secrets import PIECE, REACH, SecretDetector
 
 RULES = """
@@ -19,6 +20,10 @@ keywords = ["key"]
 [[rules]]
 id = "lines"
 regex = '-----BEGIN\\n[a-z\\n]{10,}-----END'
+
+[[rules]]
+id = "long"
+regex = 'long_[a-z0-9]+'
 
 [[rules]]
 id = "word"
@@ -47,6 +52,12 @@ def test_a_secret_across_two_pieces(secret: str, value: str, behind: int) -> Non
     assert values(text) == [value]
 
 
+def test_a_long_secret_near_the_end_of_what_is_asked_at_once() -> None:
+    """It is not cut."""
+    secret = "long_" + "ab1" * 1000
+    assert values(b"." * (PIECE + REACH - 1500) + secret.encode()) == [secret]
+
+
 def test_a_place_in_a_text() -> None:
     """A match is where the secret is."""
     text = b'a\nkey = "abcdefgh1"\n'
@@ -58,6 +69,7 @@ PARTS = st.sampled_from(
 )
 
 
+@settings(max_examples=60)
 @given(st.lists(PARTS, max_size=30).map("".join))
 def test_the_fast_search_finds_what_the_rules_match(text: str) -> None:
     """What the rules' own regular expressions match in a text is what is found."""
@@ -72,6 +84,34 @@ def test_the_fast_search_finds_what_the_rules_match(text: str) -> None:
         for found in compiled(pattern).finditer(text.encode())
     ]
     assert [(one.start, one.rule) for one in DETECTOR.matches(text.encode(), "a.txt")] == sorted(expected)
+
+
+PADS = [
+    "(?i)[a-z.]{0,3}?key",
+    "[a-z.]{0,3}key|=",
+    r"[\]a]{0,2}x",
+    "[é.]{0,3}?x",
+    r"[a-z]{0,3}?\b",
+    "[a-z]{0,3}?|key",
+]
+
+
+@pytest.mark.parametrize("pattern", PADS)
+@settings(max_examples=40)
+@example("éééx", 0, 20)
+@given(text=st.text("aé.keyx=] ", max_size=12), pos=st.integers(0, 4), end=st.integers(3, 20))
+def test_a_beginning_that_may_be_empty(pattern: str, text: str, pos: int, end: int) -> None:
+    """The faster search finds the same places as the engine's."""
+    padded, plain = compiled(pattern), compiled(pattern.replace("[", "(?:)[", 1))
+    assert isinstance(padded, PaddedRegex)
+    assert not isinstance(plain, PaddedRegex)
+    given_text = text.encode()
+    start = min(pos, len(given_text))
+    places = [
+        [(one.start(), one.end()) for one in regex.finditer(given_text, start, min(end, len(given_text)))]
+        for regex in (padded, plain)
+    ]
+    assert places[0] == places[1]
 
 
 @pytest.mark.parametrize(
@@ -114,4 +154,5 @@ def test_too_many_rules_for_the_engine() -> None:
 def test_nothing_tells_a_secret() -> None:
     """Neither a match nor the detector holds it in what a log would print."""
     found = list(DETECTOR.matches(b'key = "abcdefgh1"', "a.txt"))
-    assert "abcdefgh1" not in f"{found}{DETECTOR}{vars(DETECTOR)}"
+    leak = Leak("padded", 0, b"abcdefgh1", 0, b"abcdefgh1")
+    assert "abcdefgh1" not in f"{found}{leak}{DETECTOR}{vars(DETECTOR)}"
