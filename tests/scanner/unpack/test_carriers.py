@@ -89,6 +89,7 @@ FALSE = {
     "zip": b"PK is no archive",
     "bzip2": b"BZh91AY&SY is how bzip2 begins",
     "pdf": b"%PDF-1.4 is how a PDF begins",
+    "source with a pdf": b'x = b"%PDF-1.4\\n1 0 obj"\n',
     "gif": b"GIF89a is how a picture begins",
     "rich text": b"{\\rtf is how rich text begins",
     "tar": b" " * 257 + b"ustar is the mark of a tar",

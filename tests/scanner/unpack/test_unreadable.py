@@ -135,6 +135,13 @@ ALSO_READ = {
 }
 
 
+def test_what_is_below_a_limit_is_read() -> None:
+    """A bomb is searched as far as it was unpacked, and named once."""
+    found, not_read = read("a.gz", gzip.compress(_WORD + bytes(2_000_000)), Limits(total=1024 * 1024))
+    assert any(_WORD in view.text for view in found)
+    assert [one.place for one in not_read] == ["(content)"]
+
+
 @pytest.mark.parametrize("name", ALSO_READ)
 def test_what_can_be_read_of_it_is_read(name: str) -> None:
     """What cannot be searched whole is searched as far as it goes, and still named."""

@@ -23,7 +23,8 @@ _KINDS: Final = tuple(
         (rb"\x89PNG\r\n\x1a\n", "images:read_png"),
         (rb"\xff\xd8\xff", "images:read_jpeg"),
         (rb"GIF8[79]a", "images:read_gif"),
-        (rb".{0,1020}%PDF-", "pdf:read"),
+        (rb"\s{0,20}%PDF-", "pdf:read"),
+        (rb".{0,1020}%PDF-", "pdf:read_later"),
         (rb"\{\\rtf", "rtf:read"),
         (rb".{257}ustar", "tars:read"),
     )

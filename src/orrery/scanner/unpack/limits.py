@@ -77,14 +77,18 @@ class Budget:
         from tempfile import SpooledTemporaryFile  # noqa: PLC0415  a commit without archives starts faster
 
         with SpooledTemporaryFile(max_size=self.limits.memory) as content:
-            why = ""
+            why, reached = "", None
             try:
                 for piece in self._within(place, pieces, packed):
                     _ = content.write(piece)
             except Broken as broken:
                 why = str(broken)
+            except LimitReached as limit:
+                reached = limit
             _ = content.seek(0)
             yield cast("BinaryIO", content), why
+            if reached:  # only now: what was unpacked until then is searched
+                raise reached
 
     def _within(self, place: str, pieces: Iterable[bytes], packed: int) -> Iterator[bytes]:
         size = 0

@@ -47,7 +47,7 @@ def _look(part: Part, first: bytes) -> Views:
     if why or not reader:
         yield from texts(part, first)
     if not is_text(first) and not reader.startswith(_UNPACKED):
-        yield from _appended_zip(part, _ZIP_END_SIZE if reader.endswith("pdf:read") else _ZIP_TAIL)
+        yield from _appended_zip(part, _ZIP_END_SIZE if "pdf:read" in reader else _ZIP_TAIL)
     why = why or unreadable(part, first) or ("" if reader else misnamed(part.name, first))
     if why:
         yield NotRead(part.place, why)

@@ -44,6 +44,11 @@ def read(part: Part, first: bytes) -> Views:
         yield from _records(part, cast("BinaryIO", said)) if started else [NotRead(part.place, _NOT_STARTED)]
 
 
+def read_later(part: Part, first: bytes) -> Views:
+    """Yield the same of a PDF that begins behind other bytes; a text with its mark in it is none."""
+    yield from read(part, first)
+
+
 def _run(source: BinaryIO, said: BinaryIO, seconds: int) -> bool:
     """Let the other process read; it never has this folder, which may be anybody's, on its path (-P)."""
     command = [sys.executable, "-P", "-m", "orrery.scanner.unpack.pdf_texts", str(seconds)]
