@@ -58,19 +58,22 @@ def _para(*texts: str) -> str:
 TEXTS: dict[str, Carrier] = {
     "plain": ("a.txt", _LINE),
     "no-name": ("", _LINE),
-    "at-a-seam-of-windows": ("a.txt", b"y" * (1024 * 1024 - 4) + b" " + _LINE),
+    "at-a-seam-of-windows": ("a.txt", b"y" * (1024 * 1024 - 20) + b" " + _LINE),
     "utf-16-with-mark": ("a.txt", ("\ufeff" + WORD).encode("utf-16-le")),
     "utf-16-be-with-mark": ("a.txt", ("\ufeff" + WORD).encode("utf-16-be")),
     "utf-16-without-mark": ("a.txt", f"one {WORD} two".encode("utf-16-le")),
     "utf-16-be-without-mark": ("a.txt", f"one {WORD} two".encode("utf-16-be")),
     "utf-32-with-mark": ("a.txt", ("\ufeff" + WORD).encode("utf-32-le")),
     "utf-32-without-mark": ("a.txt", f"one {WORD} two".encode("utf-32-be")),
+    "bytes-that-begin-like-utf-16": ("a.bin", b"\xff\xfe\0\0\1\2" + _WORD),
     "utf-16-in-a-binary": ("a.bin", wide(WORD, "utf-16-le")),
     "utf-16-be-in-a-binary": ("a.bin", wide(WORD, "utf-16-be")),
     "utf-32-in-a-binary": ("a.bin", wide(WORD, "utf-32-le")),
     "base64": ("a.txt", b"key: " + _base64() + b"\n"),
     "base64-of-the-shortest": ("a.txt", b"key: " + _base64(b"see " + _WORD + b"!!")),
     "base64-for-addresses-without-end": ("a.txt", base64.urlsafe_b64encode(_LINE + b"??>>~").rstrip(b"=")),
+    "base64-behind-a-path": ("a.txt", b"https://example.com/abc/" + base64.urlsafe_b64encode(_LINE).rstrip(b"=")),
+    "base64-behind-a-kind": ("a.txt", b"key: Kind-1-" + _base64()),
     "base64-wrapped": (
         "a.pem",
         b"-----BEGIN X-----\n" + base64.encodebytes(_LONG + _LINE) + b"-----END X-----",
@@ -105,6 +108,8 @@ TEXTS: dict[str, Carrier] = {
     "drawing": ("a.svg", f"<svg><text><tspan>{A}</tspan><tspan>{B}</tspan></text></svg>".encode()),
     "calendar": ("a.ics", f"BEGIN:VCALENDAR\r\nSUMMARY:{A}\r\n {B}\r\n".encode()),
     "card": ("", f"BEGIN:VCARD\nFN:{A}\n {B}\n".encode()),
+    "card-quoted": ("a.vcf", f"BEGIN:VCARD\nN;ENCODING=QUOTED-PRINTABLE:={ord(A[0]):02X}{A[1:]}=\n{B}\n".encode()),
+    "page-with-a-control": ("a.html", f"<p>\1{A}<b>{B}</b></p>".encode()),
     "rich-text": ("a.rtf", rb"{\rtf1\ansi Hello {\b " + f"{A}}}{{\\i {B}}}\\par}}".encode()),
 }
 _MEMBER = {"folder/a.txt": _LINE}

@@ -29,6 +29,7 @@ def test_a_name_with_umlauts_becomes_utf_8(carrier: str) -> None:
 
 APART = {
     "docx-paragraphs": docx(f"<w:p>{run(WORD)}</w:p><w:p>{run('x')}</w:p>"),
+    "docx-with-another-prefix": docx(f"<x:p>{run(WORD)}</x:p><x:p>{run('x')}</x:p>"),
     "docx-cells": docx(f"<w:tc>{run(WORD)}</w:tc><w:tc>{run('x')}</w:tc>"),
     "docx-break": docx(f"<w:p>{run(WORD)}<w:br/>{run('x')}</w:p>"),
     "docx-field": docx(f"<w:p>{run(WORD)}<w:fldChar/>{run('x')}</w:p>"),

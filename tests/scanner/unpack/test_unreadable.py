@@ -77,6 +77,12 @@ UNREADABLE: dict[str, tuple[str, bytes, str, str]] = {
     "parquet": ("a.parquet", b"PAR1\x15\0", "", "A table of its kind"),
     "pages": ("a.pages", zipped({"Index/Document.iwa": b"\0\1\2\3"}), "Index/Document.iwa", "A document of Pages"),
     "named docx": ("a.docx", _NOISE, "", "It is no .docx"),
+    "encrypted odt": (
+        "a.odt",
+        zipped({"content.xml": _NOISE}),
+        "content.xml",
+        "It is no .xml",
+    ),
     "encrypted zip": ("a.zip", encrypted_zip(), "a.txt", "It is encrypted"),
     "zip by another method": ("a.zip", with_method(93), "a.txt", "It is compressed by a method"),
     "broken zip": ("a.zip", zipped({"a.txt": _NOISE})[:-30], "", "It is damaged"),

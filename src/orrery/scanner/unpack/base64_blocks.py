@@ -23,6 +23,7 @@ _BREAK: Final = rb"(?:[ \t]*\r?\n[ \t]*|(?:\\r)?\\n)"
 _BLOCK: Final = finder(_ONE + rb"{24,}(?:" + _BREAK + _ONE + rb"+)*={0,2}")
 _STANDARD: Final = bytes.maketrans(b"-_", b"+/")
 _REST: Final = re.compile(rb"[\s\\rn]*")
+_GLUE: Final = re.compile(rb"[/_-]+")
 _STRING: Final = re.compile(rb"[ -~]{6,}")
 _INFLATED: Final = 1024 * 1024
 _ENDS: Final = re.compile(rb"[^A-Za-z0-9+/_\-\\\s]")
@@ -55,17 +56,20 @@ class Base64Blocks:
             if whole.islower() or whole.isupper():  # a path, a constant, a hexadecimal number
                 continue
             for block in _alternatives(whole):
-                if content := self._file(block):
-                    yield begin, content
+                yield from ((begin, content) for content in self._contents(block))
 
-    def _file(self, block: bytes) -> bytes:
+    def _contents(self, block: bytes) -> Iterator[bytes]:
         content = decode(block)
         if len(block) >= _LONG or is_readable(content) or begins_as_file(content):
-            return content
+            yield content
+            return
         if inflated := _inflated(content):
-            return inflated
+            yield inflated
+            return
         self.strings += _STRING.findall(content)
-        return b""
+        for word in _GLUE.split(block):  # a path, or the name of a kind of key, stands before it
+            if _SHORTEST <= len(word) < len(block) and is_readable(content := decode(word)):
+                yield content
 
 
 def decode(block: bytes) -> bytes:

@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from binascii import a2b_qp
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -113,3 +114,14 @@ def known(encoding: str) -> str:
     except (LookupError, ValueError):
         return ""
     return "" if name in {"utf-8", "ascii"} else name
+
+
+def unquoted(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield a text in quoted-printable as it is shown."""
+    held = b""
+    for piece in pieces:
+        text = held + piece
+        end = text.rfind(b"\n") + 1 or len(text) - 2
+        yield a2b_qp(text[:end])
+        held = text[end:]
+    yield a2b_qp(held)

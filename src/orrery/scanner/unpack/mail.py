@@ -1,12 +1,11 @@
 """Mail: single messages, mailboxes of many, and pages that were saved as mail."""
 
 import re
-from binascii import a2b_qp
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from orrery.scanner.unpack.base64_blocks import decode
-from orrery.scanner.unpack.encodings import decoded
+from orrery.scanner.unpack.encodings import decoded, unquoted
 from orrery.scanner.unpack.mail_headers import Headers, parsed
 from orrery.scanner.unpack.parts import Part
 from orrery.scanner.unpack.texts import texts
@@ -120,7 +119,7 @@ def _content(part: Part, body: _Body) -> Iterable[bytes]:
     if body.headers.encoding == "base64":
         pieces = _base64(pieces)
     elif body.headers.encoding == "quoted-printable":
-        pieces = _quoted(pieces)
+        pieces = unquoted(pieces)
     if body.headers.charset and body.headers.type.startswith("text/"):
         return decoded(pieces, body.headers.charset)
     return pieces
@@ -136,13 +135,3 @@ def _base64(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield decode(last[:whole])
         held = last[whole:]
     yield decode(held)
-
-
-def _quoted(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    held = b""
-    for piece in pieces:
-        text = held + piece
-        end = text.rfind(b"\n") + 1 or len(text) - 2
-        yield a2b_qp(text[:end])
-        held = text[end:]
-    yield a2b_qp(held)

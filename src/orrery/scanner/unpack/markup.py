@@ -54,7 +54,7 @@ _INLINE: Final = (
 _SHEET: Final = _all_but(
     b"r|t|rPr|b|i|u|sz|color|rFont|family|scheme|charset|strike|vertAlign|outline|shadow|condense|extend"
 )
-_DOCUMENT: Final = _only(rb"[wa]:(?:p|tc|tr|br|tab|cr|ptab|fldChar|comment|footnote|endnote|sym)")
+_DOCUMENT: Final = _only(rb"(?:[A-Za-z0-9]{1,8}:)?(?:p|tc|tr|br|tab|cr|ptab|fldChar|comment|footnote|endnote|sym)")
 _OPEN: Final = _only(
     rb"text:(?:p|h|line-break|tab|s|note|note-body|list-item)|table:[a-z-]+|office:(?:annotation|body|text)"
     rb"|dc:[a-z]+|meta:[a-z-]+|svg:(?:title|desc)"

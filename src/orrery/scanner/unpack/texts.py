@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from orrery.scanner.unpack.base64_blocks import Base64Blocks, stream
-from orrery.scanner.unpack.encodings import declared, decoded, is_text, is_utf8, stretches, wide
+from orrery.scanner.unpack.encodings import declared, decoded, is_utf8, stretches, unquoted, wide
 from orrery.scanner.unpack.markup import dialect_of, is_markup, joined, versions
 from orrery.scanner.unpack.parts import Part
 from orrery.scanner.unpack.view import OVERLAP, View, Views, blocks, windows
@@ -20,8 +20,10 @@ def texts(part: Part, first: bytes, *, base64: bool = True) -> Views:
     """Yield the texts of a file by its bytes; `first` are its first ones."""
     whole = wide(first)
     other = "cp1252" if is_utf8(first) else declared(first) or "cp1252"
+    if whole:  # two bytes at the beginning of any file may look like the mark of UTF-16
+        yield from windows(part.place, part.pieces())
     yield from _by_window(part, whole, other, base64=base64)
-    if not whole and not is_text(first):
+    if not whole and b"\0" in first:
         return
     encoding = whole or ("" if is_utf8(first) else other)
     head = b"".join(decoded([first], encoding)) if encoding else first
@@ -32,6 +34,8 @@ def texts(part: Part, first: bytes, *, base64: bool = True) -> Views:
             yield from windows(part.place, versions(_pieces(part, encoding), dialect), 0)
     if _FOLDED.match(head) or part.name.lower().endswith(_FOLDED_NAMES):
         yield from windows(part.place, unfolded(_pieces(part, encoding)), 0)
+        if b"QUOTED-PRINTABLE" in head:
+            yield from windows(part.place, unquoted(_pieces(part, encoding)), 0)
 
 
 def unfolded(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from orrery.scanner.unpack.encodings import is_text
+from orrery.scanner.unpack.encodings import is_text, is_utf8, wide
 from orrery.scanner.unpack.parts import Part
 
 _ARCHIVE: Final = "is not unpacked: pack its files as zip or tar, or leave it out."
@@ -55,12 +55,15 @@ _TEXT_KINDS: Final = _compiled(_ARMOURED)
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OLE_ENCRYPTED: Final = "EncryptedPackage".encode("utf-16-le")
 _MACROS: Final = "_VBA_PROJECT".encode("utf-16-le")
+_ANDROID: Final = b"\x03\x00\x08\x00"
+"""XML of Android in a binary form, whose strings are searched as those of any binary file."""
+
 _APPLE: Final = ".iwa"
 _DMG: Final = b"koly\x00\x00\x00\x04"
 _DMG_SIZE: Final = 512
 _NAMED: Final = re.compile(
     r"\.(zip|jar|war|ear|apk|aab|whl|nupkg|epub|doc[xm]|dot[xm]|xls[xmb]|xlt[xm]|pp[ts][xm]|pot[xm]|vsd[xm]|od[tspg]"
-    r"|pages|numbers|pbi[xt]|7z|rar|cab|gz|tgz|bz2|xz|zst|lz4|br|tar|iso|dmg|pdf|p?pfile|doc|xls|ppt|msg|pst|kdbx)$",
+    r"|pages|numbers|pbi[xt]|7z|rar|cab|gz|tgz|bz2|xz|zst|lz4|br|tar|iso|dmg|pdf|p?pfile|doc|xls|ppt|msg|pst|kdbx|x?html?|xml|rels)$",
     re.IGNORECASE,
 )
 
@@ -80,7 +83,7 @@ def misnamed(name: str, first: bytes) -> str:
     if name.lower().endswith(_APPLE):
         return f"A document of Pages, Numbers or Keynote {_CONVERT.format('docx, xlsx or pptx')}"
     found = _NAMED.search(name)
-    if not first or not found or is_text(first):
+    if not found or is_text(first) or is_utf8(first) or wide(first) or first.startswith(_ANDROID):
         return ""
     return f"It is no .{found[1].lower()}, or it is encrypted: open it and save it anew, or leave it out."
 
