@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from orrery.adapters.git_objects import History
-from orrery.adapters.git_objects import contents as contents_
-from orrery.ports.scanned import NotRead
+from orrery.adapters.git_objects.contents import Contents
+from orrery.adapters.git_objects.objects import Stored, objects
+from orrery.adapters.git_objects.program import opened
+from orrery.ports.scanned import Item, NotRead
 from tests.support.repositories import Repo, every, names, new_repo, texts, unread
 
 OTHER = {"GIT_AUTHOR_NAME": "Bea Example", "GIT_AUTHOR_EMAIL": "bea@example.org"}
@@ -17,6 +19,13 @@ OTHER = {"GIT_AUTHOR_NAME": "Bea Example", "GIT_AUTHOR_EMAIL": "bea@example.org"
 def loose(repo: Repo, object_id: str) -> Path:
     """Return the file of an object that is not packed."""
     return repo.folder / ".git" / "objects" / object_id[:2] / object_id[2:]
+
+
+def read(repo: Repo, revisions: str, contents: Contents, listing: Path) -> list[Item | NotRead]:
+    """Return the items of what some revisions have."""
+    listing.write_text(repo.git("rev-list", "--objects", revisions) + "\n")
+    with listing.open("rb") as ids:
+        return [item for one in objects(contents.repository.git, ids) for item in contents.items(one, one.path)]
 
 
 def test_what_was_deleted_is_still_there(repo: Repo) -> None:
@@ -65,12 +74,15 @@ def test_each_name_is_searched_once(repo: Repo) -> None:
     assert sorted(names(History(repo.folder))) == ["docs", "docs/plan.txt", "same.txt"]
 
 
-def test_many_names_take_little_memory(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_names_take_little_memory(repo: Repo, tmp_path: Path) -> None:
     """With very many names some come again, and none is left out."""
-    monkeypatch.setattr(contents_, "MOST_REMEMBERED", 1)
     for number in range(5):
         repo.commit(f"{number}.txt")
-    assert set(names(History(repo.folder))) == {f"{number}.txt" for number in range(5)}
+    contents = Contents(opened(repo.folder), most_remembered=1)
+    found = read(repo, "--all", contents, tmp_path / "ids")
+    assert {item.name for item in found if isinstance(item, Item) and item.name} == {
+        f"{number}.txt" for number in range(5)
+    }
 
 
 def test_what_no_branch_has_is_read(repo: Repo) -> None:
@@ -188,17 +200,21 @@ def test_objects_of_another_repository_are_read(repo: Repo, tmp_path: Path) -> N
     assert texts(History(clone.folder))["a.txt"] == b"borrowed"
 
 
-def test_a_large_blob_is_on_the_disk(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_blob_is_on_the_disk(repo: Repo, tmp_path: Path) -> None:
     """One that is larger than may be in memory is read from a temporary file, which can be sought in."""
-    monkeypatch.setattr("orrery.adapters.git_objects.objects.IN_MEMORY", 1000)
     repo.commit("big.bin", b"0123456789" * 200)
-    for item, text in every(History(repo.folder)):
-        if item.name == "big.bin" and text:
-            item.content.seek(-2, os.SEEK_END)
-            assert (len(text), item.content.read()) == (2000, b"89")
-            break
-    else:
-        pytest.fail("it was not read")
+    repo.commit("small.bin", b"small")
+    wanted = tmp_path / "ids"
+    wanted.write_text(repo.git("rev-parse", "HEAD:big.bin", "HEAD:small.bin") + "\n")
+    read = list[bytes]()
+    with wanted.open("rb") as ids:
+        for one in objects(opened(repo.folder).git, ids, in_memory=1000):
+            assert isinstance(one, Stored)
+            one.content.seek(-2, os.SEEK_END)
+            read.append(one.content.read())
+            one.content.seek(0)
+            read.append(one.content.read())
+    assert read == [b"89", b"0123456789" * 200, b"ll", b"small"]
 
 
 def test_a_submodule_is_a_note(repo: Repo, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Hooks are installed, kept and removed."""
 
+import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from orrery.scanner.hooks import HOOKS
 from tests.support.plain_commands import plain
 from tests.support.repositories import Repo, new_repo
+from tests.support.waiting import PATIENCE
 
 hooks = plain("hooks")
 
@@ -124,21 +127,25 @@ def test_a_worktree_has_the_hooks_of_its_repository(
     assert states(repo, capsys) == ["installed"] * 3
 
 
-@pytest.mark.parametrize("started", ["a b/it's/orrery", "python -m"])
-def test_the_hook_starts_this_installation(
-    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: str
-) -> None:
-    """Its path is absolute and quoted; one that Python starts as a module imports nothing from the repository."""
-    program = tmp_path / started
-    program.parent.mkdir(parents=True, exist_ok=True)
-    program.write_text('#!/bin/sh\necho "ours: $*"\n')
+def test_the_hook_starts_this_installation(repo: Repo, tmp_path: Path) -> None:
+    """Its path is absolute and quoted: one with a space and a quote works."""
+    program = tmp_path / "a b" / "it's" / "orrery"
+    program.parent.mkdir(parents=True)
+    program.write_bytes(Path(sys.executable).with_name("orrery").read_bytes())
     program.chmod(0o755)
-    monkeypatch.setattr(sys, "argv", [str(program)])
-    assert hooks(["install", str(repo.folder)]) == 0
+    run(["./it's/orrery", "tenants", "hooks", "install", repo.folder], tmp_path / "a b")
+    program.write_text('#!/bin/sh\necho "ours: $*"\n')
+    assert repo.try_git("hook", "run", "pre-commit").stderr == b"ours: tenants scan --staged\n"
+
+
+def test_the_hook_imports_nothing_from_the_repository(repo: Repo, tmp_path: Path) -> None:
+    """An installation that Python starts as a module does not take the folder of that name that is searched."""
+    run([sys.executable, "-m", "orrery", "tenants", "hooks", "install", repo.folder], tmp_path)
     repo.write("orrery/__main__.py", "print('from the repository')")
-    repo.stage("a.txt")
-    came = repo.try_git("commit", "-m", "one", "--no-verify")
     came = repo.try_git("hook", "run", "pre-commit")
-    said = (came.stdout + came.stderr).decode()
-    assert "from the repository" not in said
-    assert ("ours: tenants scan --staged" in said) == (program.name == "orrery")
+    assert (came.returncode, b"Nothing was found in 2 items" in came.stderr) == (0, True)
+
+
+def run(words: Sequence[str | Path], folder: Path) -> None:
+    """Run a program to its end."""
+    subprocess.run(words, cwd=folder, capture_output=True, check=True, timeout=PATIENCE)  # noqa: S603  our own program

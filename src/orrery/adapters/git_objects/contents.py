@@ -27,6 +27,7 @@ class Contents:
     """Makes the items. Names of files and people are there once each; `submodules` are paths."""
 
     repository: Repository
+    most_remembered: int = MOST_REMEMBERED
     submodules: dict[str, None] = field(default_factory=dict[str, None])
     _lfs: Lfs = field(init=False)
     _names: dict[str | None, set[bytes]] = field(default_factory=dict[str | None, set[bytes]])
@@ -93,7 +94,7 @@ class Contents:
 
     def _remember(self, more: int) -> None:
         self._remembered += more
-        if self._remembered > MOST_REMEMBERED:
+        if self._remembered > self.most_remembered:
             self._names.clear()
             self._people.clear()
             self._remembered = 0

@@ -51,7 +51,7 @@ class _Ended(Exception):
     """Git ended within an object."""
 
 
-def objects(git: Git, wanted: IO[bytes]) -> Iterator[Stored | Broken]:
+def objects(git: Git, wanted: IO[bytes], in_memory: int = IN_MEMORY) -> Iterator[Stored | Broken]:
     """Yield the objects whose ids are the lines of a file, in its order: each, or what is wrong with it."""
     lines = _lines(wanted.fileno())
     line = next(lines, None)
@@ -62,7 +62,7 @@ def objects(git: Git, wanted: IO[bytes]) -> Iterator[Stored | Broken]:
             ended = False
             while line is not None and not ended:
                 try:
-                    yield from _next(running.output, line)
+                    yield from _next(running.output, line, in_memory)
                 except _Ended:
                     ended, broken = True, broken + 1
                     if broken == MOST_BROKEN:
@@ -90,7 +90,7 @@ def _lines(descriptor: int) -> Iterator[bytes]:
         yield from whole
 
 
-def _next(output: BufferedReader, line: bytes) -> Iterator[Stored | Broken]:
+def _next(output: BufferedReader, line: bytes, in_memory: int) -> Iterator[Stored | Broken]:
     name, path = _named(line)
     header = output.readline().split(b" ", 3)
     if len(header) < 3 or header[0] != name.encode() or header[1] not in _KINDS:  # noqa: PLR2004  id, kind, size and the rest
@@ -99,7 +99,7 @@ def _next(output: BufferedReader, line: bytes) -> Iterator[Stored | Broken]:
         yield Broken(name, path)
         return
     size = int(header[2])
-    content = _content(output, size)
+    content = _spooled(output, size) if size > in_memory else _held(output, size)
     if output.read(1) != b"\n":  # it is not as long as git says: the next begins nowhere
         _ = content and content.close()
         raise _Ended
@@ -110,10 +110,7 @@ def _next(output: BufferedReader, line: bytes) -> Iterator[Stored | Broken]:
             yield Stored(name, header[1].decode(), size, path, content)
 
 
-def _content(output: BufferedReader, size: int) -> BinaryIO | None:
-    """Return what the next bytes are, or None when there is no room for them."""
-    if size > IN_MEMORY:
-        return _spooled(output, size)
+def _held(output: BufferedReader, size: int) -> BinaryIO:
     content = output.read(size)
     if len(content) < size:
         raise _Ended
@@ -121,6 +118,7 @@ def _content(output: BufferedReader, size: int) -> BinaryIO | None:
 
 
 def _spooled(output: BufferedReader, size: int) -> BinaryIO | None:
+    """Return what the next bytes are, in a file, or None when there is no room for it."""
     file = TemporaryFile(buffering=0)  # noqa: SIM115  who reads it closes it
     has_room = True
     try:
