@@ -41,6 +41,8 @@ PLANTED = [
         "inside-account", "account/account.py", "import orrery.account.build", "account -> orrery.account.build"
     ),
     Planted("inside-account", "account/extras.py", "", "- orrery.account.extras"),
+    Planted("inside-scanner", "scanner/findings.py", "import orrery.scanner.scanning", "orrery.scanner.scanning"),
+    Planted("pure-scanner", "scanner/detectors/terms.py", "import pathlib", "terms -> pathlib"),
     Planted("inside-checkout", "checkout/keys.py", "import orrery.checkout.selling.service", "selling.service"),
     Planted(
         "inside-checkout",

@@ -6,6 +6,7 @@ import pytest
 from tests.sandbox.conftest import PUSH_TOKEN, Running
 from tests.support.plain_commands import plain
 from tests.support.scan_user import SECRETS, TRACKS, ScanUser, user
+from tests.support.waiting import PATIENCE
 
 __all__ = ["user"]
 
@@ -22,5 +23,7 @@ def test_a_leak_reaches_the_phone(box: Running, user: ScanUser, token: str, numb
         code, _, err = user.types(plain("scan"), "--destinations", "--notify")
         assert code == 1
         assert ("tries again" in err) == (number == 0)
-    pushes = httpx2.get(f"{box.url}/push", headers={"Accept": "application/json"}, trust_env=False).json()
+    pushes = httpx2.get(
+        f"{box.url}/push", headers={"Accept": "application/json"}, trust_env=False, timeout=PATIENCE
+    ).json()
     assert [(one["priority"], one["title"]) for one in pushes] == [(5, "1 new finding in blog")] * number

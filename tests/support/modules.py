@@ -14,6 +14,6 @@ def folders() -> set[str]:
 def targets(module: Module) -> Iterator[str]:
     """Yield where each part of a module's code is, as `package.module:name`."""
     named = (*module.sections, *module.secrets, *module.commands)
-    yield from (one.target for one in named)
+    yield from (one.target for one in named if one.target)
     if module.build:
         yield module.build

@@ -73,8 +73,11 @@ class ScanUser:
         self, command: Callable[[Sequence[str]], int], *arguments: str, given: str = ""
     ) -> tuple[int, str, str]:
         """Return the exit code, the output and the sentences of a command whose standard input is `given`."""
-        self.monkeypatch.setattr(sys, "stdin", io.StringIO(given))
-        code = command(arguments)
+        before, sys.stdin = sys.stdin, io.StringIO(given)
+        try:
+            code = command(arguments)
+        finally:
+            sys.stdin = before
         out, err = self.printed.readouterr()
         return code, out, err
 

@@ -18,7 +18,8 @@ def run(command: Command, arguments: Sequence[str]) -> int:
     if not command.target:
         return _group(command, arguments)
     try:
-        return load(command.target)(arguments, LocalDeployment())
+        handed = [LocalDeployment()] if command.role == "scan" else []
+        return load(command.target)(arguments, *handed)
     except OrreryError as error:
         lines = map(visible, str(error).split("\n"))
         _ = sys.stderr.write("".join(f"{line}\n" for line in lines))

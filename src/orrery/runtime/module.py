@@ -29,7 +29,7 @@ class Named:
 class Command:
     """A command or a group of commands, by the words that call it.
 
-    `plain`: the target takes the arguments and what the root hands to the role scan, and returns the exit code,
+    `plain`: the target takes the arguments, and in the role scan its deployment, and returns the exit code,
     without typer; a group of such commands has no target. `whole`: the command uses the
     services of every module, not only those of its own and of what it needs.
     """

@@ -1,7 +1,7 @@
 """Many small texts are searched together: what a search costs at least is paid once for all of them.
 
-A tree of source code has files of a few kilobytes. Searched one by one, nine tenths of the time would go into calls.
-Only a text in which something was found in the common search is searched by itself, with its path.
+A tree of source code has files of a few kilobytes. Searched one by one, most of the time would go into calls. Only
+a text in which the common search found something is searched by itself, with its path.
 """
 
 from bisect import bisect_right
@@ -28,7 +28,10 @@ class Subject:
     _in_lines: set[Match] = field(default_factory=set[Match], repr=False)
 
     def is_new(self, match: Match, *, in_a_line: bool) -> bool:
-        """Return whether a match says more than one that has a line: a text is searched with its mark-up, and without."""
+        """Return whether a match says more than one that has a line.
+
+        A text with mark-up is searched without it, too, where it has no lines.
+        """
         value = replace(match, start=0, end=0)
         if in_a_line:
             self._in_lines.add(value)

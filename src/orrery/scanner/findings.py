@@ -65,8 +65,8 @@ class Detector(Protocol):
     def matches(self, text: bytes, place: str | None) -> Iterator[Match]:
         """Yield what must not be public.
 
-        `place` is the path of the text's file, as `archive.zip!folder/file.txt`; the path is a text itself, too. It
-        is None for several texts with `BETWEEN` them: then there is a match wherever one of them has one by itself,
-        and perhaps further ones.
+        `place` is the path of the text's file, as `archive.zip!folder/file.txt`; the path is a text itself, too.
+        It is None for several texts with `BETWEEN` them: then there is a match wherever one of them has one by
+        itself, and perhaps further ones.
         """
         ...

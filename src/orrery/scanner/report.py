@@ -26,10 +26,10 @@ REMEDIES: dict[Kind, str] = {
 """What to do about each kind."""
 
 HISTORY = """\
-A commit keeps what a later one takes out. Before a push, change the commit that is named: git rebase -i, with edit.
-After a push it counts as public: tell those whom it concerns, and revoke secrets. Then rewrite the history with
-git filter-repo (--path FILE --invert-paths, or --replace-text), push with --force, and ask the host to delete what
-it has kept."""
+A commit keeps what a later one takes out. Before a push, change the commit that is named, by git rebase -i.
+After a push it counts as public: tell those whom it concerns, and revoke secrets. Then rewrite the history by
+git filter-repo (--path FILE --invert-paths, or --replace-text), push it with --force, and ask the host to delete
+what it has kept."""
 """How to take something out of a history."""
 
 _SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
@@ -43,7 +43,7 @@ class Searched:
     bytes: int = 0
 
     def count(self, size: int) -> None:
-        """Count an item of so many bytes."""
+        """Count an item, by its bytes."""
         self.items += 1
         self.bytes += size
 

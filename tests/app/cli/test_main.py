@@ -81,7 +81,7 @@ GROUPS = {
     command.name: command.target.split(".")[1]
     for module in MODULES
     for command in module.commands
-    if ".app." not in command.target
+    if ".app." not in command.target and not command.plain
 }
 """The folder of each group of commands."""
 HEAVY = {

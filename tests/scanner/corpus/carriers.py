@@ -34,9 +34,9 @@ def zipped(files: Mapping[str, bytes | str], comment: str = "") -> bytes:
     return out.getvalue()
 
 
-def tarred(files: Mapping[str, str], mode: str = "w:gz") -> bytes:
+def tarred(files: Mapping[str, str]) -> bytes:
     """Return a tar."""
-    with tarfile.open(fileobj=(out := BytesIO()), mode=mode) as archive:  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]  the mode is one of its own
+    with tarfile.open(fileobj=(out := BytesIO()), mode="w") as archive:
         for name, content in files.items():
             member = tarfile.TarInfo(name)
             member.size = len(content.encode())
@@ -161,10 +161,13 @@ LEAKS: dict[str, tuple[bytes, set[str]]] = {
     "carried/a.zip": (zipped({"deep/b.txt": TEXT}), {"customer"}),
     "carried/name.zip": (zipped({f"{NAME}.txt": "The offer."}), {"customer"}),
     "carried/comment.zip": (zipped({"a.txt": "Hello"}, TEXT), {"customer"}),
-    "carried/nested.zip": (zipped({"b.zip": zipped({"c.tgz": tarred({"d.txt": TEXT})})}), {"customer"}),
-    "carried/a.tar": (tarred({"b.txt": TEXT}, "w"), {"customer"}),
-    "carried/a.tar.gz": (tarred({"b.txt": TEXT}), {"customer"}),
-    "carried/a.tar.xz": (tarred({"b.txt": TEXT}, "w:xz"), {"customer"}),
+    "carried/nested.zip": (
+        zipped({"b.zip": zipped({"c.tgz": gzip.compress(tarred({"d.txt": TEXT}))})}),
+        {"customer"},
+    ),
+    "carried/a.tar": (tarred({"b.txt": TEXT}), {"customer"}),
+    "carried/a.tar.gz": (gzip.compress(tarred({"b.txt": TEXT})), {"customer"}),
+    "carried/a.tar.xz": (lzma.compress(tarred({"b.txt": TEXT})), {"customer"}),
     "carried/a.txt.gz": (gzip.compress(TEXT.encode()), {"customer"}),
     "carried/a.txt.bz2": (bz2.compress(TEXT.encode()), {"customer"}),
     "carried/a.txt.xz": (lzma.compress(TEXT.encode()), {"customer"}),
@@ -241,7 +244,7 @@ LEAKS: dict[str, tuple[bytes, set[str]]] = {
 
 NEAR_MISSES: dict[str, bytes] = {
     "near/a.zip": zipped({"deep/b.txt": f"The offer for {HARMLESS}."}, "A comment."),
-    "near/a.tar.gz": tarred({"b.txt": f"The offer for {HARMLESS}."}),
+    "near/a.tar.gz": gzip.compress(tarred({"b.txt": f"The offer for {HARMLESS}."})),
     "near/runs.docx": docx(word_document=paragraph("The offer for Zel", "thamine", ".")),
     "near/cells.xlsx": xlsx(xl_sharedStrings=f"<sst {S}><si><t>Zel</t></si><si><t>tha</t></si></sst>"),
     "near/label.docx": docx(docProps_custom=properties(PUBLIC)),

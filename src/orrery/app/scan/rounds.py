@@ -61,4 +61,5 @@ class _Pushing:
 
         authority = self.files.settings[TlsSettings].ca_file
         check_authority(authority)
-        asyncio.run(NtfyNotifier(self.url, self.topic, self.token, Trust(authority)).send(message))
+        trust = Trust(authority)
+        asyncio.run(NtfyNotifier(self.url, self.topic, self.token, trust).send(message))

@@ -107,7 +107,7 @@ _PLAIN = _Plain()
 
 
 def plain(text: str) -> str:
-    """Return a text with one character for one letter: without marks, width, style, and what is not seen.
+    """Return a text with one character for each letter: without marks, width, style, and what is not seen.
 
     Its case stays, and so do the letters of other scripts. ASCII stays as it is, so lines are the same.
     """
@@ -127,7 +127,7 @@ def tags_as_text(text: str) -> str:
 
 
 def script(one: str) -> str:
-    """Return the first word of a letter's name in Unicode, such as CYRILLIC, and nothing for what is no letter."""
+    """Return the first word of a letter's name in Unicode, such as CYRILLIC, and nothing for any other character."""
     return unicodedata.name(one, "").partition(" ")[0] if one.isalpha() else ""
 
 

@@ -59,7 +59,7 @@ class SecretDetector:
             yield Match("secret", leak.secret_start, end, leak.secret.decode(errors="backslashreplace"), leak.rule)
 
     def _named(self, text: bytes, place: str | None) -> Iterator[Match]:
-        """Yield what is a secret by its path: the text is a path, or the path is that of a member of an archive."""
+        """Yield what is a secret by its path: the text is a path, or the path of a member of an archive is."""
         if place is None:
             at = 0
             for one in text.split(BETWEEN):

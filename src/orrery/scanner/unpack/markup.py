@@ -28,7 +28,7 @@ class Dialect(NamedTuple):
 
 
 def _named(names: bytes) -> bytes:
-    """Return a pattern for names in lower and in upper case, a branch for each first letter.
+    """Return a pattern for names in lower and in upper case, a branch for each initial.
 
     It takes a tenth of the time of one that ignores the case and tries each name.
     """

@@ -40,7 +40,7 @@ class _Zlib:
         return self._inner.unused_data
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Return at most so many bytes."""
+        """Return at most that number of bytes."""
         found = self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
         self.needs_input = len(found) < max_length and not self._inner.unconsumed_tail
         return found
