@@ -23,7 +23,6 @@ def test_a_leak_reaches_the_phone(box: Running, user: ScanUser, token: str, numb
         code, _, err = user.types(plain("scan"), "--destinations", "--notify")
         assert code == 1
         assert ("tries again" in err) == (number == 0)
-    pushes = httpx2.get(
-        f"{box.url}/push", headers={"Accept": "application/json"}, trust_env=False, timeout=PATIENCE
-    ).json()
+    headers = {"Accept": "application/json"}
+    pushes = httpx2.get(f"{box.url}/push", headers=headers, trust_env=False, timeout=PATIENCE).json()
     assert [(one["priority"], one["title"]) for one in pushes] == [(5, "1 new finding in blog")] * number

@@ -99,6 +99,6 @@ def in_two_encodings(text: str, first: str, second: str, random: Random) -> str:
 
 DEFANGED: dict[str, Way] = {
     form: (lambda text, _, form=form: text.replace(".", form))
-    for form in ("[.]", "(.)", "{.}", "[dot]", "(DOT)", " dot ", " [.] ", "\\.", "。", "．")  # noqa: RUF001  dots
+    for form in ("[.]", "(.)", "{.}", "[dot]", "(DOT)", " dot ", " [.] ", "\\.", "。", "．")  # noqa: RUF001  dots of other scripts
 }
 """A dot that makes no link."""

@@ -177,9 +177,7 @@ def test_what_was_told_lies_outside_of_the_repositories(machine: Machine) -> Non
 def test_there_must_be_something_to_search(user: ScanUser) -> None:
     """A timer without destinations would look like a guard."""
     user.write(TRACKS)
-    code, _, err = user.types(
-        lambda words: command(words, ScriptedDeployment(ScriptedNotifier())), "--destinations"
-    )
+    code, _, err = user.types(plain("scan"), "--destinations")
     assert code == 2
     assert "no destination" in err
 

@@ -156,17 +156,19 @@ NOTE = f"<p:notes {P}><a:p><a:r><a:t>Zel</a:t></a:r><a:r><a:t>tha</a:t></a:r></a
 TEXT = f"The offer for {NAME}."
 LONG = " ".join(f"Paragraph {number} of the offer." for number in range(20))
 
+TGZ = gzip.compress(tarred({"b.txt": TEXT}))
+
 LEAKS: dict[str, tuple[bytes, set[str]]] = {
     f"carried/{NAME}-offer.md": (b"The offer.", {"customer"}),
     "carried/a.zip": (zipped({"deep/b.txt": TEXT}), {"customer"}),
     "carried/name.zip": (zipped({f"{NAME}.txt": "The offer."}), {"customer"}),
     "carried/comment.zip": (zipped({"a.txt": "Hello"}, TEXT), {"customer"}),
     "carried/nested.zip": (
-        zipped({"b.zip": zipped({"c.tgz": gzip.compress(tarred({"d.txt": TEXT}))})}),
+        zipped({"b.zip": zipped({"c.tgz": TGZ})}),
         {"customer"},
     ),
     "carried/a.tar": (tarred({"b.txt": TEXT}), {"customer"}),
-    "carried/a.tar.gz": (gzip.compress(tarred({"b.txt": TEXT})), {"customer"}),
+    "carried/a.tar.gz": (TGZ, {"customer"}),
     "carried/a.tar.xz": (lzma.compress(tarred({"b.txt": TEXT})), {"customer"}),
     "carried/a.txt.gz": (gzip.compress(TEXT.encode()), {"customer"}),
     "carried/a.txt.bz2": (bz2.compress(TEXT.encode()), {"customer"}),

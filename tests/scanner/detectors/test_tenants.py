@@ -29,7 +29,7 @@ def token(claims: dict[str, object]) -> str:
 
 FORMS = [
     *(FOREIGN, FOREIGN.upper(), NUMBERS.hex, f"{{{FOREIGN}}}", f"({FOREIGN})", C_FORM, C_FORM.replace(",", ", ")),
-    *(f"urn:uuid:{FOREIGN}", FOREIGN.replace("-", " - "), FOREIGN.replace("-", "‑"), FOREIGN.replace("-", "−")),  # noqa: RUF001  dashes
+    *(f"urn:uuid:{FOREIGN}", FOREIGN.replace("-", " - "), FOREIGN.replace("-", "‑"), FOREIGN.replace("-", "−")),  # noqa: RUF001  dashes as people type them
     *(f"%7B{FOREIGN}%7D", f"&#123;{FOREIGN}&#x7D;", FOREIGN.replace("-", "%2D"), FOREIGN.replace("-", "_")),
     *(FOREIGN[:9] + "\u200b" + FOREIGN[9:], FOREIGN[:9] + "=\r\n" + FOREIGN[9:]),
 ]

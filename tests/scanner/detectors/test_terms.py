@@ -56,7 +56,7 @@ FOUND = [
     *(("日本電気", text) for text in ("これは日本電気です", "日本\n電気", "日 本 電 気")),
     *(("procter & gamble", text) for text in ("Procter and Gamble", "procter-gamble", "Procter &amp; Gamble")),
     *(("at & t", text) for text in ("AT&T", "AT & T", "at&amp;t")),
-    *(("sean o brien", text) for text in ("Sean O'Brien", "Seán O’Brien", "sean.obrien")),  # noqa: RUF001  quote
+    *(("sean o brien", text) for text in ("Sean O'Brien", "Seán O’Brien", "sean.obrien")),  # noqa: RUF001  a quote as people type it
     *(("falcon", text) for text in ("Falcon", "Falcons", "FALC0N", "fa1con", "falcon.md", "ProjectFalcon")),
     *(("blue heron", text) for text in ("BlueHeron", "blue heron", "BLUE-HERON", "blueheron")),
     *(("3m works", text) for text in ("3M Works", "x3MWorks")),

@@ -80,6 +80,12 @@ def test_a_line_is_counted_from_the_beginning_of_the_file() -> None:
     assert any(view.part == "(Base64 in line 100003)" for view in found)
 
 
+def test_a_block_at_a_seam_of_windows_is_looked_at_once() -> None:
+    """It stands whole in two windows, and is a file in one."""
+    found, _ = read("a.txt", b" " * (WINDOW - 4000) + b"UXVpbGxmZWF0aGVyIGlzIGhlcmUu" + b" " * 9000)
+    assert [view.text for view in found if view.part] == [b"Quillfeather is here."]
+
+
 def test_a_member_is_named_by_its_way() -> None:
     """The part of a view has the names of archives and members, with `!` between them."""
     found, _ = read("a.zip", zipped({"b.zip": zipped({"c/d.txt": b"here"})}))

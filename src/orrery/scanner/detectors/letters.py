@@ -127,7 +127,7 @@ def tags_as_text(text: str) -> str:
 
 
 def script(one: str) -> str:
-    """Return the first word of a letter's name in Unicode, such as CYRILLIC, and nothing for any other character."""
+    """Return the first word of a letter's name in Unicode, such as CYRILLIC; nothing for another character."""
     return unicodedata.name(one, "").partition(" ")[0] if one.isalpha() else ""
 
 

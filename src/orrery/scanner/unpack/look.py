@@ -15,7 +15,6 @@ from orrery.scanner.unpack.view import WINDOW, Views
 
 Reader = Callable[[Part, bytes], Views]
 
-
 _ZIP_END: Final = b"PK\x05\x06\x00\x00\x00\x00"
 _UNPACKED: Final = ("orrery.scanner.unpack.zips", "orrery.scanner.unpack.streams", "orrery.scanner.unpack.tars")
 _ZIP_END_SIZE: Final = 22
@@ -40,10 +39,7 @@ def _look(part: Part, first: bytes) -> Views:
         if reader:
             yield from _resolved(reader)(part, first)
     except Broken as broken:
-        if is_text(first):
-            reader = ""
-        else:
-            why = str(broken)
+        why = str(broken)
     if why or not reader:
         yield from texts(part, first)
     if not is_text(first) and not reader.startswith(_UNPACKED):
