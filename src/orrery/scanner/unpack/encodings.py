@@ -36,11 +36,7 @@ _WORDS: Final = (
     rb"|[A-Z]%(u)b[A-Z]{2}|[A-Z]{2}(?:%(u)b[A-Z]|[A-Z]%(u)b)|%(u)b[A-Z]{3}"
 )
 _WESTERN: Final = finder(_NEAR + rb"(?:" + _WORDS % {b"l": _LOW, b"u": _UPPER} + rb")" + _NEAR)
-<<<<<<< HEAD
-"""A word of cp1252 with a letter that is not English, all lower or all upper case behind its initial."""
-=======
 """A word of cp1252 with a letter that is not English, all lower or all upper case but for its initial."""
->>>>>>> 82a1b17 (Carriers: tests that mutants survived; words of the glossary)
 
 _DECLARED: Final = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?([A-Za-z0-9_.:-]{1,40})""")
 

@@ -40,11 +40,7 @@ class _Zlib:
         return self._inner.unused_data
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-<<<<<<< HEAD
-        """Return at most that number of bytes."""
-=======
         """Return at most `max_length` bytes."""
->>>>>>> 82a1b17 (Carriers: tests that mutants survived; words of the glossary)
         found = self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
         self.needs_input = len(found) < max_length and not self._inner.unconsumed_tail
         return found
