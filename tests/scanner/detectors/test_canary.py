@@ -24,7 +24,7 @@ def test_a_token_is_known_by_itself() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *(TOKEN, TOKEN.lower(), TOKEN.replace("-", ""), TOKEN.replace("-", " "), " ".join(TOKEN), f"B7 {TOKEN}"),
+        *(TOKEN, TOKEN.lower(), TOKEN.replace("-", ""), TOKEN.replace("-", " "), " ".join(TOKEN), f"A1B2-{TOKEN}"),
         *(TOKEN.replace("-", "\n"), TOKEN[:6] + "-\n" + TOKEN[6:], f"({TOKEN})", f"ref_{TOKEN}_x"),
         *(TOKEN[:3] + "\u200b" + TOKEN[3:], f"&#{ord(TOKEN[0])};" + TOKEN[1:], TOKEN.replace("-", "%2D")),
         *(TOKEN.replace("-", "\u2011"), "".join(chr(ord(one) + 0xFEE0) for one in TOKEN)),

@@ -1,6 +1,6 @@
 """RE2, as the detectors use it: for octets, one expression or many at once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, cast
 
 import re2  # pyright: ignore[reportMissingTypeStubs]  google-re2 has none
@@ -96,15 +96,18 @@ class PatternSet:
 
     def __call__(self, octets: bytes) -> set[int]:
         """Return the numbers of those that are there, or when the memory does not suffice, that may be."""
-        found = self._set.Match(b"\n" + octets + _SENTINEL)
-        if found is not None:
-            numbers = set(found)
-            numbers.discard(self._count)
-            return numbers
-        if len(octets) < _LEAST:
-            return set(range(self._count))
-        half = len(octets) // 2
-        return self(octets[: half + _SHARED]) | self(octets[half - _SHARED :])
+        return numbers(self._set.Match, octets, self._count)
+
+
+def numbers(match: Callable[[bytes], list[int] | None], octets: bytes, count: int) -> set[int]:
+    """Return what a search for `count` expressions and the sentinel finds: it finds nothing without memory."""
+    found = match(b"\n" + octets + _SENTINEL)
+    if found is not None:
+        return {*found} - {count}
+    if len(octets) < _LEAST:
+        return set(range(count))
+    half = len(octets) // 2
+    return numbers(match, octets[: half + _SHARED], count) | numbers(match, octets[half - _SHARED :], count)
 
 
 def around(expression: Fast, text: bytes) -> Iterator[tuple[int, int]]:

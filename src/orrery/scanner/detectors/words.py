@@ -90,4 +90,4 @@ def ends_domain(after: str) -> bool:
     if after and after[0].isalnum():
         return False
     longer = _LONGER.match(after)
-    return not longer or (not after.startswith("-") and (longer["label"] or "").lower() in _EXTENSIONS)
+    return not longer or (longer["label"] or "").lower() in _EXTENSIONS
