@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.adapters.private_files import PrivateFiles
+from orrery.adapters.private_files import PrivateFiles, write_new
 from orrery.errors import SignInFileUnusable
 
 
@@ -97,3 +97,12 @@ def test_changes_at_the_same_time(files: PrivateFiles) -> None:
     for one in threads:
         one.join()
     assert files.read("A") == b"." * 20
+
+
+def test_a_new_file_replaces_nothing(tmp_path: Path) -> None:
+    """Nor does it leave anything beside the one that is there."""
+    place = tmp_path / "key"
+    write_new(place, "first")
+    with pytest.raises(FileExistsError):
+        write_new(place, "second")
+    assert [one.read_text() for one in tmp_path.iterdir()] == ["first"]

@@ -90,7 +90,7 @@ def test_nothing_shows_a_term() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["", "short", "x" * 42, "ü" * 43, "x" * 42 + "\n!", "a" * 44])
+@pytest.mark.parametrize("text", ["", "short", "x" * 42, "ü" * 43, "x" * 42 + "\n!", "a" * 44, "a" * 43 + "!!!!"])
 def test_what_is_no_key(text: str) -> None:
     """Only 32 bytes in the alphabet of a key are one."""
     assert is_key(new_key())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orrery.app.deployment_files.variables import SettingsError
-from orrery.app.scan.settings import NO_LIST
+from orrery.app.scan.settings import NO_LIST, scan_files
 from orrery.errors import NotConfigured
 from orrery.scanner.watch_list import Entry
 from tests.support.scan_user import SECRETS, TRACKS, ScanUser
@@ -36,9 +36,9 @@ def worktree(folder: Path) -> Path:
 
 
 def link_into(folder: Path) -> Path:
-    repository(folder)
+    repository(folder).parent.mkdir()
     link = folder.with_name("link")
-    link.symlink_to(folder)
+    link.symlink_to(folder / "deep")
     return link / "list"
 
 
@@ -61,6 +61,13 @@ def test_a_list_in_a_repository_is_refused(user: ScanUser, place: Callable[[Path
     path.touch()
     with pytest.raises(SettingsError, match="lies in the repository"):
         user.load()
+
+
+def test_what_was_pushed_lies_in_no_repository(user: ScanUser) -> None:
+    """The same is true of the file in which that is noted."""
+    user.write(f'[scan]\ntold = "{repository(user.home / "code")}"\n')
+    with pytest.raises(SettingsError, match=r"The file of what was pushed .* lies in the repository"):
+        scan_files(None).told()
 
 
 def test_a_list_in_a_destination_is_refused(user: ScanUser) -> None:

@@ -52,6 +52,7 @@ def test_a_key_without_a_folder(user: ScanUser) -> None:
     code, out, _ = user.types(plain("watch new-key"), "--print")
     assert code == 0
     user.set(ORRERY_WATCH_LIST_KEY=out)
+    assert user.types(plain("watch new-key"), "--print")[:2] == (2, "")
     assert user.types(plain("watch add"), "--kind", "person", given="Ann Lee\n")[0] == 0
 
 
@@ -64,6 +65,8 @@ def test_terms_are_added_listed_and_removed(user: ScanUser) -> None:
     found = rows(user)
     assert [set(one) for one in found] == [{"kind", "fingerprint", "added"}] * 2
     assert user.types(plain("watch remove"), given=f"{TERM.lower()}\n")[0] == 0
+    assert rows(user) == found[1:]
+    assert user.types(plain("watch remove"), given="Contoso\nno such term\n")[0] == 2
     assert rows(user) == found[1:]
     assert user.types(plain("watch remove"), "--fingerprint", found[1]["fingerprint"])[0] == 0
     assert rows(user) == []
@@ -87,7 +90,9 @@ def test_an_import_is_done_as_a_whole(user: ScanUser) -> None:
     assert len(rows(user)) == 1
 
 
-@pytest.mark.parametrize("text", ['kind,text,note\r\nperson,"Lee, Ann",boss\r\n', "person\tLee, Ann\tboss\n"])
+@pytest.mark.parametrize(
+    "text", ['\ufeffkind,text,note\r\nperson,"Lee, Ann",boss\r\n', "\ufeffperson\tLee, Ann\tboss\n"]
+)
 def test_the_two_forms_of_an_import(user: ScanUser, text: str) -> None:
     """A table of a spreadsheet, or a line each; the file is to be deleted afterwards."""
     user.with_list()

@@ -101,6 +101,4 @@ def _why_bad(line: _Line) -> str:
         return "It begins with no kind of a term."
     if any(len(one) > LONGEST_NOTE or not one.isprintable() for one in note):
         return f"Its note has more than {LONGEST_NOTE} characters, or an invisible one."
-    if not text.strip().isprintable():
-        return "It has an invisible character."
     return why_unsearchable(kind, text.strip())
