@@ -3,6 +3,7 @@
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 
 from orrery.errors import Invalid
@@ -39,10 +40,11 @@ def command(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     searched, found = Searched(), list[Finding]()
     with shown_progress(source.bytes) as progress:
         scan = _composed(loaded, options, searched, progress)
-        for one in scan.findings(source):
+        for one in chain(loaded.allowances.baseline.refused, scan.findings(source)):
             found.append(one)
             progress.print(json_of(one) if options.json else line_of(one))
-    notes = (*source.notes, *loaded.notes)
+    unused = loaded.allowances.unused() if options.history else ()
+    notes = (*source.notes, *loaded.notes, *unused)
     if options.json:
         _print(json_summary(found, searched, notes))
     else:
