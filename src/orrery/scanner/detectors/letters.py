@@ -52,7 +52,7 @@ _LOOKS = {
     "ɑɡɩɪʏʋɴʀʙɢʜʟɯǀꜱᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢꜰ": "agiiyvnrbghlwlsacdejkmoptuvwzf",
     "ɓƈɗɠɦƙɱɲɳƞƥʠɽʂƭʈʉⱴɏƴƶƄƅƽɛɔ": "bcdghkmnnnpqrsttuvyyzbbsec",
 }
-"""Letters that look like a Latin one: those of Unicode TR39 (confusables.txt) that pass in a word."""
+"""Letters that look like a Latin one: of Unicode TR39 (confusables.txt), and letters with hooks and small capitals."""
 
 LOOKS = {ord(one): like for these, those in _LOOKS.items() for one, like in zip(these, those, strict=True)}
 
@@ -107,7 +107,7 @@ _PLAIN = _Plain()
 
 
 def plain(text: str) -> str:
-    """Return a text with one character for each letter: without marks, width, style, and what is not seen.
+    """Return a text in plain characters: without marks, width, style, and what is not seen.
 
     Its case stays, and so do the letters of other scripts. ASCII stays as it is, so lines are the same.
     """
@@ -127,7 +127,7 @@ def tags_as_text(text: str) -> str:
 
 
 def script(one: str) -> str:
-    """Return the first word of a letter's name in Unicode, such as CYRILLIC; nothing for another character."""
+    """Return the first word of a letter's name in Unicode, such as CYRILLIC, and nothing for others."""
     return unicodedata.name(one, "").partition(" ")[0] if one.isalpha() else ""
 
 

@@ -26,7 +26,7 @@ _EXTENSIONS = frozenset(re.findall(r"\w+", _FILES))
 
 
 def begins(before: str, word: str) -> bool:
-    """Return whether a word begins after what stands before it: by its kind, by case, or by an escape."""
+    """Return whether a word begins after what stands before it: other than a letter, another case, an escape."""
     if not before or not word:
         return True
     last, first = before[-1], word[0]
