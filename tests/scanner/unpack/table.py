@@ -127,6 +127,9 @@ ARCHIVES: dict[str, Carrier] = {
     "zip-after-a-png": ("a.png", png() + zipped(_MEMBER)),
     "zip-after-a-jpeg": ("a.jpg", jpeg() + zipped(_MEMBER)),
     "zip-after-a-gif": ("a.gif", gif(b"x") + zipped(_MEMBER)),
+    "gzip-after-a-png": ("a.png", png() + gzip.compress(_LINE)),
+    "gzip-after-a-jpeg": ("a.jpg", jpeg() + gzip.compress(_LINE)),
+    "gzip-after-a-gif": ("a.gif", gif(b"x") + gzip.compress(_LINE)),
     "zip-in-zip-deep": ("a.zip", nested(_LINE, 6)),
     "wheel": ("a.whl", zipped({"a.dist-info/METADATA": _LINE})),
     "book": ("a.epub", zipped({"a.xhtml": f"<html><p>{A}<i>{B}</i></p></html>".encode()})),
@@ -143,6 +146,7 @@ ARCHIVES: dict[str, Carrier] = {
     "gzip": ("a.txt.gz", gzip.compress(_LINE)),
     "gzip-name": ("a.gz", gzipped(b"", f"{WORD}.txt")),
     "gzip-twice-over": ("a.gz", gzip.compress(b"one") + gzip.compress(_LINE)),
+    "gzip-ten-times-over": ("a.gz", gzip.compress(b"x") * 10 + gzip.compress(_LINE)),
     "gzip-and-more": ("a.gz", gzip.compress(b"one") + b"and " + _LINE),
     "bzip2": ("a.bz2", bz2.compress(_LINE)),
     "xz": ("a.xz", lzma.compress(_LINE)),
@@ -277,6 +281,7 @@ MAIL: dict[str, Carrier] = {
     "mail-html": ("a.eml", multipart(b"Content-Type: text/html\r\n\r\n" + _HTML)),
     "mail-html-base64": ("a.eml", multipart(attachment(_HTML, kind="text/html"))),
     "mail-attachment": ("a.eml", multipart(b"\r\nx", attachment(zipped(_MEMBER)))),
+    "mail-attachment-named": ("a.eml", multipart(attachment(f"{A}<my-mark>{B}</my-mark>".encode(), "a.md"))),
     "mail-attachment-name": (
         "a.eml",
         multipart(f"Content-Type: a/b;\r\n name*0*=utf-8''{A};\r\n name*1*={B}\r\n\r\nx".encode()),
@@ -326,6 +331,11 @@ UMLAUTS: dict[str, Carrier] = {
     "declared-encoding": ("a.html", b'<meta charset="cp850"><p>' + UMLAUT.encode("cp850")),
     "utf-16-in-a-binary": ("a.bin", wide(UMLAUT, "utf-16-le")),
     "zip-name": ("a.zip", zipped({UMLAUT: b""})),
+    "zip-name-of-windows": (
+        "a.zip",
+        zipped({"w" * 14: b""}).replace(b"w" * 14, UMLAUT.encode("cp1252")),
+    ),
+    "mail-subject-cut": ("a.eml", mail(b"x", subject="=?utf-8?q?K=C3?= =?UTF-8?q?=B6penickm=C3=BCller?=")),
     "jpeg-iptc": ("a.jpg", jpeg((0xED, b"\x1c\x02\x50\0" + UMLAUT.encode("latin-1")))),
     "rich-text": (
         "a.rtf",
@@ -338,8 +348,8 @@ UMLAUTS: dict[str, Carrier] = {
     "mail-charset": (
         "a.eml",
         mail(
-            base64.encodebytes(UMLAUT.encode("utf-16-be")),
-            "Content-Type: text/plain; charset=utf-16-be\r\nContent-Transfer-Encoding: base64\r\n",
+            base64.encodebytes(UMLAUT.encode("cp850")),
+            "Content-Type: text/plain; charset=cp850\r\nContent-Transfer-Encoding: base64\r\n",
         ),
     ),
     "pdf-information": ("a.pdf", pdf(info=f"/Title {hexadecimal(UMLAUT).decode()}")),

@@ -46,10 +46,10 @@ class Base64Blocks:
         """
         for found in _BLOCK(text):
             begin, end = found.span()
-            if before and (begin == 0 or end <= before):
-                continue
+            if before and (begin == 0 or (end <= before and not _REST.fullmatch(text, end, before))):
+                continue  # the window before had it
             if not last and _REST.fullmatch(text, end):
-                if begin < len(text) - OVERLAP:
+                if begin <= len(text) - OVERLAP:
                     self.long.append(start + begin)
                 continue
             whole = text[begin:end]

@@ -86,9 +86,8 @@ class _Messages:
         multipart = headers.type.startswith("multipart/") and headers.boundary
         if multipart:
             self._boundaries.append(headers.boundary)
-        nested = headers.type.startswith("message/") and headers.encoding not in {"base64", "quoted-printable"}
-        self._in_headers = nested
-        if multipart or nested:
+        self._in_headers = False
+        if multipart:
             yield _Body(headers, place, place)
         else:
             self._open = headers, place

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from orrery.ports.scanned import NotRead
-from orrery.scanner.unpack.limits import BROKEN, MB, Broken, breaking
+from orrery.scanner.unpack.limits import BROKEN, MB, breaking
 from orrery.scanner.unpack.parts import Part
 from orrery.scanner.unpack.view import WINDOW, Views
 
@@ -72,12 +72,8 @@ def _content(archive: "TarFile", member: "TarInfo") -> Iterator[bytes]:
 
     with breaking(TarError, *_ERRORS):
         content = archive.extractfile(member)
-        size = 0
         while content and (piece := content.read(WINDOW)):
-            size += len(piece)
             yield piece
-    if size < member.size:
-        raise Broken(BROKEN)
 
 
 def _rest(part: Part, end: int) -> Views:
