@@ -40,7 +40,7 @@ def folder(box: IdentityBox, tmp_path: Path) -> Iterator[Path]:
 
 def tenants(folder: Path, *words: str, given: str = "") -> tuple[int, str, str]:
     """Run `orrery tenants <words>`."""
-    split = 2 if words[0] == "journal" else 1
+    split = 2 if words[0] in {"journal", "watch"} else 1
     config = ("--config", str(folder / "orrery.toml"))
     came = run_orrery("tenants", *words[:split], *config, *words[split:], given=given)
     return came.returncode, came.stdout, came.stderr
@@ -120,15 +120,25 @@ def test_track_b_never_signs_in_to_the_corporate_tenant(box: IdentityBox, folder
     assert "another track" in said
 
 
-@pytest.mark.parametrize("text", ["Thanks to our customer Fabrikam.", "Nothing of anybody."])
-def test_track_b_never_quotes_real_customers(folder: Path, text: str) -> None:
-    """Names are found by the scanner: without one, nothing is published at all."""
-    (folder / "post.md").write_text(text)
-    before = places(folder)
-    code, printed, said = tenants(folder, "publish", str(folder / "post.md"), "blog")
-    assert (code, printed, places(folder)) == (1, "", before)
-    assert "scanner" in said
-    assert tenants(folder, "publish", "--stdin", "posts", given=text)[:2] == (1, "")
+def test_track_b_never_quotes_real_customers(folder: Path) -> None:
+    """A name of the watch-list is published in no spelling; and nothing is without the list's key."""
+    settings = folder / "orrery.toml"
+    settings.write_text(f'{settings.read_text()}\n[secrets]\ndirectory = "secrets"\n[scan]\nwatch_list = "list"\n')
+    assert tenants(folder, "watch", "new-key")[0] == 0
+    assert tenants(folder, "watch", "add", "--kind", "customer", given="Fabrikam Museum\n")[0] == 0
+    post = folder / "post.md"
+    for text in ("Thanks to our customer Fabrikam Museum.", "see fabrikam-museum", "F&#97;brikam M\u200buseum"):
+        post.write_text(text)
+        before = places(folder)
+        code, printed, said = tenants(folder, "publish", str(post), "blog")
+        assert (code, printed, places(folder)) == (1, "", before)
+        assert "customer in post.md" in said
+        assert "abrikam" not in said
+        assert tenants(folder, "publish", "--stdin", "posts", given=text)[:2] == (1, "")
+    post.write_text("Nothing of anybody.")
+    (folder / "secrets" / "watch_list_key").unlink()
+    assert "cannot be opened" in tenants(folder, "publish", str(post), "blog")[2]
+    assert places(folder) == before
 
 
 def test_the_tracks_share_rules_not_data(folder: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 
 from orrery.app.runner import runner_of
 from orrery.errors import NotConfigured
-from orrery.ports.scanner import Leak, Scanner
+from orrery.ports.scanner import Leak, Scanned, Scanner
 from orrery.runtime.console.runner import Runner, Services
 
 T = TypeVar("T")
@@ -21,27 +21,27 @@ class WordScanner:
         self.word = word
         self.seen = list[Mapping[str, bytes]]()
 
-    def check(self) -> None:
+    def check(self) -> tuple[str, ...]:
         """It can always scan."""
+        return ()
 
-    def scan(self, files: Mapping[str, bytes]) -> list[Leak]:
+    def scan(self, files: Mapping[str, bytes]) -> Scanned:
         """Return a leak for each file with the word in it."""
         self.seen.append(dict(files))
-        return [Leak("watch-list", name) for name, content in files.items() if self.word in content]
+        return Scanned(tuple(Leak("watch-list", name) for name, content in files.items() if self.word in content))
 
 
 class UnableScanner:
     """Cannot scan."""
 
-    def check(self) -> None:
+    def check(self) -> tuple[str, ...]:
         """Say so."""
-        raise NotConfigured("The key of the watch-list is missing.")
+        return self.scan({}).notes
 
-    def scan(self, files: Mapping[str, bytes]) -> list[Leak]:
+    def scan(self, files: Mapping[str, bytes]) -> Scanned:
         """Say so."""
         del files
-        self.check()
-        return []
+        raise NotConfigured("The key of the watch-list is missing.")
 
 
 @dataclass(frozen=True, slots=True)

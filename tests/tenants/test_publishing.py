@@ -9,7 +9,7 @@ import pytest
 from orrery.adapters.published_files import PublishedFiles
 from orrery.errors import Invalid, NotConfigured, NotFound, PublicationRefused, TrackRefused
 from orrery.ports.publications import MOST_BYTES
-from orrery.ports.scanner import Leak
+from orrery.ports.scanner import Scanned
 from orrery.tenants.publishing import Publishing
 from orrery.tenants.settings import TenantsSettings
 from tests.support.destinations import Desk, destination, track, tracks_in
@@ -145,10 +145,10 @@ def test_what_was_scanned_is_what_is_written(desk: Desk) -> None:
     source = desk.write("note.md")
 
     class Slow(WordScanner):
-        def scan(self, files: Mapping[str, bytes]) -> list[Leak]:
+        def scan(self, files: Mapping[str, bytes]) -> Scanned:
             del files
             source.write_bytes(b"Contoso")
-            return []
+            return Scanned()
 
     Publishing(desk.publishing.settings, Slow(), PublishedFiles()).publish(source, "blog")
     assert desk.public() == {"blog/note.md": b"Hello.\n"}

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from orrery.errors import NotConfigured
-from orrery.ports.scanner import Leak
+from orrery.ports.scanner import Leak, Scanned
 
 SECONDS = 600
 """How long one scan may take: a publication is 100 MiB at most."""
@@ -27,10 +27,10 @@ class ScanProcess:
         self._command = (sys.executable, "-m", "orrery", "tenants", "scan", "--stdin", "--json")
         self._config = ("--config", str(settings_file))
 
-    def check(self) -> None:
-        _ = self.scan({})
+    def check(self) -> tuple[str, ...]:
+        return self.scan({}).notes
 
-    def scan(self, files: Mapping[str, bytes]) -> list[Leak]:
+    def scan(self, files: Mapping[str, bytes]) -> Scanned:
         with TemporaryFile() as packed:
             with tarfile.open(fileobj=packed, mode="w") as tar:
                 for name, content in files.items():
@@ -47,10 +47,11 @@ class ScanProcess:
         if run.returncode not in {0, _FOUND} or not lines:
             said = run.stderr.decode(errors="replace").strip().splitlines()
             raise NotConfigured(f"The scanner cannot run: {said[-1] if said else f'exit {run.returncode}'}")
-        found = [json.loads(line) for line in lines[:-1]]
-        if len(found) != json.loads(lines[-1])["findings"]:
+        found, summary = [json.loads(line) for line in lines[:-1]], json.loads(lines[-1])
+        if len(found) != summary["findings"]:
             raise NotConfigured("The scanner's report is cut.")
-        return [Leak(_kind(one), one["place"].removeprefix(_INPUT)) for one in found]
+        leaks = (Leak(_kind(one), one["place"].removeprefix(_INPUT)) for one in found)
+        return Scanned(tuple(leaks), tuple(summary["notes"]))
 
 
 def _kind(found: Mapping[str, str]) -> str:

@@ -92,11 +92,11 @@ class TracksHealth:
 
     def _scanner(self) -> Finding:
         try:
-            self.scanner.check()
+            notes = self.scanner.check()
         except OrreryError as error:
             todo = "Until it is fixed, nothing is published."
             return Finding("scanner", "broken", str(error), todo)
-        return Finding("scanner", "ok", "can scan")
+        return Finding("scanner", "ok", " ".join(notes) or "can scan")
 
 
 def sign_in_findings(sign_ins: SignIns) -> list[Finding]:

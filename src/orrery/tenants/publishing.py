@@ -3,7 +3,7 @@
 Everything that can be refused is, before a byte is written; and what is written is what was scanned.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -32,7 +32,10 @@ class PublishedFile:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What was published, and where: `path` is inside the destination, and empty for a post."""
+    """What was published, and where: `path` is inside the destination, and empty for a post.
+
+    `notes` say what the scanner did not search for.
+    """
 
     destination: str
     kind: DestinationKind
@@ -40,6 +43,7 @@ class Published:
     path: str
     bytes: int
     files: tuple[PublishedFile, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +80,9 @@ class Publishing:
         self._require_place(folder, inside)
         self._require_source(source)
         material = self.publications.read(source)
-        self._require_fit(material.files, inside, is_folder=material.is_folder)
+        notes = self._require_fit(material.files, inside, is_folder=material.is_folder)
         self.publications.write(material, folder, inside)
-        return _published(target.destination, inside.as_posix(), material.files)
+        return _published(target.destination, inside.as_posix(), material.files, notes)
 
     def publish_text(self, content: bytes, to: str) -> Published:
         """Publish what came by standard input: to a file, or as a post, which the caller passes on."""
@@ -93,9 +97,9 @@ class Publishing:
         inside = target.inside("")
         self._require_place(folder, inside)
         files = {inside.name: content}
-        self._require_fit(files, inside)
+        notes = self._require_fit(files, inside)
         self.publications.write(Material(files), folder, inside)
-        return _published(target.destination, inside.as_posix(), files)
+        return _published(target.destination, inside.as_posix(), files, notes)
 
     def target(self, to: str) -> Target:
         """Return where to publish, by what was written; raise `NotFound` and `TrackRefused`."""
@@ -121,8 +125,8 @@ class Publishing:
         if not text.strip():
             raise PublicationRefused("There is no text to publish.")
         files = {"standard input": content}
-        self._require_fit(files, PurePosixPath("standard input"))
-        return _published(target.destination, "", files)
+        notes = self._require_fit(files, PurePosixPath("standard input"))
+        return _published(target.destination, "", files, notes)
 
     def _require_place(self, folder: Path, inside: PurePosixPath) -> None:
         Gate(self.settings).require((PUBLIC,), folder / inside)
@@ -142,14 +146,19 @@ class Publishing:
             if overlap(source, one) or _is_beside(source, one):
                 raise TrackRefused(f"{source} holds what Orrery keeps in {one}, which is not published.")
 
-    def _require_fit(self, files: Mapping[str, bytes], inside: PurePosixPath, *, is_folder: bool = False) -> None:
+    def _require_fit(
+        self, files: Mapping[str, bytes], inside: PurePosixPath, *, is_folder: bool = False
+    ) -> tuple[str, ...]:
+        """Return the scanner's notes; raise when something must not be public."""
         for name, content in files.items():
             if foreign := sorted(labels_in(content) - {PUBLIC}):
                 raise TrackRefused(f"{name} has the label of track {foreign[0]}: nothing was published.")
         # By the names that they get, which are public, too.
         public = {str(inside / name if is_folder else inside): content for name, content in files.items()}
-        if leaks := self.scanner.scan(public):
-            raise PublicationRefused(f"Nothing was published: {_listed(leaks)}.")
+        found = self.scanner.scan(public)
+        if found.leaks:
+            raise PublicationRefused(f"Nothing was published: {_listed(found.leaks)}.")
+        return found.notes
 
 
 def _is_beside(source: Path, private: Path) -> bool:
@@ -158,13 +167,15 @@ def _is_beside(source: Path, private: Path) -> bool:
     return where.parent == kept.parent and where.name.lstrip(".").startswith((f"{kept.name}-", f"{kept.name}."))
 
 
-def _listed(leaks: list[Leak]) -> str:
+def _listed(leaks: Sequence[Leak]) -> str:
     named = [f"{one.kind} in {one.place}" for one in leaks[:_SHOWN]]
     more = [f"and {len(leaks) - _SHOWN} more"] if len(leaks) > _SHOWN else []
     return "; ".join([*named, *more])
 
 
-def _published(destination: Destination, path: str, files: Mapping[str, bytes]) -> Published:
+def _published(
+    destination: Destination, path: str, files: Mapping[str, bytes], notes: tuple[str, ...]
+) -> Published:
     listed = tuple(PublishedFile(name, len(one), sha256(one).hexdigest()) for name, one in files.items())
     size = sum(one.bytes for one in listed)
-    return Published(destination.name, destination.kind, PUBLIC, path, size, listed)
+    return Published(destination.name, destination.kind, PUBLIC, path, size, listed, notes)

@@ -94,20 +94,30 @@ def test_what_is_refused_prints_nothing(
 
 
 @pytest.mark.parametrize(
-    ("to", "code", "said"), [("blog", 1, "needs the scanner"), ("nowhere", 2, "no destination")]
+    ("to", "code", "said"), [("blog", 1, "canary in note.md"), ("nowhere", 2, "no destination")]
 )
-def test_this_version_publishes_nothing(config: Path, to: str, code: int, said: str) -> None:
-    """Without a scanner the process says so and ends with 1; a wrong call ends with 2, and needs no store."""
+def test_the_scanner_reads_what_is_published(config: Path, to: str, code: int, said: str) -> None:
+    """What it finds ends the process with 1; a wrong call ends with 2, and needs no store."""
+    (config.parent / "note.md").write_text('It was "track": "B", and reference R6R0-Q4W8-Y1P6-E1K5.')
     told = run_orrery("tenants", "publish", "--config", str(config), str(config.parent / "note.md"), to)
-    assert (told.returncode, told.stdout, said in told.stderr) == (code, "", True)
+    assert (told.returncode, told.stdout, said in told.stderr) == (code, "", True), told.stderr
     assert not [*(config.parent / "blog").iterdir()]
     assert not (config.parent / "own").exists()
 
 
 def test_a_refused_post_stops_the_pipe(config: Path) -> None:
     """The process that would post it reads nothing, and sees exit code 1."""
-    told = run_orrery("tenants", "publish", "--config", str(config), "--stdin", "news", given="Hello.")
+    post = ("tenants", "publish", "--config", str(config), "--stdin", "news")
+    told = run_orrery(*post, given="Hello R6R0-Q4W8-Y1P6-E1K5.")
     assert (told.returncode, told.stdout) == (1, "")
+
+
+def test_it_says_what_was_not_searched_for(config: Path) -> None:
+    """Without a watch-list the other rules count, and the person hears that there is none."""
+    told = run_orrery("tenants", "publish", "--config", str(config), str(config.parent / "note.md"), "blog")
+    assert told.returncode == 0
+    assert "There is no watch-list" in told.stderr
+    assert [one.name for one in (config.parent / "blog").iterdir()] == ["note.md"]
 
 
 @pytest.mark.parametrize("place", ["own/cockpit.db", "own/sign-ins", "own/sign-ins/A.json", "orrery.toml", "own"])

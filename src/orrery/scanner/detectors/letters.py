@@ -52,7 +52,7 @@ _LOOKS = {
     "ɑɡɩɪʏʋɴʀʙɢʜʟɯǀꜱᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢꜰ": "agiiyvnrbghlwlsacdejkmoptuvwzf",
     "ɓƈɗɠɦƙɱɲɳƞƥʠɽʂƭʈʉⱴɏƴƶƄƅƽɛɔ": "bcdghkmnnnpqrsttuvyyzbbsec",
 }
-"""Letters that look like a Latin one: of Unicode TR39 (confusables.txt), and letters with hooks and small capitals."""
+"""Letters that look like a Latin one: of Unicode TR39 (confusables.txt), with hooks, and small capitals."""
 
 LOOKS = {ord(one): like for these, those in _LOOKS.items() for one, like in zip(these, those, strict=True)}
 

@@ -58,6 +58,8 @@ def command(
     content = sys.stdin.buffer.read(MOST_BYTES + 1)
     published = publishing.publish_text(content, destination)
     if published.kind == "social":
+        for one in published.notes:
+            note(one)
         _ = sys.stdout.buffer.write(content)
     else:
         _report(published, as_json=as_json)
@@ -79,4 +81,6 @@ def _report(published: "Published", *, as_json: bool) -> None:
         show_json(asdict(published))
     else:
         files = f"{len(published.files)} files" if len(published.files) != 1 else "1 file"
+        for one in published.notes:
+            note(one)
         note(f"Published {files}, {published.bytes} bytes, as {published.destination}/{published.path}.")
