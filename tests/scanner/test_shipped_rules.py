@@ -1,5 +1,6 @@
 """Our own rules: each finds its keys, whatever stands around them, and none finds what is no secret."""
 
+import re
 from collections.abc import Callable
 from random import Random
 
@@ -23,6 +24,9 @@ CASES = [
     for rule, plants in PLANTED.items()
     for number, plant in enumerate(plants)
 ]
+
+UNMISTAKABLE = {"private-key", "service-account-key", "automation-webhook", "json-web-token", "token-cache"}
+"""The rules whose form alone says that it is a secret."""
 
 LINES = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\r\n"), max_size=40), max_size=5)
 
@@ -63,6 +67,8 @@ def test_a_planted_key(
         "cs_" + "test_" + key(RANDOM, 58),
         "put the signing secret (whsec_…) there",
         "https://ntfy.sh/app and https://ntfy.sh/publish-as-json",
+        "https://ntfy.sh/000000000000000000000000",
+        "1//0" + "7" * 60,
         "smtp://shop:password@mail.example",
         "smtp://shop:$MAIL_PASSWORD@mail.example",
         "smtp://shop:{password}@mail.example",
@@ -80,7 +86,12 @@ def test_a_planted_key(
         f"commit {key(RANDOM, 40, HEX)}",
         f'integrity="sha384-{key(RANDOM, 64, BASE64)}"',
         f"data:image/png;base64,{key(RANDOM, 60, BASE64)}=",
-        f"token_uri = 'https://{key(RANDOM, 30)}.example'",
+        f"token_uri = 'https://{key(RANDOM, 30)}.test'",
+        'password = "$MAIL_PASSWORD_OF_2026"',
+        'token = "of-{name}-in-2026-and-later"',
+        "private_key: x25519.X25519PrivateKey",
+        "ssl_private_key = /etc/ssl/private/shop-2026-of-all-my-websites.key",
+        f"PASSWORD=made-up-{key(RANDOM, 24)}",
         'password = "correct-horse-battery-staple-is-made-of-words"',
         'token = os.environ["SERVICE_TOKEN_OF_2026"]',
         'api_key: "{{ secrets.PROCESSOR_API_KEY_2 }}"',
@@ -98,6 +109,18 @@ def test_a_planted_key(
 def test_what_is_no_secret(text: str) -> None:
     """It looks like one, and is none."""
     assert rules_found(f"before\n{text}\nafter\n") == set()
+
+
+@pytest.mark.parametrize(("rule", "plant"), [one for one in CASES if one.values[0] not in UNMISTAKABLE])
+def test_a_placeholder(rule: str, plant: Callable[[Random], str]) -> None:
+    """A text of the form of a key, in which one letter is repeated, is none."""
+    text = re.sub(r"(?=[A-Za-z+/_-]*[0-9])[A-Za-z0-9+/_-]{8,}", lambda found: _repeated(found[0]), plant(RANDOM))
+    assert rule not in rules_found(text)
+
+
+def _repeated(letters: str) -> str:
+    begun = re.match(r"(?:[a-zA-Z]+[_-])*", letters)
+    return (begun[0] if begun else "").ljust(len(letters), "7")
 
 
 @pytest.mark.parametrize("name", [*secret_names(), "watch_list_key"])
