@@ -37,6 +37,11 @@ def compressed(text: bytes, fields: bytes = b"") -> bytes:
     return b"<<%s/Filter/FlateDecode/Length %d>>stream\n%s\nendstream" % (fields, len(data), data)
 
 
+def stream(content: bytes, fields: bytes = b"") -> bytes:
+    """Return an object that is a stream, not compressed."""
+    return b"<<%s/Length %d>>stream\n%s\nendstream" % (fields, len(content), content)
+
+
 def hexadecimal(text: str) -> bytes:
     """Return a string of a PDF in UTF-16, as digits."""
     return b"<" + (b"\xfe\xff" + text.encode("utf-16-be")).hex().encode() + b">"

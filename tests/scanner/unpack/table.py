@@ -34,7 +34,7 @@ from tests.scanner.unpack.carriers import (
     zipped,
     zipped_extra,
 )
-from tests.scanner.unpack.pdfs import changed, compressed, hexadecimal, pdf, written
+from tests.scanner.unpack.pdfs import changed, compressed, hexadecimal, pdf, stream, written
 
 Carrier = tuple[str, bytes]
 _WORD = WORD.encode()
@@ -320,6 +320,7 @@ PDFS: dict[str, Carrier] = {
     "pdf-attachment": ("a.pdf", written(attached=("b.zip", zipped(_MEMBER)))),
     "pdf-outline": ("a.pdf", written(title=WORD)),
     "pdf-and-a-zip": ("a.pdf", pdf("x") + zipped(_MEMBER)),
+    "pdf-in-pdf": ("a.pdf", pdf("x", stream(pdf(WORD), b"/Type/EmbeddedFile"))),
     "pdf-before-a-change": ("a.pdf", changed(WORD, "Hello")),
     "pdf-after-a-change": ("a.pdf", changed("Hello", WORD)),
     "pdf-with-an-empty-password": ("a.pdf", written(WORD, password="")),

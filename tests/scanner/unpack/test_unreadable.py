@@ -179,6 +179,7 @@ LIMITED: dict[str, tuple[bytes, Limits, str]] = {
         "It has more than 10",
     ),
     "directory": (zipped({"a": _NOISE, "b" * 4000: b""}), Limits(members=10), "It has more than 10"),
+    "memory of a PDF": (pdf("x"), Limits(pdf_memory=64 * 1024 * 1024), "Reading it"),
     "time of a PDF": (pdf(") Tj (" * 300_000), Limits(pdf_seconds=1), "Reading it"),
 }
 

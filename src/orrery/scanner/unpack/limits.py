@@ -15,7 +15,7 @@ class Limits:
     """What one file may unpack to: bytes and members in all, members within members, and times its packed size.
 
     `ratio` counts above `ratio_from` bytes. Up to `memory` bytes of a member stay in memory. `pdf_seconds` are of
-    the processor.
+    the processor, for each PDF.
     """
 
     total: int = 1024 * MB
@@ -25,6 +25,7 @@ class Limits:
     ratio_from: int = 10 * MB
     memory: int = 8 * MB
     pdf_seconds: int = 60
+    pdf_memory: int = 1024 * MB
 
 
 class Broken(Exception):

@@ -9,7 +9,7 @@ from typing import BinaryIO, Final, cast
 
 from orrery.ports.scanned import NotRead
 from orrery.scanner.unpack.encodings import is_text
-from orrery.scanner.unpack.limits import MB
+from orrery.scanner.unpack.limits import MB, Limits
 from orrery.scanner.unpack.parts import Part
 from orrery.scanner.unpack.pdf_texts import DAMAGED, ENCRYPTED, END, FILE, HEADER, TEXT
 from orrery.scanner.unpack.texts import texts
@@ -39,7 +39,7 @@ def read(part: Part, first: bytes) -> Views:
         for piece in part.pieces():
             _ = source.write(piece)
         _ = source.seek(0)
-        started = _run(cast("BinaryIO", source), cast("BinaryIO", said), part.budget.limits.pdf_seconds)
+        started = _run(cast("BinaryIO", source), cast("BinaryIO", said), part.budget.limits)
         _ = said.seek(0)
         yield from _records(part, cast("BinaryIO", said)) if started else [NotRead(part.place, _NOT_STARTED)]
 
@@ -49,12 +49,18 @@ def read_later(part: Part, first: bytes) -> Views:
     yield from read(part, first)
 
 
-def _run(source: BinaryIO, said: BinaryIO, seconds: int) -> bool:
+def _run(source: BinaryIO, said: BinaryIO, limits: Limits) -> bool:
     """Let the other process read; it never has this folder, which may be anybody's, on its path (-P)."""
-    command = [sys.executable, "-P", "-m", "orrery.scanner.unpack.pdf_texts", str(seconds)]
+    command = [sys.executable, "-P", "-m", "orrery.scanner.unpack.pdf_texts"]
+    command += [str(limits.pdf_seconds), str(limits.pdf_memory)]
     try:
         _ = subprocess.run(  # noqa: S603  our own module, by a fixed command
-            command, stdin=source, stdout=said, stderr=subprocess.DEVNULL, timeout=seconds * _WAITING, check=False
+            command,
+            stdin=source,
+            stdout=said,
+            stderr=subprocess.DEVNULL,
+            timeout=limits.pdf_seconds * _WAITING,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return True

@@ -20,7 +20,6 @@ END: Final = b"E"
 HEADER: Final = struct.Struct(">cHI")
 """A record: its kind, the bytes of its label and of its content, which follow."""
 
-_MEMORY: Final = 1024 * 1024 * 1024
 _OUTPUT: Final = 512 * 1024 * 1024
 _STREAM: Final = 64 * 1024 * 1024
 _DEPTH: Final = 50
@@ -145,13 +144,13 @@ def _stream(one: "PdfObject", label: str) -> Iterator[Record]:
 
 
 def main() -> None:
-    """Write the records of the PDF that is the input; the argument is the processor time that it may take."""
+    """Write the records of the PDF that is the input; the arguments are the seconds and bytes that it may take."""
     import resource  # noqa: PLC0415  only this process bounds itself
 
-    seconds = int(sys.argv[1])
+    seconds, memory = map(int, sys.argv[1:])
     for what, most in (
         (resource.RLIMIT_CPU, seconds),
-        (resource.RLIMIT_AS, _MEMORY),
+        (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_FSIZE, _OUTPUT),
         (resource.RLIMIT_CORE, 0),
     ):
