@@ -66,6 +66,7 @@ TEXTS: dict[str, Carrier] = {
     "utf-32-with-mark": ("a.txt", ("\ufeff" + WORD).encode("utf-32-le")),
     "utf-32-without-mark": ("a.txt", f"one {WORD} two".encode("utf-32-be")),
     "bytes-that-begin-like-utf-16": ("a.bin", b"\xff\xfe\0\0\1\2" + _WORD),
+    "android-manifest": ("AndroidManifest.xml", b"\3\0\x08\0\xff\xff" + wide(WORD, "utf-16-le")),
     "utf-16-in-a-binary": ("a.bin", wide(WORD, "utf-16-le")),
     "utf-16-be-in-a-binary": ("a.bin", wide(WORD, "utf-16-be")),
     "utf-32-in-a-binary": ("a.bin", wide(WORD, "utf-32-le")),
@@ -325,6 +326,7 @@ PDFS: dict[str, Carrier] = {
     "pdf-after-a-change": ("a.pdf", changed("Hello", WORD)),
     "pdf-with-an-empty-password": ("a.pdf", written(WORD, password="")),
 }
+_CUT = "".join(f"={byte:02X}" for byte in UMLAUT.encode("gb18030"))
 UMLAUTS: dict[str, Carrier] = {
     "utf-8": ("a.txt", UMLAUT.encode()),
     "cp1252": ("a.txt", f"see {UMLAUT}\n".encode("cp1252")),
@@ -336,7 +338,7 @@ UMLAUTS: dict[str, Carrier] = {
         "a.zip",
         zipped({"w" * 14: b""}).replace(b"w" * 14, UMLAUT.encode("cp1252")),
     ),
-    "mail-subject-cut": ("a.eml", mail(b"x", subject="=?utf-8?q?K=C3?= =?UTF-8?q?=B6penickm=C3=BCller?=")),
+    "mail-subject-cut": ("a.eml", mail(b"x", subject=f"=?gb18030?q?{_CUT[:9]}?= =?GB18030?q?{_CUT[9:]}?=")),
     "jpeg-iptc": ("a.jpg", jpeg((0xED, b"\x1c\x02\x50\0" + UMLAUT.encode("latin-1")))),
     "rich-text": (
         "a.rtf",

@@ -91,9 +91,19 @@ def test_a_line_is_counted_from_the_beginning_of_the_file() -> None:
     assert any(view.part == "(Base64 in line 100003)" for view in found)
 
 
-def test_a_block_at_a_seam_of_windows_is_looked_at_once() -> None:
-    """It stands whole in two windows, and is a file in one."""
-    found, _ = read("a.txt", b" " * (WINDOW - 4000) + b"UXVpbGxmZWF0aGVyIGlzIGhlcmUu" + b" " * 9000)
+def test_a_folded_header_is_one_line() -> None:
+    """A name of two words is found although a header breaks between them."""
+    found, _ = read("a.eml", mail(b"x", subject="Quill\r\n\tFeather"))
+    assert any(b"Quill Feather" in view.text for view in found)
+
+
+@pytest.mark.parametrize("after", [b" " * 9000, b" x" * 4500, b" " * 3972 + b"x" * 6000])
+@pytest.mark.parametrize(
+    "place", [WINDOW - 4000, WINDOW - 28, WINDOW - 20, WINDOW - OVERLAP, WINDOW - OVERLAP - 8]
+)
+def test_a_block_at_a_seam_of_windows_is_looked_at_once(place: int, after: bytes) -> None:
+    """It stands whole in two windows, or is cut by one, and is a file in one."""
+    found, _ = read("a.txt", b" " * place + b"UXVpbGxmZWF0aGVyIGlzIGhlcmUu" + after)
     assert [view.text for view in found if view.part] == [b"Quillfeather is here."]
 
 

@@ -179,7 +179,18 @@ LIMITED: dict[str, tuple[bytes, Limits, str]] = {
         "It has more than 10",
     ),
     "directory": (zipped({"a": _NOISE, "b" * 4000: b""}), Limits(members=10), "It has more than 10"),
-    "memory of a PDF": (pdf("x"), Limits(pdf_memory=64 * 1024 * 1024), "Reading it"),
+    "profile of a picture": (
+        png(chunk(b"zTXt", b"Raw profile type x\0\0" + zlib.compress(b"x 1 " + bytes(17_000_000)))),
+        Limits(ratio=10_000),
+        "It holds a profile",
+    ),
+    "revisions of a PDF": (
+        pdf("x") + b"startxref\n%d\n%%%%EOF\n" % pdf("x").index(b"xref\n0") * 7,
+        Limits(),
+        "Some of it",
+    ),
+    "size of a PDF": (pdf("x"), Limits(pdf_bytes=100), "A PDF of more than"),
+    "memory of a PDF": (pdf("x"), Limits(pdf_memory=16 * 1024 * 1024), "Reading it"),
     "time of a PDF": (pdf(") Tj (" * 300_000), Limits(pdf_seconds=1), "Reading it"),
 }
 

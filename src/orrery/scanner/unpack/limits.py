@@ -24,6 +24,7 @@ class Limits:
     ratio: int = 200
     ratio_from: int = 10 * MB
     memory: int = 8 * MB
+    pdf_bytes: int = 256 * MB
     pdf_seconds: int = 60
     pdf_memory: int = 1024 * MB
 

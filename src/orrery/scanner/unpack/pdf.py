@@ -15,15 +15,14 @@ from orrery.scanner.unpack.pdf_texts import DAMAGED, ENCRYPTED, END, FILE, HEADE
 from orrery.scanner.unpack.texts import texts
 from orrery.scanner.unpack.view import Views
 
-_LARGEST: Final = 256 * MB
 _WAITING: Final = 5
 """Times its processor time that it may take on a machine that has others to do."""
 
 _OBJECT: Final = re.compile(rb"[0-9] obj\b")
-_TOO_LARGE: Final = f"A PDF of more than {_LARGEST // MB} MB is not read: cut it in parts."
+_TOO_LARGE: Final = "A PDF of more than {} MB is not read: cut it in parts."
 _ENCRYPTED: Final = "It is encrypted: save it without a password, leave it out, or check what is in it yourself."
 _ENDED: Final = "Reading it took too much time or memory: print it to a new PDF, or leave it out."
-_DAMAGED: Final = "Some of it could not be read, because it is damaged: print it to a new PDF, or leave it out."
+_DAMAGED: Final = "Some of it could not be read: print it to a new PDF, or leave it out."
 _NOT_STARTED: Final = "The process that reads PDF could not be started: see to memory and disk, and scan again."
 
 
@@ -32,14 +31,15 @@ def read(part: Part, first: bytes) -> Views:
     yield from texts(part, first)
     if is_text(first) and not _OBJECT.search(first):
         return
-    if part.size > _LARGEST:
-        yield NotRead(part.place, _TOO_LARGE)
+    limits = part.budget.limits
+    if part.size > limits.pdf_bytes:
+        yield NotRead(part.place, _TOO_LARGE.format(limits.pdf_bytes // MB))
         return
     with TemporaryFile() as source, TemporaryFile() as said:
         for piece in part.pieces():
             _ = source.write(piece)
         _ = source.seek(0)
-        started = _run(cast("BinaryIO", source), cast("BinaryIO", said), part.budget.limits)
+        started = _run(cast("BinaryIO", source), cast("BinaryIO", said), limits)
         _ = said.seek(0)
         yield from _records(part, cast("BinaryIO", said)) if started else [NotRead(part.place, _NOT_STARTED)]
 
