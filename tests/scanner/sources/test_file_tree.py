@@ -53,11 +53,14 @@ def test_links_are_texts(tmp_path: Path) -> None:
 
 
 def test_a_path_that_is_a_link_is_followed(tmp_path: Path) -> None:
-    """A destination may be a link to the folder of today."""
+    """A destination may be a link to the folder of today; one that leads nowhere is a text."""
     (tmp_path / "today").mkdir()
     (tmp_path / "today" / "a.txt").write_text("flat")
     (tmp_path / "current").symlink_to("today")
-    assert list(texts(FileTree([tmp_path / "current"])).values()) == [b"flat"]
+    (tmp_path / "file").symlink_to("today/a.txt")
+    (tmp_path / "broken").symlink_to("gone")
+    for name, text in (("current", b"flat"), ("file", b"flat"), ("broken", b"gone")):
+        assert list(texts(FileTree([tmp_path / name])).values()) == [text]
 
 
 def test_what_is_no_file_is_never_opened(tmp_path: Path) -> None:
@@ -158,13 +161,13 @@ def test_a_content_can_be_sought_in(tmp_path: Path) -> None:
 
 
 def test_a_large_folder_begins_at_once(tmp_path: Path) -> None:
-    """The first file of a folder comes before the last one is listed; none is left out."""
+    """The first file of a folder comes while it is still being listed; none is left out."""
     for number in range(SORTED + 3):
         (tmp_path / f"{number:05}").touch()
     items = FileTree([tmp_path]).items()
     begun = list(islice(items, 1))
-    (tmp_path / "later").touch()
-    assert len({item.place for item in (*begun, *items)} - {f"{tmp_path}/later"}) == SORTED + 3
+    assert str(tmp_path) in {os.path.realpath(one.path) for one in os.scandir("/proc/self/fd")}
+    assert len({item.place for item in (*begun, *items)}) == SORTED + 3
 
 
 def test_a_repository_is_left_to_the_search_of_its_history(tmp_path: Path) -> None:

@@ -2,11 +2,12 @@
 
 import os
 import zlib
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
-from orrery.adapters.git_objects import History
+from orrery.adapters.git_objects import History, Outgoing
 from orrery.adapters.git_objects.contents import Contents
 from orrery.adapters.git_objects.objects import Stored, objects
 from orrery.adapters.git_objects.program import opened
@@ -158,6 +159,8 @@ def test_a_partial_clone_fetches_nothing(repo: Repo, tmp_path: Path) -> None:
     why = "1 objects are not here: this clone is partial; clone the repository without --filter"
     assert unread(History(clone.folder)) == [NotRead(str(clone.folder), why)]
     missing = repo.git("rev-parse", "HEAD~:a.txt")
+    pushed = f"refs/heads/main {repo.git('rev-parse', 'HEAD')} refs/heads/main {'0' * 40}\n"
+    assert unread(Outgoing(clone.folder, pushed)) != []
     assert clone.try_git("cat-file", "-e", missing, GIT_NO_LAZY_FETCH="1").returncode != 0
 
 
@@ -210,6 +213,7 @@ def test_a_large_blob_is_on_the_disk(repo: Repo, tmp_path: Path) -> None:
     with wanted.open("rb") as ids:
         for one in objects(opened(repo.folder).git, ids, in_memory=1000):
             assert isinstance(one, Stored)
+            assert isinstance(one.content, BytesIO) == (one.size < 1000)
             one.content.seek(-2, os.SEEK_END)
             read.append(one.content.read())
             one.content.seek(0)

@@ -141,7 +141,7 @@ def test_the_hook_starts_this_installation(repo: Repo, tmp_path: Path) -> None:
 def test_the_hook_imports_nothing_from_the_repository(repo: Repo, tmp_path: Path) -> None:
     """An installation that Python starts as a module does not take the folder of that name that is searched."""
     run([sys.executable, "-m", "orrery", "tenants", "hooks", "install", repo.folder], tmp_path)
-    repo.write("orrery/__main__.py", "print('from the repository')")
+    repo.write("orrery/__init__.py", "raise SystemExit('from the repository')")
     came = repo.try_git("hook", "run", "pre-commit")
     assert (came.returncode, b"Nothing was found in 2 items" in came.stderr) == (0, True)
 

@@ -124,6 +124,10 @@ def test_what_was_there_runs_first(guarded: Repo, tmp_path: Path) -> None:
     guarded.stage("a.json", LEAK)
     assert guarded.try_git("commit", "-m", "one").returncode == 1
     guarded.stage("a.json", "{}")
+    theirs = (folder / "commit-msg.before-orrery").read_text()
+    (folder / "commit-msg.before-orrery").write_text("#!/bin/sh\nexit 3\n")
+    assert guarded.try_git("commit", "-m", "one").returncode == 1
+    (folder / "commit-msg.before-orrery").write_text(theirs)
     guarded.git("commit", "-m", "one", given=b"")
     last = guarded.git("rev-parse", "HEAD")
     guarded.git("push", "-q", str(remote.folder), "main")

@@ -102,8 +102,8 @@ def test_a_deletion_publishes_nothing(repo: Repo) -> None:
     """A branch that is deleted there is not read, and neither is its name; a push of nothing is nothing."""
     repo.commit("a.txt", "x")
     repo.git("push", "-q", "origin", "main:old")
-    assert texts(Outgoing(repo.folder, lines(repo, "--delete", "old"), "origin")) == {}
-    assert texts(Outgoing(repo.folder, "", "origin")) == {}
+    assert list(Outgoing(repo.folder, lines(repo, "--delete", "old"), "origin").items()) == []
+    assert list(Outgoing(repo.folder, "").items()) == []
 
 
 def test_what_is_not_here_is_named(repo: Repo) -> None:

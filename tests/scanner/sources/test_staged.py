@@ -44,6 +44,7 @@ def test_a_deletion_publishes_nothing(repo: Repo) -> None:
     repo.git("rm", "-q", "old.txt")
     repo.git("mv", "moved.txt", "new.txt")
     assert contents(Staged(repo.folder)) == {"new.txt": b"stays"}
+    assert unread(Staged(repo.folder)) == []
 
 
 def test_who_commits_is_read(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,9 +51,8 @@ class Introductions:
                     _ = commits.write(piece)
             _ = commits.seek(0)
             # Of a merge `-c` shows what no parent has.
-            shown = ("--stdin", "--root", "-c", "-r", "-t", "--raw", "-z", "--no-renames", "--no-abbrev")
-            whole = ("--no-relative", "--ignore-submodules=none", "--no-ext-diff", "--pretty=tformat:%H %cs")
-            with self.git.running("diff-tree", *shown, *whole, given=commits) as changed:
+            shown = ("--stdin", "--root", "-c", "-r", "-t", "--raw", "-z", "--no-abbrev")
+            with self.git.running("diff-tree", *shown, "--pretty=tformat:%H %cs", given=commits) as changed:
                 self._note(_fields(changed.output), numbers)
 
     def _note(self, fields: Iterator[bytes], numbers: Numbers) -> None:

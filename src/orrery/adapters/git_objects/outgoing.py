@@ -55,8 +55,6 @@ class Outgoing:
     def items(self) -> Iterator[Item | NotRead]:
         for one in self._updates:
             yield reference_item(one.remote_reference)
-        if not self._updates:
-            return
         with TemporaryFile() as sent:
             try:
                 with self._git.running("rev-list", "--objects", *self._introductions.revisions) as running:

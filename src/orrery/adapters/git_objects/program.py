@@ -45,7 +45,6 @@ _FIXED = {
     "GIT_GRAFT_FILE": os.devnull,  # the same for parents
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "none",  # a git without the line before must not fetch either
-    "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
 }
 _OPTIONS = ("--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false")

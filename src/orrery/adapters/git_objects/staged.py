@@ -21,17 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _LINK = b"120000"
-_WHOLE = (
-    "--raw",
-    "-z",
-    "--no-renames",
-    "--no-abbrev",
-    "--no-relative",
-    "--no-ext-diff",
-    "--ignore-submodules=none",
-)
-"""Options that a repository's settings would otherwise choose, and hide something by."""
-
 _IDENTITIES = {"author": "GIT_AUTHOR_IDENT", "committer": "GIT_COMMITTER_IDENT"}
 
 
@@ -96,7 +85,10 @@ class Staged:
                 yield Item(place, "", len(text), BytesIO(text))
 
     def _changes(self) -> Iterator[_Change]:
-        came = self._git.output("diff-index", "--cached", *_WHOLE, "--ita-invisible-in-index", self._last(), "--")
+        # Unlike `git diff`, this command follows no settings that hide or rename something.
+        came = self._git.output(
+            "diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--ita-invisible-in-index", self._last(), "--"
+        )
         fields = iter(came.split(b"\0"))
         for about, path in zip(fields, fields, strict=False):
             _, mode, _, name, status = about.split(b" ")
