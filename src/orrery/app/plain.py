@@ -1,5 +1,6 @@
 """Runs a plain command, which meets no typer: how it ends, and what a group of them prints."""
 
+import os
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
@@ -19,14 +20,23 @@ def run(command: Command, arguments: Sequence[str]) -> int:
         return _group(command, arguments)
     try:
         handed = [LocalDeployment()] if command.role == "scan" else []
-        return load(command.target)(arguments, *handed)
+        code: int = load(command.target)(arguments, *handed)
+        _ = sys.stdout.flush()
     except OrreryError as error:
         lines = map(visible, str(error).split("\n"))
         _ = sys.stderr.write("".join(f"{line}\n" for line in lines))
         return USAGE if isinstance(error, Invalid) else 1
+    except BrokenPipeError:
+        # The reader of the output has enough: what is left must not fail once more when the process ends.
+        _ = os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        _ = sys.stderr.write(f"It ended early: {error.strerror or type(error).__name__}.\n")
+        return 1
     except KeyboardInterrupt:
         _ = sys.stderr.write("\nEnded by Ctrl-C.\n")
         return 1
+    return code
 
 
 def _group(group: Command, arguments: Sequence[str]) -> int:

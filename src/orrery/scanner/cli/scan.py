@@ -30,7 +30,7 @@ Exit 0: nothing was found. 1: something was, or could not be searched. 2: wrong 
 
 def command(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     """Return the exit code (decision 54)."""
-    options = _parser().parse_args(arguments)
+    options = _parser().parse_intermixed_args(arguments)
     if options.destinations:
         return _round(options, deployment)
     if options.check:
