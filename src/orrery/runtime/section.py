@@ -14,7 +14,7 @@ Mode = Literal["live", "test", "sandbox"]
 class Section(BaseModel):
     """Frozen; refuses unknown keys, and never repeats a value in an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
 
 
 S = TypeVar("S")
