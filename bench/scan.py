@@ -100,9 +100,8 @@ def _speed(config: Path, folder: Path) -> None:
     times = [_scan(config, str(folder), folder=folder) for _ in range(3)]
     took = statistics.median(one[0] for one in times)
     peer_size, peer_took = _peer(folder)
-    table = Table(
-        title=f"sources of packages, {size / 1e6:.0f} MB, {TERMS:,} terms and all rules", caption="one core"
-    )
+    what = f"sources of packages, {size / 1e6:.0f} MB, {TERMS:,} terms and all rules"
+    table = Table(title=what, caption="one core")
     for heading in ("", "MB/s", "seconds", "memory"):
         table.add_column(heading, justify="left" if not heading else "right")
     table.add_row(
@@ -120,9 +119,8 @@ def _hook(folder: Path, lists: Mapping[int, Path]) -> None:
     for number in range(FILES):
         (folder / f"file{number}.py").write_text(f"value = {number}\n" * 200, encoding="utf-8")
     git(folder, "add", "-A")
-    table = Table(
-        title="before a commit of ten files", caption=f"{COMMITS} times each, start and all; the aim is 400 ms"
-    )
+    caption = f"{COMMITS} times each, start and all; the aim is 400 ms"
+    table = Table(title="before a commit of ten files", caption=caption)
     for heading in ("terms", "median", "worst", "of the aim"):
         table.add_column(heading, justify="right")
     for terms, config in lists.items():
@@ -170,7 +168,7 @@ def _corpus() -> None:
 
 def main() -> None:
     """Print the tables."""
-    with TemporaryDirectory(dir=Path.cwd(), prefix=".bench-") as directory:
+    with TemporaryDirectory(prefix="orrery-bench-") as directory:  # a watch-list lies in no repository
         folder = Path(directory)
         terms = _terms()
         lists = {many: config_with_terms(folder / f"settings{many}", terms[:many]) for many in (100, 1000, TERMS)}
