@@ -44,7 +44,7 @@ def _terms() -> list[str]:
 def _scan(config: Path, *words: str, folder: Path) -> tuple[float, float, dict[str, object]]:
     """Return the seconds, the megabytes of memory at most, and the summary of a scan in a process of its own."""
     begin = time.perf_counter()
-    command = [sys.executable, "-m", "orrery", "tenants", "scan", "--json", "--config", str(config), *words]
+    command = [sys.executable, "-P", "-m", "orrery", "tenants", "scan", "--json", "--config", str(config), *words]
     with TemporaryFile() as printed:
         process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=printed)  # noqa: S603  our own
         _, _, used = os.wait4(process.pid, 0)
@@ -87,7 +87,7 @@ with default_settings():
         found.scan_file(name)
     print(time.perf_counter() - begin)
 """
-    command = [sys.executable, "-c", code]
+    command = [sys.executable, "-P", "-c", code]
     run = subprocess.run(command, input="\n".join(files), capture_output=True, text=True, check=True)  # noqa: S603  our own
     return size, float(run.stdout)
 

@@ -24,7 +24,7 @@ class ScanProcess:
     """See `Scanner`. The files go through a pipe as a tar, so that nothing is written anywhere."""
 
     def __init__(self, settings_file: Path) -> None:
-        self._command = (sys.executable, "-m", "orrery", "tenants", "scan", "--stdin", "--json")
+        self._command = (sys.executable, "-P", "-m", "orrery", "tenants", "scan", "--stdin", "--json")
         self._config = ("--config", str(settings_file))
 
     def check(self) -> tuple[str, ...]:

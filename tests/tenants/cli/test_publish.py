@@ -1,6 +1,8 @@
 """`orrery tenants publish`: what is typed, what is printed, and how it ends."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -129,3 +131,15 @@ def test_what_orrery_keeps_is_not_published(config: Path, place: str) -> None:
         source.write_bytes(b"") if source.suffix else source.mkdir()
     with pytest.raises(TrackRefused, match="holds what Orrery keeps"):
         typed(config, str(source), "blog")
+
+
+def test_the_scanner_is_not_taken_from_the_current_folder(config: Path) -> None:
+    """A folder of the same name, where the command is typed, is not what searches."""
+    here = config.parent / "here"
+    (here / "orrery").mkdir(parents=True)
+    (here / "orrery" / "__main__.py").write_text("print('[]')")
+    note = str(config.parent / "note.md")
+    program = str(Path(sys.executable).with_name("orrery"))
+    command = [program, "tenants", "publish", "--config", str(config), note, "blog"]
+    told = subprocess.run(command, cwd=here, capture_output=True, text=True, check=False)  # noqa: S603  our own program
+    assert (told.returncode, "There is no watch-list" in told.stderr) == (0, True), told.stderr
