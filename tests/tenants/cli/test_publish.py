@@ -137,7 +137,8 @@ def test_the_scanner_is_not_taken_from_the_current_folder(config: Path) -> None:
     """A folder of the same name, where the command is typed, is not what searches."""
     here = config.parent / "here"
     (here / "orrery").mkdir(parents=True)
-    (here / "orrery" / "__main__.py").write_text("print('[]')")
+    for name in ("__init__", "__main__"):
+        (here / "orrery" / f"{name}.py").write_text("raise SystemExit(7)")
     note = str(config.parent / "note.md")
     program = str(Path(sys.executable).with_name("orrery"))
     command = [program, "tenants", "publish", "--config", str(config), note, "blog"]
