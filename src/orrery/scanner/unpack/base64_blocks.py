@@ -23,6 +23,9 @@ _BREAK: Final = rb"(?:[ \t]*\r?\n[ \t]*|(?:\\r)?\\n)"
 _BLOCK: Final = finder(_ONE + rb"{24,}(?:" + _BREAK + _ONE + rb"+)*={0,2}")
 _STANDARD: Final = bytes.maketrans(b"-_", b"+/")
 _REST: Final = re.compile(rb"[\s\\rn]*")
+_WORDS: Final = re.compile(rb"(?:[A-Z]?[a-z]{2,}+[/_-]*+)++")
+"""Words as names of classes and paths have them: of 100,000 short texts in Base64 one looks so."""
+
 _GLUE: Final = re.compile(rb"[/_-]+")
 _STRING: Final = re.compile(rb"[ -~]{6,}")
 _INFLATED: Final = 1024 * 1024
@@ -53,7 +56,7 @@ class Base64Blocks:
                     self.long.append(start + begin)
                 continue
             whole = text[begin:end]
-            if whole.islower() or whole.isupper():  # a path, a constant, a hexadecimal number
+            if whole.islower() or whole.isupper() or _WORDS.fullmatch(whole):  # a path, a name, a number
                 continue
             for block in _alternatives(whole):
                 yield from ((begin, content) for content in self._contents(block))
