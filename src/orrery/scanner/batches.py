@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
+from orrery.scanner.detectors.encodings import controls
 from orrery.scanner.findings import BETWEEN, Detector, Match
 from orrery.scanner.unpack.view import View
 
@@ -80,14 +81,17 @@ class Batch:
         """Return the texts in which something may be, by their numbers, each with who may find it."""
         if len(texts) <= 1:
             return {number: [*self.detectors] for number in range(len(texts))}
-        joined = BETWEEN.join(one.view.text for one in texts)
-        ends = list(accumulate(len(one.view.text) + len(BETWEEN) for one in texts))
-        touched = dict[int, list[Detector]]()
+        # A block with many control characters is read in another way: a neighbour's must not decide how.
+        alone = [number for number, one in enumerate(texts) if controls(one.view.text)]
+        touched = {number: [*self.detectors] for number in alone}
+        common = [b"" if number in touched else one.view.text for number, one in enumerate(texts)]
+        joined = BETWEEN.join(common)
+        ends = list(accumulate(len(one) + len(BETWEEN) for one in common))
         for detector in self.detectors:
-            found = set[int]()
+            found = {number for number, one in enumerate(texts) if detector.is_for_path(one.path)}
             for match in detector.matches(joined, None):
                 last = max(match.start, match.end - 1)
                 found.update(range(bisect_right(ends, match.start), bisect_right(ends, last) + 1))
-            for number in found.intersection(range(len(texts))):
+            for number in found.intersection(range(len(texts))).difference(alone):
                 touched.setdefault(number, []).append(detector)
         return dict(sorted(touched.items()))

@@ -70,3 +70,7 @@ class Detector(Protocol):
         itself, and perhaps further ones.
         """
         ...
+
+    def is_for_path(self, path: str) -> bool:
+        """Return whether a text with this path is searched by itself: its path says what to look for."""
+        ...

@@ -8,6 +8,7 @@ from functools import lru_cache
 from orrery.scanner.detectors.fast import around, compiled
 from orrery.scanner.detectors.hints import MAIL, WIDE, WRITTEN, Hints
 from orrery.scanner.detectors.letters import plain, tags_as_text
+from orrery.scanner.findings import BETWEEN
 
 DEPTH = 4
 """How often what was written in another way is read again: an entity in a percent-encoded address is two."""
@@ -63,7 +64,12 @@ def _is_foreign(block: bytes) -> bool:
 
 
 def _is_binary(block: bytes) -> bool:
-    return len(block) - len(block.translate(None, _CONTROLS)) > len(block) // 64
+    return controls(block.replace(BETWEEN, b"\n")) > len(block) // 64
+
+
+def controls(text: bytes) -> int:
+    """Return how many characters of a text are such as ordinary text does not have."""
+    return len(text) - len(text.translate(None, _CONTROLS))
 
 
 def as_text(piece: bytes) -> str:

@@ -18,9 +18,10 @@ from orrery.scanner.detectors.words import (
     ends_domain,
     is_random,
 )
-from orrery.scanner.findings import Kind
+from orrery.scanner.findings import BETWEEN, Kind
 
 _NEIGHBOURS = 30
+_BETWEEN = BETWEEN.decode()
 
 
 class _Searched:
@@ -126,5 +127,6 @@ def _is_of_other_script(reading: Reading, start: int, end: int) -> bool:
     if isinstance(reading, Raw) or any(one.isascii() and one.isalpha() for one in word):
         return False
     scripts = {script(one) for one in word if one.isalpha()}
-    around = reading.base[max(0, start - _NEIGHBOURS) : start] + reading.base[end : end + _NEIGHBOURS]
+    before = reading.base[max(0, start - _NEIGHBOURS) : start].rpartition(_BETWEEN)[2]
+    around = before + reading.base[end : end + _NEIGHBOURS].partition(_BETWEEN)[0]
     return any(ord(one) not in LOOKS and script(one) in scripts for one in around if not one.isascii())

@@ -28,6 +28,10 @@ class SearchDetector:
     def __init__(self, *searches: Search) -> None:
         self._searches = searches
 
+    def is_for_path(self, path: str) -> bool:
+        del path
+        return False
+
     def matches(self, text: bytes, place: str | None) -> Iterator[Match]:
         del place
         found: set[tuple[Kind, str, int]] = set()

@@ -1,7 +1,8 @@
 """Secrets: keys, passwords and tokens, by rules in gitleaks' format."""
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from orrery.scanner.detectors.secret_regex import Found, Prefilter, Words
@@ -19,6 +20,10 @@ LONGEST_PATH = 4096
 
 LONGEST_LINE = 2 * 1024
 """Bytes on each side of a secret that an allowlist for lines looks at."""
+
+
+_ANCHOR = re.compile(r"\\[Az]|(?<!\[)\^|\$")
+"""What may mean the start or the end of a text, which one of several does not have."""
 
 
 class _Text:
@@ -49,14 +54,39 @@ class SecretDetector:
         self._names = [one for one in rules.rules if not one.regex and one.reported]
         self._prefilter = Prefilter([one.pattern for one in self._rules])
         self._words = Words(word for one in self._rules for word in one.keywords)
+        anchored = [one for one in self._rules if _ANCHOR.search(one.pattern)]
+        self._anchored = [one for one in anchored if not one.path]
+        self._of_paths = [one for one in anchored if one.path]
+
+    def is_for_path(self, path: str) -> bool:
+        return any(one.is_for(path) for one in self._of_paths)
 
     def matches(self, text: bytes, place: str | None) -> Iterator[Match]:
         if self._names:
             yield from self._named(text, place)
+        if place is None:
+            yield from self._perhaps(text)
+            return
         leaks = sorted(self._leaks(_Text(text, place, self._words)), key=lambda leak: leak.secret_start)
         for leak in _without_repeats(leaks, text):
             end = leak.secret_start + len(leak.secret)
             yield Match("secret", leak.secret_start, end, leak.secret.decode(errors="backslashreplace"), leak.rule)
+
+    def _perhaps(self, text: bytes) -> Iterator[Match]:
+        """Yield what may be a secret in one of several texts.
+
+        A match over two of them hides that in each: neither its group nor what allows it says anything of those.
+        """
+        for search in self._searches(_Text(text, None, self._words)):
+            yield from (Match("secret", one.start(), one.end(), "", search.rule.id) for one in search.found)
+        at = 0
+        for one in text.split(BETWEEN) if self._anchored else ():
+            yield from (
+                Match("secret", at, at + len(one), "", rule.id)
+                for rule in self._anchored
+                if next(rule.found(one, 0, len(one)), None)
+            )
+            at += len(one) + len(BETWEEN)
 
     def _named(self, text: bytes, place: str | None) -> Iterator[Match]:
         """Yield what is a secret by its path: the text is a path, or the path of a member of an archive is."""
@@ -73,14 +103,18 @@ class SecretDetector:
             yield from (Match("secret", 0, 0, place, rule.id) for rule in self._names if rule.is_for(place))
 
     def _leaks(self, text: _Text) -> Iterator[Leak]:
+        for search in self._searches(text):
+            leaks = [leak for found in search.found if (leak := _leak(search.rule, text, found))]
+            yield from _complete(search.rule, leaks, text) if search.rule.required else leaks
+
+    def _searches(self, text: _Text) -> Iterable["_Search"]:
         searches: dict[int, _Search] = {}
         for start in range(0, len(text.text), PIECE):
             for number in self._prefilter.possible(text.text[start : start + PIECE + REACH]):
                 if number not in searches:
                     searches[number] = _Search(self._rules[number], text)
                 searches[number].look_in_piece(start)
-        for search in searches.values():
-            yield from _complete(search.rule, search.leaks, text) if search.rule.required else search.leaks
+        return searches.values()
 
 
 class _Search:
@@ -88,7 +122,7 @@ class _Search:
 
     def __init__(self, rule: Rule, text: _Text) -> None:
         self.rule = rule
-        self.leaks: list[Leak] = []
+        self.found: list[Found] = []
         self._text = text
         self._is_wanted = text.wants(rule)
         self._done = 0
@@ -102,8 +136,7 @@ class _Search:
             if found.start() >= end:
                 return
             self._done = found.end()
-            if leak := _leak(self.rule, self._text, found):
-                self.leaks.append(leak)
+            self.found.append(found)
 
 
 def _leak(rule: Rule, text: _Text, found: Found) -> Leak | None:
