@@ -5,6 +5,7 @@ a text in which the common search found something is searched by itself, with it
 """
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
@@ -26,17 +27,27 @@ class Subject:
     object: str
     reported: int = 0
     since: str | None = None
-    _in_lines: set[Match] = field(default_factory=set[Match], repr=False)
+    _in_lines: Counter[Match] = field(default_factory=Counter[Match], repr=False)
+    _without: Counter[Match] = field(default_factory=Counter[Match], repr=False)
+    _allowed: set[Match] = field(default_factory=set[Match], repr=False)
 
-    def is_new(self, match: Match, *, in_a_line: bool) -> bool:
-        """Return whether a match says more than one that has a line.
+    def met_in_a_line(self, match: Match, *, is_allowed: bool) -> None:
+        """Note a match that has a line."""
+        value = replace(match, start=0, end=0)
+        self._in_lines[value] += 1
+        if is_allowed:
+            self._allowed.add(value)
 
-        A text with mark-up is searched without it, too, where it has no lines.
+    def is_new_without_a_line(self, match: Match) -> bool:
+        """Return whether a match says more than those that have a line.
+
+        A text with mark-up is searched without it, too, where it has no lines. What was allowed in its line hides
+        as many there, and no further one.
         """
         value = replace(match, start=0, end=0)
-        if in_a_line:
-            self._in_lines.add(value)
-            return True
+        self._without[value] += 1
+        if value in self._allowed:
+            return self._without[value] > self._in_lines[value]
         return value not in self._in_lines
 
 

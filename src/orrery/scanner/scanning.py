@@ -56,8 +56,12 @@ class Scan:
     def _searched(self, batch: Batch, source: Source) -> Iterator[Finding]:
         found = dict[Subject, dict[Finding, None]]()
         for text, match in batch.matches():
-            if text.subject.is_new(match, in_a_line=text.view.line > 0):
-                found.setdefault(text.subject, {}).update(dict.fromkeys(self._judged(text, match)))
+            judged = list(self._judged(text, match))
+            if text.view.line:
+                text.subject.met_in_a_line(match, is_allowed=not judged)
+            elif not text.subject.is_new_without_a_line(match):
+                continue
+            found.setdefault(text.subject, {}).update(dict.fromkeys(judged))
         for subject, several in found.items():
             yield from _reported(several, subject, source)
 
@@ -66,7 +70,8 @@ class Scan:
         line = view.line + view.text.count(b"\n", 0, match.start) if view.line else 0
         fingerprint = self.fingerprints.of(match.kind, match.value)
         finding = Finding(match.kind, self._masked(text.place), line, match.rule, fingerprint)
-        return self.allowances.judge(finding, view.text, match)
+        # What has no lines is a name, or a text made of another one: nobody can have written a comment beside it.
+        return self.allowances.judge(finding, view.text if view.line else b"", match)
 
     def _masked(self, place: str) -> str:
         """Return a place without what must not be public: the names of files are in reports and logs, too."""

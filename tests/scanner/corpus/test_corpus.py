@@ -1,9 +1,12 @@
 """Everything planted is found, and nothing else."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
 
 import pytest
 
+from orrery.scanner.allowances import Allowances
 from orrery.scanner.findings import Finding
 from tests.scanner.corpus.measured import HARMLESS, PLANTED, found_in, scan
 from tests.scanner.corpus.words import POLICY
@@ -42,3 +45,20 @@ def test_no_finding_has_a_term_in_it(found: Mapping[str, Sequence[Finding]]) -> 
     said = "".join(map(repr, found.values())).casefold()
     hidden = [term.text for term in POLICY.terms] + sorted(POLICY.internal_tenants | POLICY.addresses)
     assert [one for one in hidden if one.casefold() in said] == []
+
+
+ALLOWED = '<!-- orrery:allow person until=2026-12-31 reason="she agreed" -->'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kinds"),
+    [
+        ("a.html", f"{ALLOWED}\n<p>Ada Quillfeather</p>", set[str]()),
+        ("a.html", f"{ALLOWED}\n<p>Ada Quillfeather</p>\n<p>Ada Quill<b>feather</b></p>", {"person"}),
+        (f"{ALLOWED}/Ada Quillfeather.txt", "Hello", {"person"}),
+    ],
+)
+def test_an_allowance_lifts_its_finding_alone(name: str, text: str, kinds: set[str]) -> None:
+    """The same name elsewhere is found, and a file does not allow its own name."""
+    searching = replace(scan(), allowances=Allowances(today=date(2026, 11, 23)))
+    assert {one.kind for one in found_in(searching, name, text.encode())} == kinds

@@ -113,6 +113,9 @@ def read_jpeg(part: Part, first: bytes) -> Views:
     data = b"".join(part.pieces())
     segments: list[bytes] = []
     end = _segments(data, segments)
+    if not any(segments):  # it is cut: what is there of it is searched as it is
+        yield from texts(part, first)
+        return
     extended = [segment for segment in segments if segment.startswith(_EXTENDED)]
     yield from _beside(part, segments)
     if extended:
