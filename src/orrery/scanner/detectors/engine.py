@@ -1,11 +1,13 @@
 """Where terms stand in a text, in whatever spelling: candidates are found fast, and then judged exactly."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 from orrery.scanner.detectors.candidates import Candidates
 from orrery.scanner.detectors.hints import ESCAPE
 from orrery.scanner.detectors.letters import LOOKS, script
 from orrery.scanner.detectors.patterns import Pattern, is_address, pattern, seen, spellings
+from orrery.scanner.detectors.quads import quad_of, quads
 from orrery.scanner.detectors.reading import Raw, Reading, line_of
 from orrery.scanner.detectors.searching import Place
 from orrery.scanner.detectors.spelling import is_native
@@ -21,33 +23,65 @@ from orrery.scanner.detectors.words import (
 from orrery.scanner.findings import BETWEEN, Kind
 
 _NEIGHBOURS = 30
+
+MANY = 500
+"""Terms from which on patterns for all of them are not made at once."""
+
+FIRST = 48 * 1024
+"""Bytes that are searched before patterns for all terms are made."""
 _BETWEEN = BETWEEN.decode()
 
 
 class _Searched:
-    """The terms that are searched in one kind of reading; an exact pattern is made when it is first needed."""
+    """The terms that are searched in one kind of reading; an exact pattern is made when it is first needed.
+
+    For the first texts, patterns are made of those terms alone of which four letters are there: a commit is small,
+    and patterns of ten thousand terms would take longer than all else of its search.
+    """
 
     def __init__(self, spellings: Sequence[tuple[Kind, str, str]], *, native: bool) -> None:
         self._spellings = spellings
-        owners: list[int] = []
-        made: list[bytes] = []
-        for number, (kind, _, form) in enumerate(spellings):
-            for one in seen(kind, form, native=native):
-                owners.append(number)
-                made.append(one)
-        self._owners = owners
-        self._candidates = Candidates(made)
+        self._native = native
+        self._begun = 0
         self._exact: dict[int, Pattern] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._owners)
+        return bool(self._spellings)
 
     def __call__(self, octets: bytes, *, escapes: bool) -> Iterator[Pattern]:
         """Yield the patterns that may be there."""
-        for number in sorted({self._owners[one] for one in self._candidates(octets, escapes=escapes)}):
+        for number in sorted(self._numbers(octets, escapes=escapes)):
             if number not in self._exact:
                 self._exact[number] = pattern(*self._spellings[number])
             yield self._exact[number]
+
+    def _numbers(self, octets: bytes, *, escapes: bool) -> set[int]:
+        if self._native or len(self._spellings) < MANY or self._begun > FIRST:
+            candidates, owners = self._all
+        else:
+            self._begun += len(octets)
+            there = quads(octets)
+            candidates, owners = self._made(n for n, one in enumerate(self._quads) if not one or one in there)
+        return {owners[one] for one in candidates(octets, escapes=escapes)} if owners else set()
+
+    @cached_property
+    def _all(self) -> tuple[Candidates, list[int]]:
+        return self._made(range(len(self._spellings)))
+
+    @cached_property
+    def _quads(self) -> list[bytes]:
+        return [quad_of(form) for _, _, form in self._spellings]
+
+    def _made(self, numbers: Iterable[int]) -> tuple[Candidates, list[int]]:
+        """Return what tells which patterns may be there, and whose they are."""
+        owners: list[int] = []
+        made: list[bytes] = []
+        for number in numbers:
+            kind, _, form = self._spellings[number]
+            for one in seen(kind, form, native=self._native):
+                owners.append(number)
+                made.append(one)
+        return Candidates(made), owners
 
 
 class TermSearch:
