@@ -2,14 +2,14 @@
 
 import os
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from orrery.errors import Invalid
 from orrery.scanner.allowances import Allowances
-from orrery.scanner.baseline import add_to_baseline, read_baseline
+from orrery.scanner.baseline import read_baseline
 from orrery.scanner.findings import Finding, Match
 
 TODAY = date(2026, 11, 23)
@@ -121,50 +121,3 @@ def test_an_entry_that_nothing_matches(tmp_path: Path) -> None:
     allowed = allowances(tmp_path)
     said = ("Nothing matches the entry 0123456789ab (secret, docs/a.md) of the baseline any more.",)
     assert (allowed.unused(), left(allowed, FOUND), allowed.unused()) == (said, [], ())
-
-
-def test_findings_are_written(tmp_path: Path) -> None:
-    """Each is one entry, which allows it; what cannot be in a baseline is returned."""
-    file = tmp_path / "baseline.toml"
-    odd = replace(FOUND, place='a "b"\\[1]\x7f\n.md')
-    customer, keyless = replace(FOUND, kind="customer"), replace(FOUND, fingerprint="")
-    given = [FOUND, replace(FOUND, line=9), odd, customer, keyless]
-    added = add_to_baseline(file, given, reason=' made\n"up" ', until=UNTIL, today=TODAY)
-    assert (added.entries, added.left_out) == (2, (customer, keyless))
-    baseline = read_baseline(file, TODAY)
-    assert [(one.place, one.reason) for one in baseline.entries] == [
-        ("docs/a.md", 'made\n"up"'),
-        (odd.place, 'made\n"up"'),
-    ]
-    assert [left(Allowances(baseline, TODAY), one) for one in (FOUND, odd)] == [[], []]
-    assert (baseline.refused, file.stat().st_mode & 0o777) == ((), 0o600)
-
-
-def test_an_entry_is_renewed(tmp_path: Path) -> None:
-    """One that has expired is replaced by the new one, and the others and the file's mode stay."""
-    file = tmp_path / "baseline.toml"
-    file.write_text(ENTRY.replace("2027", "2026") + ENTRY.replace("docs/a.md", "docs/b.md"))
-    file.chmod(0o644)
-    added = add_to_baseline(file, [FOUND], reason="still", until=UNTIL, today=TODAY)
-    baseline = read_baseline(file, TODAY)
-    assert (added.entries, baseline.refused, file.stat().st_mode & 0o777) == (1, (), 0o644)
-    assert {(one.place, one.reason) for one in baseline.entries} == {
-        ("docs/a.md", "still"),
-        ("docs/b.md", "made up"),
-    }
-
-
-@pytest.mark.parametrize(
-    ("reason", "until"), [(" ", UNTIL), ("why", TODAY - timedelta(1)), ("why", TODAY + timedelta(367))]
-)
-def test_findings_without_a_reason_or_an_end(tmp_path: Path, reason: str, until: date) -> None:
-    """Nothing is written."""
-    with pytest.raises(Invalid, match="These findings are not allowed"):
-        _ = add_to_baseline(tmp_path / "b.toml", [FOUND], reason=reason, until=until, today=TODAY)
-    assert not (tmp_path / "b.toml").exists()
-
-
-def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
-    """It is an error that names the file."""
-    with pytest.raises(Invalid, match="cannot be written: No such file"):
-        _ = add_to_baseline(tmp_path / "no" / "b.toml", [FOUND], reason="why", until=UNTIL, today=TODAY)

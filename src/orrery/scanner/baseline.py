@@ -1,9 +1,7 @@
 """The baseline: findings that may stay, each by its keyed fingerprint, with a reason and until a day."""
 
-import json
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from fnmatch import fnmatchcase
@@ -30,8 +28,6 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 _FINGERPRINT = re.compile(r"[0-9a-f]{12}")
 _HEADING = re.compile(r"^[ \t]*\[\[[ \t]*allowed[ \t]*\]\]", re.MULTILINE)
 _KEYS = frozenset({"fingerprint", "kind", "place", "reason", "until"})
-
-_BEGINNING = "# Findings that may stay. `orrery tenants scan --baseline` reads it; expired entries are findings.\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,71 +92,6 @@ def read_baseline(file: Path, today: date) -> Baseline:
         else:
             counting.append(entry)
     return Baseline(str(file), tuple(counting), tuple(refused))
-
-
-@dataclass(frozen=True, slots=True)
-class Added:
-    """What was added to a baseline, and what cannot be in one: for its kind, or because it has no fingerprint."""
-
-    entries: int
-    left_out: tuple[Finding, ...]
-
-
-def add_to_baseline(file: Path, findings: Iterable[Finding], *, reason: str, until: date, today: date) -> Added:
-    """Write findings into a baseline, which is made if it is not there; raise `Invalid` and write nothing.
-
-    An entry that is there for the same finding, and perhaps has expired, is replaced.
-    """
-    if why := why_refused("", reason, until, today):
-        raise Invalid(f"These findings are not allowed: {why}.")
-    known = {_key(entry): entry for entry in (_entries(file, _text(file)) if file.exists() else [])}
-    added: set[tuple[str, str, str]] = set()
-    left_out: list[Finding] = []
-    for finding in findings:
-        entry = Entry(finding.fingerprint, finding.kind, _writable(finding.place), reason.strip(), until)
-        if entry.why_refused(today):
-            left_out.append(finding)
-        else:
-            known[_key(entry)] = entry
-            added.add(_key(entry))
-    if added:
-        _write(file, [*known.values()])
-    return Added(len(added), tuple(left_out))
-
-
-def _key(entry: Entry) -> tuple[str, str, str]:
-    return entry.fingerprint, entry.kind, entry.place
-
-
-def _write(file: Path, entries: Sequence[Entry]) -> None:
-    from orrery.durable import replace  # noqa: PLC0415  what it loads would slow every hook
-
-    mode = file.stat().st_mode & 0o777 if file.exists() else 0o600
-    content = _BEGINNING + "".join(map(_written, entries))
-    try:
-        replace(file, content.encode(), mode)
-    except OSError as error:
-        raise Invalid(f"The baseline {file} cannot be written: {error.strerror}.") from None
-
-
-def _written(entry: Entry) -> str:
-    until = [f"until = {entry.until.isoformat()}"] if entry.until else []
-    lines = (
-        f"fingerprint = {_quoted(entry.fingerprint)}",
-        f"kind = {_quoted(entry.kind)}",
-        f"place = {_quoted(entry.place)}",
-        f"reason = {_quoted(entry.reason)}",
-    )
-    return "\n".join(("\n[[allowed]]", *lines, *until, ""))
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _writable(place: str) -> str:
-    """Return a place as UTF-8: a pattern for one whose bytes are none."""
-    return place.encode(errors="replace").decode()
 
 
 def _text(file: Path) -> str:
