@@ -55,8 +55,11 @@ class Scan:
 
     def _searched(self, batch: Batch, source: Source) -> Iterator[Finding]:
         found = dict[Subject, dict[Finding, None]]()
+        places = dict[str, str]()
         for text, match in batch.matches():
-            judged = list(self._judged(text, match))
+            if text.place not in places:
+                places[text.place] = self._masked(text.place)
+            judged = list(self._judged(text, match, places[text.place]))
             if text.view.line:
                 text.subject.met_in_a_line(match, is_allowed=not judged)
             elif not text.subject.is_new_without_a_line(match):
@@ -65,11 +68,11 @@ class Scan:
         for subject, several in found.items():
             yield from _reported(several, subject, source)
 
-    def _judged(self, text: Text, match: Match) -> Iterator[Finding]:
+    def _judged(self, text: Text, match: Match, place: str) -> Iterator[Finding]:
         view = text.view
         line = view.line + view.text.count(b"\n", 0, match.start) if view.line else 0
         fingerprint = self.fingerprints.of(match.kind, match.value)
-        finding = Finding(match.kind, self._masked(text.place), line, match.rule, fingerprint)
+        finding = Finding(match.kind, place, line, match.rule, fingerprint)
         # What has no lines is a name, or a text made of another one: nobody can have written a comment beside it.
         return self.allowances.judge(finding, view.text if view.line else b"", match)
 

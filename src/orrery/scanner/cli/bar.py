@@ -16,6 +16,7 @@ from rich.progress import (
 from rich.progress import Progress as Bars
 
 from orrery.runtime.console.terminal import new_console
+from orrery.scanner.cli.arguments import put
 
 
 @dataclass(slots=True)
@@ -34,7 +35,7 @@ class Bar:
         if sys.stdout.isatty():
             self.bars.console.print(line, markup=False)
         else:
-            _ = sys.stdout.write(f"{line}\n")
+            put(line)
 
 
 @contextmanager

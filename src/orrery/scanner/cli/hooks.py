@@ -5,6 +5,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from orrery.scanner.cli.arguments import put
 from orrery.scanner.deployment import ScanDeployment
 from orrery.scanner.hooks import BEFORE, HOOKS, Hooks
 from orrery.syntax.lines import visible
@@ -24,7 +25,7 @@ def command(arguments: Sequence[str], deployment: ScanDeployment) -> int:
                 each.check(may_be_shared=options.shared)
         for each in found:
             for line in _done(options, each):
-                _ = sys.stdout.write(f"{line}\n")
+                put(line)
     except OSError as error:
         _ = sys.stderr.write(f"{visible(str(error.filename))} cannot be written: {error.strerror}.\n")
         return 1

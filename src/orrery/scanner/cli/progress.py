@@ -5,6 +5,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Protocol
 
+from orrery.scanner.cli.arguments import put
+
 
 class Progress(Protocol):
     """What a scan reports to while it runs."""
@@ -23,7 +25,7 @@ class _Silent:
         del size
 
     def print(self, line: str) -> None:
-        _ = sys.stdout.write(f"{line}\n")
+        put(line)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from orrery.errors import Invalid
 from orrery.ports.scanned import Source
+from orrery.scanner.cli.arguments import put
 from orrery.scanner.cli.progress import Progress, shown_progress
 from orrery.scanner.deployment import Loaded, ScanDeployment, Sources
 from orrery.scanner.detectors.all import detectors
@@ -46,10 +47,10 @@ def command(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     unused = loaded.allowances.unused() if options.history else ()
     notes = (*source.notes, *loaded.notes, *unused)
     if options.json:
-        _print(json_summary(found, searched, notes))
+        put(json_summary(found, searched, notes))
     else:
         for line in summary(found, searched, notes):
-            _print(line)
+            put(line)
     return int(bool(found))
 
 
@@ -120,10 +121,6 @@ def _standard_input() -> str:
 def _refuse_paths(paths: Sequence[Path]) -> None:
     if paths:
         raise Invalid("--stdin, --message, --destinations and --check take no further path.")
-
-
-def _print(line: str) -> None:
-    _ = sys.stdout.write(f"{line}\n")
 
 
 def _parser() -> ArgumentParser:
