@@ -1,5 +1,10 @@
-"""How soon `orrery serve` answers, and what it weighs at rest. Asserts nothing."""
+"""How soon `orrery serve` answers, and what it weighs at rest; and both after a `kill -9`, with a large store.
 
+Asserts nothing.
+"""
+
+import asyncio
+import itertools
 import statistics
 import subprocess
 import sys
@@ -9,12 +14,29 @@ from tempfile import TemporaryDirectory
 
 from rich.table import Table
 
+from bench.large_store import PATTERN, SALES, WAITING, multiply, sell
 from bench.service import prepare, serving
+from bench.webhook import offer_sessions
 from orrery.runtime.console.terminal import new_console
 
 STARTS = 7
 REST = 3.0
 """Seconds after the first answer at which the memory is read."""
+
+UNFOLDED = 60
+"""Sales that are taken before each kill, so that there is a log to recover."""
+
+_UNDELIVERABLE = """
+[push]
+url = "http://127.0.0.1:9"
+topic = "owner"
+[mail]
+host = "127.0.0.1"
+port = 9
+security = "none"
+sender = "shop@northwind.example"
+"""
+"""Where nobody listens: what waits goes on waiting."""
 
 
 def proportional_kilobytes(pid: int) -> int:
@@ -30,8 +52,58 @@ def bare_start() -> float:
     return time.perf_counter() - begin
 
 
+def filled(folder: Path, sessions: list[str], *, large: bool) -> Path:
+    """Make a store in which these sessions were offered, with many sales or none; return the settings."""
+    settings, store = prepare(folder, more=_UNDELIVERABLE), folder / "orrery.db"
+    asyncio.run(offer_sessions(store, [PATTERN, *sessions]))
+    if large:
+        with serving(settings) as service:
+            sell(service, [PATTERN])
+        asyncio.run(multiply(store))
+    return settings
+
+
+def killed_starts() -> dict[str, tuple[list[float], list[float]]]:
+    """Start over an empty and over a large store, in turns, each after a kill; return seconds and megabytes."""
+    sessions = [[f"cs_test_{number}_{one}" for one in range(UNFOLDED)] for number in range(STARTS + 1)]
+    found: dict[str, tuple[list[float], list[float]]] = {}
+    with TemporaryDirectory(dir=Path.cwd(), prefix=".bench-") as directory:
+        sides = {
+            name: filled(Path(directory, name), list(itertools.chain(*sessions)), large=name == "large")
+            for name in ("empty", "large")
+        }
+        for number, (name, settings) in itertools.product(range(STARTS + 1), sides.items()):
+            with serving(settings) as service:
+                sell(service, sessions[number])
+                time.sleep(REST)  # noqa: TID251  at rest means left alone
+                weight = proportional_kilobytes(service.process.pid) / 1024
+                service.process.kill()
+            if number:  # the first start came after no kill
+                seconds, megabytes = found.setdefault(name, ([], []))
+                seconds.append(service.started_in)
+                megabytes.append(weight)
+    return found
+
+
+def killed_table() -> Table:
+    """Measure, and return the starts after a kill."""
+    found = killed_starts()
+    made = Table(
+        title="orrery serve after kill -9",
+        caption=f"median of {STARTS} starts each, in turns; large: {SALES:,} sales, {WAITING:,} messages waiting",
+    )
+    for heading in ("store", "start to the first 200", "worst", "ratio", "memory, PSS"):
+        made.add_column(heading, justify="left" if heading == "store" else "right")
+    first = statistics.median(found["empty"][0])
+    for name, (seconds, megabytes) in found.items():
+        median = statistics.median(seconds)
+        cells = f"{median:.2f} s", f"{max(seconds):.2f} s", f"{median / first:.2f}"
+        made.add_row(name, *cells, f"{statistics.median(megabytes):.0f} MB")
+    return made
+
+
 def main() -> None:
-    """Start the service several times, and print the table."""
+    """Start the service several times, and print the tables."""
     started, bare, weights = list[float](), list[float](), list[float]()
     for _ in range(STARTS):
         with TemporaryDirectory(dir=Path.cwd(), prefix=".bench-") as directory:
@@ -49,7 +121,7 @@ def main() -> None:
     first = statistics.median(started)
     made.add_row("start to the first 200", f"{first:.2f} s", f"{max(started):.2f} s", f"{first / limit:.2f}")
     made.add_row("memory at rest, PSS", f"{statistics.median(weights):.0f} MB", f"{max(weights):.0f} MB", "")
-    new_console(soft_wrap=False).print(made)
+    new_console(soft_wrap=False).print(made, killed_table())
 
 
 if __name__ == "__main__":

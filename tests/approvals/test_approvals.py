@@ -253,7 +253,7 @@ async def test_after_a_restore(desk: Desk) -> None:
     done, waiting = await desk.proposed(), await desk.proposed()
     await desk.sign(done)
     word = desk.word(waiting)
-    await Restoration(desk.store, desk.clock, Outbox(desk.store, desk.clock, {})).settle()
+    await Restoration(desk.store, desk.clock).settle(None)
     await see_refused(desk, waiting.id, word, "void: the store was restored")
     assert (await desk.state(waiting), await desk.state(done)) == ("void", "done")
     for what in (desk.approvals.withdraw, desk.approvals.settle):
@@ -273,7 +273,7 @@ async def test_many_after_a_restore() -> None:
 
     for _ in range(20):
         await desk.sign(await desk.proposed())
-    await Restoration(store, desk.clock, Outbox(store, desk.clock, {})).settle()
+    await Restoration(store, desk.clock).settle(None)
     store.scanned = count
     assert [one.in_words(desk.clock.now()) for one in await desk.approvals.proposals()] == ["done"] * 20
     assert len(scans) == 2, "intents and log, each to its end"

@@ -17,7 +17,6 @@ from orrery.errors import (
     ProcessorUnreachable,
 )
 from orrery.runtime.operations import Intent
-from orrery.runtime.outbox import Outbox
 from orrery.runtime.restored import Restoration
 from tests.support.approving import Desk
 from tests.support.killed import Killed
@@ -208,7 +207,7 @@ async def test_nobody_can_find_out_after_a_restore(desk: Desk) -> None:
     desk.switches.before = [LOST]
     lost, waiting = await desk.proposed(), await desk.proposed()
     await desk.sign(lost)
-    await Restoration(desk.store, desk.clock, Outbox(desk.store, desk.clock, {})).settle()
+    await Restoration(desk.store, desk.clock).settle(None)
     assert (await desk.state(lost), await desk.state(waiting)) == ("unknown", "void")
     await desk.approvals.close(lost.id, "The store was restored.")
     assert await desk.state(lost) == "closed"

@@ -2,6 +2,7 @@
 
 import base64
 import struct
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -35,6 +36,15 @@ def test_a_public_key(key: str) -> None:
     assert public_key(f"  {key} the owner's laptop ") == key
 
 
+@pytest.mark.parametrize("key", GOOD)
+def test_blanks(key: str) -> None:
+    """Any blanks separate the type, the key and the comment, as OpenSSH reads them; a file may end its line."""
+    kind, encoded = key.split()
+    ends = ("", " ", "\t", "\n", "\r\n", "\n\n")
+    for blank, end, comment in product(("  ", "\t", " \t "), ends, ("", "the owner's laptop")):
+        assert public_key(f"{blank}{kind}{blank}{encoded}{blank}{comment}{end}") == key
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -57,6 +67,9 @@ def test_a_public_key(key: str) -> None:
         (line("ssh-rsa", b"\x01\x00\x01", b"\x00" + b"\xff" * 128), "at least 2048 bits"),
         (f"{ED25519}\n{ED25519}", "one line"),
         (f"{ED25519} \x1b[2J", "one line"),
+        (f"{ED25519}\r\n{ED25519}\r\n", "one line"),
+        (ED25519.replace(" ", "\r\n"), "one line"),
+        (ED25519.replace(" ", "\N{NO-BREAK SPACE}"), "one line"),
     ],
 )
 def test_no_public_key(text: str, why: str) -> None:

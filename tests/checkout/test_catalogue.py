@@ -190,22 +190,22 @@ MISTAKES = {
 
 @pytest.mark.parametrize("field", MISTAKES)
 def test_a_mistake_stops_its_own_product_only(field: str) -> None:
-    """A product with a mistake is listed and not sold, and the reason names the field; the others are sold."""
+    """A product with a mistake is listed, and the reason names the field; the others are sound."""
     wrong = MISTAKES[field]
     catalogue = Catalogue((wrong, PRODUCT))
-    assert list(catalogue) == catalogue.named([]) == [PRODUCT]
+    assert list(catalogue) == [PRODUCT]
+    assert catalogue.listed == catalogue.named([]) == [wrong, PRODUCT]
     assert catalogue.find(wrong.key) == wrong
-    ((name, why),) = catalogue.refused.items()
+    ((name, why),) = catalogue.mistakes.items()
     assert name == wrong.name
     assert why.startswith(field)
-    with pytest.raises(Invalid, match=f"is not sold: {field}"):
-        catalogue.named([wrong.name])
 
 
 def test_a_product_that_is_listed_twice() -> None:
-    """Of two products of one vendor and code neither is sold, for nobody knows which price counts."""
+    """Two products of one vendor and code are a mistake: whose price counts is not known. The first stays."""
     catalogue = Catalogue((PRODUCT, Product("isc2", "cissp", "Another", "price_other"), OTHER))
-    assert (list(catalogue), list(catalogue.refused)) == ([OTHER], ["isc2/cissp"])
+    assert (list(catalogue), list(catalogue.mistakes)) == ([OTHER], ["isc2/cissp"])
+    assert catalogue.listed == [PRODUCT, OTHER]
 
 
 def test_a_catalogue_without_a_sound_product() -> None:

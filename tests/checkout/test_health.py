@@ -13,7 +13,7 @@ from orrery.live.health import LiveHealth
 from orrery.ports.health import Finding
 from orrery.ports.processor import WebhookEndpoint
 from tests.support.analytics import MemoryAnalytics
-from tests.support.checkout import OTHER, PRODUCT
+from tests.support.checkout import PRODUCT
 from tests.support.clock import ManualClock
 from tests.support.processor import ScriptedProcessor
 
@@ -46,7 +46,6 @@ def health_of(processor: ScriptedProcessor) -> CheckoutHealth:
         creation=noted,
         proxies=noted,
         api_version=VERSION,
-        has_addresses=True,
         has_api_key=True,
         has_signing_secret=True,
         has_service_token=True,
@@ -89,16 +88,6 @@ async def test_what_follows_from_a_missing_secret() -> None:
         name = finding.todo.removesuffix(".").rpartition(" ")[2]
         assert finding.cause == f"secret {name}"
         assert name in secret_names()
-
-
-@pytest.mark.parametrize(("others", "essential"), [((OTHER,), False), ((), True)])
-async def test_a_product_with_a_mistake(others: tuple[Product, ...], *, essential: bool) -> None:
-    """It is a broken part of its own, which names product and field; essential where nothing else is sold."""
-    catalogue = Catalogue((replace(PRODUCT, trust_copy="See example.com."), *others))
-    health = replace(health_of(ScriptedProcessor(ManualClock())), catalogue=catalogue)
-    (finding,) = [one for one in await health.local() if one.state == "broken"]
-    assert (finding.part, finding.essential) == ("product isc2/cissp", essential)
-    assert finding.why.startswith("It is not sold: trust_copy holds 'example.com'")
 
 
 async def test_one_endpoint_that_is_as_it_should_be() -> None:

@@ -10,18 +10,23 @@ import httpx2
 import pytest
 from starlette.types import ASGIApp
 
+from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access.desk import Grant
 from orrery.checkout.catalogue import Product
 from orrery.checkout.routes import PREFIX, WEBHOOK_BODY, CheckoutRoutes
-from orrery.checkout.selling.proxy_health import ProxyHealth
+from orrery.checkout.selling.proxy_health import WRITTEN_EVERY, ProxyHealth
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
 from orrery.edge.http import public_app
 from orrery.edge.metrics import Metrics
 from orrery.edge.ratelimit import Limit, RateLimit
+from orrery.errors import StoreUnavailable
+from orrery.ports.health import Finding
 from tests.support.checkout import BUYER, OTHER, PRODUCT, Shop, event_body, session_json, signed
+from tests.support.clock import ManualClock
 from tests.support.requests import client_of
 from tests.support.rounds import found
+from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
 
@@ -57,8 +62,8 @@ class Service:
             session_states=self.shop.session_states,
             addresses=ClientAddresses(),
             proxies=self.proxies,
-            limit=RateLimit(self.shop.clock, Limit(STARTS, 60)),
-            read_limit=RateLimit(self.shop.clock, Limit(READS, 60)),
+            limit=RateLimit(self.shop.clock, Limit(STARTS, 60), wider=4),
+            read_limit=RateLimit(self.shop.clock, Limit(READS, 60), wider=4),
             bearer=ServiceBearer([TOKEN.encode()], self.shop.clock),
         )
         return public_app([routes.router()], routes.direct(), found(), Metrics())
@@ -194,7 +199,49 @@ async def test_a_body_beyond_the_limit_is_counted_and_told() -> None:
         refused = await client.post(f"{PREFIX}/webhook", content=body, headers={"Stripe-Signature": signature})
     assert refused.status_code == 413
     assert service.shop.refusals.counts == {"too large": 1}
-    assert [row.title for row in await service.shop.told()] == ["Webhooks are refused"]
+    assert [row.title for row in await service.shop.told()] == ["A webhook is too large to be read"]
+
+
+async def elsewhere(service: Service) -> Finding:
+    """Return what `orrery doctor`, another process over the same store, finds."""
+    (found,) = await ProxyHealth(service.shop.store, service.shop.clock, ()).local()
+    return found
+
+
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "X-Real-IP"])
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "checkout"), ("GET", "access/cs_unknown"), ("POST", "webhook")]
+)
+async def test_the_first_request_shows_the_proxy(method: str, path: str, header: str) -> None:
+    """Whatever comes first through a proxy that is not trusted, `doctor` names the proxy afterwards."""
+    service = Service()
+    assert (await elsewhere(service)).state == "ok"
+    await service.ask(method, f"{PREFIX}/{path}", BUY, peer="10.0.0.5", **{header: "203.0.113.9"})
+    assert "The proxy 10.0.0.5 is not trusted" in (await elsewhere(service)).why
+
+
+async def test_a_refused_request_writes_nothing() -> None:
+    """Where the first request through the proxy is one that the limit refuses, the job stores what it shows."""
+    service = Service()
+    for _ in range(STARTS):
+        await service.ask("POST", f"{PREFIX}/checkout", BUY, peer="10.0.0.5")
+    before = await service.shop.entries()
+    header = {"X-Forwarded-For": "203.0.113.9"}
+    refused = await service.ask("POST", f"{PREFIX}/checkout", BUY, peer="10.0.0.5", **header)
+    assert (refused.status_code, await service.shop.entries()) == (429, before)
+    await service.proxies.write()
+    assert (await elsewhere(service)).state == "broken"
+
+
+async def test_a_store_that_fails_leaves_the_answer_to_the_operation() -> None:
+    """That the proxy cannot be noted is no reason to refuse its buyer; the job notes it later."""
+    store = UnreliableStore(MemoryStore(clock := ManualClock()))
+    service = Service(Shop(clock, store))
+    store.commit_errors = [StoreUnavailable("full")]
+    header = {"X-Forwarded-For": "203.0.113.9"}
+    assert (await service.ask("POST", f"{PREFIX}/checkout", BUY, peer="10.0.0.5", **header)).status_code == 200
+    await service.proxies.write()
+    assert (await elsewhere(service)).state == "broken"
 
 
 async def test_a_proxy_that_hides_the_buyers() -> None:
@@ -204,9 +251,9 @@ async def test_a_proxy_that_hides_the_buyers() -> None:
         for number in range(most + 2):
             header = {"X-Forwarded-For": f"203.0.113.{number}"}
             await service.ask("POST" if body else "GET", path, body, peer="10.0.0.5", **header)
+        service.shop.clock.advance(WRITTEN_EVERY.total_seconds())
         await service.proxies.write()
-        (found,) = await service.proxies.local()
-        assert found.why == (
+        assert (await elsewhere(service)).why == (
             "The proxy 10.0.0.5 is not trusted: all buyers behind it share one rate limit. "
             "The limit refused 2 requests."
         )
@@ -220,3 +267,15 @@ async def test_no_visitor_makes_a_proxy_of_himself() -> None:
     await service.proxies.write()
     (found,) = await service.proxies.local()
     assert found.state == "ok"
+
+
+async def test_an_ipv6_network_shares_a_wider_limit() -> None:
+    """Whoever changes the /64 with every request is refused in the end; the /56 beside it is not."""
+    service = Service()
+    answers: list[httpx2.Response] = []
+    for number in range(4 * STARTS + 1):
+        peer = f"2001:db8:0:1{number:02x}::1"
+        answers.append(await service.ask("POST", f"{PREFIX}/checkout", BUY, peer=peer))
+    assert [answer.status_code for answer in answers] == [200] * 4 * STARTS + [429]
+    assert answers[-1].headers["Retry-After"] == "60"
+    assert (await service.ask("POST", f"{PREFIX}/checkout", BUY, peer="2001:db8:0:200::1")).status_code == 200

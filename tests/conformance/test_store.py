@@ -256,6 +256,17 @@ async def test_a_commit_id_is_forgotten_at_last(store: Store, clock: ManualClock
     assert await store.commit([Put("a", b"")], commit_id="once") != first
 
 
+async def test_a_commit_id_of_a_time_to_come_is_forgotten(store: Store, clock: ManualClock) -> None:
+    """What was noted years ahead, before the clock was put right, does not stay until then."""
+    years = timedelta(days=2000).total_seconds()
+    clock.advance(years)
+    first = await store.commit([Put("a", b"1")], commit_id="once")
+    clock.advance(-years)
+    for n in range(3):
+        await put(store, f"later-{n}")
+    assert await store.commit([Put("a", b"2")], commit_id="once") != first
+
+
 @pytest.mark.parametrize("key", ["", "x" * (MAXIMUM_KEY_BYTES + 1), "é" * 257, "\ud800"])
 async def test_a_bad_key_cannot_be_put(key: str) -> None:
     """An empty, over-long or unencodable key is `Invalid`."""

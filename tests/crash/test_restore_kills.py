@@ -1,15 +1,35 @@
-"""A restore is killed (`kill -9`) while it is under way: anyone who starts the service then tells nobody twice."""
+"""A restore, and the service around it, are killed (`kill -9`): nobody gets a message twice, and none is lost."""
 
+import asyncio
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from orrery.adapters.clock import SystemClock
+from orrery.adapters.sqlite import SqliteStore, backup, create
+from orrery.app.cli.restore import restored
+from orrery.app.settings import load
+from orrery.runtime.collection import Changes
+from orrery.runtime.index_key import index_key
+from orrery.runtime.outbox import Draft, Outbox, commit_with, rows_of
+from orrery.runtime.outbox_privacy import removed
+from orrery.runtime.restored import RESTORED
+from tests.crash.test_sale_kills import await_quiet, counted
 from tests.support.deployment import Deployment, beside_a_sandbox, stop
+from tests.support.program import Program
+from tests.support.soak import SOAKING
 from tests.support.visiting import Visitor, expect_equal
 from tests.support.waiting import eventually
+
+BUYERS = 40 if SOAKING else 6
+KILLS = 300 if SOAKING else 8
+LONGEST = 1.0
+"""Seconds after which the last kill comes: a restore takes about half of that."""
 
 
 @pytest.fixture
@@ -20,7 +40,7 @@ def shop(tmp_path: Path) -> Iterator[Deployment]:
 
 
 def test_killed_as_soon_as_the_snapshot_is_in_place(shop: Deployment, tmp_path: Path) -> None:
-    """What waited in the snapshot, and went out since, is held back as soon as the snapshot is the store."""
+    """What waited in the snapshot, and went out since, counts as sent as soon as the snapshot is the store."""
     shop.sandbox.fault("mail_451", count=None)
     service, visitor, snapshot = shop.start_service(), Visitor(shop), tmp_path / "snapshot.db"
     session = visitor.buy()
@@ -32,7 +52,7 @@ def test_killed_as_soon_as_the_snapshot_is_in_place(shop: Deployment, tmp_path: 
     visitor.await_told(session)
     stop(service)
     kill_when_in_place(shop, snapshot)
-    assert f"buyer-{session}" in shop.records.notifications("held")
+    assert f"buyer-{session}" in shop.records.notifications("delivered")
     shop.start_service()
     shop.sandbox.advance(60)
     other = Visitor(shop)
@@ -50,3 +70,91 @@ def kill_when_in_place(shop: Deployment, snapshot: Path) -> None:
             assert restoring.poll() is None
         restoring.kill()
     assert shop.store.stat().st_ino != before
+
+
+def test_restored_under_load_twice(shop: Deployment, tmp_path: Path) -> None:
+    """A snapshot from the middle of many sales, a kill in the middle of more, and the same restore once again."""
+    service, snapshot = shop.start_service(), tmp_path / "snapshot.db"
+    sell_while(shop, lambda: shop.orrery("backup", str(snapshot)).returncode, wanted=0)
+    sell_while(shop, lambda: service.kill_within(0.2), wanted=None)
+    for number in range(2):
+        came = shop.orrery("restore", str(snapshot))
+        assert came.returncode == 0, came.stderr
+        shop.store.with_name(f"{shop.store.name}.before-restore").rename(tmp_path / f"before-{number}")
+        service = shop.start_service()
+        shop.sandbox.advance(31)
+        await_quiet(shop)
+        assert shop.records.notifications("held") == []
+        stop(service)
+    counts = counted(shop)
+    repeated = {name: counts.pop(name) for name in ("emails_again", "pushes_again")}
+    nothing = dict.fromkeys(("lost", "unpaid", "doubled", "without_email", "without_push"), 0)
+    assert counts == nothing | {"sales": 2 * BUYERS}
+    assert all(0 <= again <= 1 for again in repeated.values()), repeated  # by the one kill of the service
+
+
+def sell_while(shop: Deployment, act: object, *, wanted: object) -> None:
+    """Let all buyers pay at once while something is done."""
+    assert callable(act)
+    visitors = [Visitor(shop) for _ in range(BUYERS)]
+    with ThreadPoolExecutor(BUYERS + 1) as pool:
+        sessions = list(pool.map(Visitor.start, visitors))
+        payments = [pool.submit(Visitor.pay, *each) for each in zip(visitors, sessions, strict=True)]
+        done = pool.submit(act)
+        for payment in payments:
+            payment.result()
+        assert done.result() == wanted
+
+
+OLD = {"a": "delivered", "b": "waiting", "e": "delivered"}
+NEW = {"a": "delivered", "b": "waiting", "c": "held", "e": "delivered"}
+
+
+def test_killed_at_any_moment(tmp_path: Path) -> None:
+    """There is the old store or the new one, whose messages are decided; what was not done is done by a repeat."""
+    folder = tmp_path / "0"
+    folder.mkdir(mode=0o700)
+    (folder / "orrery.toml").write_text('mode = "test"\n[store]\npath = "store.db"\n')
+    asyncio.run(prepare(folder))
+    for number in range(1, KILLS + 1):
+        place = tmp_path / str(number)
+        shutil.copytree(folder, place)
+        command = ("restore", str(place / "snapshot.db"), "--config", str(place / "orrery.toml"))
+        Program(command, tmp_path / "printed").kill_within(LONGEST * number / KILLS)
+        states, is_new = asyncio.run(look(place))
+        assert states == (NEW if is_new else OLD)
+        if not is_new:
+            restored(place / "snapshot.db", *load(place / "orrery.toml"))
+            assert asyncio.run(look(place)) == (NEW, True)
+
+
+async def prepare(folder: Path) -> None:
+    """Leave a snapshot with three messages that wait, and a store that went on."""
+    clock, path = SystemClock(), folder / "store.db"
+    create(path)
+    store = await SqliteStore.open(path, clock)
+    await index_key(store)
+    await commit_with(store, Changes(), [draft(one) for one in "abc"], clock.now())
+    await asyncio.to_thread(backup, path, folder / "snapshot.db")
+    rows = rows_of(store, clock)
+    await commit_with(store, Changes(), [draft("e")], clock.now())
+    for sent in "ae":
+        await rows.update(sent, lambda row: row.change(state="delivered"))
+    (lost,) = [entry async for entry in rows.entries() if entry.key.endswith(":c")]
+    await store.commit(removed(lost))
+    await store.close()
+
+
+async def look(folder: Path) -> tuple[dict[str, str], bool]:
+    """Return each message's state, and whether the store is a restored one."""
+    store = await SqliteStore.open(folder / "store.db", SystemClock())
+    try:
+        rows = {row.id: row.state async for row in Outbox(store, SystemClock(), {}).rows()}
+        return rows, await store.get(RESTORED) is not None
+    finally:
+        await store.close()
+
+
+def draft(name: str) -> Draft:
+    """Return an e-mail."""
+    return Draft(name, "email", "t", "b", to="a@b.example")

@@ -12,7 +12,7 @@ from tests.support.demo import running_demo
 from tests.support.deployment import Deployment
 from tests.support.marked import assert_unmarked
 from tests.support.program import Program
-from tests.support.soak import rounds
+from tests.support.soak import SOAKING, rounds
 from tests.support.visiting import Visitor, expect_equal
 from tests.support.waiting import PATIENCE, eventually
 from tests.support.webhooks import send, signed
@@ -121,6 +121,26 @@ def test_killed_between_sending_and_marking(patient: Patient) -> None:
     see_sold_once(visitor, session)
     assert (len(visitor.emails()), len(visitor.pushes())) == (2, 1)
     assert len({email["message_id"] for email in visitor.emails()}) == 1
+
+
+@pytest.mark.parametrize("readable", [True, False] if SOAKING else [True])
+def test_killed_between_pushing_and_marking(patient: Patient, *, readable: bool) -> None:
+    """The push server has the push and the service does not know: it asks where it may, or pushes again."""
+    shop, visitor = patient.shop, Visitor(patient.shop)
+    shop.sandbox.fault("push_lost_answer")
+    if not readable:
+        shop.sandbox.fault("push_unreadable", count=None)
+    session = visitor.buy()
+    eventually(lambda: expect_equal(len(visitor.pushes()), 1))
+    patient.service.kill()
+    patient.see_it_gone()
+    assert f"owner-{session}" in shop.records.notifications("waiting")
+    patient.revive()
+    see_sold_once(visitor, session)
+    pushes = visitor.pushes()
+    assert len(pushes) == (1 if readable else 2)
+    assert len({push["sequence_id"] for push in pushes}) == 1
+    shop.sandbox.clear_faults()
 
 
 def test_killed_at_random_moments(patient: Patient) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orrery.edge.client_address import UNKNOWN, ClientAddresses, rate_scope
+from orrery.edge.client_address import UNKNOWN, ClientAddresses, rate_scopes
 from tests.support.requests import request
 
 PROXY, VISITOR = "10.0.0.1", "203.0.113.7"
@@ -151,21 +151,23 @@ def test_no_header_breaks_it(peer: str, forwarded: list[str]) -> None:
     """Whatever stands in the headers, a text comes out and its scope too."""
     headers = [("x-forwarded-for", value.encode("latin-1")) for value in forwarded]
     for client in (peer, PROXY):
-        assert rate_scope(ClientAddresses(TRUSTED).of(request(*headers, client=(client, 1))))
+        assert rate_scopes(ClientAddresses(TRUSTED).of(request(*headers, client=(client, 1))))
 
 
 @pytest.mark.parametrize(
-    ("address", "scope"),
+    ("address", "scopes"),
     [
-        (VISITOR, VISITOR),
-        ("::ffff:203.0.113.7", VISITOR),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("2001:db8:1:2::ffff", "2001:db8:1:2::/64"),
-        ("2001:db8:1:3::1", "2001:db8:1:3::/64"),
-        ("fe80::1%eth0", "fe80::/64"),
-        (UNKNOWN, UNKNOWN),
+        (VISITOR, (VISITOR,)),
+        ("::ffff:203.0.113.7", (VISITOR,)),
+        ("2001:db8:1:2:3:4:5:6", ("2001:db8:1:2::/64", "2001:db8:1::/56")),
+        ("2001:db8:1:2::ffff", ("2001:db8:1:2::/64", "2001:db8:1::/56")),
+        ("2001:db8:1:ff::1", ("2001:db8:1:ff::/64", "2001:db8:1::/56")),
+        ("2001:db8:1:1ff::1", ("2001:db8:1:1ff::/64", "2001:db8:1:100::/56")),
+        ("fe80::1%eth0", ("fe80::/64", "fe80::/56")),
+        ("fe80::1%eth1", ("fe80::/64", "fe80::/56")),
+        (UNKNOWN, (UNKNOWN,)),
     ],
 )
-def test_what_shares_a_limit(address: str, scope: str) -> None:
-    """An IPv4 address has its own limit; an IPv6 address shares that of its /64."""
-    assert rate_scope(address) == scope
+def test_what_shares_a_limit(address: str, scopes: tuple[str, ...]) -> None:
+    """An IPv4 address has its own limit; an IPv6 address shares that of its /64, and that of its /56."""
+    assert rate_scopes(address) == scopes

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from starlette.responses import PlainTextResponse
 
-from orrery.edge.fast import FastReads
+from orrery.edge.fast import FastReads, Reads, known_part
 from tests.support.requests import client_of
 
 pytestmark = pytest.mark.anyio
@@ -55,7 +55,8 @@ class Front:
 
     def app(self) -> FastReads:
         """Return the path before an app."""
-        return FastReads(PlainTextResponse("behind"), PATH, {b"realtime=1": self.source}, self._count)
+        reads = Reads({b"realtime=1": self.source}, frozenset({b"realtime", b"intel"}))
+        return FastReads(PlainTextResponse("behind"), PATH, reads, self._count)
 
     def _count(self, method: str, status: int) -> None:
         self.counted[method, status] += 1
@@ -104,6 +105,55 @@ async def test_what_is_not_known_is_sent(front: Front, known: str) -> None:
 async def test_another_spelling(front: Front, query: str) -> None:
     """A known query is known however it is spelled."""
     assert (await front.ask(query=query)).json() == {"active": 1}
+
+
+UNKNOWN = [
+    *("x=1", "x", "x=", "=", "=1", "&", "realtim=2", "realtimes=2", "Realtime=2", "real+time=2", "realtime+=2"),
+    *(
+        "utm_source=news",
+        "_=1700000000000",
+        "x=%26intel%3D1",
+        "x=realtime=2",
+        "%ff=%fe",
+        "%=%",
+        "%00",
+        "x=1;intel=1",
+    ),
+    *("x=1&x=2&y", "a=" + "b" * 10_000, "&".join(["a"] * 5_000)),
+]
+"""Fields that mean nothing here: a campaign's, a cache buster, slips, bytes that are no text, many, long ones."""
+
+
+@pytest.mark.parametrize("unknown", UNKNOWN, ids=lambda unknown: unknown[:20])
+async def test_unknown_fields_are_ignored(front: Front, unknown: str) -> None:
+    """A known query beside fields that nobody knows is answered as itself, in any order."""
+    for query in (f"realtime=1&{unknown}", f"{unknown}&realtime=1", f"{unknown}&%72ealtime=%31&{unknown}"):
+        assert (await front.ask(query=query)).json() == {"active": 1}
+
+
+def test_nothing_is_kept_of_an_unknown_field() -> None:
+    """However many addresses ask, what the path keeps its messages by is the same: one for each of its answers."""
+    fields = {b"realtime", b"intel"}
+    assert {known_part(b"realtime=1&x=%d" % number, fields) for number in range(100)} == {b"realtime=1"}
+
+
+@pytest.mark.parametrize("unknown", ["", "&x=1"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("realtime=", "realtime", "realtime=2", "realtime=1&realtime=1", "realtime=1&realtime=2", "realtime=+1"),
+        *(
+            "realtime=1&intel=",
+            "realtime=1&intel",
+            "realtime=1&intel=0",
+            "intel=1&realtime=1",
+            "%69ntel=1&realtime=1",
+        ),
+    ],
+)
+async def test_unknown_values_are_the_apps(front: Front, query: str, unknown: str) -> None:
+    """A known field with another value, or twice, is never taken for the read, whatever stands beside it."""
+    assert (await front.ask(query=query + unknown)).text == "behind"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from starlette.exceptions import HTTPException
 
 from orrery import errors
-from orrery.checkout.errors import EventIdReused, KeyReused, NotPreflighted
+from orrery.checkout.errors import EventIdReused, KeyReused, NotPreflighted, SessionMismatch
 from orrery.cockpit.errors import NotARow, NotInLedger, NotReplyable
 from orrery.edge.problems import Problem, problem_of, show_error, show_http_exception, show_problem
 from orrery.gateway.cloud.provision import CloudNotReady
@@ -39,6 +39,7 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (errors.ItemUnreadable("checkout.session", None, ("id",)), 503, "processor-unreachable"),
     (errors.NotConfigured(INSIDE), 503, "not-configured"),
     (NotPreflighted(INSIDE), 503, "not-preflighted"),
+    (SessionMismatch(INSIDE), 503, "processor-unreachable"),
     (errors.CloudError(INSIDE), 500, "internal"),
     (errors.CloudRefused(INSIDE, status=403), 500, "internal"),
     (errors.CloudUnreachable(INSIDE), 500, "internal"),

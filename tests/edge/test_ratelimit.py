@@ -1,5 +1,7 @@
 """Sliding-window rate limits (decision 14)."""
 
+from collections.abc import Sequence
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +14,7 @@ MINUTE, HOUR = Limit(10, 60), Limit(60, 3600)
 def limited(*limits: Limit) -> tuple[ManualClock, RateLimit]:
     """Return a limit, by default the checkout operation's, and its clock."""
     clock = ManualClock()
-    return clock, RateLimit(clock, *(limits or (MINUTE, HOUR)))
+    return clock, RateLimit(clock, *(limits or (MINUTE, HOUR)), wider=4)
 
 
 def test_ten_a_minute() -> None:
@@ -105,3 +107,73 @@ def test_memory_is_bounded() -> None:
     assert limit.wait("address-0") == 60
     assert limit.wait("address-49999") == 60
     assert limit.wait("address-1") == 0
+
+
+def by_network(limit: RateLimit, numbers: Sequence[int], network: str = "/56") -> list[int]:
+    """Ask once from each of these /64s of one /56."""
+    return [limit.wait(f"{network} {number}/64", network) for number in numbers]
+
+
+def test_a_wider_network_may_four_times_as_much() -> None:
+    """Whoever changes the /64 with every request passes 40 times a minute, and 240 times an hour."""
+    clock, limit = limited()
+    assert by_network(limit, range(41)) == [0] * 40 + [60]
+    for minute in range(1, 6):
+        clock.advance(60)
+        assert by_network(limit, range(minute * 100, minute * 100 + 40)) == [0] * 40
+    assert by_network(limit, [0, 999]) == [3600 - 300] * 2
+    assert limit.wait("other /64", "other /56") == 0
+
+
+def test_one_of_a_wider_network_may_as_much_as_ever() -> None:
+    """One /64 has its own limit within the /56, and leaves the rest to the others."""
+    clock, limit = limited()
+    assert by_network(limit, [1] * 12) == [0] * 10 + [60] * 2
+    assert by_network(limit, [2] * 11 + [3] * 11 + [4] * 11) == ([0] * 10 + [60]) * 3
+    assert by_network(limit, [5]) == [60]
+    clock.advance(60)
+    assert by_network(limit, [5]) == [0]
+
+
+def test_what_one_limit_refuses_is_not_counted_by_the_other() -> None:
+    """A refused request is counted nowhere: neither a neighbour's refusals nor one's own use up a limit."""
+    _, limit = limited()
+    assert by_network(limit, [1] * 100)[10:] == [60] * 90
+    assert by_network(limit, range(2, 33)) == [0] * 30 + [60]
+    clock, limit = limited(Limit(2, 60))
+    assert by_network(limit, [1, 2, 3, 4, 5, 6, 7, 8]) == [0] * 8
+    clock.advance(30)
+    assert by_network(limit, [9] * 20) == [30] * 20
+    clock.advance(30)
+    assert by_network(limit, [9, 9, 9]) == [0, 0, 60]
+
+
+def test_the_wait_is_that_of_the_limit_that_refuses() -> None:
+    """Where both refuse, it is the longer one: after it both let the request pass."""
+    clock, limit = limited(Limit(1, 60))
+    assert by_network(limit, [1]) == [0]
+    clock.advance(20)
+    assert by_network(limit, [2, 3, 4]) == [0] * 3
+    assert by_network(limit, [5, 1, 2]) == [40, 40, 60]
+    clock.advance(40)
+    assert by_network(limit, [5]) == [0]
+
+
+def test_an_attacker_with_a_48_gains_nothing_by_changing_addresses() -> None:
+    """Of 65,536 /64s only 4 a /56 pass in a minute, more than are remembered; memory stays bounded."""
+    clock, limit = limited(Limit(1, 60))
+    for _ in range(2):
+        passed = [by_network(limit, range(256), f"{site}/56").count(0) for site in range(256)]
+        assert passed == [4] * 256
+        clock.advance(60)
+    assert limit.wait("one", "more") == 0
+    assert limit.scopes == 2
+
+
+def test_what_is_over_is_forgotten() -> None:
+    """A scope is forgotten when its last request is out of every window, so that no stale times add up."""
+    clock, limit = limited()
+    for number in range(100):
+        assert limit.wait(f"address-{number}") == 0
+    clock.advance(3600)
+    assert (limit.wait("address-0"), limit.scopes) == (0, 1)

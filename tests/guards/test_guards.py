@@ -88,8 +88,14 @@ MUTATIONS = [
     Mutation(
         "live and test are not told apart",
         "checkout/access/rules.py",
+        "    if session.livemode != livemode or of_event not in (None, livemode):\n",
+        "    if of_event not in (None, livemode):\n",
+    ),
+    Mutation(
+        "an event of the other mode counts",
+        "checkout/access/rules.py",
+        "    if session.livemode != livemode or of_event not in (None, livemode):\n",
         "    if session.livemode != livemode:\n",
-        "    if False:\n",
     ),
     Mutation(
         "unpaid is granted",

@@ -21,7 +21,7 @@ Found = dict[str, dict[str, Any]]
 def shop(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """Run a sandbox beside a deployment whose store is on a disk of its own; the test starts the service."""
     with small(tmp_path_factory.mktemp("disk"), "32m") as disk:
-        deployment = Deployment(tmp_path)
+        deployment = Deployment(tmp_path, more_store="least_free_mib = 8")
         deployment.store = disk / "orrery.db"
         deployment.configure()
         create(deployment.store)
@@ -60,7 +60,7 @@ def test_a_store_that_cannot_be_written(shop: Deployment, serving: bool) -> None
     see_well(shop)
     with full(shop.store.parent):
         found = see_broken(shop, "could not grow, because the disk is full: make room")
-        assert found["disk"]["state"] == "broken"
+        assert not serving or found["disk"]["state"] == "broken"  # without a log to open, the store says it alone
     with locked(shop.store):
         see_broken(shop, "is locked by another process for too long")
     see_well(shop)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from tests.support.owning import Owner, owned_shop, to_sign
 from tests.support.program import run_orrery
 from tests.support.sandbox import SESSIONS
 from tests.support.visiting import Visitor
+from tests.support.waiting import eventually
 
 NEWER = "Newer words: one year of practice questions for {CERT}, no subscription."
 
@@ -18,7 +20,7 @@ NEWER = "Newer words: one year of practice questions for {CERT}, no subscription
 @pytest.fixture(scope="module")
 def owner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Owner]:
     """Run one deployment in live mode, whose products no processor has accepted yet."""
-    names = ("selling", "lost", "orphaned", "announced", "verified")
+    names = ("selling", "lost", "orphaned", "announced", "verified", "slipping")
     products = [*(Product(name) for name in names), Product("withdrawn", price_id="price_withdrawn")]
     with beside_a_sandbox(owned_shop(tmp_path_factory.mktemp("live"), *products)) as shop:
         shop.sandbox.price("price_withdrawn", unit_amount=4900, active=False)
@@ -48,6 +50,42 @@ def test_first_sale_and_first_change(owner: Owner) -> None:
     assert shown(owner, visitor.start()) == newer
     assert owner.preflight("selling", "--pending").returncode == 0
     assert len(owner.open_sessions("selling")) == 3, "those of the visitor"
+
+
+def test_a_slip_in_the_text(owner: Owner) -> None:
+    """It is said before the restart, told at the start, and no visitor sees it; the accepted text goes on."""
+    visitor = Visitor(owner.shop, "slipping")
+    assert owner.accepted("slipping").returncode == 0
+    old = shown(owner, visitor.start())
+    product = next(one for one in owner.shop.products if one.cert_code == "slipping")
+    product.trust_copy = "One year of questions.No subscription."
+    owner.shop.configure()
+    sentence = "The settings cannot be used, and what was accepted last is sold: trust_copy holds"
+    before = owner.shop.orrery("config", "check", "--json")
+    assert before.returncode == 1, before.stderr
+    (row,) = [one for one in json.loads(before.stdout) if one["part"] == "product northwind/slipping"]
+    assert row["why"].startswith(sentence)
+    pending = owner.preflight("slipping", "--pending")
+    assert (pending.returncode, "what was accepted last is sold" in pending.stdout) == (1, True)
+    tried = owner.preflight("slipping")
+    assert (tried.returncode, "mistake" in tried.stdout) == (1, True)
+    owner.restart()
+    assert shown(owner, visitor.start()) == old
+    found = owner.parts()["product northwind/slipping"]
+    assert (found["essential"], found["why"].startswith(sentence)) == (False, True)
+    (push,) = eventually(lambda: one_push(owner, "northwind/slipping"))
+    assert sentence in push["message"]
+    product.trust_copy = None
+    owner.restart()
+    assert owner.preflight("slipping", "--pending").returncode == 0
+
+
+def one_push(owner: Owner, about: str) -> list[dict[str, Any]]:
+    """Return the one push about something."""
+    found = owner.shop.sandbox.pushes_about(f"{about}: The settings cannot be used")
+    found = found or owner.shop.sandbox.pushes_about(f"Broken: product {about}")
+    assert len(found) == 1
+    return found
 
 
 def shown(owner: Owner, session_id: str) -> str:

@@ -16,7 +16,7 @@ def test_a_shared_code_is_said_at_the_start_and_needs_its_vendor(tmp_path: Path)
         assert [body.get("granted") for _, body in answers] == [True, False, None]
         assert "vendorSlug" in str(answers[2][1]["message"])
         assert "cert-1 is sold by northwind and contoso." in shop.orrery("doctor", "--json").stdout
-        assert "access checks of it need vendorSlug" in shop.printed()
+        assert "Every access check of it must carry vendorSlug" in shop.printed()
 
 
 def check(visitor: Visitor, vendor: str | None) -> tuple[int, dict[str, object]]:

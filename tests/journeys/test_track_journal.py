@@ -11,6 +11,7 @@ import pytest
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore
 from orrery.ports.store import Put
+from orrery.runtime.index_key import index_key
 from orrery.syntax.track import labels_in
 from tests.support.program import run_orrery
 
@@ -75,6 +76,7 @@ def test_an_entry_without_its_track_is_named(orrery: Orrery, tmp_path: Path) -> 
 async def _put(file: Path, entry: Put) -> None:
     store = await SqliteStore.open(file, SystemClock())
     try:
+        _ = await index_key(store)
         _ = await store.commit([entry])
     finally:
         await store.close()

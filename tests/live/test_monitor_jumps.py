@@ -49,9 +49,8 @@ class OwnReads:
     async def read(self, scope: Scope) -> PublicCount | None:
         """Return what a visitor is told now."""
         assert self.live
-        answer = (
-            await self.live.parts().reads[PATH][b"realtime=1" if scope == "site" else b"realtime=cosmos"].answer()
-        )
+        sources = self.live.parts().reads[PATH].sources
+        answer = await sources[b"realtime=1" if scope == "site" else b"realtime=cosmos"].answer()
         told = json.loads(answer.body)
         count, at = told.get("active", told.get("totalUnique")), told["generated_at"]
         moment = datetime.fromisoformat(at) if at else None

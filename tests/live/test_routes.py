@@ -126,10 +126,10 @@ async def test_public_reads_show_the_refresh_at_once(service: Service) -> None:
 
 
 async def test_ten_thousand_reads_of_an_empty_store_ask_nobody(service: Service) -> None:
-    """Public reads fail closed: an empty cache stays empty, however many ask."""
+    """Public reads fail closed: an empty cache stays empty, however many ask, by whatever address."""
     async with client_of(service.app) as client:
-        for path in (SITE, COSMOS) * 5000:
-            assert (await client.get(path)).status_code == 200
+        for number, path in enumerate((SITE, COSMOS) * 5000):
+            assert (await client.get(f"{path}&x={number}" if number % 4 > 1 else path)).status_code == 200
     assert service.analytics.calls.total() == 0
 
 
@@ -143,7 +143,9 @@ async def test_ten_thousand_reads_of_an_empty_store_ask_nobody(service: Service)
         "?realtime=Cosmos",
         "?intel=1",
         "?realtime=1&intel=1",
-        "?realtime=1&x=2",
+        "?realtime=1&x=2&intel=0",
+        "?realtime=cosmos&intel=1&intel=1",
+        "?realtime=1&refresh=realtime",
         "?realtime=cosmos&intel=0",
         "?realtime=1&realtime=cosmos",
         "?refresh=realtime",
@@ -157,16 +159,25 @@ async def test_an_unknown_query(service: Service, query: str) -> None:
     assert answer.headers["access-control-allow-origin"] == "*"
 
 
-@pytest.mark.parametrize("query", ["", "?refresh=", "?refresh=pages", "?refresh=realtime&x=1", "?realtime=1"])
+@pytest.mark.parametrize(
+    "query", ["", "?refresh=", "?refresh=pages", "?refresh=realtime&intel=1", "?realtime=1", "?x=realtime"]
+)
 async def test_an_unknown_refresh(service: Service, query: str) -> None:
     """Only the realtime values can be refreshed."""
     answer = await service.ask(f"/api/stats{query}", "POST", **BEARER)
     assert (answer.status_code, answer.json()["error"]) == (400, "unknown-query")
 
 
-@pytest.mark.parametrize("query", ["realtime=%31", "&realtime=1", "realtime=1&"])
+async def test_an_unknown_field_changes_no_read_of_the_owners(service: Service) -> None:
+    """It makes neither a refresh nor the owner's read another one."""
+    assert (await service.ask(f"{REFRESH}&x=1", "POST", **BEARER)).json()["ok"]
+    assert (await service.ask(f"{INTEL}&x=1", **BEARER)).json()["byPlanet"]
+    assert (await service.ask(f"{INTEL}&x=1")).status_code == 401
+
+
+@pytest.mark.parametrize("query", ["realtime=%31", "&realtime=1", "realtime=1&", "_=17&realtime=1&x"])
 async def test_another_spelling_of_a_known_query(service: Service, query: str) -> None:
-    """The framework's route answers what the fast path does not recognise, with the same headers."""
+    """A known query gets the same answer and headers in every spelling, and beside unknown fields."""
     answer, fast = await service.ask(f"/api/stats?{query}"), await service.ask(SITE)
     assert answer.json() == fast.json()
     for name in ("etag", "cache-control", "access-control-allow-origin", "content-type"):

@@ -16,6 +16,7 @@ from orrery.live import keys
 from orrery.live.freshness import TOO_OLD_ABOVE
 from orrery.live.records import Active
 from orrery.ports.store import Put
+from orrery.runtime.index_key import index_key
 from tests.support.edge import COSMOS_READ, SITE_READ, Edge, edge_before
 from tests.support.ports import free_ports
 from tests.support.program import Program
@@ -189,5 +190,6 @@ def _now() -> datetime:
 async def _fill(path: Path, generated_at: datetime) -> None:
     store = await SqliteStore.open(path, SystemClock())
     value = Active(active=VISITORS, generated_at=generated_at).model_dump_json().encode()
+    await index_key(store)
     await store.commit([Put(keys.ACTIVE, value, keys.VALUE_TTL)], [])
     await store.close()

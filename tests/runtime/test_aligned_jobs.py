@@ -12,7 +12,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.errors import StoreUnavailable
 from orrery.ports.store import Store
 from orrery.runtime.jobs import Job, Workers
-from tests.support.clock import START, ManualClock, settled
+from tests.support.clock import START, WallClock, settled
 from tests.support.shift import at_work
 from tests.support.unreliable_store import UnreliableStore
 
@@ -20,14 +20,6 @@ pytestmark = pytest.mark.anyio
 
 MINUTE = timedelta(minutes=1)
 LATE = timedelta(seconds=37)
-
-
-class WallClock(ManualClock):
-    """A clock whose wall time can be put forward or back while its monotonic time goes on."""
-
-    def put(self, by: timedelta) -> None:
-        """Move the wall time only, as an owner or a time service does: it wakes nobody."""
-        self._start += by
 
 
 @dataclass

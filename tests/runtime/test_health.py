@@ -10,6 +10,7 @@ from orrery.ports.notifier import Notifier
 from orrery.runtime import outbox
 from orrery.runtime.health import OwnerHealth
 from orrery.runtime.outbox import Channel, Draft, Outbox
+from orrery.runtime.store_probe import StoreProbe
 from orrery.runtime.watch import OutageWatch
 from tests.support.clock import ManualClock
 from tests.support.notifiers import ScriptedNotifier
@@ -31,12 +32,13 @@ class Clinic:
         self.clock = ManualClock()
         self.store = UnreliableStore(MemoryStore(self.clock))
         self.outbox = Outbox(self.store, self.clock, self.notifiers)
-        self.health = OwnerHealth(self.store, self.outbox, self.failing, self.notifiers)
+        self.health = OwnerHealth(StoreProbe(self.store, self.clock), self.outbox, self.failing, self.notifiers)
 
     async def enqueue(self, *ids: str, held: bool = False) -> None:
         """Enqueue mails with these ids."""
         drafts = [Draft(one, "email", "t", "b", to="ann@example.org") for one in ids]
-        await self.store.commit(outbox.enqueue(drafts, self.clock.now(), held=held))
+        because = "It may have been sent." if held else ""
+        await self.store.commit(outbox.enqueue(drafts, self.clock.now(), held_because=because))
 
     async def states(self) -> dict[str, str]:
         """Return part and state of what can be told without asking anybody."""
@@ -70,7 +72,7 @@ async def test_the_held_are_shown() -> None:
     clinic = Clinic()
     await clinic.enqueue("a", held=True)
     assert (await clinic.states())["notifications"] == "ok"
-    assert await clinic.why("notifications") == "Held back since a restore: 1."
+    assert await clinic.why("notifications") == "Held back: 1."
 
 
 async def test_undelivered_in_figures() -> None:
@@ -111,6 +113,12 @@ async def test_the_services_are_asked() -> None:
     assert (mail.part, mail.state) == ("email", "off")
     assert "[mail]" in mail.todo
     assert unwell.tried == 0
+
+
+async def test_a_remark_of_a_service_is_shown() -> None:
+    """A service that is well, and says something, stays well."""
+    (push, _) = await Clinic({"push": ScriptedNotifier(remark="It may come twice.")}).health.remote()
+    assert (push.state, push.why) == ("ok", "It may come twice.")
 
 
 async def test_any_error_of_ours_is_a_finding() -> None:
@@ -195,7 +203,7 @@ async def test_a_store_that_takes_no_commit_is_the_cause() -> None:
     """While nothing can be written, that is what is told, and not each job that fails by it."""
     clinic = Clinic(failing={"reconcile": "The disk is full."})
     clinic.store.commit_errors.append(StoreUnavailable("The disk is full."))
-    await clinic.health.write()
+    await clinic.health.examine()
     found = {one.part: one for one in await clinic.health.local()}
     assert (found["store"].state, found["store"].why, found["store"].essential) == (
         "broken",
@@ -203,15 +211,3 @@ async def test_a_store_that_takes_no_commit_is_the_cause() -> None:
         True,
     )
     assert (found["store"].cause, found["job: reconcile"].cause) == ("", "store")
-
-
-async def test_a_store_that_takes_no_commit() -> None:
-    """A full disk is not seen by reading: a commit tells of it, and leaves the reason."""
-    clinic = Clinic()
-    await clinic.health.write()
-    clinic.store.commit_errors = [StoreUnavailable("The disk is full.")]
-    assert (await clinic.states())["store"] == "ok"
-    await clinic.health.write()
-    assert await clinic.why("store") == "The disk is full."
-    await clinic.health.write()
-    assert (await clinic.states())["store"] == "ok"

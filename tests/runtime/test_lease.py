@@ -1,6 +1,7 @@
 """One holder at a time, with a token that fences an overtaken one off (the design, The store)."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import pytest
@@ -157,3 +158,55 @@ async def test_overtaken_in_the_act() -> None:
 
     rivals.store.overtaken_by = overtake
     assert await rivals.ours.take() is None
+
+
+async def test_since_when_it_is_ours() -> None:
+    """As long as nobody else had it, it is ours since the same version; what comes later has a higher one."""
+    rivals = Rivals()
+    assert rivals.ours.since == 0
+    since = await rivals.taken()
+    for _ in range(5):
+        outcome = await rivals.store.commit([Put("written-by-us", b"")])
+        assert isinstance(outcome, Committed)
+        assert rivals.ours.since == since < outcome.version
+        rivals.clock.advance(40)
+        await rivals.taken()
+
+
+@pytest.mark.parametrize("way", ["expired", "given up", "unreadable"])
+async def test_since_when_it_is_ours_again(way: str) -> None:
+    """Whatever way another had it in between, even unseen: it is ours since a version after theirs."""
+    rivals = Rivals()
+    await rivals.taken()
+    rivals.clock.advance(31)
+    theirs = await rivals.theirs.take()
+    assert theirs is not None
+    if way == "given up":
+        await rivals.theirs.give_up()
+    elif way == "unreadable":
+        await rivals.store.commit([Put("lease:job", b"?")])
+    else:
+        rivals.clock.advance(31)
+    await rivals.taken()
+    assert rivals.ours.since > theirs
+
+
+async def test_since_when_another_has_it() -> None:
+    """While another has it, and in the act of losing it, it is ours since never."""
+    rivals = Rivals()
+    await rivals.taken()
+    rivals.clock.advance(31)
+    rivals.store.overtaken_by = overtaking(rivals)
+    assert await rivals.ours.take() is None
+    assert await rivals.ours.take() is None
+    assert rivals.ours.since == 0
+
+
+def overtaking(rivals: Rivals) -> Callable[[], Awaitable[None]]:
+    """Let the other take it between a look and a commit."""
+
+    async def overtake() -> None:
+        rivals.store.overtaken_by = None
+        assert await rivals.theirs.take() is not None
+
+    return overtake

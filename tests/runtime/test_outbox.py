@@ -11,9 +11,11 @@ from anyio.lowlevel import checkpoint
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import DeliveryFailed, StoreUnavailable
 from orrery.ports.notifier import Message, Notifier
-from orrery.ports.store import Committed, Conflict, Put, Store
+from orrery.ports.store import Absent, Committed, Conflict, Put, Store
 from orrery.runtime import outbox
+from orrery.runtime.collection import Changes
 from orrery.runtime.outbox import Channel, Draft, Outbox, Row
+from orrery.runtime.outbox_privacy import removed
 from tests.support.clock import START, ManualClock
 from tests.support.hasty_loop import run_ahead
 from tests.support.notifiers import ScriptedNotifier
@@ -43,7 +45,8 @@ class Desk:
 
     async def enqueue(self, *drafts: Draft, held: bool = False) -> None:
         """Enqueue, as part of a commit."""
-        await self.store.commit(outbox.enqueue(drafts, self.clock.now(), held=held))
+        because = "It may have been sent." if held else ""
+        await self.store.commit(outbox.enqueue(drafts, self.clock.now(), held_because=because))
 
     async def row(self, row_id: str = "note-1") -> Row:
         """Return a row that must be there."""
@@ -60,7 +63,8 @@ async def test_what_is_enqueued_is_delivered() -> None:
     desk = Desk()
     await desk.enqueue(PUSH)
     assert await desk.outbox.deliver_due() == 1
-    assert desk.push.accepted == [Message("note-1", "A title", "A body", "", "high", ("tada",))]
+    sequence = f"note-1 {START:%Y%m%dT%H%M%S.%fZ}"
+    assert desk.push.accepted == [Message("note-1", "A title", "A body", "", "high", ("tada",), sequence)]
     row = await desk.row()
     assert (row.state, row.attempts, row.last_error) == ("delivered", 1, None)
     desk.clock.advance(timedelta(days=30).total_seconds())
@@ -201,13 +205,38 @@ async def test_what_is_held_waits_for_the_owner() -> None:
 
 @pytest.mark.parametrize("state", ["held", "dead"])
 async def test_dropping(state: str) -> None:
-    """A held or dead row that is dropped leaves nothing behind."""
+    """A held or dead row that is dropped is not sent, and is remembered for 30 days: a restore asks for it."""
     desk = Desk(push=ScriptedNotifier([GONE]))
     await desk.enqueue(PUSH, held=state == "held")
     await desk.outbox.deliver_due()
+    tried = len(desk.push.ids)
     assert (await desk.row()).state == state
     assert await desk.outbox.drop("note-1")
+    assert ((await desk.row()).state, (await desk.row()).dropped) == ("delivered", True)
+    assert await desk.keys() == ["outbox:note-1"]
+    assert not await desk.outbox.release("note-1")
+    assert (await desk.outbox.deliver_due(), len(desk.push.ids)) == (0, tried)
+    desk.clock.advance(timedelta(days=30).total_seconds())
     assert await desk.keys() == []
+
+
+@pytest.mark.parametrize("state", ["waiting", "held", "dead", "delivered"])
+async def test_an_id_that_is_kept_is_not_enqueued_again(state: str) -> None:
+    """Whatever became of a row, a change that reports the same under its id is stored, and the row stays."""
+    desk = Desk(push=ScriptedNotifier([GONE] if state == "dead" else []))
+    await desk.enqueue(PUSH, held=state == "held")
+    if state in {"dead", "delivered"}:
+        await desk.outbox.deliver_due()
+    before = await desk.row()
+    assert before.state == state
+    other, change = Draft("note-2", "push", "t", "b"), Changes([Put("sale", b"1")], [Absent("sale")])
+    outcome = await outbox.commit_with(desk.store, change, [PUSH, other], desk.clock.now())
+    assert isinstance(outcome, Committed)
+    assert await desk.row() == before
+    assert (await desk.row("note-2")).state == "waiting"
+    again = await outbox.commit_with(desk.store, change, [PUSH, other], desk.clock.now())
+    assert isinstance(again, Conflict)
+    assert "sale" in again.keys
 
 
 async def test_only_held_or_dead_rows_can_be_changed() -> None:
@@ -221,18 +250,6 @@ async def test_only_held_or_dead_rows_can_be_changed() -> None:
             assert not await desk.outbox.drop(row_id)
         assert await desk.keys() == before
         await desk.outbox.deliver_due()
-
-
-async def test_holding_everything() -> None:
-    """After a restore all that waits is held; what was delivered stays so."""
-    desk = Desk()
-    await desk.enqueue(PUSH)
-    await desk.outbox.deliver_due()
-    await desk.enqueue(*(Draft(f"mail-{number}", "email", "t", "b", to="a@b.example") for number in range(150)))
-    assert await desk.outbox.hold_all() == 150
-    assert await desk.outbox.deliver_due() == 0
-    assert (await desk.outbox.count("held"), await desk.outbox.count("waiting")) == (150, 0)
-    assert (await desk.row("note-1")).state == "delivered"
 
 
 async def test_rows_by_state() -> None:
@@ -277,8 +294,8 @@ async def test_no_notifier_is_configured() -> None:
     assert desk.email.ids == ["mail-1"]
 
 
-async def test_a_crash_between_sending_and_marking() -> None:
-    """When the mark cannot be stored the message goes out once more, under the same id, and then rests."""
+async def test_a_mark_that_cannot_be_stored() -> None:
+    """When the mark cannot be stored the message does not go out again, and is marked as soon as it can be."""
     clock = ManualClock()
     store = UnreliableStore(MemoryStore(clock))
     desk = Desk(clock, over=store)
@@ -288,7 +305,32 @@ async def test_a_crash_between_sending_and_marking() -> None:
         await desk.outbox.deliver_due()
     for _ in range(3):
         await desk.outbox.deliver_due()
-    assert desk.push.ids == ["note-1", "note-1"]
+    assert desk.push.ids == ["note-1"]
+    assert (await desk.row()).state == "delivered"
+
+
+async def test_each_row_has_a_sequence_of_its_own() -> None:
+    """No message takes another's place at the receiver, nor that of the same id a month before."""
+    desk, drafts = Desk(), [Draft(one, "push", "t", "b") for one in ("note-1", "note-10", "dead-note-1")]
+    for _ in range(2):
+        await desk.enqueue(*drafts)
+        await desk.outbox.deliver_due()
+        desk.clock.advance(timedelta(days=31).total_seconds())
+    sequences = [one.sequence for one in desk.push.accepted]
+    assert len(set(sequences)) == 6
+
+
+async def test_each_attempt_has_the_same_sequence() -> None:
+    """What is tried again is known by it, whatever became of the row in between."""
+    desk = Desk(push=ScriptedNotifier([BUSY, GONE]))
+    await desk.enqueue(PUSH)
+    first = (await desk.row()).message().sequence
+    await desk.outbox.deliver_due()
+    desk.clock.advance(3600)
+    await desk.outbox.deliver_due()
+    assert await desk.outbox.release("note-1")
+    await desk.outbox.deliver_due()
+    assert [one.sequence for one in desk.push.accepted] == [first]
 
 
 async def test_an_index_without_a_row_is_cleaned() -> None:
@@ -312,7 +354,7 @@ async def test_dropped_while_it_is_sent() -> None:
         await checkpoint()
     entry = await desk.store.get("outbox:note-1")
     assert entry is not None
-    await desk.store.commit(outbox.removed(entry))
+    await desk.store.commit(removed(entry))
     assert desk.push.gate is not None
     desk.push.gate.set()
     await delivery

@@ -12,6 +12,7 @@ from orrery.runtime import outbox
 from orrery.runtime.health import OwnerHealth
 from orrery.runtime.heartbeat_job import HeartbeatJob
 from orrery.runtime.outbox import Channel, Draft, Outbox
+from orrery.runtime.store_probe import StoreProbe
 from tests.support.clock import ManualClock
 from tests.support.notifiers import ScriptedNotifier
 
@@ -67,7 +68,9 @@ async def test_a_row_that_cannot_be_read() -> None:
     await place.enqueue("note-2")
     await place.outbox.deliver_due()
     assert [message.id for message in place.push.accepted] == ["note-2"]
-    finding = (await OwnerHealth(place.store, place.outbox, {}, place.notifiers).local())[-1]
+    finding = (await OwnerHealth(StoreProbe(place.store, place.clock), place.outbox, {}, place.notifiers).local())[
+        -1
+    ]
     assert finding.part == "unreadable notifications"
     assert (finding.state, finding.why) == ("broken", "1 cannot be read.")
 

@@ -10,7 +10,10 @@ from orrery.runtime import outbox
 from orrery.runtime.health import OwnerHealth
 from orrery.runtime.outbox import Outbox
 from orrery.runtime.overview import MOST_ROWS, Overview
+from orrery.runtime.restored import Restoration
+from orrery.runtime.store_probe import StoreProbe
 from tests.support.clock import START, ManualClock
+from tests.support.notifiers import ScriptedNotifier
 
 pytestmark = pytest.mark.anyio
 
@@ -20,15 +23,12 @@ LOST = Finding("webhook secret", "broken", "It is missing.", "Put it there.")
 SLOW = Finding("job: refresh", "broken", "It failed.", essential=False)
 
 
-class Refusing:
+class Refusing(ScriptedNotifier):
     """Refuses every message permanently."""
 
     async def send(self, message: Message) -> None:
         """Refuse."""
         raise DeliveryFailed(f"550 {message.id} is not wanted.", permanent=True)
-
-    async def check(self) -> None:
-        """Is there."""
 
 
 class Desk:
@@ -36,9 +36,10 @@ class Desk:
 
     def __init__(self, *findings: Finding) -> None:
         clock = ManualClock()
+        self.clock = clock
         self.store = MemoryStore(clock)
         self.outbox = Outbox(self.store, clock, {"email": Refusing(), "push": Refusing()})
-        self._health = OwnerHealth(self.store, self.outbox, {}, {})
+        self._health = OwnerHealth(StoreProbe(self.store, clock), self.outbox, {}, {})
         self._findings = findings
 
     @property
@@ -105,6 +106,6 @@ async def test_held_notifications() -> None:
     """What a restore holds back waits for the owner."""
     desk = Desk()
     await desk.enqueue("one")
-    await desk.outbox.hold_all()
+    await Restoration(desk.store, desk.clock).settle(None)
     panel = await desk.overview.notifications()
-    assert (panel.tone, panel.headline) == ("attention", "Held back since a restore: 1.")
+    assert (panel.tone, panel.headline) == ("attention", "Held back: 1.")

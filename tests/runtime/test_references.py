@@ -7,6 +7,7 @@ import pytest
 from orrery.errors import DeliveryFailed
 from orrery.ports.notifier import Message
 from orrery.runtime.references import References, ReferringNotifier, as_reference
+from tests.support.clock import START
 from tests.support.notifiers import ScriptedNotifier
 
 KEY = b"k" * 32
@@ -97,6 +98,29 @@ async def test_mail_keeps_the_ticket_in_its_text_only() -> None:
     (sent,) = taken.accepted
     assert (sent.id, sent.title) == (f"buyer-{REFERENCES.of(SESSION)}", f"Order {REFERENCES.of(SESSION)}")
     assert (sent.body, sent.to) == (f"Your order: {SESSION}", "ann@example.org")
+
+
+@pytest.mark.anyio
+async def test_a_sequence_takes_the_key() -> None:
+    """What a receiver knows a message by tells nothing of it, and is another beside another store's key."""
+    taken, other = ScriptedNotifier(), ScriptedNotifier()
+    messages = [Message(SESSION, "t", "b", sequence=one) for one in ("x", "y", "x")]
+    for message in messages:
+        await ReferringNotifier(taken, REFERENCES).send(message)
+        await ReferringNotifier(other, References.of_store(b"another")).send(message)
+    sequences = {one.sequence for one in taken.accepted + other.accepted}
+    assert len(sequences) == 4
+    assert all(re.fullmatch(r"[0-9a-f]{32}", one) for one in sequences)
+
+
+@pytest.mark.anyio
+async def test_what_has_arrived_is_known_through_the_references() -> None:
+    """The receiver is asked by what it was sent."""
+    notifier = ReferringNotifier(ScriptedNotifier(), REFERENCES)
+    sent, other = (Message("a", "t", "b", sequence=one) for one in ("x", "y"))
+    await notifier.send(sent)
+    received = await notifier.received(START)
+    assert (received(sent), received(other)) == (True, False)
 
 
 @pytest.mark.anyio

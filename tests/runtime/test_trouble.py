@@ -12,6 +12,7 @@ from orrery.ports.notifier import Notifier
 from orrery.runtime import outbox
 from orrery.runtime.health import OwnerHealth
 from orrery.runtime.outbox import Channel, Draft, Outbox
+from orrery.runtime.store_probe import StoreProbe
 from orrery.runtime.watch import OutageWatch
 from tests.support.clock import ManualClock
 from tests.support.notifiers import ScriptedNotifier
@@ -33,7 +34,7 @@ class House:
         configured: dict[Channel, Notifier] = {one: notifiers[one] for one in channels if one in notifiers}
         self.outbox = Outbox(self.store, self.clock, configured)
         self.failing: dict[str, str] = {}
-        self.health = OwnerHealth(self.store, self.outbox, self.failing, configured)
+        self.health = OwnerHealth(StoreProbe(self.store, self.clock), self.outbox, self.failing, configured)
 
     async def enqueue(self, channel: Channel, *ids: str) -> None:
         """Enqueue a message for each id."""
@@ -92,7 +93,7 @@ async def test_a_store_that_only_reads_is_not_ready() -> None:
     """While nothing can be written, an essential part is broken; a job that fails is not essential."""
     house = House()
     house.store.commit_errors.append(StoreUnavailable("The disk is full."))
-    await house.health.write()
+    await house.health.examine()
     house.failing["reconcile"] = "The processor answered 500."
     assert {finding.why: finding.essential for finding in await house.broken()} == {
         "The disk is full.": True,

@@ -22,7 +22,7 @@ from orrery.adapters.stripe.writes import StripeWrites
 from orrery.bounded import LONGEST_ANSWER
 from orrery.edge.listeners import bind
 from orrery.errors import OrreryError, ProcessorUnreachable
-from tests.support.clock import ManualClock
+from tests.support.clock import START, ManualClock
 from tests.support.marked import analytics_key
 from tests.support.ports import free_ports
 from tests.support.serving import serving
@@ -78,6 +78,7 @@ CALLS: dict[str, Callable[[str], Awaitable[object]]] = {
     "the token endpoint": lambda url: analytics(url).check(),
     "GitHub": lambda url: GitHubTracker(url, "owner/name", "token").find_open("label"),
     "the push service": lambda url: NtfyNotifier(url, "topic").check(),
+    "what the push service has": lambda url: NtfyNotifier(url, "topic").received(START),
     "the watcher": lambda url: HttpHeartbeat(url).send(),
     "the public counter": lambda url: HttpCounter(url).read("site"),
     "the shop": lambda url: HttpShop(url).start(product_type="cert", vendor_slug="a", cert_code="b", key="c"),

@@ -1,6 +1,7 @@
 """The mail server over real SMTP, and the push server by ntfy's HTTP interface."""
 
 import asyncio
+import json
 from email.message import EmailMessage
 
 import aiosmtplib
@@ -106,6 +107,45 @@ def test_push_to_a_topic(box: Running) -> None:
     assert (answer["priority"], answer["tags"]) == (5, ["warning", "skull"])
 
 
+def polled(box: Running, topic: str, **asked: str) -> list[dict[str, object]]:
+    """Return what is read of a topic."""
+    answer = box.web.get(f"/push/{topic}/json", params={"poll": "1"} | asked, headers=TOKEN)
+    assert answer.status_code == 200, answer.text
+    return [json.loads(line) for line in answer.text.splitlines()]
+
+
+def test_reading_a_topic(box: Running) -> None:
+    """A topic's messages are read in the order of their coming, with their sequence ids, for 12 hours."""
+    answers: list[dict[str, object]] = []
+    for topic, sequence in (("read", {"sequence_id": "s-1"}), ("other", {}), ("read", {})):
+        sent = {"topic": topic, "message": "x"} | sequence
+        answers.append(box.web.post("/push", json=sent, headers=TOKEN).json())
+        box.advance(10)
+    first, _, last = answers
+    assert first["sequence_id"] == "s-1"
+    assert polled(box, "read") == polled(box, "read", since="all") == [first, last]
+    assert polled(box, "read", since=str(first["time"])) == [first, last]
+    assert polled(box, "read", since=str(last["time"])) == [last]
+    assert polled(box, "read", since="none") == []
+    box.advance(12 * 3600 - 15)
+    assert polled(box, "read") == [last]
+
+
+def test_a_topic_that_cannot_be_read(box: Running) -> None:
+    """A wrong token reads nothing, nor one that may only write; a time that is none is refused."""
+    box.fault("push_unreadable")
+    for headers, since, status in ((TOKEN, "all", 403), ({}, "all", 401), (TOKEN, "yesterday", 400)):
+        asked = {"poll": "1", "since": since}
+        assert box.web.get("/push/owner/json", params=asked, headers=headers).status_code == status
+
+
+def test_a_push_whose_answer_is_lost(box: Running) -> None:
+    """With the fault on, a push is kept and its sender hears nothing."""
+    box.fault("push_lost_answer")
+    never(box.web, "/push", json={"topic": "lost", "message": "x"}, headers=TOKEN)
+    assert len(polled(box, "lost")) == 1
+
+
 def test_the_push_page(box: Running) -> None:
     """People read pushes as text."""
     box.web.post("/push", json={"topic": "owner", "message": "<b>bold</b>"}, headers=TOKEN)
@@ -134,6 +174,7 @@ def test_push_without_the_token(box: Running, headers: dict[str, str]) -> None:
         (b'{"topic": "no spaces", "message": "x"}', 400),
         (b'{"topic": "owner", "priority": 6}', 400),
         (b'{"topic": "owner", "message": 1}', 400),
+        (b'{"topic": "owner", "sequence_id": "no spaces"}', 400),
         (b'{"topic": "owner", "message": "' + b"x" * 4096 + b'"}', 413),
     ],
 )

@@ -4,6 +4,8 @@ import asyncio
 import socket
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 import pytest
 import stamina
@@ -16,7 +18,7 @@ from orrery.adapters.smtp import Relay, SmtpNotifier
 from orrery.errors import DeliveryFailed
 from orrery.ports.notifier import Message, Notifier, Priority
 from tests.sandbox.conftest import PUSH_TOKEN, Running
-from tests.support.clock import ManualClock
+from tests.support.clock import START, ManualClock
 from tests.support.ports import nobody_listening
 from tests.support.serving import serving
 
@@ -141,6 +143,88 @@ async def pushed_to_a_server_that_breaks_off() -> None:
 def test_a_push_service_that_breaks_off() -> None:
     """What was accepted is sent, whatever becomes of the rest of the answer."""
     asyncio.run(pushed_to_a_server_that_breaks_off())
+
+
+def arrived(notifier: NtfyNotifier, since: datetime, *sequences: str) -> list[bool]:
+    """Return which messages the push service says it has."""
+    received = asyncio.run(notifier.received(since))
+    return [received(replace(NOTE, sequence=one)) for one in sequences]
+
+
+def test_what_the_push_service_has(box: Running) -> None:
+    """A push is known by its sequence, within its topic, since when it is asked, for as long as it is kept."""
+    began = box.clock.now()
+    for sequence in ("a" * 64, "b-1"):
+        asyncio.run(push(box, topic="asked").send(replace(NOTE, sequence=sequence)))
+        box.advance(60)
+    asyncio.run(push(box, topic="asked").send(NOTE))
+    assert arrived(push(box, topic="asked"), began, "a" * 64, "b-1", "c", "") == [True, True, False, False]
+    assert arrived(push(box, topic="asked"), began + timedelta(seconds=30), "a" * 64, "b-1") == [False, True]
+    assert arrived(push(box), began, "b-1") == [False]
+    box.advance(12 * 3600)
+    assert arrived(push(box, topic="asked"), began, "b-1") == [False]
+
+
+@pytest.mark.parametrize("sequence", ["", "no spaces", "ü", "a" * 65, "a\n"])
+def test_a_sequence_that_ntfy_would_refuse(box: Running, sequence: str) -> None:
+    """It is left out, and the push arrives."""
+    asyncio.run(push(box).send(replace(NOTE, sequence=sequence)))
+    assert "sequence_id" not in box.web.get("/push", headers=JSON).json()[0]
+
+
+def unanswered(notifier: NtfyNotifier) -> DeliveryFailed:
+    """Return why the push service does not say what it has."""
+    with pytest.raises(DeliveryFailed) as failed:
+        asyncio.run(notifier.received(START))
+    return failed.value
+
+
+def test_a_topic_that_cannot_be_read(box: Running, unused: int) -> None:
+    """A token that may not read is refused for as long as it is used; whatever else fails is asked again."""
+    box.fault("push_unreadable")
+    assert unanswered(push(box)).permanent
+    assert unanswered(push(box, "wrong")).permanent
+    assert not unanswered(NtfyNotifier(f"http://127.0.0.1:{unused}", "sales")).permanent
+    for status in (429, 500, 502):
+        with answering(status) as url:
+            assert not unanswered(NtfyNotifier(url, "sales")).permanent
+
+
+def test_whether_a_push_may_have_been_taken(box: Running, unused: int) -> None:
+    """A refusal says that it was not; a server that fails, or says nothing, may have taken it."""
+    for fault, refused in (("push_429", True), ("push_403", True), ("push_500", False)):
+        box.fault(fault)
+        assert failure(push(box)).refused is refused
+    assert not failure(NtfyNotifier(f"http://127.0.0.1:{unused}", "sales")).refused
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<html>",
+        "[]\n7\n\n{}",
+        '{"event": "message", "id": "s"}',
+        '{"event": "message_delete", "sequence_id": "s"}',
+        '{"event": "open", "sequence_id": "s"}',
+        '{"event": "message", "sequence_id": 7}',
+    ],
+)
+def test_answers_that_name_no_message(body: str) -> None:
+    """What is in front of a push service, an older one, and other events: the push counts as not arrived."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    with serving(PlainTextResponse(body), listener):
+        notifier = NtfyNotifier(f"http://127.0.0.1:{listener.getsockname()[1]}", "sales")
+        assert arrived(notifier, START, "s") == [False]
+
+
+def test_a_check_says_that_the_topic_cannot_be_read(box: Running) -> None:
+    """A token that may only write is well, with a remark."""
+    assert asyncio.run(push(box).check()) == ""
+    box.fault("push_unreadable")
+    remark = asyncio.run(push(box).check())
+    assert remark == (
+        "A push may come twice after a crash: let push_token read the topic, too. The push service answered 403."
+    )
 
 
 def test_checking_the_push_service(box: Running, unused: int) -> None:

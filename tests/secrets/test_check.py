@@ -10,18 +10,26 @@ from anyio.lowlevel import checkpoint
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import Invalid, RecordUnreadable, StoreUnavailable
 from orrery.ports.store import Put
+from orrery.runtime.jobs import Job
+from orrery.runtime.outbox import Outbox
 from orrery.runtime.restored import RESTORED, Restored
 from orrery.secrets.alerts import TRAP
-from orrery.secrets.check import ANNOUNCED, BASELINE
+from orrery.secrets.baseline import EVERY
+from orrery.secrets.check import ANNOUNCED, BASELINE, SecretsCheck
 from orrery.secrets.fingerprints import DIRECTORY, SecretObservation
-from tests.support.clock import ManualClock
+from tests.support.clock import ManualClock, settled
+from tests.support.notifiers import ScriptedNotifier
 from tests.support.secrets_checked import FINGERPRINTS, KEY, TOKEN, UNUSED, CheckedSecrets
+from tests.support.shift import at_work
 from tests.support.stores import LossyStore
 from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
 
 GONE = SecretObservation("missing")
+EMPTIED = SecretObservation("empty", "", "directory", 0o600)
+CHANGED = SecretObservation("present", "another one", "directory", 0o600)
+UNREADABLE = SecretObservation("unreadable", "", "directory")
 
 
 async def test_the_first_look_learns() -> None:
@@ -43,9 +51,9 @@ async def test_the_first_look_learns() -> None:
     ("now", "title"),
     [
         (GONE, f"Secret gone: {KEY}"),
-        (SecretObservation("empty", "", "directory", 0o600), f"Secret emptied: {KEY}"),
-        (SecretObservation("present", "another one", "directory", 0o600), f"Secret changed unannounced: {KEY}"),
-        (SecretObservation("unreadable", "", "directory"), f"Secret cannot be read: {KEY}"),
+        (EMPTIED, f"Secret emptied: {KEY}"),
+        (CHANGED, f"Secret changed unannounced: {KEY}"),
+        (UNREADABLE, f"Secret cannot be read: {KEY}"),
     ],
 )
 async def test_an_urgent_push(now: SecretObservation, title: str) -> None:
@@ -344,3 +352,28 @@ async def test_the_owners_page() -> None:
     panel = await checked.secrets_check.panel()
     assert (panel.tone, panel.headline) == ("bad", "1 not as it should be")
     assert panel.rows[0][1] == "vanished"
+
+
+WITHIN = timedelta(seconds=600)
+"""How late the push may be with which the owner hears of a lost secret."""
+
+
+@pytest.mark.parametrize("after", [1, EVERY.total_seconds() / 2, EVERY.total_seconds() - 1])
+@pytest.mark.parametrize("now", [GONE, EMPTIED, CHANGED, UNREADABLE], ids=lambda now: now.state)
+async def test_a_loss_is_pushed_within_ten_minutes(now: SecretObservation, after: float) -> None:
+    """Whenever it happens between two looks, the push has left 600 s later: interval, second look, outbox."""
+    checked, sent = CheckedSecrets(), ScriptedNotifier()
+    assert checked.store is not None
+    outbox = Outbox(checked.store, checked.clock, {"push": sent})
+    jobs = [
+        Job(SecretsCheck.JOB, EVERY, checked.secrets_check.check, everywhere=True),
+        Job("deliver", timedelta(seconds=1), outbox.deliver_due),
+    ]
+    async with at_work(checked.store, checked.clock, jobs):
+        checked.clock.advance(after)
+        await settled()
+        lost_at, checked.lying[KEY] = checked.clock.now(), now
+        while not sent.accepted and checked.clock.now() - lost_at < 2 * WITHIN:
+            checked.clock.advance(3)
+            await settled()
+    assert checked.clock.now() - lost_at <= WITHIN

@@ -11,7 +11,7 @@ from typing import Any
 from orrery.adapters.memory import MemoryStore
 from orrery.adapters.stripe.objects import read_event
 from orrery.approvals.privacy import intents_source
-from orrery.checkout import keys
+from orrery.checkout import collections, keys
 from orrery.checkout.access.desk import Desk
 from orrery.checkout.access.fulfilment import Fulfilment
 from orrery.checkout.access.lookup import Lookup
@@ -23,10 +23,11 @@ from orrery.checkout.access.refunds import Refunds
 from orrery.checkout.access.refusals import Refusals
 from orrery.checkout.access.rules import one_year_after
 from orrery.checkout.access.session_states import SessionStates
+from orrery.checkout.access.unknown_sales import UnknownSalesWatch
 from orrery.checkout.access.webhook import Webhook
 from orrery.checkout.catalogue import Catalogue, Product
-from orrery.checkout.collections import access_records
 from orrery.checkout.records import AccessEnd, AccessRecord, Offer
+from orrery.checkout.selling import collections as sold
 from orrery.checkout.selling.creation_health import CreationHealth
 from orrery.checkout.selling.params import SessionTerms
 from orrery.checkout.selling.products import Selling
@@ -128,9 +129,14 @@ def session_json(session_id: str = "cs_1", **other: Any) -> dict[str, Any]:  # n
     return fields | other
 
 
-def event_body(event_id: str, completed: dict[str, Any], kind: str = "checkout.session.completed") -> bytes:
+def event_body(
+    event_id: str,
+    completed: dict[str, Any],
+    kind: str = "checkout.session.completed",
+    **other: Any,  # noqa: ANN401  any field of an event
+) -> bytes:
     """Return the body of a webhook."""
-    event = {
+    event: dict[str, Any] = {
         "id": event_id,
         "object": "event",
         "type": kind,
@@ -139,7 +145,7 @@ def event_body(event_id: str, completed: dict[str, Any], kind: str = "checkout.s
         "api_version": "2026-08-26.dahlia",
         "data": {"object": completed},
     }
-    return json.dumps(event).encode()
+    return json.dumps(event | other).encode()
 
 
 def signed(body: bytes, now: datetime, secret: bytes = SIGNING_SECRET) -> str:
@@ -223,7 +229,8 @@ class Shop:
     @cached_property
     def checkout(self) -> Checkout:
         """Sessions are created."""
-        return Checkout(self.store, self.clock, self.processor, self.selling, self.creation_health, Tasks())
+        health, states = self.creation_health, self.session_states
+        return Checkout(self.store, self.clock, self.processor, self.selling, health, states, Tasks())
 
     @cached_property
     def creation_health(self) -> CreationHealth:
@@ -241,7 +248,15 @@ class Shop:
             self.session_states,
             self.refunds,
             self.catalogue,
+            self.unknown_sales,
         )
+
+    @cached_property
+    def unknown_sales(self) -> UnknownSalesWatch:
+        """Sales of another store."""
+        access = collections.access_records(self.store, self.clock, INDEX_KEY)
+        kept = [collections.offers(self.store, self.clock), access, sold.own_sessions(self.store, self.clock)]
+        return UnknownSalesWatch(self.store, self.clock, self.lookup, kept)
 
     @cached_property
     def refunds(self) -> Refunds:
@@ -297,9 +312,15 @@ class Shop:
         created = await self.checkout.create(Purchase(PRODUCT.key, "203.0.113.7"))
         return created.id
 
-    async def receive(self, event_id: str, completed: dict[str, Any], kind: str = "") -> str:
+    async def receive(
+        self,
+        event_id: str,
+        completed: dict[str, Any],
+        kind: str = "checkout.session.completed",
+        **other: Any,  # noqa: ANN401  any field of an event
+    ) -> str:
         """Deliver a well-signed event."""
-        body = event_body(event_id, completed, kind or "checkout.session.completed")
+        body = event_body(event_id, completed, kind, **other)
         return await self.webhook.receive(body, signed(body, self.clock.now()))
 
     async def access(self, session_id: str = "cs_1") -> AccessRecord:
@@ -325,7 +346,7 @@ def ids(rows: Iterable[Row]) -> list[str]:
 def stored_access(record: AccessRecord) -> list[Write]:
     """Return the writes that store an access record as a sale does."""
     store, clock = MemoryStore(ManualClock()), ManualClock()
-    writes = access_records(store, clock, INDEX_KEY).writes(record, record.session_id)
+    writes = collections.access_records(store, clock, INDEX_KEY).writes(record, record.session_id)
     if record.email:
         end = AccessEnd(expires_at=record.expires_at).to_bytes()
         writes.append(Put(keys.access_end(keys.email_digest(record.email, INDEX_KEY), record.product), end))

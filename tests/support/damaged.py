@@ -88,7 +88,7 @@ class World:
     @cached_property
     def restoration(self) -> Restoration:
         """What follows a restore."""
-        return Restoration(self.shop.store, self.shop.clock, self.shop.outbox)
+        return Restoration(self.shop.store, self.shop.clock)
 
     async def lived_in(self) -> "World":
         """Let something of everything happen; return this."""
@@ -100,7 +100,7 @@ class World:
         await shop.desk.resend("cs_1", "It was lost.")
         await shop.checkout.create(CLICK)
         await shop.reconciliation.run()
-        await self.restoration.settle()
+        await self.restoration.settle(None)
         now = shop.clock.now()
         for number, paid in enumerate(("paid", "unpaid", "paid"), 1):
             made = session(f"cs_{number}", payment_status=paid, created=now, price_ids=("price_cissp",))

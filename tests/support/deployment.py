@@ -40,6 +40,7 @@ trusted_proxies = ["127.0.0.1"]
 
 [store]
 path = {store}
+{more_store}
 
 [log]
 format = "json"
@@ -124,14 +125,15 @@ class Deployment:
     """One deployment in a folder of its own, on ports of its own. Nothing runs until it is started.
 
     `products` are sold beside the plain ones (`cert-1` and so on) that `fresh_product` hands out; `more_checkout`
-    are further lines of the settings' section [checkout], `more` further sections; without a `counter` no visitors
-    are counted; with a `guest` the sandbox pings the service as a gateway's guest does; `plain` is how many plain
-    products there are; `store` is the store's file, which is made.
+    and `more_store` are further lines of the settings' sections [checkout] and [store], `more` further sections;
+    without a `counter` no visitors are counted; with a `guest` the sandbox pings the service as a gateway's guest
+    does; `plain` is how many plain products there are; `store` is the store's file, which is made.
     """
 
     folder: Path
     products: list[Product] = field(default_factory=list[Product])
     more_checkout: str = ""
+    more_store: str = ""
     more: str = ""
     mode: str = "sandbox"
     plain: int = PRODUCTS
@@ -204,6 +206,7 @@ class Deployment:
         return _SETTINGS.format(
             mode=json.dumps(self.mode),
             more=self.more,
+            more_store=self.more_store,
             public=public,
             private=private,
             sandbox=sandbox,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from anyio.lowlevel import checkpoint
 
 from orrery.errors import StoreError
-from orrery.ports.store import Check, Committed, Conflict, Entry, Store, Write
+from orrery.ports.store import Check, Committed, Conflict, Entry, Inspection, Store, Write
 
 NEVER = 1_000_000
 
@@ -73,6 +73,10 @@ class FusedStore:
     async def scrub(self) -> bool:
         """Pass on."""
         return await self.inside.scrub()
+
+    async def inspect(self) -> Inspection:
+        """Pass on."""
+        return await self.inside.inspect()
 
     async def close(self) -> None:
         """Pass on."""

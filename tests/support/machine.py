@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.settings import CONFIG_VARIABLE, SettingsError, load
+from orrery.app.settings import CONFIG_VARIABLE, SettingsError, examine, load
 
 MARK = "marked-value-0x5eed"
 """What no message may hold."""
@@ -49,8 +49,11 @@ class Machine:
         assert MARK not in str(refused.value)
         assert MARK not in repr(refused.value.__cause__)
         assert refused.value.__suppress_context__ or refused.value.__context__ is None
-        assert str(refused.value).endswith(".")
-        return str(refused.value)
+        said = str(refused.value)
+        assert said.endswith(".")
+        # So every refusal that a test knows is one that `orrery config check` names.
+        assert " ".join(examine().problems) == said
+        return said
 
 
 def machine_in(folder: Path, environment: pytest.MonkeyPatch) -> Machine:

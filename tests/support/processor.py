@@ -157,6 +157,7 @@ class ScriptedProcessor:
             currency="usd",
             metadata={name: str(value) for name, value in metadata.items()},
             mode="payment",
+            expires_at=self.clock.now() + timedelta(hours=24),
         )
         return replace(made, **self.answers_with)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx2
 
 from orrery.adapters.movable_clock import MovableClock
-from orrery.app.cli.serve import serve
+from orrery.app.cli.serve import log_settings, serve
 from orrery.app.composition import opened
 from orrery.app.deployment import Orrery
 from orrery.app.settings import load
@@ -29,11 +29,11 @@ async def served(config: Path, password: str) -> dict[str, object]:
     """Return our modules that were loaded while serving, and the jobs and answers that there were."""
     async with opened(*load(config)) as deployment:
         for start in (one for parts in deployment.modules for one in parts.at_start):
-            start()
+            await start()
         apps = deployment.apps()
         assert serve.__module__ in sys.modules  # as the service has it
         before = set(sys.modules)
-        _ = await deployment[Readiness].run_round()
+        log_settings(await deployment[Readiness].run_round())
         answers = [await _asked(client, password, deployment) for client in map(_client, apps)]
         jobs = [job for parts in deployment.modules for job in parts.jobs]
         await _run(jobs, deployment[Clock])

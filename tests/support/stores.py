@@ -11,7 +11,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.adapters.sqlite import SqliteStore, create
 from orrery.errors import OutcomeUnknown
 from orrery.ports.clock import Clock
-from orrery.ports.store import Check, Committed, Conflict, Entry, Put, Store, Write
+from orrery.ports.store import Check, Committed, Conflict, Entry, Inspection, Put, Store, Write
 
 ADAPTERS = ("memory", "sqlite")
 
@@ -64,6 +64,10 @@ class LossyStore:
     async def scrub(self) -> bool:
         """Pass on."""
         return await self._store.scrub()
+
+    async def inspect(self) -> Inspection:
+        """Pass on."""
+        return await self._store.inspect()
 
     async def close(self) -> None:
         """Pass on."""

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import cast
 
@@ -12,6 +12,9 @@ from anyio.lowlevel import checkpoint
 
 from orrery.adapters.memory import MemoryStore
 from orrery.approvals.approvals import Approvals
+from orrery.checkout.access.lookup import Lookup
+from orrery.checkout.access.notifications import Notifications
+from orrery.checkout.access.session_states import SessionStates
 from orrery.checkout.catalogue import Catalogue, Product
 from orrery.checkout.selling.creation_health import CreationHealth
 from orrery.checkout.selling.operations import Expiry
@@ -62,6 +65,8 @@ class Till:
     active_price: Price | None = None
     expiries: list[str] = field(default_factory=list[str])
     livemode: bool = False
+    makes: dict[str, object] = field(default_factory=dict[str, object])
+    """Other fields of the sessions that are made."""
     unreadable: list[ItemUnreadable] = field(default_factory=list[ItemUnreadable])
 
     async def create_session(
@@ -81,7 +86,7 @@ class Till:
         sent, session_id = self.keys[idempotency_key]
         assert sent == parameters, "other parameters under a used key"
         self._meet(self.after, "create")
-        return replace(self.sessions[session_id], status="open")
+        return replace(self.sessions[session_id], status="open", payment_status="unpaid")
 
     async def get_session(self, session_id: str) -> CheckoutSession:
         """Return a session as it is."""
@@ -133,7 +138,7 @@ class Till:
         assert isinstance(metadata, dict)
         methods = parameters["payment_method_types"]
         assert isinstance(methods, list)
-        return CheckoutSession(
+        made = CheckoutSession(
             id=f"cs_{len(self.sessions) + 1}",
             status="open",
             payment_status="unpaid",
@@ -151,7 +156,9 @@ class Till:
             submit_message=str(_at(parameters, "custom_text", "submit", "message")),
             success_url=str(parameters["success_url"]),
             cancel_url=str(parameters["cancel_url"]),
+            expires_at=self.clock.now() + timedelta(hours=24),
         )
+        return replace(made, **self.makes)  # pyright: ignore[reportArgumentType]  any field of a session
 
 
 def _at(value: Parameter, *path: str | int) -> Parameter:
@@ -246,7 +253,9 @@ class Rehearsal:
     def checkout(self) -> Checkout:
         """The public operation's service."""
         health = CreationHealth(self.store, self.clock)
-        return Checkout(self.store, self.clock, self._processor, self.selling, health, Tasks())
+        lookup = Lookup(self.store, self.clock, self.selling.catalogue, index_key=b"")
+        states = SessionStates(self.store, self.clock, self._processor, lookup, Notifications("", ""))
+        return Checkout(self.store, self.clock, self._processor, self.selling, health, states, Tasks())
 
     @cached_property
     def health(self) -> ReceiptHealth:

@@ -1,12 +1,12 @@
 """A store that fails, is overtaken and lets others in between, as a test tells it to: an adapter of the port."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from anyio.lowlevel import checkpoint
 
 from orrery.errors import StoreError
-from orrery.ports.store import Check, Committed, Conflict, Entry, Store, Write
+from orrery.ports.store import Check, Committed, Conflict, Entry, Inspection, Store, Write
 
 
 @dataclass(slots=True)
@@ -23,6 +23,7 @@ class UnreliableStore:
     overtaken_by: Callable[[], Awaitable[object]] | None = None
     scanned: Callable[[], Awaitable[object]] | None = None
     commits: int = 0
+    failed: int = 0
 
     async def get(self, key: str) -> Entry | None:
         """Pass on, or fail."""
@@ -50,12 +51,17 @@ class UnreliableStore:
         if self.overtaken_by is not None:
             await self.overtaken_by()
         if self.commit_errors:
+            self.failed += 1
             raise self.commit_errors.pop(0)
         return await self.inside.commit(writes, checks, commit_id=commit_id)
 
     async def scrub(self) -> bool:
         """Pass on."""
         return await self.inside.scrub()
+
+    async def inspect(self) -> Inspection:
+        """Pass on, with the commits that failed here."""
+        return replace(await self.inside.inspect(), failed=self.failed)
 
     async def close(self) -> None:
         """Pass on."""

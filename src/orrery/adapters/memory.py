@@ -14,6 +14,7 @@ from orrery.ports.store import (
     Conflict,
     Delete,
     Entry,
+    Inspection,
     Unchanged,
     Write,
     encode_key,
@@ -67,6 +68,11 @@ class MemoryStore:
         await self._give_way()
         return True
 
+    async def inspect(self) -> Inspection:
+        """Nothing limits it, and no commit fails."""
+        await self._give_way()
+        return Inspection(self._version, None, 0)
+
     async def close(self) -> None:
         """Refuse whatever comes after."""
         self._closed = True
@@ -109,8 +115,8 @@ class MemoryStore:
         return entry
 
     def _forget(self) -> None:
-        oldest = self._clock.now() - _REMEMBERED
-        old = list(takewhile(lambda seen: seen[1][1] < oldest, self._commits.items()))
+        now = self._clock.now()
+        old = list(takewhile(lambda seen: abs(now - seen[1][1]) > _REMEMBERED, self._commits.items()))
         for commit_id, _ in old:
             del self._commits[commit_id]
 

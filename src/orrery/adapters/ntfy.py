@@ -1,13 +1,18 @@
 """Push messages by ntfy's HTTP interface."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, suppress
+from datetime import datetime
 from http import HTTPStatus
+from urllib.parse import quote
 
 import httpx2
+from pydantic import BaseModel, ValidationError
 
 from orrery.bounded import BOUNDED
 from orrery.errors import DeliveryFailed
-from orrery.ports.notifier import Message
+from orrery.ports.notifier import Message, Received
 from orrery.tls import unreachable
 from orrery.trust import WELL_KNOWN, Trust
 
@@ -30,6 +35,21 @@ _TRY_AGAIN = frozenset(
 )
 """Refusals that the owner can lift (a wrong token, a full quota); any other status below 500 is permanent."""
 
+_ASK_AGAIN = _TRY_AGAIN - {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
+"""Refusals of a question that end by themselves; a token does not change while it is in use."""
+
+_SEQUENCE = re.compile(r"[-_A-Za-z0-9]{1,64}")
+"""What ntfy takes as a sequence id; it refuses a message with any other."""
+
+_UNREADABLE = "A push may come twice after a crash: let push_token read the topic, too."
+
+
+class _Cached(BaseModel):
+    """One line of a topic's cache. Servers before 2.16 ignore sequence ids, and have none in it."""
+
+    event: str
+    sequence_id: str
+
 
 class NtfyNotifier:
     """Publishes JSON messages to one topic."""
@@ -48,13 +68,44 @@ class NtfyNotifier:
             "priority": _PRIORITIES[message.priority],
             "tags": list(message.tags),
         }
-        await self._ask("POST", self._base_url, body)
+        if _SEQUENCE.fullmatch(message.sequence):
+            body["sequence_id"] = message.sequence
+        async with self._asked("POST", self._base_url, body):
+            pass  # the status accepts a message: if the rest of the answer could fail it, it would be sent again
 
-    async def check(self) -> None:
-        """Ask for the service's health."""
-        await self._ask("GET", f"{self._base_url.rstrip('/')}/v1/health")
+    async def received(self, since: datetime) -> Received:
+        """Read the topic's cache, which is 12 hours long by default; the token must be allowed to read it."""
+        found = set[str]()
+        async with self._asked("GET", self._cache(str(int(since.timestamp()))), again=_ASK_AGAIN) as answer:
+            async for line in answer.aiter_lines():
+                with suppress(ValidationError):
+                    cached = _Cached.model_validate_json(line)
+                    found |= {cached.sequence_id} if cached.event == "message" else set()
+        return lambda message: message.sequence in found
 
-    async def _ask(self, method: str, url: str, body: Mapping[str, object] | None = None) -> None:
+    async def check(self) -> str:
+        """Ask for the service's health, and whether it says what it has."""
+        async with self._asked("GET", f"{self._base_url.rstrip('/')}/v1/health") as answer:
+            _ = await answer.aread()
+        try:
+            async with self._asked("GET", self._cache("none")) as answer:
+                _ = await answer.aread()
+        except DeliveryFailed as error:
+            return f"{_UNREADABLE} {error}"
+        return ""
+
+    def _cache(self, since: str) -> str:
+        return f"{self._base_url.rstrip('/')}/{quote(self._topic, safe='')}/json?poll=1&since={since}"
+
+    @asynccontextmanager
+    async def _asked(
+        self,
+        method: str,
+        url: str,
+        body: Mapping[str, object] | None = None,
+        again: frozenset[HTTPStatus] = _TRY_AGAIN,
+    ) -> AsyncGenerator[httpx2.Response]:
+        """Yield a successful answer, whose body has not been read; raise `DeliveryFailed` for any other."""
         try:
             async with (
                 httpx2.AsyncClient(
@@ -62,14 +113,14 @@ class NtfyNotifier:
                 ) as client,
                 client.stream(method, url, json=body) as answer,
             ):
-                # The status accepts a message: if the rest of the answer could fail it, it would be sent again.
-                if body is None:
-                    _ = await answer.aread()
+                if answer.is_success:
+                    yield answer
         except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeEncodeError) as error:
-            raise DeliveryFailed(unreachable("The push service", error), permanent=False) from None
+            raise DeliveryFailed(unreachable("The push service", error), permanent=False, refused=False) from None
         if not answer.is_success:
-            permanent = answer.is_client_error and answer.status_code not in _TRY_AGAIN
-            raise DeliveryFailed(f"The push service answered {answer.status_code}.", permanent=permanent)
+            status = answer.status_code
+            permanent, refused = answer.is_client_error and status not in again, not answer.is_server_error
+            raise DeliveryFailed(f"The push service answered {status}.", permanent=permanent, refused=refused)
 
 
 def _cut(text: str, maximum: int) -> str:

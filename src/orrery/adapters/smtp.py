@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from email.message import EmailMessage
 from email.utils import format_datetime
 from typing import Literal, cast
@@ -12,7 +13,7 @@ import aiosmtplib
 
 from orrery.errors import DeliveryFailed
 from orrery.ports.clock import Clock
-from orrery.ports.notifier import Message
+from orrery.ports.notifier import Message, Received
 from orrery.syntax.email_address import is_email_address
 from orrery.syntax.lines import one_line
 from orrery.tls import unreachable
@@ -59,10 +60,14 @@ class SmtpNotifier:
                 raise DeliveryFailed(what, permanent=False) from None
             _leave(client)
 
-    async def check(self) -> None:
+    async def received(self, since: datetime) -> Received:  # noqa: ARG002  a mail server cannot be asked
+        return lambda _: False
+
+    async def check(self) -> str:
         """Greet the relay and log in."""
         async with self._connected() as client:
             _ = await client.noop()
+        return ""
 
     @asynccontextmanager
     async def _connected(self) -> AsyncGenerator[aiosmtplib.SMTP]:

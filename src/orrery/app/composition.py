@@ -15,11 +15,11 @@ from orrery.app.settings import Secrets, Settings
 from orrery.app.settings.held_secrets import HeldSecretFiles
 from orrery.app.settings.model import deployment_id
 from orrery.edge.auth import GuessLimiter
-from orrery.errors import StoreError
+from orrery.errors import OrreryError, StoreError, StoreUnavailable
 from orrery.logs import refer_to_sessions
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
-from orrery.runtime.index_key import index_key
+from orrery.runtime.index_key import index_key, stored_key
 from orrery.runtime.jobs import Workers
 from orrery.runtime.module import load, target_of
 from orrery.runtime.parts import Parts, refuse_duplicates
@@ -40,21 +40,23 @@ def clock_of(settings: Settings) -> Clock:
 
 @asynccontextmanager
 async def opened(
-    settings: Settings, secrets: Secrets, wanted: Sequence[str] | None = None
+    settings: Settings, secrets: Secrets, wanted: Sequence[str] | None = None, *, unchanged: bool = False
 ) -> AsyncGenerator[Orrery]:
     """Open the store and compose the modules over it; raise `StoreUnavailable`, and `TrackRefused`.
 
-    `wanted` are names of modules: with them, only these and what they need are composed.
+    `wanted` are names of modules: with them, only these and what they need are composed. `unchanged`: nothing is
+    migrated, and no key is made.
     """
     if settings.role == "cockpit":
         load("orrery.app.kept_apart:require_apart")(settings)
     clock = clock_of(settings)
     store, tasks = await SqliteStore.open(settings.store_path, clock), Tasks()
     try:
-        orrery = composed(Adapters(settings, secrets, clock), store, await index_key(store), tasks, wanted)
-        for migrate in (one for parts in orrery.modules for one in parts.migrations):
-            _ = await migrate()
-        yield orrery
+        adapters = Adapters(settings, secrets, clock)
+        if unchanged:
+            yield composed(adapters, store, await stored_key(store), tasks, wanted)
+        else:
+            yield await migrated(adapters, store, tasks, wanted)
     finally:
         await tasks.finish()
         await store.close()
@@ -62,16 +64,35 @@ async def opened(
 
 @asynccontextmanager
 async def opened_for_examination(
-    settings: Settings, secrets: Secrets, wanted: Sequence[str] | None = None
+    settings: Settings,
+    secrets: Secrets,
+    wanted: Sequence[str] | None = None,
+    troubles: tuple[type[OrreryError], ...] = (StoreError,),
 ) -> AsyncGenerator[Orrery]:
     """Compose as `opened` does; where the store cannot be used, over one whose every call says why."""
     async with AsyncExitStack() as stack:
         try:
             orrery = await stack.enter_async_context(opened(settings, secrets, wanted))
-        except StoreError as error:
-            adapters, nobodys_key = Adapters(settings, secrets, clock_of(settings)), random.token_bytes(32)
-            orrery = composed(adapters, UnavailableStore(error), nobodys_key, Tasks(), wanted)
+        except troubles as trouble:
+            error = StoreUnavailable(str(trouble).replace(f"{settings.store_path.parent}/", ""))
+            orrery = without_store(settings, secrets, error, wanted)
         yield orrery
+
+
+async def migrated(adapters: Adapters, store: Store, tasks: Tasks, wanted: Sequence[str] | None = None) -> Orrery:
+    """Compose over an open store, and bring its records up to this release."""
+    orrery = composed(adapters, store, await index_key(store), tasks, wanted)
+    for migrate in (one for parts in orrery.modules for one in parts.migrations):
+        _ = await migrate()
+    return orrery
+
+
+def without_store(
+    settings: Settings, secrets: Secrets, why: OrreryError, wanted: Sequence[str] | None = None
+) -> Orrery:
+    """Compose over a store whose every call says why it cannot be used."""
+    adapters, nobodys_key = Adapters(settings, secrets, clock_of(settings)), random.token_bytes(32)
+    return composed(adapters, UnavailableStore(why), nobodys_key, Tasks(), wanted)
 
 
 def _ground(adapters: Adapters, store: Store, key: bytes, tasks: Tasks) -> Ground:

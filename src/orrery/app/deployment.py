@@ -51,8 +51,8 @@ class Orrery:
         undelivered = self[Findings].health.undelivered
         private = private_app(public, readiness, metrics, undelivered, [self._page().router(), *private_routers])
         app: ASGIApp = public
-        for path, sources in (read for parts in self.modules for read in parts.reads.items()):
-            app = FastReads(app, path, sources, metrics.counter_of(path))
+        for path, reads in (read for parts in self.modules for read in parts.reads.items()):
+            app = FastReads(app, path, reads, metrics.counter_of(path))
         return app, private
 
     def _page(self) -> OwnerPage:

@@ -18,6 +18,9 @@ START = Module(
             "Write orrery.toml with every key explained, and make the store.",
             "orrery.app.cli.init:command",
         ),
+        Command(
+            "config", "Check the settings as the start does, before a restart.", "orrery.app.cli.config:group"
+        ),
         Command("store", "Make the store where the settings say.", "orrery.app.cli.store:group"),
         Command(
             "doctor",

@@ -84,7 +84,8 @@ def is_open(state: Progress | Use | None) -> bool:
 
 def may_be_under_way(state: Progress | Use, now: datetime) -> bool:
     """Return whether its last call may still arrive."""
-    return now - state.changed_at < UNDER_WAY
+    # After a clock was put back, `changed_at` may lie years ahead: the owner must not wait for it.
+    return abs(now - state.changed_at) < UNDER_WAY
 
 
 def is_over(progress: Progress, now: datetime) -> bool:
@@ -94,7 +95,7 @@ def is_over(progress: Progress, now: datetime) -> bool:
 
 def _is_in_force(progress: Progress, now: datetime) -> bool:
     try:
-        return now - read_statement(progress.statement).at <= STANDING_LIFETIME
+        return -AHEAD <= now - read_statement(progress.statement).at <= STANDING_LIFETIME
     except ApprovalRefused:  # altered since: it counts for nothing
         return False
 

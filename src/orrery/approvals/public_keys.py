@@ -32,12 +32,12 @@ def public_key(line: str) -> str:
         raise Invalid(
             "this is a private key; keep it out of the settings, and put its public half here (FILE.pub)"
         )
-    if not line.isprintable():
-        raise Invalid("a public key is one line")
-    kind, _, rest = line.strip().partition(" ")
+    # OpenSSH separates by blanks and tabs; other white space comes from copying, and is no separator to it.
+    if not line.strip().replace("\t", " ").isprintable():
+        raise Invalid("a public key is one line, separated by blanks or tabs")
+    kind, encoded, *_ = [*line.split(), "", ""]
     if kind not in _PARTS:
         raise Invalid(f"a public key begins with its type: {', '.join(_PARTS)} (no options, no certificates)")
-    encoded = rest.split(" ")[0]
     parts = _parts(encoded)
     if len(parts) != _PARTS[kind] or parts[0] != kind.encode():
         raise Invalid(f"what follows {kind} is no such key in base64")

@@ -43,6 +43,7 @@ def plan(runtime: Runtime) -> CheckoutPlan:
         service_tokens=runtime.secret_values("access_service_token"),
         limits=(Limit(checkout.sessions_per_minute, 60), Limit(checkout.sessions_per_hour, 3600)),
         read_limit=Limit(checkout.access_reads_per_minute, 60),
+        ipv6_site_factor=checkout.ipv6_site_factor,
         revoke_on_refund=checkout.revoke_on_refund,
         trusted_proxies=runtime.section(Server).trusted_proxies,
     )

@@ -99,17 +99,19 @@ def is_slug(text: str) -> bool:
 
 
 class Catalogue:
-    """All products, by their keys; a product with a mistake is listed and not sold.
+    """All products, by their keys. What is written about a product with a mistake cannot be sold.
 
-    `refused` says why, by the product's name: it names the field.
+    `mistakes` says why, by the product's name: it names the field. Of two products with one key the first counts.
     """
 
     def __init__(self, products: tuple[Product, ...] = ()) -> None:
-        self._listed = {product.key: product for product in products}
-        self.refused = {product.name: why for product in products if (why := _mistake(product))}
+        self._listed: dict[ProductKey, Product] = {}
+        for product in products:
+            _ = self._listed.setdefault(product.key, product)
+        self.mistakes = {product.name: why for product in products if (why := _mistake(product))}
         for key, count in Counter(product.key for product in products).items():
             if count > 1:
-                self.refused[key.name] = "vendor_slug and cert_code are those of another product, too."
+                self.mistakes[key.name] = "vendor_slug and cert_code are those of another product, too."
 
     def __bool__(self) -> bool:
         """Return whether any product is listed, sold or not."""
@@ -118,6 +120,16 @@ class Catalogue:
     def find(self, key: ProductKey) -> Product | None:
         """Return the product, sold or not, or None when it is not listed."""
         return self._listed.get(key)
+
+    def title_of(self, key: ProductKey) -> str | None:
+        """Return the product's title, or None when it is not listed or has none."""
+        known = self.find(key)
+        return known.title if known and known.title.strip() else None
+
+    @property
+    def listed(self) -> list[Product]:
+        """Every product, in the order of the settings."""
+        return list(self._listed.values())
 
     def vendors_of(self, cert_code: str) -> list[str]:
         """Return the vendors that list a certification: one, unless the code is shared."""
@@ -129,21 +141,16 @@ class Catalogue:
         return [code for code, count in counted.items() if count > 1]
 
     def named(self, names: Sequence[str]) -> list[Product]:
-        """Return the products that the owner names as `vendor/cert`, or all that are sold.
-
-        Raises `NotFound`, and `Invalid` for one that is not sold, saying why.
-        """
-        known = {product.name: product for product in self}
+        """Return the products that the owner names as `vendor/cert`, or all; raise `NotFound`."""
+        known = {product.name: product for product in self.listed}
         for name in names:
-            if why := self.refused.get(name):
-                raise Invalid(f"{name} is not sold: {why}")
             if name not in known:
                 raise NotFound(f"{name!r} is no product of the catalogue: name it as vendor/cert.")
         return [known[name] for name in dict.fromkeys(names)] if names else list(known.values())
 
     def __iter__(self) -> Iterator[Product]:
-        """Iterate over the products that are sold, in the order of the settings."""
-        return (product for product in self._listed.values() if product.name not in self.refused)
+        """Iterate over the products without a mistake, in the order of the settings."""
+        return (product for product in self.listed if product.name not in self.mistakes)
 
 
 def _mistake(product: Product) -> str | None:

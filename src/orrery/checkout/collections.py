@@ -19,6 +19,7 @@ from orrery.checkout.records import (
     Pending,
     RefusedWebhooks,
     Reversal,
+    UnknownSales,
     UnreadableEvent,
 )
 from orrery.ports.clock import Clock
@@ -43,6 +44,7 @@ def kept(store: Store, clock: Clock, index_key: bytes) -> list[Collection[Any]]:
                 journal,
                 refused_webhooks,
                 reconciled,
+                unknown_sales,
             )
         ),
     ]
@@ -121,3 +123,8 @@ def refused_webhooks(store: Store, clock: Clock) -> Collection[RefusedWebhooks]:
 def reconciled(store: Store, clock: Clock) -> Collection[LastReconciliation]:
     """Return the last reconciliation."""
     return Collection(store, clock, LastReconciliation, keys.RECONCILED)
+
+
+def unknown_sales(store: Store, clock: Clock) -> Collection[UnknownSales]:
+    """Return the note of sales that this store does not know."""
+    return Collection(store, clock, UnknownSales, keys.UNKNOWN_SALES)

@@ -22,6 +22,7 @@ from orrery.checkout.access.refusals import Refusals
 from orrery.checkout.access.rekeying import rekey_imports
 from orrery.checkout.access.sales import Sales
 from orrery.checkout.access.session_states import SessionStates
+from orrery.checkout.access.unknown_sales import UnknownSalesWatch
 from orrery.checkout.access.webhook import Webhook
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.health import CheckoutHealth
@@ -76,6 +77,7 @@ class CheckoutPlan:
     service_tokens: Sequence[bytes] = field(repr=False)
     limits: tuple[Limit, ...]
     read_limit: Limit
+    ipv6_site_factor: int
     trusted_proxies: Sequence[str]
     revoke_on_refund: bool
 
@@ -119,19 +121,25 @@ class CheckoutDomain:
         self.receipts = ReceiptHealth(self.selling, trials)
         self.sales = Sales(clock, self.lookup)
         states = SessionStates(store, clock, processor, self.lookup, plan.notifications)
-        refunds = self._refunds(store, clock, reads)
-        self.reconciliation = Reconciliation(store, clock, processor, fulfilment, states, refunds, plan.catalogue)
+        refunds, unknown = self._refunds(store, clock, reads), self._unknown_sales(store, clock)
+        self.reconciliation = Reconciliation(
+            store, clock, processor, fulfilment, states, refunds, plan.catalogue, unknown
+        )
         self.refusals = Refusals(store, clock, plan.signing_secrets)
         webhook = Webhook(clock, fulfilment, raw_events, self.refusals, plan.signing_secrets)
         self.events = EventHistory(
             clock, reads, fulfilment, raw_events, self.refusals, webhook.receive_verified, livemode=plan.livemode
         )
         self._webhook_probe = WebhookProbe(clock, plan.signing_secrets)
-        creation = CreationHealth(store, clock)
-        self._proxies = ProxyHealth(store, clock, plan.trusted_proxies)
+        creation, self._proxies = CreationHealth(store, clock), ProxyHealth(store, clock, plan.trusted_proxies)
         self.health = self._health(processor, creation)
-        checkout = Checkout(store, clock, processor, self.selling, creation, tasks)
+        checkout = Checkout(store, clock, processor, self.selling, creation, states, tasks)
         self.routes = self._routes(clock, checkout, webhook, states)
+
+    def _unknown_sales(self, store: Store, clock: Clock) -> UnknownSalesWatch:
+        access = collections.access_records(store, clock, self._index_key)
+        known = [collections.offers(store, clock), access, sold.own_sessions(store, clock)]
+        return UnknownSalesWatch(store, clock, self.lookup, known)
 
     def _routes(self, clock: Clock, checkout: Checkout, webhook: Webhook, states: SessionStates) -> CheckoutRoutes:
         plan = self._plan
@@ -142,8 +150,8 @@ class CheckoutDomain:
             session_states=states,
             addresses=ClientAddresses(plan.trusted_proxies),
             proxies=self._proxies,
-            limit=RateLimit(clock, *plan.limits),
-            read_limit=RateLimit(clock, plan.read_limit),
+            limit=RateLimit(clock, *plan.limits, wider=plan.ipv6_site_factor),
+            read_limit=RateLimit(clock, plan.read_limit, wider=plan.ipv6_site_factor),
             bearer=ServiceBearer(plan.service_tokens, clock),
         )
 
@@ -160,7 +168,6 @@ class CheckoutDomain:
             creation=creation.local,
             proxies=self._proxies.local,
             api_version=plan.api_version,
-            has_addresses=plan.terms is not None,
             has_api_key=plan.has_api_key,
             has_signing_secret=bool(plan.signing_secrets),
             has_service_token=bool(plan.service_tokens),
@@ -174,7 +181,11 @@ class CheckoutDomain:
             routers=[self.routes.router()],
             direct=self.routes.direct(),
             jobs=self._jobs(),
-            checks=[self.health.local],
+            checks=[
+                self.health.local,
+                self.receipts.unusable,
+                *([self.reconciliation.unknown.local] if self.sells else []),
+            ],
             own_checks=[self.receipts.local],
             remote_checks=self.health.remote(),
             panels=[
@@ -189,7 +200,7 @@ class CheckoutDomain:
             secret_probes=[SecretProbe("webhook_signing_secret", self._webhook_probe.remarks)],
             unreadable=[one.unreadable for one in self._collections()],
             migrations=[self._rekey_imports],
-            at_start=[self._log_mistakes],
+            at_start=[self.reconciliation.look_at_start] if self.sells else [],
             after_restore=[self._reconcile_after_restore],
             offers={CheckoutDomain: self, Seller: self, SessionFinder: self.sessions},
         )
@@ -220,12 +231,6 @@ class CheckoutDomain:
 
     async def _rekey_imports(self) -> int:  # a `partial` would show the key when it is printed
         return await rekey_imports(self._store, self._clock, self._index_key)
-
-    def _log_mistakes(self) -> None:
-        for code in self.catalogue.shared_codes():
-            log.warning("several vendors have this certCode: access checks of it need vendorSlug", certCode=code)
-        for name, why in self.catalogue.refused.items():
-            log.error("product not sold", product=name, why=why)
 
     async def _reconcile_after_restore(self) -> RestoreReport:
         try:

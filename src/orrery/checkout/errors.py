@@ -1,8 +1,9 @@
 """The errors that only checkout raises."""
 
+from http import HTTPStatus
 from typing import ClassVar
 
-from orrery.errors import Invalid, NotConfigured
+from orrery.errors import Invalid, NotConfigured, ProcessorUnreachable
 
 
 class KeyReused(Invalid):
@@ -20,3 +21,14 @@ class NotPreflighted(NotConfigured):
     """The processor has never accepted this product's parameters: it is not sold yet (change rule 1)."""
 
     tag: ClassVar[str] = "not-preflighted"
+
+
+class SessionMismatch(ProcessorUnreachable):
+    """The processor's new session is not what was asked for: no visitor may be sent there.
+
+    The processor would repeat the session under its idempotency key, so a repeat must carry another one.
+    """
+
+    def __init__(self, what: str) -> None:
+        sentence = f"The processor's new session is not what was asked for: {what}."
+        super().__init__(sentence, same_key=False, status=HTTPStatus.OK)

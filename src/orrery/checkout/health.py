@@ -7,7 +7,6 @@ from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.records import COMPLETED
 from orrery.ports.health import Finding, secret_part
 from orrery.ports.processor import Processor, WebhookEndpoint, split_unreadable
-from orrery.syntax.lines import one_line
 
 RETIRING = "2026-09-30.endive"
 """From this API version on, session creation takes no payment_method_types (decision 1)."""
@@ -27,7 +26,6 @@ class CheckoutHealth:
     creation: Callable[[], Awaitable[Sequence[Finding]]]
     proxies: Callable[[], Awaitable[Sequence[Finding]]]
     api_version: str
-    has_addresses: bool
     has_api_key: bool
     has_signing_secret: bool
     has_service_token: bool
@@ -38,10 +36,6 @@ class CheckoutHealth:
             return [Finding("checkout", "off", "No product is configured.")]
         return [
             *self._shared_codes(),
-            *self._refused(),
-            _present(
-                "checkout addresses", self.has_addresses, "Set checkout.success_url and checkout.cancel_url."
-            ),
             _secret("processor key", self.has_api_key, "processor_api_key", "the key"),
             _secret("webhook secret", self.has_signing_secret, "webhook_signing_secret", "it"),
             _secret("access check", self.has_service_token, "access_service_token", "a token"),
@@ -52,19 +46,14 @@ class CheckoutHealth:
     def _shared_codes(self) -> list[Finding]:
         todo = "Every access check of it must carry vendorSlug; without it the check answers 422."
         return [
-            Finding("catalogue", "ok", f"{code} is sold by {' and '.join(self.catalogue.vendors_of(code))}.", todo)
-            for code in self.catalogue.shared_codes()
-        ]
-
-    def _refused(self) -> list[Finding]:
-        nothing_sold = not list(self.catalogue)
-        others = "No product is sold." if nothing_sold else "The other products are sold."
-        todo = f"Correct it in the settings, and restart. {others}"
-        return [
             Finding(
-                f"product {one_line(name, 130)}", "broken", f"It is not sold: {why}", todo, essential=nothing_sold
+                "catalogue",
+                "ok",
+                f"{code} is sold by {' and '.join(self.catalogue.vendors_of(code))}.",
+                todo,
+                of_settings=True,
             )
-            for name, why in self.catalogue.refused.items()
+            for code in self.catalogue.shared_codes()
         ]
 
     def remote(self) -> list[tuple[str, HealthCheck]]:
@@ -117,12 +106,11 @@ class CheckoutHealth:
         return f"{why} From {RETIRING} on, sessions lose payment_method_types." if retired else why
 
 
-def _present(part: str, present: bool, todo: str, cause: str = "") -> Finding:  # noqa: FBT001  a private shorthand
-    return Finding(part, "ok") if present else Finding(part, "broken", "It is missing.", todo, cause=cause)
-
-
 def _secret(part: str, present: bool, name: str, what: str) -> Finding:  # noqa: FBT001  a private shorthand
-    return _present(part, present, f"Put {what} into the secret file {name}.", secret_part(name))
+    if present:
+        return Finding(part, "ok")
+    todo = f"Put {what} into the secret file {name}."
+    return Finding(part, "broken", "It is missing.", todo, cause=secret_part(name), of_settings=True)
 
 
 def _sends_completed(events: tuple[str, ...]) -> bool:

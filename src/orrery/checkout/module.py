@@ -46,6 +46,7 @@ MODULE = Module(
         "reconciled",
         "refused-webhooks",
         "taken-back:",
+        "unknown-sales",
         "unreadable-event:",
         "verifying:",
     ),

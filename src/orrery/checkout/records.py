@@ -34,7 +34,8 @@ GrantedBy = Literal["webhook", "reconcile", "owner", "import"]
 class Offer(Record):
     """The offer at a session's creation (decision 8). `client_address` is erased after 30 days.
 
-    `failed_at` is when Orrery learned that the session expired without a payment (decision 48).
+    `failed_at` is when Orrery learned that the session expired without a payment (decision 48). `title` is None in
+    an offer of an earlier release.
     """
 
     v: Literal[1] = 1
@@ -48,6 +49,7 @@ class Offer(Record):
     client_address: str | None
     created_at: AwareDatetime
     failed_at: AwareDatetime | None = None
+    title: str | None = None
 
     @property
     def product(self) -> ProductKey:
@@ -59,7 +61,8 @@ class AccessRecord(Record):
 
     `amount_total` is in the currency's smallest unit, None for access without a sale here. `email` has its ASCII
     letters in lower case and is empty after an erasure; `former_emails` are those that the owner has changed: an
-    erasure reaches them, too. `revoked_at` is when the owner revoked the access.
+    erasure reaches them, too. `revoked_at` is when the owner revoked the access. `title` is the product's when the
+    access was bought or granted; None in a record of an earlier release, and where the catalogue had none.
     """
 
     v: Literal[1] = 1
@@ -79,6 +82,7 @@ class AccessRecord(Record):
     marketing_consent: bool | None
     revoked_at: AwareDatetime | None = None
     former_emails: tuple[str, ...] = ()
+    title: str | None = None
 
     @property
     def product(self) -> ProductKey:
@@ -168,11 +172,15 @@ class UnreadableEvent(Record):
 
 
 class RefusedWebhooks(Record):
-    """Since when webhooks are refused, one after the other, and why; it is removed when one is accepted."""
+    """Since when webhooks are refused, one after the other, and why; it is removed when one is accepted.
+
+    `last_at` is when one was refused last, ten minutes early at most; None in a record of an earlier release.
+    """
 
     v: Literal[1] = 1
     reason: str
     since: AwareDatetime
+    last_at: AwareDatetime | None = None
 
 
 class AccessEnd(Record):
@@ -185,7 +193,8 @@ class AccessEnd(Record):
 class Attempt(Record):
     """One visitor's `Idempotency-Key`: the product it came with, and the session that it led to (decision 2).
 
-    `processor_key` is the processor's idempotency key for exactly the parameters of `parameters_digest`.
+    `processor_key` is the processor's idempotency key for exactly the parameters of `parameters_digest`;
+    `expires_at` is when the session expires, None where that is not known.
     """
 
     v: Literal[1] = 1
@@ -195,6 +204,7 @@ class Attempt(Record):
     processor_key: str
     session_id: str | None = None
     url: str | None = None
+    expires_at: AwareDatetime | None = None
 
 
 class StoredDiscrepancy(Record):
@@ -225,6 +235,13 @@ class LastReconciliation(Record):
     unreadable: tuple[str, ...] = ()
     partly_refunded: int = 0
     charges_at: AwareDatetime | None = None
+
+
+class UnknownSales(Record):
+    """The processor has completed sessions that this store does not know; `since` is when that was found."""
+
+    v: Literal[1] = 1
+    since: AwareDatetime
 
 
 class JournalEntry(Record):

@@ -17,7 +17,7 @@ from orrery.checkout.selling.proxy_health import ProxyHealth
 from orrery.checkout.selling.service import Checkout, Purchase
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.body import read_body, read_object
-from orrery.edge.client_address import ClientAddresses, is_private, rate_scope
+from orrery.edge.client_address import ClientAddresses, is_private, rate_scopes
 from orrery.edge.direct import DirectRoute
 from orrery.edge.problems import Problem
 from orrery.edge.ratelimit import RateLimit
@@ -170,7 +170,7 @@ class CheckoutRoutes:
         ] = None,
     ) -> CheckoutAnswer:
         """Create a hosted payment session and return where the visitor pays."""
-        address = self._counted(request, self.limit)
+        address = await self._counted(request, self.limit)
         asked = _validated(CheckoutRequest, await read_object(request, CHECKOUT_BODY))
         product = ProductKey(asked.productType, asked.certCode, asked.vendorSlug)
         try:
@@ -179,19 +179,23 @@ class CheckoutRoutes:
             raise Problem(404, "unknown-product", str(error)) from None
         return CheckoutAnswer(id=created.id, url=created.url)
 
-    def _counted(self, request: Request, limit: RateLimit) -> str:
+    async def _counted(self, request: Request, limit: RateLimit) -> str:
         """Return the client's address, having counted the request; raise a 429 `Problem` past the limit."""
-        address = self.addresses.of(request)
-        if proxy := self.addresses.untrusted_proxy(request):
-            self.proxies.forwards(proxy)
-        if wait := limit.wait(rate_scope(address)):
+        address, proxy = self.addresses.of(request), self.addresses.untrusted_proxy(request)
+        if wait := limit.wait(*rate_scopes(address)):
+            if proxy:
+                _ = self.proxies.forwards(proxy)
             if is_private(address):
                 self.proxies.refused(address)
             raise Problem(429, "too-many-requests", f"Try again in {wait} s.", {"Retry-After": str(wait)})
+        if proxy:
+            await self.proxies.show(proxy)
         return address
 
     async def receive(self, request: Request) -> Response:
         """Check and store one event."""
+        if proxy := self.addresses.untrusted_proxy(request):
+            await self.proxies.show(proxy)
         signatures = request.headers.getlist("stripe-signature")
         signature = signatures[0] if len(signatures) == 1 else ""
         await self.webhook.require_signature(signature)
@@ -206,7 +210,7 @@ class CheckoutRoutes:
 
     async def state(self, request: Request, session_id: Annotated[str, Path(max_length=255)]) -> AccessState:
         """Return whether the session is open, pending, granted, ended or failed; nothing personal."""
-        _ = self._counted(request, self.read_limit)
+        _ = await self._counted(request, self.read_limit)
         found = await self.session_states.of(session_id)
         return AccessState(state=found.state, expires_at=found.expires_at)
 

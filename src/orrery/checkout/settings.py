@@ -41,6 +41,7 @@ class CheckoutSettings(Section):
     sessions_per_minute: int = Field(10, ge=1)
     sessions_per_hour: int = Field(60, ge=1)
     access_reads_per_minute: int = Field(300, ge=1)
+    ipv6_site_factor: int = Field(4, ge=1, le=256)
     revoke_on_refund: bool = False
     products: tuple[ProductSettings, ...] = ()
 

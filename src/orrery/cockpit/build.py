@@ -37,7 +37,7 @@ def build(runtime: Runtime) -> Parts:
     comms = Comms(inboxes, ledger, clock, settings.scores, books)
     actions = Actions(comms, Bodies(clock, tasks), ledger, books, settings)
     personal = LedgerData(store, clock)
-    health = CockpitHealth(StoreProbe(store), ledger, inboxes, clock, runtime.need(Workers).failing)
+    health = CockpitHealth(StoreProbe(store, clock), ledger, inboxes, clock, runtime.need(Workers).failing)
     launch = Launch(clock)
     tabs = SignInTabs(partial(runtime.port, Accounts), comms, tasks)
     return Parts(

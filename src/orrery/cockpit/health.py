@@ -30,18 +30,18 @@ class CockpitHealth:
 
     async def examine(self) -> tuple[datetime, list[Finding]]:
         """Return the findings without asking a mailbox, and when that was."""
-        await self.probe.write()
-        own = [await self._store(), await self._ledger(), *map(_of_inbox, self.inboxes)]
+        await self.probe.examine()
+        own = [*await self._store(), await self._ledger(), *map(_of_inbox, self.inboxes)]
         return self.clock.now(), [*own, *self._mailboxes_missing(), *self._jobs()]
 
     async def ask(self) -> list[Finding]:
         """Return the findings of `orrery cockpit doctor`, which asks each mailbox."""
-        await self.probe.write()
+        await self.probe.examine()
         asked = [await _asked(inbox.mailbox) for inbox in self.inboxes]
-        return [await self._store(), await self._ledger(), *asked, *self._mailboxes_missing()]
+        return [*await self._store(), await self._ledger(), *asked, *self._mailboxes_missing()]
 
-    async def _store(self) -> Finding:
-        return await self.probe.finding("Make room or fix it, then look again: until then nothing can be kept.")
+    async def _store(self) -> list[Finding]:
+        return await self.probe.findings("Make room or fix it, then look again: until then nothing can be kept.")
 
     async def _ledger(self) -> Finding:
         try:

@@ -25,7 +25,8 @@ _PRIVATE = tuple(
 )
 """Where proxies of one's own are, and no visitor from the internet."""
 
-_IPV6_BLOCK = 64
+_IPV6_BLOCKS = (64, 56)
+"""What one visitor has of IPv6, and what a provider gives to a household or an office (decisions 14 and 67)."""
 
 _WITH_PORT = re.compile(r"\[([^\[\]]+)\](?::[0-9]{1,5})?|([0-9.]+):[0-9]{1,5}")
 
@@ -70,12 +71,12 @@ class ClientAddresses:
         return any(address in network for network in self._trusted)
 
 
-def rate_scope(address: str) -> str:
-    """Return what shares one rate limit: an IPv4 address, an IPv6 /64 (decision 14)."""
+def rate_scopes(address: str) -> tuple[str, ...]:
+    """Return what shares one rate limit: an IPv4 address, or an IPv6 /64 and then its /56 (decisions 14, 67)."""
     parsed = _parse(address)
     if isinstance(parsed, IPv6Address):
-        return str(IPv6Network((parsed, _IPV6_BLOCK), strict=False))
-    return str(parsed or address)
+        return tuple(str(IPv6Network((parsed, block), strict=False)) for block in _IPV6_BLOCKS)
+    return (str(parsed or address),)
 
 
 def is_private(address: str) -> bool:

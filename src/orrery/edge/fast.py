@@ -3,9 +3,10 @@
 The framework declares the same operations, for the description; it never serves them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Protocol
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, unquote_to_bytes, urlencode
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
@@ -42,6 +43,14 @@ class AnswerSource(Protocol):
     async def answer(self) -> FastAnswer: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """The sources of the answers of one path, by query string; a field that is not in `fields` is ignored."""
+
+    sources: Mapping[bytes, AnswerSource]
+    fields: Collection[bytes]
+
+
 class _Sent:
     """An answer as messages, made once and sent often."""
 
@@ -71,18 +80,19 @@ _EMPTY: Message = {"type": "http.response.body", "body": b""}
 
 
 class FastReads:
-    """Answers GET and HEAD of `path` for the query strings in `sources`; everything else is the app's."""
+    """Answers GET and HEAD of `path` for the query strings of `reads`; everything else is the app's."""
 
     def __init__(
         self,
         app: ASGIApp,
         path: str,
-        sources: Mapping[bytes, AnswerSource],
+        reads: Reads,
         count: Callable[[str, int], None],
     ) -> None:
         self._app = app
         self._path = path
-        self._sources = sources
+        self._sources = reads.sources
+        self._fields = reads.fields
         self._count = count
         self._last: dict[bytes, _Sent] = {}
 
@@ -92,7 +102,7 @@ class FastReads:
             await self._app(scope, receive, send)
             return
         query: bytes = scope["query_string"]
-        source = self._sources.get(query) or self._sources.get(query := spelled(query))
+        source = self._sources.get(query) or self._sources.get(query := known_part(query, self._fields))
         if source is None:
             await self._app(scope, receive, send)
             return
@@ -132,10 +142,11 @@ def written_at_once(send: Send, sent: _Sent) -> bool:
     return True
 
 
-def spelled(query: bytes) -> bytes:
-    """Return a query string as it is usually written: names and values encoded only where they must be."""
+def known_part(query: bytes, fields: Collection[bytes]) -> bytes:
+    """Return the `fields` of a query string as they are usually written: encoded only where they must be."""
+    known = b"&".join(one for one in query.split(b"&") if unquote_to_bytes(one.partition(b"=")[0]) in fields)
     # Any byte is a letter in Latin-1, so that nothing a stranger sends can fail here.
-    asked = parse_qsl(query.decode("latin-1"), keep_blank_values=True, encoding="latin-1")
+    asked = parse_qsl(known.decode("latin-1"), keep_blank_values=True, encoding="latin-1")
     return urlencode(asked, encoding="latin-1").encode()
 
 

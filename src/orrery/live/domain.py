@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from orrery.edge.auth import AdminBearer, GuessLimiter
+from orrery.edge.fast import Reads
 from orrery.live import monitor
 from orrery.live.admin_reads import AdminReads
 from orrery.live.answers import cosmos, site
@@ -17,7 +18,7 @@ from orrery.live.password_probe import PasswordProbe
 from orrery.live.quota import Limits
 from orrery.live.reads import FirstLevelCache, PublicRead
 from orrery.live.refresh import Refresh
-from orrery.live.routes import PATH, LiveRoutes
+from orrery.live.routes import FIELDS, PATH, LiveRoutes
 from orrery.live.widgets import widgets
 from orrery.ports.analytics import Analytics
 from orrery.ports.clock import Clock
@@ -96,7 +97,7 @@ class LiveDomain:
         return Parts(
             module="live",
             routers=[self.routes.router()],
-            reads={PATH: {b"realtime=1": self._site, b"realtime=cosmos": self._cosmos}},
+            reads={PATH: Reads({b"realtime=1": self._site, b"realtime=cosmos": self._cosmos}, FIELDS)},
             jobs=self._jobs(),
             checks=[self._checked],
             remote_checks=self.health.remote(),

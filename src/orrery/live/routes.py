@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
 from orrery.edge.auth import AdminBearer
-from orrery.edge.fast import PUBLIC_HEADERS, is_known
+from orrery.edge.fast import PUBLIC_HEADERS, is_known, known_part
 from orrery.edge.problems import Problem
 from orrery.errors import NotConfigured, StoreError
 from orrery.live.admin_reads import AdminReads, GuidedCount, IntelCount
@@ -22,6 +22,9 @@ from orrery.live.refresh import Refresh
 from orrery.live.widgets import Widget
 
 PATH = "/api/stats"
+FIELDS = frozenset({b"realtime", b"intel", b"refresh"})
+"""The fields of a query; others, such as a campaign's, are ignored (decision 20)."""
+
 GUIDED_PATH = "/guided/api/admin/realtime"
 
 NO_AUTH = "no-auth"
@@ -168,7 +171,7 @@ class LiveRoutes:
 
     async def read(self, request: Request) -> Response:
         """Answer the admin's read; a public one never comes here, since `edge/fast.py` answers it."""
-        if sorted(request.query_params.multi_items()) != [("intel", "1"), ("realtime", "cosmos")]:
+        if sorted(_asked(request).split(b"&")) != [b"intel=1", b"realtime=cosmos"]:
             raise _unknown_query()
         return await self._intel(request)
 
@@ -182,7 +185,7 @@ class LiveRoutes:
 
     async def fill(self, request: Request) -> Response:
         """Refresh; harmless to repeat."""
-        if request.query_params.multi_items() != [("refresh", "realtime")]:
+        if _asked(request) != b"refresh=realtime":
             raise _unknown_query()
         if not await self.bearer.admits(request):
             return _unauthorized()
@@ -247,6 +250,10 @@ _READ: dict[str, Any] = {
     "security": [{}, {"adminBearer": []}],
 }
 _FILL = _BEARER | {"parameters": [_query("refresh", ["realtime"], "What is refreshed.", required=True)]}
+
+
+def _asked(request: Request) -> bytes:
+    return known_part(request.scope["query_string"], FIELDS)
 
 
 def _unknown_query() -> Problem:

@@ -16,7 +16,8 @@ class Finding:
     reports it. `cause` names the part that this one follows from: while both are broken it is one fault, with a
     push about the cause only. `settled`: the part has judged its state over time, so that pushes about its
     beginning and its end need no further wait. `early`: the part is broken, and not for long enough for a push.
-    `urgent`: its push is urgent, though the service is ready without the part.
+    `urgent`: its push is urgent, though the service is ready without the part. `of_settings`: it follows from the
+    settings and the secrets: the service logs it at its start, and `orrery config check` shows it before.
     """
 
     part: str
@@ -29,6 +30,7 @@ class Finding:
     settled: bool = False
     early: bool = False
     urgent: bool = False
+    of_settings: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Notifications, as a port: one message to one place, accepted or not."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal, Protocol
 
 Priority = Literal["low", "default", "high", "urgent"]
@@ -12,6 +13,8 @@ class Message:
     """What to say. `id` is stable across repeats, so that a receiver can drop one it has seen.
 
     `to` is an e-mail address for the buyer's mail and empty for the owner's push, whose topic is a setting.
+    `sequence` is the same in every attempt to deliver this message, and in no other message; it is empty for one
+    that is tried once.
     """
 
     id: str
@@ -20,6 +23,11 @@ class Message:
     to: str = ""
     priority: Priority = "default"
     tags: tuple[str, ...] = field(default=())
+    sequence: str = ""
+
+
+Received = Callable[[Message], bool]
+"""Tells whether the receiver has a message."""
 
 
 class Notifier(Protocol):
@@ -29,8 +37,18 @@ class Notifier(Protocol):
         """Return once the message was accepted; raise `DeliveryFailed` otherwise."""
         ...
 
-    async def check(self) -> None:
-        """Return if the receiver can be reached, sending nothing; raise `DeliveryFailed` otherwise."""
+    async def received(self, since: datetime) -> Received:
+        """Ask the receiver what it has got since then; raise `DeliveryFailed` when it does not say.
+
+        That is `permanent` when asking again cannot help. A receiver that can never be asked has nothing.
+        """
+        ...
+
+    async def check(self) -> str:
+        """Return if the receiver can be reached, sending nothing, with a remark or an empty text.
+
+        Raises `DeliveryFailed` otherwise.
+        """
         ...
 
 

@@ -113,6 +113,19 @@ class Conflict:
     keys: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """How the storage is: `last_version` is the newest number that it gave out, 0 for a new store.
+
+    `free` is the room that is left for it in bytes, or None where nothing limits it. `failed` counts the commits
+    of this process that ended in a `StoreError`.
+    """
+
+    last_version: int
+    free: int | None
+    failed: int
+
+
 class Store(Protocol):
     """A durable, ordered map of keys to bytes. Keys order by their UTF-8 bytes."""
 
@@ -146,6 +159,13 @@ class Store(Protocol):
         """Remove deleted and overwritten data from the storage.
 
         Returns False while another process still reads it. Raises `StoreUnavailable`.
+        """
+        ...
+
+    async def inspect(self) -> Inspection:
+        """Look at the storage, and write nothing.
+
+        Raises `StoreUnavailable` when it is gone, was replaced or cut short, or is another program's.
         """
         ...
 

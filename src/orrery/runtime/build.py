@@ -2,7 +2,6 @@
 
 import asyncio
 from datetime import timedelta
-from functools import partial
 
 from orrery.ports.health import Finding
 from orrery.ports.heartbeat import Heartbeat
@@ -21,8 +20,9 @@ from orrery.runtime.parts import Parts
 from orrery.runtime.readiness import Readiness
 from orrery.runtime.references import References, ReferringNotifier
 from orrery.runtime.runtime import Runtime
-from orrery.runtime.settings import BackupSettings
+from orrery.runtime.settings import BackupSettings, StoreSettings
 from orrery.runtime.settings import Heartbeat as HeartbeatSettings
+from orrery.runtime.store_probe import MIB, StoreProbe
 from orrery.runtime.watch import EVERY, OutageWatch
 
 
@@ -34,14 +34,12 @@ def notifications(runtime: Runtime) -> Parts:
         channel: ReferringNotifier(found[channel], references) for channel in CHANNELS if channel in found
     }
     outbox = Outbox(store, clock, notifiers)
-    findings = Findings(OwnerHealth(store, outbox, runtime.need(Workers).failing, notifiers), references)
+    probe = StoreProbe(store, clock, runtime.section(StoreSettings).least_free_mib * MIB)
+    findings = Findings(OwnerHealth(probe, outbox, runtime.need(Workers).failing, notifiers), references)
     overview = Overview(outbox, findings.without_panels)
-    deliveries = [
-        Job(f"deliver by {one}", timedelta(seconds=1), partial(outbox.deliver_due, one)) for one in CHANNELS
-    ]
     return Parts(
         module="notifications",
-        jobs=deliveries,
+        jobs=[_delivery(outbox, runtime.need(Workers), one) for one in CHANNELS],
         panels=[
             PanelSource("Notifications", overview.notifications, 90),
             PanelSource("Parts", overview.parts, 100),
@@ -52,16 +50,26 @@ def notifications(runtime: Runtime) -> Parts:
     )
 
 
+def _delivery(outbox: Outbox, workers: Workers, channel: Channel) -> Job:
+    name = f"deliver by {channel}"
+
+    async def deliver() -> None:
+        _ = await outbox.deliver_due(channel, since=workers.since[name])
+
+    return Job(name, timedelta(seconds=1), deliver)
+
+
 def watch(runtime: Runtime) -> Parts:
     """Return the health round with its pushes, and the heartbeat if one is configured."""
-    outages = OutageWatch(runtime.store, runtime.clock, runtime.need(Readiness).run_round)
+    push = runtime.port(Notifiers).by_channel.get("push")
+    outages = OutageWatch(runtime.store, runtime.clock, runtime.need(Readiness).run_round, push)
     # Each process checks its own failing jobs.
     jobs = [Job(OutageWatch.JOB, EVERY, outages.notify, everywhere=True)]
     if runtime.section(HeartbeatSettings).url:
         failing, stuck = runtime.need(Workers).failing, runtime.need(Outbox).stuck
         beat = HeartbeatJob(runtime.port(Heartbeat), failing, stuck)
         jobs.append(Job(HeartbeatJob.JOB, timedelta(minutes=1), beat.run))
-    return Parts(module="watch", jobs=jobs)
+    return Parts(module="watch", jobs=jobs, offers={OutageWatch: outages})
 
 
 def backups(runtime: Runtime) -> Parts:

@@ -11,7 +11,7 @@ from orrery.runtime.references import References
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Asks the modules, in their order. `health` is the store's, which is written to first.
+    """Asks the modules, in their order. `health` is the store's, which is examined first.
 
     `modules` are added once they are composed.
     """
@@ -21,15 +21,15 @@ class Findings:
     modules: list[Parts] = field(default_factory=list[Parts])
 
     async def all(self) -> Sequence[Finding]:
-        """Return every finding; writes to the store to see whether it can."""
-        await self.health.write()
+        """Return every finding; examines the store first."""
+        await self.health.examine()
         own = [one for parts in self.modules for check in parts.own_checks for one in await check()]
         return [*await self.without_panels(), *own]
 
     async def without_panels(self) -> Sequence[Finding]:
         """Return the findings that have no panel of their own on the owner's page.
 
-        What it says of writing to the store is as old as the last `all`.
+        What it says of the storage is as old as the last `all`.
         """
         # A job's error may name a record, and with it a session.
         found = await self.health.local()

@@ -5,10 +5,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from orrery.errors import OrreryError, StoreError, StoreUnavailable
 from orrery.ports.health import Finding
 from orrery.ports.notifier import Notifier
-from orrery.ports.store import Store
 from orrery.runtime.outbox import CHANNELS, MOST_COUNTED, Channel, Outbox
-from orrery.runtime.store_probe import STORE, StoreProbe
+from orrery.runtime.store_probe import STORE, StoreProbe, broken_store
 from orrery.tls import advice
+
+_TODO = "Do that, then ask `orrery doctor` again: until then nobody can buy."
+"""What to do about the store."""
 
 NOTIFICATIONS, REFUSED, UNREADABLE = "notifications", "refused notifications", "unreadable notifications"
 """The parts about notifications."""
@@ -18,16 +20,16 @@ class OwnerHealth:
     """The checks of the parts that all domains use."""
 
     def __init__(
-        self, store: Store, outbox: Outbox, failing: Mapping[str, str], notifiers: Mapping[Channel, Notifier]
+        self, probe: StoreProbe, outbox: Outbox, failing: Mapping[str, str], notifiers: Mapping[Channel, Notifier]
     ) -> None:
-        self._probe = StoreProbe(store)
+        self._probe = probe
         self._outbox = outbox
         self._failing = failing
         self._notifiers = notifiers
 
-    async def write(self) -> None:
-        """Write to the store, for `local` to report."""
-        await self._probe.write()
+    async def examine(self) -> None:
+        """Examine the store, for `local` to report."""
+        await self._probe.examine()
 
     async def local(self) -> list[Finding]:
         """Return the findings of the checks that need no network."""
@@ -35,10 +37,8 @@ class OwnerHealth:
             await self._probe.read()
             notifications = await self._notifications()
         except StoreError as error:
-            return [_broken_store(str(error))]
-        unwritable = self._probe.unwritable
-        store = _broken_store(unwritable) if unwritable else Finding(STORE, "ok")
-        return [store, *notifications, *self._jobs()]
+            return [broken_store(str(error), _TODO)]
+        return [*self._probe.examined(_TODO), *notifications, *self._jobs()]
 
     async def undelivered(self) -> dict[str, int]:
         """Return how many notifications wait, are held back, and are dead."""
@@ -69,13 +69,13 @@ class OwnerHealth:
             return Finding(NOTIFICATIONS, "broken", why, todo, essential=False)
         if held := await self._outbox.count("held"):
             todo = "Look with `orrery notifications list`, then release or drop them."
-            return Finding(NOTIFICATIONS, "ok", f"Held back since a restore: {held}.", todo)
+            return Finding(NOTIFICATIONS, "ok", f"Held back: {held}.", todo)
         return Finding(NOTIFICATIONS, "ok", f"{await self._outbox.count('waiting')} waiting")
 
     def _jobs(self) -> list[Finding]:
         """Return a finding for each other failing job; jobs with the same error follow from the first."""
         todo = "It is tried again by itself; see the log if it lasts."
-        first = {self._probe.unwritable: STORE} if self._probe.unwritable else {}
+        first = {self._probe.last_failure: STORE} if self._probe.last_failure else {}
         found: list[Finding] = []
         for name, why in self._failing.items():
             part = f"job: {name}"
@@ -90,16 +90,10 @@ class OwnerHealth:
             todo = f"Set [{'push' if channel == 'push' else 'mail'}] in the settings; its messages wait."
             return Finding(channel, "off", "It is not configured.", todo)
         try:
-            await notifier.check()
+            return Finding(channel, "ok", await notifier.check())
         except OrreryError as error:
             todo = advice(error, "Check the address, the secret and the network.")
             return Finding(channel, "broken", str(error), todo)
-        return Finding(channel, "ok")
-
-
-def _broken_store(why: str) -> Finding:
-    todo = "Do that, then ask `orrery doctor` again: until then nobody can buy."
-    return Finding(STORE, "broken", why, todo)
 
 
 async def run_check(part: str, check: Callable[[], Awaitable[Finding]]) -> Finding:

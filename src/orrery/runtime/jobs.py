@@ -55,6 +55,8 @@ class Workers:
         self._jobs = list(jobs)
         self.failing: dict[str, str] = {}
         """The jobs whose last run failed, and why."""
+        self.since: dict[str, int] = {}
+        """The store's version since which no other process has done a job, for each that this one does."""
 
     def add(self, *jobs: Job) -> None:
         """Add jobs; those that are there when `run` begins are done."""
@@ -113,8 +115,10 @@ class Workers:
         try:
             if job.everywhere:
                 _ = await job.run()
-            elif await lease.take() is not None and not await self._renewing(job, lease):
-                log.warning("another process does the job now", job=job.name)
+            elif await lease.take() is not None:
+                self.since[job.name] = lease.since
+                if not await self._renewing(job, lease):
+                    log.warning("another process does the job now", job=job.name)
             _ = self.failing.pop(job.name, None)
         except OrreryError as error:
             self.failing[job.name] = str(error)

@@ -9,6 +9,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.store import Check, Committed, Delete, Store, Unchanged
 from orrery.record import Record
 from orrery.runtime.collection import Changes, Collection, commit
+from orrery.runtime.due import is_ahead
 
 
 class Holder(Record):
@@ -33,15 +34,21 @@ class Lease:
         self._held = Collection(store, clock, Holder, f"lease:{name}", derived=True)
         self._holder = holder
         self._term = term
+        self.since = 0
+        """The store's version since which nobody else has held the lease; 0 while it is another's."""
 
     async def take(self) -> int | None:
         """Take or renew the lease; return its fencing token, or None while another holds it."""
         held, unchanged = await self._held.replaceable()
+        is_ours = held is not None and self._is_ours(held)
         if held and isinstance(unchanged, Unchanged) and not self._is_free(held):
-            return unchanged.version if self._is_ours(held) else None
-        ours = Holder(holder=self._holder, until=self._clock.now() + self._term)
-        outcome = await commit(self._store, Changes([self._held.put(ours)], [unchanged]))
-        return outcome.version if isinstance(outcome, Committed) else None
+            token = unchanged.version if is_ours else None
+        else:
+            ours = Holder(holder=self._holder, until=self._clock.now() + self._term)
+            outcome = await commit(self._store, Changes([self._held.put(ours)], [unchanged]))
+            token = outcome.version if isinstance(outcome, Committed) else None
+        self.since = (is_ours and self.since) or token or 0
+        return token
 
     def fence(self, token: int) -> Check:
         """Return the check that the lease is still the one that `token` was given for."""
@@ -63,9 +70,9 @@ class Lease:
         A lease that would run for far longer than its term was taken before the clock was put back. Its holder may
         have ended long ago, and would block the job until the clock reaches the old time again.
         """
-        left = held.until - self._clock.now()
-        over = self._is_ours(held) and left < self._term / 2
-        return over or not timedelta(0) < left <= 2 * self._term
+        now = self._clock.now()
+        over = self._is_ours(held) and held.until - now < self._term / 2
+        return over or not is_ahead(held.until, now, self._term)
 
     def _is_ours(self, held: Holder) -> bool:
         return held.holder == self._holder

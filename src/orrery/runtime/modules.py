@@ -32,6 +32,7 @@ NOTIFICATIONS = Module(
         Named("push_token", "orrery.runtime.secrets:PUSH_TOKEN", PUSHES),
         Named("mail_password", "orrery.runtime.secrets:MAIL_PASSWORD"),
     ),
+    reads=("orrery.runtime.settings:StoreSettings",),
     ports=("orrery.ports.notifier:Notifiers",),
     needs=("orrery.runtime.jobs:Workers", "orrery.runtime.references:References"),
     provides=(
@@ -46,12 +47,13 @@ NOTIFICATIONS = Module(
 WATCH = Module(
     "watch",
     sections=(Named("heartbeat", "orrery.runtime.settings:Heartbeat"),),
-    ports=("orrery.ports.heartbeat:Heartbeat",),
+    ports=("orrery.ports.heartbeat:Heartbeat", "orrery.ports.notifier:Notifiers"),
     needs=(
         "orrery.runtime.jobs:Workers",
         "orrery.runtime.outbox:Outbox",
         "orrery.runtime.readiness:Readiness",
     ),
+    provides=("orrery.runtime.watch:OutageWatch",),
     prefixes=("outage:",),
     build="orrery.runtime.build:watch",
 )

@@ -7,6 +7,7 @@ sending and marking repeats one push and one e-mail at most, and loses none.
     waiting ──accepted──▶ delivered (kept 30 days)
        │ └───refused───▶ dead (kept until the owner looks)
     held ──released──▶ waiting
+    held, dead ──dropped──▶ delivered, with `dropped` (kept 30 days: a restore must know that it may not be sent)
 """
 
 import asyncio
@@ -20,9 +21,22 @@ import structlog
 from orrery.errors import DeliveryFailed, RecordUnreadable
 from orrery.ports.clock import Clock
 from orrery.ports.notifier import Message, Notifier, Priority
-from orrery.ports.store import MINIMUM_TTL, Absent, Check, Conflict, Delete, Entry, Put, Store, Unchanged, Write
+from orrery.ports.store import (
+    Absent,
+    Check,
+    Committed,
+    Conflict,
+    Delete,
+    Entry,
+    Put,
+    Store,
+    Unchanged,
+    Write,
+)
 from orrery.record import Record
-from orrery.runtime.collection import Changes, Collection, Stored, commit, compare_and_set, parse, sortable
+from orrery.runtime.collection import Changes, Collection, Stored, commit, compare_and_set, sortable
+from orrery.runtime.due import SLACK
+from orrery.runtime.repeats import Repeats
 from orrery.runtime.tasks import together
 
 Channel = Literal["push", "email"]
@@ -43,15 +57,18 @@ ROW = "outbox:"
 _DUE = "outbox-due:"
 _DEAD = "outbox-dead:"
 _HELD = "outbox-held:"
-_UNREADABLE = "outbox-unreadable:"
+UNREADABLE = "outbox-unreadable:"
 _MOST_PUT_OFF = 16
-"""How many of the rows that were put off furthest are looked at in one call."""
+"""How many of the rows that were put off furthest are looked at together."""
 
 log = structlog.get_logger()
 
 
 class Row(Record):
-    """One notification and its state. `due_at` is the time of the next attempt."""
+    """One notification and its state. `due_at` is the time of the next attempt.
+
+    `held_because` is a sentence. `dropped`: the owner decided that it is not sent.
+    """
 
     v: Literal[1] = 1
     id: str
@@ -66,10 +83,14 @@ class Row(Record):
     created_at: datetime
     due_at: datetime
     last_error: str | None = None
+    held_because: str = ""
+    dropped: bool = False
 
     def message(self) -> Message:
         """Return the message for the notifier."""
-        return Message(self.id, self.title, self.body, self.to, self.priority, self.tags)
+        # An id may come again after a month, with another text.
+        sequence = f"{self.id} {sortable(self.created_at)}"
+        return Message(self.id, self.title, self.body, self.to, self.priority, self.tags, sequence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +106,30 @@ class Draft:
     tags: tuple[str, ...] = ()
 
 
-def enqueue(drafts: Sequence[Draft], now: datetime, *, held: bool = False) -> list[Write]:
-    """Return the writes that enqueue `drafts`, for the commit of the change that they report."""
-    return [write for draft in drafts for write in _stored(_row(draft, now, "held" if held else "waiting"))]
+def enqueue(drafts: Sequence[Draft], now: datetime, *, held_because: str = "") -> list[Write]:
+    """Return the writes that enqueue `drafts`, for the commit of the change that they report.
+
+    With a reason they are held back.
+    """
+    return [write for draft in drafts for write in stored(_row(draft, now, held_because))]
+
+
+async def commit_with(
+    store: Store, changes: Changes, drafts: Sequence[Draft], now: datetime, *, held_because: str = ""
+) -> Committed | Conflict:
+    """Commit `changes` with the notifications that report them, but for those whose ids are enqueued already.
+
+    Such a one keeps its state: a restore took it over from the store that was replaced.
+    """
+    while True:
+        enqueued = Changes(enqueue(drafts, now, held_because=held_because), unseen(drafts))
+        outcome = await commit(store, changes + enqueued)
+        if isinstance(outcome, Committed):
+            return outcome
+        known = {check.key for check in unseen(drafts)}.intersection(outcome.keys)
+        if len(known) < len(outcome.keys):
+            return outcome
+        drafts = [draft for draft, check in zip(drafts, unseen(drafts), strict=True) if check.key not in known]
 
 
 def unseen(drafts: Sequence[Draft]) -> list[Check]:
@@ -100,10 +142,10 @@ async def tell_once(store: Store, clock: Clock, draft: Draft) -> None:
 
     Each call extends how long a delivered notification is kept, so a fault that lasts causes only one.
     """
-    rows = _rows(store, clock)
+    rows = rows_of(store, clock)
     old = await rows.find(draft.id)
     if old is None:
-        changes = rows.changes(draft.id, None, _row(draft, clock.now(), "waiting"))
+        changes = rows.changes(draft.id, None, _row(draft, clock.now()))
     elif old.expires_at and old.expires_at - clock.now() < KEEP_DELIVERED / 2:
         changes = rows.changes(draft.id, old, old.record, anew=True)
     else:
@@ -112,53 +154,31 @@ async def tell_once(store: Store, clock: Clock, draft: Draft) -> None:
     _ = await commit(store, changes)
 
 
-def is_email(entry: Entry) -> bool:
-    """Return whether an entry is an e-mail; one that cannot be read counts as none."""
-    row = parse(Row, entry.value)
-    return row is not None and row.channel == "email"
-
-
-def removed(entry: Entry) -> list[Write]:
-    """Return the writes that remove a stored notification in any state, with its index.
-
-    The index of an unreadable one is not known; it is removed when the outbox next follows it.
-    """
-    row = parse(Row, entry.value)
-    index = _index(row) if row else [f"{_UNREADABLE}{entry.key.removeprefix(ROW)}"]
-    return [Delete(key) for key in (entry.key, *index)]
-
-
-def reworded(entry: Entry, change: Callable[[str], str], now: datetime) -> list[Write]:
-    """Return the writes that change the id and the texts of a notification; none for one that cannot be read."""
-    row = parse(Row, entry.value)
-    if row is None:
-        return []
-    changed = row.change(id=change(row.id), title=change(row.title), body=change(row.body))
-    writes = _stored(changed, max(entry.expires_at - now, MINIMUM_TTL) if entry.expires_at else None)
-    written = {write.key for write in writes}
-    return [*(Delete(key) for key in (entry.key, *_index(row)) if key not in written), *writes]
-
-
 class Outbox:
     """Delivers the notifications that are due, and lists those that are stored."""
 
     def __init__(self, store: Store, clock: Clock, notifiers: Mapping[Channel, Notifier]) -> None:
         self._store = store
         self._clock = clock
-        self._notifiers = notifiers
-        self._rows = _rows(store, clock)
+        self._receivers = {channel: Repeats(notifier, clock) for channel, notifier in notifiers.items()}
+        self._rows = rows_of(store, clock)
         self._channels: dict[str, Channel] = {}
+        self._before: dict[Channel, tuple[int, set[str]]] = {}
 
-    async def deliver_due(self, *channels: Channel) -> int:
+    async def deliver_due(self, *channels: Channel, since: int = 0) -> int:
         """Try what is due on these channels, or on all; return how many were tried; raise the store's errors.
 
         The channels are independent, each the oldest first. A channel that failed pauses until the next call, so
-        that a mail server that is down gets one request a second and not one for each message.
+        that a mail server that is down gets one request a second and not one for each message. `since` is the
+        fencing token of the lease under which no other process delivers on them, 0 without one.
         """
-        return sum(await together(*map(self._deliver_all, channels or CHANNELS)))
+        return sum(await together(*(self._deliver_all(one, since) for one in channels or CHANNELS)))
 
-    async def _deliver_all(self, channel: Channel) -> int:
+    async def _deliver_all(self, channel: Channel, since: int) -> int:
         count, seen = 0, set[str]()
+        if receiver := self._receivers.get(channel):
+            receiver.begin(since)
+        before = await self._waiting_before(channel, since)
         async for index in self._due():
             row_id = index.value.decode(errors="replace")
             seen.add(row_id)
@@ -166,11 +186,19 @@ class Outbox:
                 self._channels[row_id] = found.record.channel
                 if found.record.channel == channel:
                     count += 1
-                    if not await self._deliver(found):
+                    if not await self._deliver(found, may_be_tried=row_id in before):
                         return count
         # In a long queue a row of the other channel is not read again once a second.
         self._channels = {one: kept for one, kept in self._channels.items() if one in seen}
         return count
+
+    async def _waiting_before(self, channel: Channel, since: int) -> set[str]:
+        """Return the ids of the rows that waited when the lease was taken: another process may have tried them."""
+        token, before = self._before.get(channel, (0, set[str]()))
+        if token != since:
+            before = {index.value.decode(errors="replace") async for index in self._rows.entries(_DUE)}
+            self._before[channel] = since, before
+        return before
 
     async def rows(self, state: DeliveryState | None = None) -> AsyncIterator[Row]:
         """Yield every row that can be read, or those in `state`, by id."""
@@ -189,7 +217,7 @@ class Outbox:
 
     async def count(self, state: Literal["waiting", "held", "dead", "unreadable"]) -> int:
         """Return how many rows are in `state`, at most `MOST_COUNTED`."""
-        prefix = {"waiting": _DUE, "held": _HELD, "dead": _DEAD, "unreadable": _UNREADABLE}[state]
+        prefix = {"waiting": _DUE, "held": _HELD, "dead": _DEAD, "unreadable": UNREADABLE}[state]
         if state in ("held", "dead"):
             return len(await self._indexed(prefix, MOST_COUNTED))
         return len([index async for index in self._rows.entries(prefix, limit=MOST_COUNTED)])
@@ -197,36 +225,36 @@ class Outbox:
     async def stuck(self) -> int:
         """Return how many of the next 100 were tried `MANY` times by a service that is configured."""
         rows = await self._indexed(_DUE, 100)
-        return sum(row.attempts >= MANY and row.channel in self._notifiers for row in rows)
+        return sum(row.attempts >= MANY and row.channel in self._receivers for row in rows)
 
     async def release(self, row_id: str) -> bool:
         """Make a held or dead row due now; return whether there was one; raise `RecordUnreadable`."""
-        return await self._change(row_id, lambda row: row.change(state="waiting", due_at=self._clock.now()))
+        now = self._clock.now()
+        return await self._change(row_id, lambda row: row.change(state="waiting", due_at=now, held_because=""))
 
     async def drop(self, row_id: str) -> bool:
-        """Remove a held or dead row permanently; return whether there was one; raise `RecordUnreadable`."""
-        return await self._change(row_id, lambda _: None)
-
-    async def hold_all(self) -> int:
-        """Hold back everything that waits (after a restore); return how many rows that were."""
-        waiting = [row.id async for row in self.rows("waiting")]
-        for row_id in waiting:
-            _ = await self._rows.update(row_id, _held)
-        return len(waiting)
+        """Never send a held or dead row; return whether there was one; raise `RecordUnreadable`."""
+        return await self._change(row_id, lambda row: row.change(state="delivered", dropped=True))
 
     async def _due(self) -> AsyncIterator[Entry]:
-        """Yield the index of what is due, oldest first; then of what was put off further than any wait is long.
-
-        That was noted before the clock was put back.
-        """
+        """Yield the index of what is due, oldest first."""
+        await self._bring_forward()
         async for index in self._rows.entries(_DUE):
             if _due_at(index) > sortable(self._clock.now()):
                 break
             yield index
-        latest = sortable(self._clock.now() + 2 * LONGEST_RETRY)
-        async for index in self._rows.entries(_DUE, limit=_MOST_PUT_OFF, newest_first=True):
-            if _due_at(index) > latest:
-                yield index
+
+    async def _bring_forward(self) -> None:
+        """Make due now what was put off further than any wait is long: that was before the clock was put back."""
+        latest = sortable(self._clock.now() + LONGEST_RETRY + SLACK)
+        while True:
+            newest = self._rows.entries(_DUE, limit=_MOST_PUT_OFF, newest_first=True)
+            ahead = [index async for index in newest if _due_at(index) > latest]
+            for index in ahead:
+                if found := await self._behind(index):
+                    await self._replace(found, found.record.change(due_at=self._clock.now()))
+            if len(ahead) < _MOST_PUT_OFF:
+                return
 
     async def _indexed(self, prefix: str, limit: int) -> list[Row]:
         found = [await self._behind(index) async for index in self._rows.entries(prefix, limit=limit)]
@@ -240,21 +268,24 @@ class Outbox:
             found = await self._rows.get(row_id)
         except RecordUnreadable:
             log.error("notification cannot be read", id=row_id)  # noqa: TRY400  the error says no more than that
-            writes.append(Put(f"{_UNREADABLE}{row_id}", index.value))
+            writes.append(Put(f"{UNREADABLE}{row_id}", index.value))
         else:
-            if found and index.key in _index(found.record):
+            if found and index.key in index_of(found.record):
                 return found
         outcome = await commit(self._store, Changes(writes, [Unchanged(index.key, index.version)]))
         if isinstance(outcome, Conflict):
             log.info("the index of notifications changed meanwhile", id=row_id)
         return None
 
-    async def _deliver(self, old: Stored[Row]) -> bool:
+    async def _deliver(self, old: Stored[Row], *, may_be_tried: bool) -> bool:
         """Try one row; return whether its channel works."""
-        row = old.record
+        row, message = old.record, old.record.message()
+        # Every change of a row that waits makes it due at another time.
+        untried = not may_be_tried and row.due_at == row.created_at
         try:
+            receiver = self._receiver(row.channel)
             async with asyncio.timeout(SEND_DEADLINE):
-                await self._notifier(row.channel).send(row.message())
+                await receiver.send(message, row.created_at, untried=untried)
         except DeliveryFailed as error:
             await self._failed(old, str(error), permanent=error.permanent)
             return error.permanent
@@ -267,14 +298,15 @@ class Outbox:
             return False
         done = row.change(state="delivered", attempts=row.attempts + 1, last_error=None)
         await self._replace(old, done)
+        receiver.marked(message)
         log.info("notification delivered", id=row.id, channel=row.channel, attempts=done.attempts)
         return True
 
-    def _notifier(self, channel: Channel) -> Notifier:
-        notifier = self._notifiers.get(channel)
-        if notifier is None:
+    def _receiver(self, channel: Channel) -> Repeats:
+        receiver = self._receivers.get(channel)
+        if receiver is None:
             raise DeliveryFailed(f"No {channel} service is configured.", permanent=False)
-        return notifier
+        return receiver
 
     async def _failed(self, old: Stored[Row], reason: str, *, permanent: bool = False) -> None:
         row, now, attempts = old.record, self._clock.now(), old.record.attempts + 1
@@ -291,8 +323,8 @@ class Outbox:
         if isinstance(outcome, Conflict):
             log.info("notification changed while it was sent", id=old.id, channel=old.record.channel)
 
-    async def _change(self, row_id: str, change: Callable[[Row], Row | None]) -> bool:
-        """Change a held or dead row, or remove it (None); return whether there was one."""
+    async def _change(self, row_id: str, change: Callable[[Row], Row]) -> bool:
+        """Change a held or dead row; return whether there was one."""
 
         async def attempt() -> bool | Conflict:
             old = await self._rows.get(row_id)
@@ -304,11 +336,12 @@ class Outbox:
         return await compare_and_set(attempt, f"The notification {row_id} changes all the time; nothing was done.")
 
 
-def _rows(store: Store, clock: Clock) -> Collection[Row]:
-    return Collection(store, clock, Row, ROW, _index, _life)
+def rows_of(store: Store, clock: Clock) -> Collection[Row]:
+    """Return the notifications of a store, unsent and sent."""
+    return Collection(store, clock, Row, ROW, index_of, _life)
 
 
-def _row(draft: Draft, now: datetime, state: DeliveryState) -> Row:
+def _row(draft: Draft, now: datetime, held_because: str = "") -> Row:
     return Row(
         id=draft.id,
         channel=draft.channel,
@@ -317,22 +350,19 @@ def _row(draft: Draft, now: datetime, state: DeliveryState) -> Row:
         body=draft.body,
         priority=draft.priority,
         tags=draft.tags,
-        state=state,
+        state="held" if held_because else "waiting",
         created_at=now,
         due_at=now,
+        held_because=held_because,
     )
 
 
-def _held(row: Row) -> Row:
-    return row.change(state="held") if row.state == "waiting" else row
-
-
-def _stored(row: Row, life: timedelta | None = None) -> list[Write]:
+def stored(row: Row, life: timedelta | None = None) -> list[Write]:
     """Return the writes that store a row over whatever is there, with its index."""
-    return [Put(f"{ROW}{row.id}", row.to_bytes(), life), *(Put(key, row.id.encode()) for key in _index(row))]
+    return [Put(f"{ROW}{row.id}", row.to_bytes(), life), *(Put(key, row.id.encode()) for key in index_of(row))]
 
 
-def _index(row: Row) -> Iterable[str]:
+def index_of(row: Row) -> Iterable[str]:
     """Return the key by which a row is found, unless it is delivered."""
     prefixes = {"waiting": f"{_DUE}{sortable(row.due_at)}:", "held": _HELD, "dead": _DEAD}
     return [f"{prefixes[row.state]}{row.id}"] if row.state in prefixes else []

@@ -1,11 +1,12 @@
-"""What the outbox keeps about people."""
+"""What the outbox keeps about people, and how it is removed or reworded."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from datetime import datetime
 
 from orrery.ports.clock import Clock
-from orrery.ports.store import Entry, Store, Unchanged
+from orrery.ports.store import MINIMUM_TTL, Delete, Entry, Store, Unchanged, Write
 from orrery.runtime import outbox
-from orrery.runtime.collection import Changes, Walk
+from orrery.runtime.collection import Changes, Walk, parse
 from orrery.runtime.privacy import ErasureRequest, ErasureRound, PersonalDataSource, commit_erasure, stored_json
 from orrery.runtime.search_terms import SearchTerms
 
@@ -20,8 +21,8 @@ def notifications_source(store: Store, clock: Clock) -> PersonalDataSource:
         found = False
         async for entry in _notifications(store, clock, request.terms):
             found = True
-            removed = Changes(outbox.removed(entry), [Unchanged(entry.key, entry.version)])
-            await commit_erasure(store, removed)
+            gone = Changes(removed(entry), [Unchanged(entry.key, entry.version)])
+            await commit_erasure(store, gone)
         return ErasureRound(found)
 
     return PersonalDataSource("notifications", 40, find, erase)
@@ -29,5 +30,32 @@ def notifications_source(store: Store, clock: Clock) -> PersonalDataSource:
 
 async def _notifications(store: Store, clock: Clock, terms: SearchTerms) -> AsyncIterator[Entry]:
     async for entry in Walk(outbox.ROW).entries(store, clock):
-        if terms.addressed_in(entry.value) or (outbox.is_email(entry) and terms.named_in(entry.value)):
+        if terms.addressed_in(entry.value) or (is_email(entry) and terms.named_in(entry.value)):
             yield entry
+
+
+def is_email(entry: Entry) -> bool:
+    """Return whether an entry is an e-mail; one that cannot be read counts as none."""
+    row = parse(outbox.Row, entry.value)
+    return row is not None and row.channel == "email"
+
+
+def removed(entry: Entry) -> list[Write]:
+    """Return the writes that remove a stored notification in any state, with its index.
+
+    The index of an unreadable one is not known; it is removed when the outbox next follows it.
+    """
+    row = parse(outbox.Row, entry.value)
+    index = outbox.index_of(row) if row else [f"{outbox.UNREADABLE}{entry.key.removeprefix(outbox.ROW)}"]
+    return [Delete(key) for key in (entry.key, *index)]
+
+
+def reworded(entry: Entry, change: Callable[[str], str], now: datetime) -> list[Write]:
+    """Return the writes that change the id and the texts of a notification; none for one that cannot be read."""
+    row = parse(outbox.Row, entry.value)
+    if row is None:
+        return []
+    changed = row.change(id=change(row.id), title=change(row.title), body=change(row.body))
+    writes = outbox.stored(changed, max(entry.expires_at - now, MINIMUM_TTL) if entry.expires_at else None)
+    written = {write.key for write in writes}
+    return [*(Delete(key) for key in (entry.key, *outbox.index_of(row)) if key not in written), *writes]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fastapi import APIRouter
 
 from orrery.edge.direct import DirectRoute
-from orrery.edge.fast import AnswerSource
+from orrery.edge.fast import Reads
 from orrery.errors import RecordUnreadable
 from orrery.ports.health import Finding
 from orrery.ports.panels import PanelSource
@@ -29,9 +29,6 @@ RemoteCheck = tuple[str, Callable[[], Awaitable[Finding]]]
 
 Unreadable = Callable[[], Awaitable[Sequence[RecordUnreadable]]]
 """Reads all records of one kind, and returns why some cannot be read."""
-
-Reads = Mapping[bytes, AnswerSource]
-"""The answers of one path, by query string."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +53,10 @@ class RestoreReport:
 class Parts:
     """What one module brings. Each name in it is unique over all modules.
 
-    `direct` routes stand before the framework, `reads` answer a public path ahead of it, by query string. The
+    `direct` routes stand before the framework, `reads` answer a public path ahead of it. The
     findings of `own_checks` have a panel of their own on the owner's page. `secret_probes` try secrets that are
     present, each of this module or one that it reads. `orrery doctor` asks for what is `unreadable`. `migrations`
-    run when the store is opened, and do nothing when they are done. `at_start` runs when the service starts,
+    run when the store is opened, and do nothing when they are done. `at_start` runs before the service answers,
     `after_restore` after a restore of the store. `offers` are the services that commands ask for, and those that
     other modules need. `once_composed` is called with the parts of all modules, before anything runs.
     """
@@ -82,7 +79,7 @@ class Parts:
     offers: Mapping[type, object] = field(default_factory=dict[type, object])
     once_composed: Sequence[Callable[[Sequence["Parts"]], None]] = ()
     migrations: Sequence[Callable[[], Awaitable[object]]] = ()
-    at_start: Sequence[Callable[[], None]] = ()
+    at_start: Sequence[Callable[[], Awaitable[None]]] = ()
     after_restore: Sequence[Callable[[], Awaitable[RestoreReport]]] = ()
 
 

@@ -8,8 +8,9 @@ import hmac
 import re
 from base64 import b32encode
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
-from orrery.ports.notifier import Message, Notifier
+from orrery.ports.notifier import Message, Notifier, Received
 
 PREFIX = "ref_"
 
@@ -46,6 +47,13 @@ class References:
         digest = hmac.digest(self._key, session_id.encode(), "sha256")
         return PREFIX + b32encode(digest).decode("ascii")[:DIGITS].translate(_ALPHABET)
 
+    def sequence(self, text: str) -> str:
+        """Return 32 hexadecimal digits for the sequence of a message.
+
+        They take the store's key: nobody else can publish what is to come, and have it taken for delivered.
+        """
+        return hmac.digest(self._key, f"sequence {text}".encode(), "sha256").hex()[:32]
+
     def within(self, text: str) -> str:
         """Return `text` with a reference in the place of each session id."""
         return SESSION_ID.sub(lambda found: self.of(found.group()), text)
@@ -56,17 +64,26 @@ class ReferringNotifier:
 
     def __init__(self, notifier: Notifier, references: References) -> None:
         self._notifier = notifier
-        self._within = references.within
+        self._references = references
 
     async def send(self, message: Message) -> None:
         """Send the message with references in its id and title, and in its text unless it goes to a buyer."""
-        body = message.body if message.to else self._within(message.body)
-        shown = replace(message, id=self._within(message.id), title=self._within(message.title), body=body)
-        await self._notifier.send(shown)
+        await self._notifier.send(self._shown(message))
 
-    async def check(self) -> None:
+    async def received(self, since: datetime) -> Received:
+        """Ask the receiver what it has got."""
+        received = await self._notifier.received(since)
+        return lambda message: received(self._shown(message))
+
+    async def check(self) -> str:
         """Look whether the receiver can be reached."""
-        await self._notifier.check()
+        return await self._notifier.check()
+
+    def _shown(self, message: Message) -> Message:
+        within = self._references.within
+        body = message.body if message.to else within(message.body)
+        sequence = message.sequence and self._references.sequence(message.sequence)
+        return replace(message, id=within(message.id), title=within(message.title), body=body, sequence=sequence)
 
 
 def as_reference(text: str) -> str | None:

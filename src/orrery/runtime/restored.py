@@ -1,34 +1,60 @@
-"""What follows a restore: no notification is sent twice, and no old approval counts."""
+"""What follows a restore: no notification is sent twice, none is lost, and no old approval counts."""
 
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
+import structlog
 from pydantic import AwareDatetime
 
+from orrery.errors import RecordUnreadable, StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.store import Delete, Store
 from orrery.record import Record
-from orrery.runtime.collection import Collection, Walk, commit, write
-from orrery.runtime.outbox import Outbox
+from orrery.runtime.collection import Collection, Page, Stored, Walk, commit, write
+from orrery.runtime.index_key import have_one_origin
+from orrery.runtime.outbox import KEEP_DELIVERED, Row, rows_of
 
 RESTORED = "restored-at"
 APPROVALS = "approval:"
 LEASES = "lease:"
 
+NO_STORE = "The restore found no store to replace that can be read: whether this was sent is not known."
+NOT_WHOLE = (
+    "The store that the restore replaced is damaged, or did not go on from the snapshot: whether this was sent is "
+    "not known."
+)
+NOT_THERE = "The store that the restore replaced does not have this message: whether it was sent is not known."
+NOT_KNOWN = (
+    "The session is from before the restore, which found no record of its messages: they may have been sent."
+)
+"""Why a message is held back."""
+
+CLOCKS = timedelta(minutes=5)
+"""How far the clocks of the processor and of this machine may differ: else webhooks are refused (decision 7)."""
+
+log = structlog.get_logger()
+
 
 class Restored(Record):
-    """When the store was last restored, and how far reconciliations have come since."""
+    """When the store was last restored, and how far reconciliations have come since.
+
+    `messages_known_since`: what was enqueued in the replaced store since then was taken over, so a message of a
+    later session that is not here was never sent. None where the replaced store does not tell.
+    """
 
     v: Literal[1] = 1
     at: AwareDatetime
     reconciled_since: AwareDatetime | None = None
     """A whole reconciliation has read the sessions created since this time: one that completes later is new."""
+    messages_known_since: AwareDatetime | None = None
 
     def may_have_notified(self, created: datetime) -> bool:
         """Return whether notifications about a session may have been sent before the restore, and then lost."""
-        caught_up = self.reconciled_since is not None and created >= self.reconciled_since
-        return created <= self.at and not caught_up
+        known = [one for one in (self.reconciled_since, self.messages_known_since) if one is not None]
+        return created <= self.at and not any(created >= one for one in known)
 
     async def reconciled(self, store: Store, clock: Clock, since: datetime) -> None:
         """Note that a reconciliation has read all completed sessions that were created since that time."""
@@ -41,27 +67,54 @@ class Restored(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class RestoreResult:
-    """How many notifications are held back, and how many approvals are void."""
+class ReplacedStore:
+    """The store that a restore replaces.
 
-    held: int
+    `went_on`: it is sound and at least as new as the snapshot. If both have one origin, it knows what became of
+    the snapshot's messages.
+    """
+
+    store: Store
+    went_on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreResult:
+    """What became of the unsent messages, and how many approvals are void.
+
+    `known` is how many have the state that they had in the replaced store; `held` counts those that are held back,
+    by reason.
+    """
+
+    known: int
+    held: Mapping[str, int]
     voided: int
 
 
 class Restoration:
     """Prepares a restored store for use."""
 
-    def __init__(self, store: Store, clock: Clock, outbox: Outbox) -> None:
+    def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._outbox = outbox
         self._restores = _restores(store, clock)
 
-    async def settle(self) -> RestoreResult:
-        """Note the restore, hold notifications back, void approvals, and delete old leases."""
-        await write(self._store, [self._restores.put(Restored(at=self._clock.now()))])
+    async def settle(self, replaced: ReplacedStore | None) -> RestoreResult:
+        """Note the restore, decide each message (decision 63), void approvals, and delete old leases."""
+        if replaced and not await self._knows(replaced.store):
+            replaced = ReplacedStore(replaced.store, went_on=False)
+        messages = _Messages(self._store, self._clock, replaced)
+        await messages.decide()
+        restored = Restored(at=self._clock.now(), messages_known_since=await messages.known_since())
+        await write(self._store, [self._restores.put(restored)])
         _ = await self._delete(LEASES)
-        return RestoreResult(await self._outbox.hold_all(), await self._delete(APPROVALS))
+        return RestoreResult(messages.known, messages.held, await self._delete(APPROVALS))
+
+    async def _knows(self, replaced: Store) -> bool:
+        try:
+            return await have_one_origin(self._store, replaced)
+        except StoreError:
+            return False
 
     async def _delete(self, prefix: str) -> int:
         """Delete everything under a prefix, readable or not; return how much that was."""
@@ -70,6 +123,79 @@ class Restoration:
             await write(self._store, [Delete(entry.key) for entry in page])
             deleted += len(page)
         return deleted
+
+
+class _Messages:
+    """The messages of a restored store, while their states are decided."""
+
+    def __init__(self, store: Store, clock: Clock, replaced: ReplacedStore | None) -> None:
+        self._store = store
+        self._clock = clock
+        self._rows = rows_of(store, clock)
+        self._replaced = replaced
+        self._is_whole = True
+        self._decided = set[str]()
+        self.known = 0
+        self.held = Counter[str]()
+
+    async def decide(self) -> None:
+        """Give each message the state that it has in the replaced store; hold back what is not known there."""
+        if self._replaced:
+            async for page in self._pages_of(self._replaced.store):
+                for theirs in page.values():
+                    await self._take_over(theirs, went_on=self._replaced.went_on)
+        async for page in self._rows.pages():
+            for ours in page.records:
+                if ours.record.state == "waiting" and ours.id not in self._decided:
+                    await self._hold(ours)
+
+    async def known_since(self) -> datetime | None:
+        """Return since when the replaced store has every message that was enqueued, if it is known."""
+        if self._replaced is None or not self._replaced.went_on or not self._is_whole:
+            return None
+        try:
+            before = await last_restore(self._replaced.store, self._clock)
+        except (RecordUnreadable, StoreError):
+            return None
+        kept = self._clock.now() - KEEP_DELIVERED
+        return CLOCKS + (max(kept, before.messages_known_since or before.at) if before else kept)
+
+    async def _pages_of(self, replaced: Store) -> AsyncIterator[Page[Row]]:
+        try:
+            async for page in rows_of(replaced, self._clock).pages():
+                self._is_whole = self._is_whole and not page.unreadable
+                yield page
+        except StoreError as error:
+            log.warning("the replaced store cannot be read", why=str(error))
+            self._replaced = None
+
+    async def _take_over(self, theirs: Row, *, went_on: bool) -> None:
+        try:
+            ours = await self._rows.get(theirs.id)
+        except RecordUnreadable:
+            return
+        if decided := _decided(ours.record if ours else None, theirs, went_on=went_on):
+            await write(self._store, self._rows.changes(theirs.id, ours, decided).writes)
+            self._decided.add(theirs.id)
+            self.known += ours is not None
+
+    async def _hold(self, ours: Stored[Row]) -> None:
+        is_known = self._replaced is not None and self._replaced.went_on and self._is_whole
+        because = NOT_THERE if is_known else NOT_WHOLE if self._replaced else NO_STORE
+        held = ours.record.change(state="held", held_because=because)
+        await write(self._store, self._rows.changes(ours.id, ours, held).writes)
+        self.held[because] += 1
+
+
+def _decided(ours: Row | None, theirs: Row, *, went_on: bool) -> Row | None:
+    """Return the message as the replaced store has it, or None where that decides nothing."""
+    if ours is None:
+        # What waits there and is not here reports a change that the restore took back. What is still true is found
+        # again and enqueued again; what was sent is kept, so that it is not sent again then.
+        return None if theirs.state == "waiting" else theirs
+    if ours.state == "delivered":
+        return None
+    return theirs if went_on or theirs.state == "delivered" else None
 
 
 def _restores(store: Store, clock: Clock) -> Collection[Restored]:

@@ -70,6 +70,8 @@ class StoreSettings(HasStore):
     STORE_KEY = "path"
 
     path: Path = Path(".orrery/orrery.db")
+    least_free_mib: int = Field(64, ge=0)
+    """Below this room on its disk, in MiB, the part `disk` is broken."""
 
 
 class BackupSettings(Section):

@@ -6,9 +6,11 @@
 A finding that its part has already judged over time (`Finding.settled`) counts at the first look, broken or well;
 one that its part calls too early (`Finding.early`) stays suspected.
 An outage is stored and changes in one commit with its push: a restart neither repeats the one nor loses the
-other. Each process checks, because each knows only its own failing jobs; a part is well when all find it well.
+other. An outage of the store itself is kept in memory, and its push needs no store (decision 73). Each process
+checks, because each knows only its own failing jobs; a part is well when all find it well.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,14 +19,15 @@ from typing import Literal
 import structlog
 from pydantic import AwareDatetime
 
-from orrery.errors import RecordUnreadable
+from orrery.errors import DeliveryFailed, RecordUnreadable
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
-from orrery.ports.notifier import Priority
+from orrery.ports.notifier import Message, Notifier, Priority
 from orrery.ports.store import Absent, Check, Conflict, Delete, Store
 from orrery.record import Record
 from orrery.runtime import outbox
-from orrery.runtime.collection import Changes, Collection, commit, compare_and_set, sortable
+from orrery.runtime.collection import Changes, Collection, commit, compare_and_set, sortable, write
+from orrery.runtime.store_probe import STORE
 
 EVERY = timedelta(seconds=10)
 """How often the findings are checked (decision 52)."""
@@ -34,6 +37,9 @@ TOLD_AFTER = timedelta(seconds=30)
 
 OVER_AFTER = timedelta(minutes=10)
 """How long a part must be well until its outage is over, so that what comes and goes is one outage."""
+
+SEND_DEADLINE = timedelta(seconds=10)
+"""How long a health round waits for the push service."""
 
 OUTAGE = "outage:"
 
@@ -98,6 +104,42 @@ def _lasts(since: datetime, time: timedelta, now: datetime) -> bool:
     return abs(now - since) >= time
 
 
+class StoreOutage:
+    """The outage of the store, in memory: one push, straight to the push service, until that has accepted it.
+
+    `ended` is the outage that is over and was due for a push; the outbox reports its end.
+    """
+
+    def __init__(self, push: Notifier | None) -> None:
+        self._push = push
+        self._accepted = False
+        self.now: Outage | None = None
+        self.ended: Outage | None = None
+
+    async def see(self, finding: Finding, look: CheckTime) -> None:
+        """Note what a health round found of the store."""
+        if finding.state == "broken":
+            self.now = broken(self.now, finding, look)
+            if self.now.told_at and not self._accepted:
+                await self._send(self.now, finding)
+        elif self.now:
+            before, self.now = self.now, well(self.now, finding, look)
+            if self.now is None:
+                self.ended, self._accepted = before if before.told_at else self.ended, False
+
+    async def _send(self, outage: Outage, finding: Finding) -> None:
+        if self._push is None:
+            return
+        text = f"Broken since {outage.since:%Y-%m-%d %H:%M} UTC. {finding.why} {finding.todo}"
+        draft = _push(_BROKEN, {STORE: text}, outage.since, "urgent", "rotating_light")
+        try:
+            async with asyncio.timeout(SEND_DEADLINE.total_seconds()):
+                await self._push.send(Message(draft.id, draft.title, draft.body, "", draft.priority, draft.tags))
+            self._accepted = True
+        except (DeliveryFailed, TimeoutError) as error:
+            log.warning("push about the store not accepted", why=str(error))
+
+
 @dataclass(frozen=True, slots=True)
 class _Change:
     """The change of one part's outage; `kept` makes the stored record `after` of `before`."""
@@ -118,27 +160,44 @@ class OutageWatch:
 
     JOB = "watch"
 
-    def __init__(self, store: Store, clock: Clock, findings: Callable[[], Awaitable[Sequence[Finding]]]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        findings: Callable[[], Awaitable[Sequence[Finding]]],
+        push: Notifier | None = None,
+    ) -> None:
+        """`push` is the push service, for what needs no store."""
         self._store = store
+        self._of_store = StoreOutage(push)
         self._clock = clock
         self._outages = Collection(store, clock, Outage, OUTAGE)
         self._findings = findings
         self._began = clock.now()
 
+    async def hand_over(self, store: Store) -> None:
+        """Leave the outage of the store in one that works again: the next process reports its end."""
+        outage = self._of_store.now
+        if outage and outage.told_at:
+            await write(store, [Collection(store, self._clock, Outage, OUTAGE).put(outage, STORE)])
+
     async def notify(self) -> None:
         """Check once; enqueue at most one push about parts that broke and one about parts that work again."""
         findings = await self._findings()
+        for finding in (one for one in findings if one.part == STORE):
+            await self._of_store.see(finding, CheckTime(self._clock.now(), self._began))
 
         async def attempt() -> Conflict | None:
             now = self._clock.now()
             found = await self._changes(findings, CheckTime(now, self._began))
-            if not found:
+            if not found and not self._of_store.ended:
                 return None
-            enqueued = Changes(outbox.enqueue(_pushes(found, findings, now), now))
+            enqueued = Changes(outbox.enqueue(_pushes(found, findings, now, self._of_store.ended), now))
             outcome = await commit(self._store, sum((one.kept for one in found), enqueued))
             return outcome if isinstance(outcome, Conflict) else None
 
         await compare_and_set(attempt, "The store is too busy to note what is broken.")
+        self._of_store.ended = None
 
     async def _changes(self, findings: Sequence[Finding], look: CheckTime) -> list[_Change]:
         """Return the changes of the stored outages; an outage that a newer version wrote stays as it is."""
@@ -155,6 +214,7 @@ class OutageWatch:
                 _ = bad.pop(part, None)
         # Until its outage is over: a part that follows from it may take longer to work again.
         causes = everything.keys() | {part for part, (one, _) in known.items() if one and one.told_at}
+        causes |= {STORE} if self._of_store.now else set()
         changes: list[_Change] = []
         for part in {**bad, **known}:
             finding = bad.get(part)
@@ -180,10 +240,13 @@ def parts_of(row: outbox.Row) -> list[str]:
 _BROKEN, _WORKS, _SEVERAL = "Broken", "Works again", " parts"
 
 
-def _pushes(changes: Sequence[_Change], findings: Sequence[Finding], now: datetime) -> list[outbox.Draft]:
+def _pushes(
+    changes: Sequence[_Change], findings: Sequence[Finding], now: datetime, of_store: Outage | None
+) -> list[outbox.Draft]:
+    """Return the pushes about changes, and the one about the end of an outage `of_store`."""
     by_part = {one.part: one for one in findings}
     begun = [by_part[one.part] for one in changes if one.alarm > 0]
-    over = [one.before for one in changes if one.before and one.alarm < 0]
+    over = [one.before for one in changes if one.before and one.alarm < 0] + ([of_store] if of_store else [])
     return [*_broken_push(begun, now), *_over_push(over, by_part, now)]
 
 

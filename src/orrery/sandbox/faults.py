@@ -33,6 +33,8 @@ KINDS: dict[str, str] = {
     "push_413": "The push server finds the message too large.",
     "push_429": "The push server limits the rate.",
     "push_timeout": "The push server does not answer.",
+    "push_lost_answer": "The push server takes the message and does not answer.",
+    "push_unreadable": "The push server forbids to read the topic, as to a token that may only write.",
     "tracker_500": "The issue tracker fails before it looks at the request.",
     "tracker_401": "The issue tracker does not accept the token.",
     "tracker_timeout": "The issue tracker does not answer, and does nothing.",

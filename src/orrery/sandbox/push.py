@@ -1,5 +1,7 @@
 """A push server with ntfy's HTTP interface, and a page to read the pushes."""
 
+import json
+import math
 import re
 import secrets
 from collections.abc import Callable
@@ -18,6 +20,9 @@ from orrery.sandbox.state import Document, DocumentStore
 
 MAX_MESSAGE_BYTES = 4096
 """ntfy's published limit of a message's body."""
+
+CACHE = 12 * 60 * 60
+"""Seconds for which a topic's messages can be read, as by ntfy's default."""
 
 _KIND = "_push"
 _TOPIC = re.compile(r"[-_A-Za-z0-9]{1,64}")
@@ -38,6 +43,7 @@ class _Published(BaseModel):
     title: str = ""
     priority: int = 3
     tags: list[str] = []
+    sequence_id: str = ""
 
 
 @dataclass
@@ -69,6 +75,7 @@ class PushServer:
         return [
             Route(root or "/", self.publish_json, methods=["POST", "PUT"]),
             Route(f"{root}/v1/health", _health, methods=["GET"]),
+            Route(f"{root}/{{topic}}/json", self.poll, methods=["GET"]),
             Route(f"{root}/{{topic}}", self.publish, methods=["POST", "PUT"]),
         ]
 
@@ -87,6 +94,21 @@ class PushServer:
         body = await request.body()
         return self._answer(request, body, lambda: _from_json(body))
 
+    async def poll(self, request: Request) -> Response:
+        """GET /push/{topic}/json?poll=1&since=…: the topic's messages of the last 12 hours, one a line."""
+        try:
+            self._check_reader(request)
+            since = _since(request.query_params.get("since", "all"))
+        except _Refused as refusal:
+            return refusal.answer()
+        if request.query_params.get("poll") != "1":
+            return LateAnswer(None, never)  # a subscription: nothing comes
+        earliest, topic = max(since, self._clock.now().timestamp() - CACHE), request.path_params["topic"]
+        kept = (one["message"] for one in self._state.newest_first(_KIND))
+        lines = [f"{json.dumps(one)}\n" for one in kept if one["topic"] == topic and one["time"] >= earliest]
+        lines.reverse()
+        return Response("".join(lines), media_type="application/x-ndjson")
+
     def _answer(self, request: Request, body: bytes, read: Callable[[], Document]) -> Response:
         if self._faults.take("push_timeout"):
             return LateAnswer(None, never)
@@ -97,16 +119,26 @@ class PushServer:
             return refusal.answer()
         message |= {"id": secrets.token_urlsafe(9), "time": int(self._clock.now().timestamp()), "event": "message"}
         self._state.save({"object": _KIND, "id": message["id"], "message": message})
+        if self._faults.take("push_lost_answer"):
+            return LateAnswer(None, never)
         return JSONResponse(message)
 
     def _check(self, request: Request, body: bytes) -> None:
         for kind, (status, code, reason) in _FAULTS.items():
             if self._faults.take(kind):
                 raise _Refused(status, code, reason)
-        if self._token is not None and request.headers.get("authorization") != f"Bearer {self._token}":
-            raise _Refused(401, 40101, "unauthorized")
+        self._check_token(request)
         if len(body) > MAX_MESSAGE_BYTES:
             raise _Refused(413, 41301, "message too large")
+
+    def _check_reader(self, request: Request) -> None:
+        if self._faults.take("push_unreadable"):
+            raise _Refused(403, 40301, "forbidden")
+        self._check_token(request)
+
+    def _check_token(self, request: Request) -> None:
+        if self._token is not None and request.headers.get("authorization") != f"Bearer {self._token}":
+            raise _Refused(401, 40101, "unauthorized")
 
 
 async def _health(_: Request) -> Response:
@@ -137,7 +169,18 @@ def _from_json(body: bytes) -> Document:
         given = _Published.model_validate_json(body, strict=True)
     except ValidationError as error:
         raise _Refused(400, 40024, "request body must be message JSON") from error
-    return _message(given.topic, given.message, given.title, str(given.priority), given.tags)
+    message = _message(given.topic, given.message, given.title, str(given.priority), given.tags)
+    if given.sequence_id and not _TOPIC.fullmatch(given.sequence_id):
+        raise _Refused(400, 40049, "invalid request: sequence ID invalid")
+    return message | ({"sequence_id": given.sequence_id} if given.sequence_id else {})
+
+
+def _since(text: str) -> float:
+    if text in {"all", "none"}:
+        return 0 if text == "all" else math.inf
+    if not text.isdecimal():
+        raise _Refused(400, 40008, "invalid request: since parameter is invalid")
+    return int(text)
 
 
 def _message(topic: str, text: str, title: str, priority: str, tags: list[str]) -> Document:

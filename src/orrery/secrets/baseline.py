@@ -14,15 +14,16 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from orrery.record import Record
+from orrery.runtime.due import is_ahead
 from orrery.secrets.fingerprints import Place, SecretObservation
 
-EVERY = timedelta(minutes=10)
-"""How often the secrets are checked."""
+EVERY = timedelta(minutes=5)
+"""How often the secrets are checked: the owner has the push about a loss within 600 s."""
 
 ANNOUNCED_FOR = timedelta(hours=24)
 """How long an announced rotation may take."""
 
-FORGOTTEN_AFTER = 3 * EVERY
+FORGOTTEN_AFTER = 6 * EVERY
 """An alarm is dropped when its process has not checked for this long: that process has ended."""
 
 Trouble = Literal["vanished", "emptied", "changed", "unreadable", "refused", "mode", "restart"]
@@ -149,8 +150,8 @@ def _trouble(baseline: Baseline, observed: SecretObservation, now: datetime) -> 
 
 
 def _is_previous(baseline: Baseline, observed: SecretObservation, now: datetime) -> bool:
-    counts = baseline.previous_until is not None and now < baseline.previous_until
-    return counts and observed.fingerprint == baseline.previous
+    until = baseline.previous_until
+    return until is not None and is_ahead(until, now, ANNOUNCED_FOR) and observed.fingerprint == baseline.previous
 
 
 def _is_put_back(baseline: Baseline, observed: SecretObservation, context: CheckContext) -> bool:
@@ -225,7 +226,9 @@ def _alarm(baseline: Baseline, trouble: Trouble, fingerprint: str, context: Chec
 
 
 def _of_others(baseline: Baseline, context: CheckContext) -> tuple[Alarm, ...]:
-    recent = [one for one in baseline.alarms if context.at - one.seen_at < FORGOTTEN_AFTER]
+    recent = [
+        one for one in baseline.alarms if is_ahead(one.seen_at + FORGOTTEN_AFTER, context.at, FORGOTTEN_AFTER)
+    ]
     return tuple(one for one in recent if one.observer != context.observer)
 
 

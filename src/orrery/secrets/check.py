@@ -1,7 +1,7 @@
 """The secrets check: the owner gets a push when a secret vanishes, is emptied or changes.
 
 A partial update once wiped a variable, and the checkout stopped for a day. So each process checks at its start and
-every ten minutes: it compares each secret with its known state (in the store, for the deployment) and with the
+every five minutes: it compares each secret with its known state (in the store, for the deployment) and with the
 value in memory.
 """
 
@@ -19,6 +19,7 @@ from orrery.ports.panels import Panel, utc_text
 from orrery.ports.store import Absent, Check, Conflict, Store
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Collection, commit, compare_and_set, write
+from orrery.runtime.due import is_ahead
 from orrery.runtime.restored import last_restore
 from orrery.runtime.secret import Form, SecretUse
 from orrery.secrets.alerts import SecretEvent, describe, pushes
@@ -125,7 +126,7 @@ class SecretsCheck:
     async def announced(self) -> dict[str, Announcement]:
         """Return the announcements that count now, by secret."""
         found = (await self._announced.all()).values()
-        return {one.name: one for one in found if self._clock.now() < one.until}
+        return {one.name: one for one in found if is_ahead(one.until, self._clock.now(), ANNOUNCED_FOR)}
 
     async def baselines(self) -> dict[str, Baseline]:
         """Return the known state of each secret, by its name."""

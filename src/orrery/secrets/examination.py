@@ -163,7 +163,7 @@ def _lost(observed: SecretObservation, baseline: Baseline | None) -> Literal["em
 
 
 def _alarm_remark(alarm: Alarm, baseline: Baseline, mine: str | None) -> Remark:
-    """Return the remark about the service's last check, unless its alarm is over: it checks every ten minutes."""
+    """Return the remark about the service's last check, unless its alarm is over: it checks every five minutes."""
     seen_from_here = baseline.place == "directory" and mine is not None and mine == baseline.fingerprint
     if seen_from_here and alarm.trouble in ("vanished", "emptied", "changed"):
         return Remark(f"as before again; the service has not looked since {alarm.seen_at:%H:%M} UTC")

@@ -6,27 +6,17 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import Invalid
-from orrery.ports.notifier import Message
 from orrery.ports.store import Put
 from orrery.runtime.outbox import Outbox
 from tests.support.checkout import BUYER, Shop, session, session_json
 from tests.support.clock import START, ManualClock
+from tests.support.notifiers import ScriptedNotifier
 from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
 
 COMMITS = (1, 2, 3)
 """What an undisturbed erasure of one sale commits: the mail, the event, the record."""
-
-
-class Accepting:
-    """A notifier that accepts everything."""
-
-    async def send(self, message: Message) -> None:
-        """Accept."""
-
-    async def check(self) -> None:
-        """Be there."""
 
 
 async def erased_while(act: Callable[[Shop], Awaitable[object]], commit: int) -> Shop:
@@ -57,7 +47,8 @@ async def test_a_delivery_meanwhile_leaves_no_address(commit: int) -> None:
     """A mail that is delivered during the erasure does not keep the address."""
 
     async def deliver(shop: Shop) -> None:
-        await Outbox(shop.store, shop.clock, {"push": Accepting(), "email": Accepting()}).deliver_due()
+        taken = ScriptedNotifier()
+        await Outbox(shop.store, shop.clock, {"push": taken, "email": taken}).deliver_due()
 
     assert await mentions(await erased_while(deliver, commit)) == []
 

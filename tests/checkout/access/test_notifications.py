@@ -98,8 +98,8 @@ def test_without_a_practice_address() -> None:
 
 def test_a_retired_product() -> None:
     """A product that is no longer on sale is called by its vendor and code: two vendors may have one code."""
-    assert Notifications("The sellers").title(record().product) == "ISC2 CISSP"
-    assert Notifications("The sellers").title(record(cert_code="az-104").product) == "ISC2 AZ-104"
+    assert Notifications("The sellers").title(record()) == "ISC2 CISSP"
+    assert Notifications("The sellers").title(record(cert_code="az-104")) == "ISC2 AZ-104"
 
 
 def test_a_withheld_session_is_told_by_id() -> None:

@@ -16,6 +16,7 @@ from orrery.runtime.privacy import Erasure, search_address
 from orrery.syntax.email_address import is_email_address
 from tests.support.checkout import Shop, session_json
 from tests.support.clock import START, ManualClock
+from tests.support.notifiers import ScriptedNotifier
 from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
@@ -175,7 +176,7 @@ async def test_an_erasure_returns_what_there_was() -> None:
 async def test_a_mail_under_way_is_given_up() -> None:
     """Notifications to the buyer that wait, are held or dead are removed, with every trace in the counts."""
     shop = await sold(Shop(), ANN, JOANN, "bob@example.org")
-    outbox = Outbox(shop.store, shop.clock, {"email": Refusing(), "push": Accepting()})
+    outbox = Outbox(shop.store, shop.clock, {"email": Refusing(), "push": ScriptedNotifier()})
     await outbox.deliver_due()
     assert await outbox.count("dead") == 3
     for address in (ANN, JOANN):
@@ -184,25 +185,12 @@ async def test_a_mail_under_way_is_given_up() -> None:
     assert [row.to async for row in outbox.rows("dead")] == ["bob@example.org"]
 
 
-class Refusing:
+class Refusing(ScriptedNotifier):
     """A notifier that refuses permanently."""
 
     async def send(self, message: Message) -> None:
         """Refuse."""
         raise DeliveryFailed(f"No such mailbox for {message.id}.", permanent=True)
-
-    async def check(self) -> None:
-        """Be there."""
-
-
-class Accepting:
-    """A notifier that accepts."""
-
-    async def send(self, message: Message) -> None:
-        """Accept."""
-
-    async def check(self) -> None:
-        """Be there."""
 
 
 async def test_an_interrupted_erasure_is_finished_by_a_repeat() -> None:

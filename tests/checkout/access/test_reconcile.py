@@ -101,7 +101,7 @@ async def test_the_catalogue_stands_in_for_a_lost_offer() -> None:
     shop = shop_with(listed(amount_total=1, currency="nzd"))
     report = await shop.reconciliation.run()
     assert report.granted == ["cs_1"]
-    (push,) = [row for row in await shop.told() if row.channel == "push"]
+    (push,) = [row for row in await shop.told() if row.id == "owner-cs_1"]
     assert push.priority == "default"
 
 
@@ -118,7 +118,7 @@ async def test_what_the_catalogue_cannot_vouch_for(changed: dict[str, Any], reas
     shop = shop_with(listed(**changed))
     report = await shop.reconciliation.run()
     assert (report.granted, report.paid_without_access) == ([], [Discrepancy("cs_1", reason)])
-    assert ids(await shop.told()) == [f"withheld-cs_1-{reason.replace(' ', '-')}"]
+    assert f"withheld-cs_1-{reason.replace(' ', '-')}" in ids(await shop.told())
 
 
 async def test_the_offer_goes_before_the_catalogue() -> None:

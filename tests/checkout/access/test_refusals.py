@@ -1,13 +1,18 @@
 """Webhooks that are refused: counted by reason, one push an outage, and no flood by a stranger (decision 44)."""
 
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
 import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout import probe
-from orrery.checkout.access.refusals import SEVERAL
+from orrery.checkout.access.events import DELIVERY_TIME
+from orrery.checkout.access.refusals import NOTED_EVERY, SEVERAL
+from orrery.checkout.keys import REFUSED_WEBHOOKS
+from orrery.checkout.records import RefusedWebhooks
 from orrery.errors import Invalid, StoreUnavailable
+from orrery.ports.store import Put
 from orrery.runtime.outbox import Row
 from tests.support.checkout import SIGNING_SECRET, Shop, event_body, session_json, signed
 from tests.support.clock import START, ManualClock
@@ -186,7 +191,16 @@ async def test_a_body_that_is_too_large() -> None:
         await shop.refusals.too_large(signature(START, OTHER))
     (push,) = await pushes(shop)
     assert "1 MiB" in push.body
+    assert push.title == "A webhook is too large to be read"
     assert shop.refusals.counts == {"too large": 52}
+
+
+async def doctor(post: Post) -> str:
+    """Return what the doctor says about deliveries when the newest is too old to be on its way."""
+    post.shop.clock.advance(DELIVERY_TIME.total_seconds() + 1)
+    found = await post.events.finding()
+    assert found.state == "broken"
+    return found.why
 
 
 async def test_the_doctor_names_the_secret() -> None:
@@ -194,11 +208,87 @@ async def test_the_doctor_names_the_secret() -> None:
     post = Post()
     post.processor.happened(START)
     await refuse(post.shop, times=SEVERAL)
-    post.shop.clock.advance(HOUR)
-    found = await post.events.finding()
-    assert found.state == "broken"
-    assert "did not arrive: 1" in found.why
-    assert "refused since 2026-03-01T12:00:00Z: wrong signature" in found.why
+    why = await doctor(post)
+    assert "did not arrive: 1" in why
+    assert (
+        "Webhooks are refused since 2026-03-01T12:00:00Z: wrong signature, the last at 2026-03-01T12:00:00Z" in why
+    )
+    assert "could not deliver" not in why
+
+
+async def junk(shop: Shop) -> None:
+    """Let a stranger try every header that is not like the processor's."""
+    for header in JUNK:
+        await refuse(shop, header, SEVERAL)
+    await refuse(shop, signature(START - timedelta(days=1), OTHER), SEVERAL)
+    await shop.refusals.too_large("garbage")
+
+
+async def an_outage_long_ago(shop: Shop) -> None:
+    """Let a stranger's headers be like the processor's, hours before the processor tries in vain."""
+    await refuse(shop, times=SEVERAL)
+    shop.clock.advance(NOTED_EVERY.total_seconds() + 1)
+
+
+async def an_outage_that_is_over(shop: Shop) -> None:
+    """Refuse, and accept again."""
+    await refuse(shop, times=SEVERAL)
+    await accept(shop)
+
+
+async def nothing(shop: Shop) -> None:
+    """Let nothing come here at all: no connection, a certificate, a proxy's 5xx."""
+
+
+@pytest.mark.parametrize("before", [nothing, junk, an_outage_long_ago, an_outage_that_is_over])
+async def test_what_was_not_refused_here_is_not_called_refused(before: Callable[[Shop], Awaitable[None]]) -> None:
+    """A delivery that failed elsewhere has words of its own, whatever strangers did or was refused before."""
+    post = Post()
+    await before(post.shop)
+    post.processor.happened(post.shop.clock.now(), "evt_9", "cs_9")
+    why = await doctor(post)
+    assert "could not deliver" in why
+    assert "efuse" not in why
+
+
+async def test_an_outage_that_lasts_is_noted_every_ten_minutes() -> None:
+    """So `doctor`, another process, knows which events may have been refused, and a flood writes little."""
+    store = UnreliableStore(MemoryStore(clock := ManualClock()))
+    post = Post(Shop(clock, store))
+    for _ in range(5):
+        await refuse(post.shop, times=100)
+        clock.advance(NOTED_EVERY.total_seconds())
+    assert store.commits == 5
+    await refuse(post.shop)
+    post.processor.happened(clock.now())
+    assert "refused since 2026-03-01T12:00:00Z" in await doctor(post)
+    restarted = Post(Shop(clock, store), post.processor)
+    clock.advance(DAY)
+    post.processor.happened(clock.now(), "evt_2", "cs_2")
+    await refuse(restarted.shop, times=SEVERAL + 1)
+    assert "could not deliver" not in await doctor(restarted)
+
+
+async def test_some_refused_and_some_not() -> None:
+    """Of several that did not arrive, those from after the last refusal are counted apart."""
+    post = Post()
+    post.processor.happened(START)
+    await refuse(post.shop, times=SEVERAL)
+    post.shop.clock.advance(2 * NOTED_EVERY.total_seconds())
+    for number in (2, 3):
+        post.processor.happened(post.shop.clock.now(), f"evt_{number}", f"cs_{number}")
+    why = await doctor(post)
+    assert "did not arrive: 3" in why
+    assert "Webhooks are refused" in why
+    assert "Since the last refusal the processor could not deliver 2" in why
+
+
+async def test_an_outage_of_an_earlier_release() -> None:
+    """A record that does not say when the last was refused counts from its beginning."""
+    post = Post()
+    await post.shop.store.commit([Put(REFUSED_WEBHOOKS, RefusedWebhooks(reason="clock", since=START).to_bytes())])
+    post.processor.happened(START)
+    assert "refused since 2026-03-01T12:00:00Z: clock" in await doctor(post)
 
 
 async def test_a_stranger_does_not_make_the_doctor_worry() -> None:

@@ -152,7 +152,9 @@ def test_nobody_loses_by_buying(now: datetime, running_until: datetime | None) -
 def test_the_record_says_what_was_sold() -> None:
     """A record carries what decision 10 lists, the address lower-cased and trimmed."""
     completed = replace(session("cs_9"), email=" Ann@Example.ORG ", consent=True)
-    made = grant(completed, KEY, event_id="evt_9", granted_by="reconcile", now=START, running_until=None)
+    made = grant(
+        completed, KEY, event_id="evt_9", granted_by="reconcile", now=START, running_until=None, title="T"
+    )
     assert made.model_dump() == {
         "v": 1,
         "session_id": "cs_9",
@@ -171,6 +173,7 @@ def test_the_record_says_what_was_sold() -> None:
         "marketing_consent": True,
         "revoked_at": None,
         "former_emails": (),
+        "title": "T",
     }
 
 

@@ -74,6 +74,7 @@ async def test_events_behind_it_are_listed() -> None:
 async def test_nothing_of_it_is_taken_for_a_sale() -> None:
     """A session that cannot be read gets no access and no note."""
     found = shop()
+    await found.offered("cs_1")
     await found.reconciliation.run()
     assert await found.entries("access:cs_odd") == []
     assert ids(await found.told()) == ["buyer-cs_1", "owner-cs_1"]

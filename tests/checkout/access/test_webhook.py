@@ -10,7 +10,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import Invalid, NotConfigured, OutcomeUnknown, StoreError, StoreUnavailable
 from orrery.ports.store import Delete, Put
-from tests.support.checkout import BUYER, Shop, event_body, ids, record, session_json, signed
+from tests.support.checkout import BUYER, Shop, event_body, ids, record, session, session_json, signed
 from tests.support.clock import ManualClock
 from tests.support.unreliable_store import UnreliableStore
 
@@ -29,7 +29,7 @@ async def test_a_paid_session_opens_access() -> None:
     shop = Shop()
     await shop.offered("cs_1")
     assert await shop.receive("evt_1", session_json()) == "granted"
-    assert await shop.access() == record(event_id="evt_1")
+    assert await shop.access() == record(event_id="evt_1", title="CISSP")
     assert sorted(ids(await shop.told())) == ["buyer-cs_1", "owner-cs_1"]
     event = await shop.store.get("event:evt_1")
     assert event is not None
@@ -66,7 +66,7 @@ async def test_two_events_of_one_session() -> None:
     await shop.receive("evt_1", session_json())
     assert await shop.receive("evt_2", session_json()) == "already"
     assert [entry.key for entry in await shop.entries("event:")] == ["event:evt_1", "event:evt_2"]
-    assert await shop.access() == record(event_id="evt_1")
+    assert await shop.access() == record(event_id="evt_1", title="CISSP")
     assert len(await shop.told()) == 2
 
 
@@ -170,6 +170,33 @@ async def test_what_was_not_offered_is_refused(changed: dict[str, Any], reason: 
     told = await shop.told()
     assert ids(told) == [f"withheld-cs_1-{reason.replace(' ', '-')}"]
     assert reason in told[0].body
+
+
+@pytest.mark.parametrize("ours", [True, False])
+@pytest.mark.parametrize(("of_event", "of_session"), [(True, True), (True, False), (False, True), (False, False)])
+async def test_the_modes_of_event_session_and_service_agree(
+    *, of_event: bool, of_session: bool, ours: bool
+) -> None:
+    """An event is stored, and opens access only where its mode, its session's and the service's are one."""
+    shop = Shop(livemode=ours)
+    await shop.offered("cs_1")
+    result = await shop.receive("evt_1", session_json(livemode=of_session), livemode=of_event)
+    agree = of_event == of_session == ours
+    assert (result, len(await shop.entries("access:"))) == (("granted", 1) if agree else ("refused", 0))
+    assert len(await shop.entries("event:")) == 1
+    if not agree:
+        why = "other livemode" if of_session != ours else "event of other livemode"
+        assert [why in row.body for row in await shop.told()] == [True]
+
+
+async def test_a_sale_whose_event_was_of_another_mode() -> None:
+    """Reconciliation reads the session with our own key, and opens the access that the event did not."""
+    shop = Shop()
+    await shop.offered("cs_1")
+    shop.processor.sessions.append(session(price_ids=("price_cissp",)))
+    assert await shop.receive("evt_1", session_json(), livemode=True) == "refused"
+    assert (await shop.reconciliation.run()).granted == ["cs_1"]
+    assert await shop.entries("pending:") == []
 
 
 async def test_refused_events_at_once_are_told_once() -> None:

@@ -311,10 +311,15 @@ async def test_further_methods_want_the_real_price() -> None:
 
 
 async def test_nothing_to_try() -> None:
-    """Without products or addresses there is no preflight."""
-    for rehearsal in (Rehearsal(products=()), Rehearsal(terms=None)):
-        with pytest.raises(NotConfigured):
-            await rehearsal.run()
+    """Without products there is no preflight, and without addresses each product is named."""
+    nothing, nowhere = Rehearsal(products=()), Rehearsal(terms=None)
+    with pytest.raises(NotConfigured):
+        await nothing.run()
+    report = await nowhere.run()
+    assert [(one.result, one.note) for one in report.outcomes] == [
+        ("mistake", "success_url or cancel_url is missing.")
+    ] * 2
+    for rehearsal in (nothing, nowhere):
         assert await rehearsal.memory.scan("") == []
 
 
@@ -362,3 +367,17 @@ async def test_the_panel() -> None:
     assert (panel.tone, panel.headline) == ("attention", "1 of 2 wait for a preflight.")
     assert (await changed.again(livemode=False).preflight.panel()).tone == "plain"
     assert (await Rehearsal(products=()).preflight.panel()).rows == ()
+
+
+@pytest.mark.parametrize("other", [{"amount_total": 0}, {"metadata": {}}, {"price_ids": ("price_ccsp",)}], ids=str)
+async def test_a_session_of_something_else(other: dict[str, object]) -> None:
+    """What was not asked for is not accepted: no receipt, no session left open; the same approval tries again."""
+    rehearsal = Rehearsal(products=(PRODUCT,))
+    rehearsal.till.makes = other
+    (outcome,) = (await rehearsal.preflighted()).outcomes
+    assert (outcome.result, outcome.is_well, rehearsal.till.open()) == ("rejected", False, [])
+    assert outcome.note.startswith("The processor made a session of something else: ")
+    assert await rehearsal.receipt() is None
+    rehearsal.till.makes = {}
+    (outcome,) = (await rehearsal.run()).outcomes
+    assert (outcome.result, rehearsal.till.open()) == ("accepted", [])

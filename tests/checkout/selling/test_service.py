@@ -3,7 +3,6 @@
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from anyio.lowlevel import checkpoint
@@ -86,6 +85,7 @@ async def test_the_offer_is_kept() -> None:
         currency="usd",
         client_address="203.0.113.7",
         created_at=START,
+        title="CISSP",
     )
     (index,) = await shop.entries("offer-address:")
     assert index.value == b"cs_1"
@@ -145,33 +145,6 @@ async def test_what_the_processor_fails_is_an_outage(error: ProcessorError) -> N
     found = await outage(shop)
     assert (found.state, str(error) in found.why) == ("broken", True)
     assert await shop.told() == []
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        *({"url": url} for url in (None, "", "/relative", "javascript:alert(1)", "https://", "https://[")),
-        {"url": "http://pay.example/1"},
-        {"livemode": True},
-        {"id": "cs_live_1"},
-        {"id": "pi_1"},
-        {"id": "cs_1/../2"},
-        {"mode": "subscription"},
-        {"mode": None},
-        {"status": "complete"},
-        {"status": "expired"},
-    ],
-    ids=str,
-)
-async def test_a_session_that_nobody_may_be_sent_to_is_an_outage(wrong: dict[str, Any]) -> None:
-    """A session of another mode, kind or state, or without a safe address, reaches no visitor; none is stored."""
-    shop = Shop()
-    shop.processor.answers_with = wrong
-    for _ in range(5):
-        with pytest.raises(ProcessorUnreachable):
-            await create(shop)
-    assert (await outage(shop)).state == "broken"
-    assert await shop.entries("offer") == []
 
 
 async def test_a_session_ends_a_row_of_failures() -> None:
@@ -376,16 +349,6 @@ async def test_the_session_survives_a_lost_offer() -> None:
     assert (await create(shop, KEYED)).id == "cs_1"
     assert len(shop.processor.created) == 1
     assert len(await shop.entries("offer:")) == 1
-
-
-async def test_nothing_personal_is_in_an_attempt() -> None:
-    """A visitor's key is stored as a digest: neither key nor address can be read from the store."""
-    shop = Shop()
-    await create(shop, KEYED)
-    for entry in await shop.entries("attempt:"):
-        assert b"203.0.113.7" not in entry.value
-        assert b"click-1" not in entry.value
-        assert "click-1" not in entry.key
 
 
 async def test_an_offer_is_kept_as_long_as_events_are() -> None:

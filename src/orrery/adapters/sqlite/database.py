@@ -11,6 +11,9 @@ from typing import Protocol, cast
 
 import apsw
 
+HEADER = 100
+"""Bytes of a database file's header (SQLite's file format, section 1.3)."""
+
 Value = bytes | str | int | None
 
 
@@ -38,6 +41,10 @@ class Database(Protocol):
         """Return the number of the row inserted last."""
         ...
 
+    def config(self, option: int, value: int) -> int:
+        """Set an option of the connection that no statement sets."""
+        ...
+
     def set_busy_timeout(self, milliseconds: int) -> None:
         """Wait so long for a lock."""
         ...
@@ -52,3 +59,20 @@ def connect(path: Path, busy_timeout: timedelta) -> Database:
     database = cast("Database", apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE))
     database.set_busy_timeout(busy_timeout // timedelta(milliseconds=1))
     return database
+
+
+def leave_log(database: Database) -> None:
+    """Have this connection leave the log as it is: the last that closes writes it into the file else."""
+    _ = database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+
+
+def first_bytes(path: Path) -> bytes:
+    """Return a file's first `HEADER` bytes, or all of a shorter one.
+
+    SQLite opens it, because it defers the close that would drop the locks of this process.
+    """
+    file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0])
+    try:
+        return bytes(file.xRead(min(HEADER, file.xFileSize()), 0))
+    finally:
+        file.xClose()

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 import apsw
 
-from orrery.adapters.sqlite.database import Database, connect
+from orrery.adapters.sqlite.database import Database, connect, first_bytes, leave_log
 from orrery.adapters.sqlite.trouble import overwritten, unavailable
 from orrery.errors import Invalid, StoreMissing, StoreUnavailable
 
@@ -23,6 +23,18 @@ SCHEMA_VERSION = 1
 
 _LOG_MAGIC = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
 """The first bytes of a log (SQLite's file format, section 4.1)."""
+
+_NO_LOG = (b"", b"\0\0\0\0")
+"""The first bytes of a log that holds no commit: a power cut may leave one that is all zeros."""
+
+_MODE, _ID = slice(18, 20), slice(68, 72)
+"""Where a file's header says whether it is written with a log, and which application's it is."""
+
+_WITHOUT_LOG = b"\x01\x01"
+
+_FIXED = (slice(0, 16), _MODE, slice(40, 44), slice(60, 64), _ID)
+"""What does not change in the header of a store in use: SQLite's magic, the journal mode, the schema's number and
+version, the application's id (SQLite's file format, section 1.3)."""
 
 _NO_HANDLES = (errno.EMFILE, errno.ENFILE)
 
@@ -55,9 +67,11 @@ class StoreFile:
         self.path = path
         self._log = str(log_of(path))
         require_store(path)  # before anything is made beside it: in a wrong folder nothing is left behind
+        verify_own_log(path)
         with ExitStack() as undo:
             self._hold = undo.enter_context(share(path))
             self._identity = _identity(path)
+            self._least, self._header = 0, b""
             _ = undo.pop_all()
 
     def connect(self, busy_timeout: timedelta) -> Database:
@@ -66,14 +80,30 @@ class StoreFile:
         database = connect(self.path, busy_timeout)
         verify_ours(self.path, database)
         make_durable(database)
+        self._header = self._header or _fixed(self.path)
         return database
 
     def verify_in_place(self) -> None:
-        """Raise while the file is not at its path: writes to a deleted file are lost."""
-        if _identity(self.path) != self._identity:
-            raise StoreUnavailable(
-                f"The store file {self.path.name} was replaced while it was in use: restart what uses it."
-            )
+        """Raise while the file is not at its path, or is shorter than before: writes to it are lost."""
+        least = self._least  # another thread may know of a longer one by the time that the file is asked
+        found = self.path.stat()
+        if (found.st_dev, found.st_ino) != self._identity:
+            raise self._changed("replaced")
+        if found.st_size < least:
+            raise self._changed("cut short")
+        self._least = found.st_size
+
+    def verify_header(self) -> None:
+        """Raise when something else was written over the file."""
+        self.verify_in_place()
+        if _fixed(self.path) != self._header:
+            raise self._changed("written over")
+
+    def _changed(self, how: str) -> StoreUnavailable:
+        return StoreUnavailable(
+            f"The store file {self.path.name} was {how} while it was in use: "
+            "restart what uses it, or bring a snapshot back with `orrery restore`."
+        )
 
     def verify_log(self) -> None:
         """Raise `StoreUnavailable` unless the log of a commit that this process just made can be read again.
@@ -104,6 +134,11 @@ def _beginning(file: str) -> bytes:
         os.close(handle)
 
 
+def _fixed(path: Path) -> bytes:
+    header = first_bytes(path)
+    return b"".join(header[part] for part in _FIXED)
+
+
 def _identity(path: Path) -> tuple[int, int]:
     found = path.stat()
     return found.st_dev, found.st_ino
@@ -123,8 +158,13 @@ def require_store(path: Path) -> None:
     """Raise `StoreMissing` where there is no file: a store that is lost must not become an empty one."""
     try:
         orphaned = log_of(path).exists()  # asked first: what makes or restores a store puts its file there first
-        if path.exists():
+        if path.is_file():
             return
+        if path.exists():
+            raise StoreUnavailable(
+                f"The store file {path.name} could not be opened, because a directory or a device has its path: "
+                "move that away, or correct the path."
+            )
     except OSError as error:  # such as a directory that this user may not search
         raise unavailable(path, error) from error
     if orphaned:
@@ -191,8 +231,19 @@ def make_durable(database: Database) -> None:
 
 
 def verify_ours(path: Path, database: Database) -> None:
-    """Raise `StoreUnavailable` unless the file is a store that this release can read."""
+    """Raise `StoreUnavailable` unless the file is a store that this release can read; nothing is changed then."""
+    try:
+        _verify(path, database)
+    except (apsw.Error, StoreUnavailable):
+        if _magic_of_log(path) not in _NO_LOG:
+            leave_log(database)  # it may be the log that is not ours
+        raise
+
+
+def _verify(path: Path, database: Database) -> None:
     if database.pragma("application_id") != APPLICATION_ID:
+        if first_bytes(path)[_ID] == APPLICATION_ID.to_bytes(4):
+            raise _foreign_log(path)
         raise StoreUnavailable(
             f"The file {path.name} is not an Orrery store: check the path, "
             "or put a sound snapshot in its place with `orrery restore`."
@@ -203,6 +254,36 @@ def verify_ours(path: Path, database: Database) -> None:
             f"The store file {path.name} has schema version {found}, and this release reads {SCHEMA_VERSION}: "
             "run the release that wrote it."
         )
+    _ = database.execute("SELECT 1 FROM entries, commits LIMIT 0")  # are both there?
+
+
+def verify_own_log(path: Path) -> None:
+    """Raise `StoreUnavailable` when the log beside a file was written over, or for another file.
+
+    SQLite would read the one as empty, and the other into the file. A snapshot that was copied over a store says
+    in its header that it is written without a log.
+    """
+    magic = _magic_of_log(path)
+    if magic in _NO_LOG:
+        return
+    if magic not in _LOG_MAGIC:
+        raise overwritten(path)
+    if first_bytes(path)[_MODE] == _WITHOUT_LOG:
+        raise _foreign_log(path)
+
+
+def _magic_of_log(path: Path) -> bytes:
+    try:
+        return _beginning(str(log_of(path)))
+    except FileNotFoundError:
+        return b""
+
+
+def _foreign_log(path: Path) -> StoreUnavailable:
+    return StoreUnavailable(
+        f"The log {path.name}-wal does not belong to the store file {path.name}: "
+        "move the log away, or bring a snapshot back with `orrery restore`; nothing was changed."
+    )
 
 
 def create_private(path: Path) -> None:

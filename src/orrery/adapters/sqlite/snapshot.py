@@ -21,6 +21,7 @@ from orrery.adapters.sqlite.file import (
     share,
     sync,
     verify_ours,
+    verify_own_log,
 )
 from orrery.adapters.sqlite.trouble import unavailable
 from orrery.errors import Invalid, StoreUnavailable
@@ -47,23 +48,49 @@ def backup(source: Path, target: Path) -> None:
         _publish(new, target)
 
 
-def restore(snapshot: Path, target: Path, clock: Clock) -> None:
+def last_version(path: Path) -> int | None:
+    """Return the last version that the store at `path` has given out, None where it cannot be read."""
+    try:
+        with closing(connect(path, BUSY_TIMEOUT)) as database:
+            return _last_version(database)
+    except apsw.Error:
+        return None
+
+
+def restore(snapshot: Path, target: Path, clock: Clock, *, read_at: int | None = None) -> None:
     """Replace the store at `target` with `snapshot`, and keep the old file as ``<name>.before-restore``.
 
     When root restores it, it belongs to the old file's user, or to that of the folder. Its versions continue above
     those that the replaced file may have given out. After an interruption `target` is the old store or the new
     one, and the restore may be repeated. Raises `Invalid` when the snapshot is damaged, the store is in use, or an
-    earlier ``.before-restore`` is still there; `StoreUnavailable` when the disk fails.
+    earlier ``.before-restore`` is still there, or the last version of the store is no longer `read_at`;
+    `StoreUnavailable` when the disk fails.
     """
     if not snapshot.is_file():
         raise Invalid(f"There is no file {snapshot.name}.")
+    if target.exists():
+        require_store(target)
     with on_disk_of(target), seize(target), _scratch(target) as new:
         _refuse_to_overwrite(_backup_name(target), target)
         _copy_sound(snapshot, new)
-        _count_on(new, beyond=_fold_log(target), clock=clock)
+        beyond = _fold_log(target)
+        if read_at is not None and beyond != read_at:
+            raise Invalid("The store changed while it was restored: stop the service, and restore again.")
+        _count_on(new, beyond=beyond, clock=clock)
         _leave_to_its_user(new, target)
         _set_aside(target)
         _publish(new, target)
+
+
+def is_as_new_as(path: Path, snapshot: Path) -> bool:
+    """Return whether the store at `path` is sound, and has given out each version that is in `snapshot`."""
+    if log_of(_backup_name(path)).exists():
+        return False  # a restore that was killed took away a log that it could not fold
+    try:
+        with closing(_open_sound(path)) as store, closing(connect(snapshot, BUSY_TIMEOUT)) as copy:
+            return _last_version(store) >= _last_version(copy)
+    except (apsw.Error, StoreUnavailable):
+        return False
 
 
 def copies_beside(path: Path) -> list[Path]:
@@ -87,7 +114,10 @@ def _scratch(target: Path) -> Generator[Path, None, None]:
 def _copy(source: Path, new: Path) -> None:
     create_private(new)
     with closing(_open_sound(source)) as database:
-        _ = database.execute("VACUUM INTO ?", (str(new),))
+        try:
+            _ = database.execute("VACUUM INTO ?", (str(new),))
+        except apsw.CorruptError as error:
+            raise unavailable(source, error) from error
     _open_sound(new).close()
 
 
@@ -100,6 +130,7 @@ def _refuse_empty(copy: Path, source: Path) -> None:
 
 def _open_sound(path: Path) -> Database:
     try:
+        verify_own_log(path)
         database = connect(path, BUSY_TIMEOUT)
         verify_ours(path, database)
         found = database.execute("PRAGMA integrity_check(1)").get
@@ -135,6 +166,7 @@ def _last_version(database: Database) -> int:
 def _fold_log(path: Path) -> int:
     """Have all of the store in its one file, and return its last version; 0 when it is past reading."""
     try:
+        verify_own_log(path)
         with closing(connect(path, BUSY_TIMEOUT)) as database:
             verify_ours(path, database)
             last = _last_version(database)

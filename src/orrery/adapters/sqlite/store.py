@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from datetime import timedelta
 from pathlib import Path
+from shutil import disk_usage
 from typing import Self
 from uuid import uuid4
 
@@ -18,10 +19,13 @@ from orrery.adapters.sqlite.trouble import unavailable
 from orrery.adapters.sqlite.writer import Writer
 from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
-from orrery.ports.store import Check, Committed, Conflict, Entry, Write, encode_key, refuse_invalid
+from orrery.ports.store import Check, Committed, Conflict, Entry, Inspection, Write, encode_key, refuse_invalid
 
 _BEYOND = b"\xff"
 """Orders after every UTF-8 text: no encoded character begins with this byte."""
+
+_LAST_VERSION = "SELECT x'', x'', seq, NULL FROM sqlite_sequence WHERE name = 'commits'"
+"""The columns are those of a `Row`."""
 
 _COLUMNS = "SELECT key, value, version, expires_at FROM entries"
 _ALIVE = "(expires_at IS NULL OR expires_at > ?)"
@@ -98,6 +102,12 @@ class SqliteStore:
         self._refuse_when_closed()
         return await asyncio.to_thread(self._fold_log)
 
+    async def inspect(self) -> Inspection:
+        """Look at the file, its header and its disk."""
+        rows = await self._read(_LAST_VERSION, ())
+        free = await asyncio.to_thread(self._room)
+        return Inspection(rows[0][2] if rows else 0, free, self._writer.failed)
+
     async def close(self) -> None:
         """Carry out the pending calls and close the file; later calls are refused."""
         if not self._closed:
@@ -119,6 +129,14 @@ class SqliteStore:
                 return database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0][0] == 0
         except (apsw.Error, OSError) as error:
             raise unavailable(self._file.path, error) from error
+
+    def _room(self) -> int | None:
+        try:
+            self._file.verify_header()
+            disk = disk_usage(self._file.path.parent)
+        except (apsw.Error, OSError) as error:
+            raise unavailable(self._file.path, error) from error
+        return disk.free if disk.total else None  # some file systems report no size
 
     def _now(self) -> int:
         return microseconds(self._clock.now())

@@ -36,7 +36,7 @@ SET value = excluded.value, version = excluded.version, expires_at = excluded.ex
 """
 _SWEEP_ENTRIES = "DELETE FROM entries WHERE key IN (SELECT key FROM entries WHERE expires_at <= ? LIMIT ?)"
 _SWEEP_COMMITS = """
-DELETE FROM commits WHERE version < (SELECT min(version) FROM commits) + ? AND committed_at < ?
+DELETE FROM commits WHERE version < (SELECT min(version) FROM commits) + ? AND abs(committed_at - ?) > ?
 """
 
 
@@ -79,7 +79,8 @@ def apply(database: Database, request: Request, now: datetime) -> Committed | Co
 def sweep(database: Database, now: datetime, commits: int) -> None:
     """Remove some expired entries, and twice as many old commit ids as the `commits` just made."""
     _ = database.execute(_SWEEP_ENTRIES, (microseconds(now), _EXPIRED_PER_SWEEP))
-    _ = database.execute(_SWEEP_COMMITS, (2 * commits, microseconds(now - _REMEMBERED)))
+    # Those of a time to come were noted before the clock was put back, and would stop the sweep until then.
+    _ = database.execute(_SWEEP_COMMITS, (2 * commits, microseconds(now), _REMEMBERED // _MICROSECOND))
 
 
 def _known(database: Database, request: Request) -> Committed | None:

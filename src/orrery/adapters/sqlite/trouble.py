@@ -16,7 +16,7 @@ _READ_ONLY = (
     "see that its disk is not mounted read-only, and that this user may write it and its directory"
 )
 _GONE = "is gone: put it back, or stop the service and bring a snapshot back with `orrery restore`"
-_DISK = "met a disk error: check the disk"
+_DISK = "met a disk error: check the disk, which may be mounted read-only since then"
 
 _SENTENCES: dict[type[Exception], str] = {
     apsw.BusyError: _LOCKED,
@@ -25,6 +25,7 @@ _SENTENCES: dict[type[Exception], str] = {
     apsw.FullError: _FULL,
     apsw.CorruptError: _DAMAGED,
     apsw.NotADBError: _DAMAGED,
+    apsw.SQLError: _DAMAGED,  # a table is missing
     apsw.CantOpenError: _REFUSED,
     apsw.PermissionsError: _REFUSED,
     apsw.ReadOnlyError: _READ_ONLY,
@@ -60,12 +61,8 @@ def overwritten(path: Path) -> StoreUnavailable:
 
 def lost(path: Path, error: Exception, commit_id: str) -> OutcomeUnknown:
     """Return the error that says a commit may or may not be stored."""
-    if isinstance(error, StoreUnavailable):
-        return OutcomeUnknown(f"{error} Whether the newest commits are in it is not known.", commit_id)
-    sentence = (
-        f"Whether a commit to the store file {path.name} was stored is not known ({_name(error)}): "
-        "repeat it with the same id to learn."
-    )
+    learn = "" if isinstance(error, StoreUnavailable) else ": repeat it with the same id to learn"
+    sentence = f"{unavailable(path, error)} Whether the newest commits are in it is not known{learn}."
     return OutcomeUnknown(sentence, commit_id)
 
 

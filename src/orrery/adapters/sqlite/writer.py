@@ -40,6 +40,8 @@ class Writer:
         self._file = file
         self._clock = clock
         self._connection = Connection(file, busy_timeout)
+        self.failed = 0
+        """How many commits ended in an error of the store."""
         self._thread: BatchThread[Request, CommitAnswer] = BatchThread(
             "store-writer", self._settle, self._connection.drop, loop, _LARGEST_GROUP
         )
@@ -82,6 +84,7 @@ class Writer:
             raise _CommitLost(error) from error
 
     def _explain(self, error: Exception, request: Request) -> Exception:
+        self.failed += 1
         if isinstance(error, _CommitLost):
             return lost(self._file.path, error.cause, request.commit_id)
         return unavailable(self._file.path, error) if isinstance(error, (apsw.Error, OSError)) else error

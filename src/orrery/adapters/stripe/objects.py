@@ -163,6 +163,7 @@ class Session(Identified):
     success_url: Loose[str] = None
     cancel_url: Loose[str] = None
     mode: Loose[str] = None
+    expires_at: Loose[Seconds] = None
 
     def to_value(self) -> CheckoutSession:
         card = self.payment_method_options.card if self.payment_method_options else None
@@ -188,6 +189,7 @@ class Session(Identified):
             success_url=self.success_url,
             cancel_url=self.cancel_url,
             mode=self.mode,
+            expires_at=None if self.expires_at is None else from_unix(self.expires_at),
         )
 
     def _price_ids(self) -> tuple[str, ...] | None:

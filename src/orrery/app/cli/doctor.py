@@ -3,8 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
-from shutil import disk_usage
 
 from orrery.app.cli.doctor_approvals import approval_findings
 from orrery.app.cli.services import Config, configured
@@ -17,12 +15,7 @@ from orrery.runtime.console.options import AsJson
 from orrery.runtime.findings import Findings
 from orrery.runtime.health import run_check
 from orrery.runtime.parts import Parts
-from orrery.runtime.store_probe import STORE
-
-MIB = 1 << 20
-
-LEAST_FREE = 8 * MIB
-"""Bytes: twice what the store's log takes before it is brought into the file (SQLite's wal_autocheckpoint)."""
+from orrery.runtime.store_probe import DISK, STORE
 
 UNREADABLE = "records"
 """The part that is broken while a record cannot be read."""
@@ -41,8 +34,8 @@ def command(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FB
 async def _examine(settings: Settings, secrets: Secrets) -> list[Finding]:
     async with opened_for_examination(settings, secrets) as orrery:
         findings = await orrery[Findings].all()
-        store = [*(one for one in findings if one.part == STORE), *_disk(settings.store_path)]
-        local = [one for one in findings if one.part != STORE]
+        store = [one for one in findings if one.part in (STORE, DISK)]
+        local = [one for one in findings if one not in store]
         checks = [check for parts in orrery.modules for check in parts.remote_checks]
         asked = [await run_check(part, check) for part, check in checks]
         damaged = await run_check(UNREADABLE, partial(_unreadable, orrery.modules))
@@ -57,12 +50,3 @@ async def _unreadable(modules: Sequence[Parts]) -> Finding:
     more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
     todo = "A newer version wrote them, or the file is damaged: run the newer one, or restore a backup."
     return Finding(UNREADABLE, "broken", f"Cannot be read: {', '.join(found[:MOST_NAMED])}{more}.", todo)
-
-
-def _disk(store: Path) -> list[Finding]:
-    """Return that the store's disk is nearly full: commits to a log that has room left may succeed until then."""
-    free = disk_usage(store.parent).free
-    if free >= LEAST_FREE:
-        return []
-    why = f"Its disk is nearly full: {free / MIB:.1f} MiB are free for {store}."
-    return [Finding("disk", "broken", why, "Make room: without it nothing can be sold or kept.")]

@@ -2,6 +2,8 @@
 
 import asyncio
 import secrets as random
+import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -15,14 +17,18 @@ from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import Row, note, show
 from orrery.runtime.outbox import Channel, DeliveryState, Outbox
-from orrery.runtime.references import PREFIX, References
+from orrery.runtime.outbox import Row as Notification
+from orrery.runtime.references import References
 from orrery.syntax.email_address import is_email_address
 from orrery.tls import advice
 
 group = typer.Typer(no_args_is_help=True)
 
 Ids = Annotated[list[str] | None, typer.Argument(help="Ids of notifications; see the list.", metavar="ID...")]
-AllHeld = Annotated[bool, typer.Option("--all-held", help="All that a restore held back.")]
+AllHeld = Annotated[bool, typer.Option("--all-held", help="All that is held back.")]
+Emails = Annotated[
+    int | None, typer.Option(help="How many e-mails to buyers are dropped with it.", show_default=False)
+]
 Way = Annotated[Channel, typer.Argument(help="What to try: push or email.", metavar="CHANNEL")]
 To = Annotated[
     str, typer.Option(help="With email: the address to write to, such as your own.", show_default=False)
@@ -54,26 +60,53 @@ def list_notifications(
 
     async def read(services: Services) -> tuple[list[Row], list[RecordUnreadable]]:
         within, outbox = services[References].within, services[Outbox]
-        found: list[Row] = [row.model_dump() | {"id": within(row.id)} async for row in outbox.rows(state)]
+        found: list[Row] = [_shown(row) | {"id": within(row.id)} async for row in outbox.rows(state)]
         return found, await outbox.unreadable()
 
-    columns = ("state", "channel", "attempts", "created_at", "id", "last_error")
+    columns = ("state", "channel", "attempts", "created_at", "id", "why")
     rows, unreadable = runner.run(read)
     show(rows, columns, as_json=as_json, empty="There are none.", unreadable=unreadable)
+
+
+def _shown(row: Notification) -> dict[str, object]:
+    why = row.held_because if row.state == "held" else row.last_error
+    shown: dict[str, object] = row.model_dump()
+    return shown | {"state": "dropped" if row.dropped else row.state, "why": why}
 
 
 @group.command()
 def release(ids: Ids = None, all_held: AllHeld = False, *, runner: Handed) -> None:  # noqa: FBT002  a flag
     """Deliver held or dead notifications after all."""
-    count = runner.run(lambda services: _each(services, ids or [], "release", all_held=all_held))
-    note(f"{count} released; the running service delivers them.")
+
+    async def change(services: Services) -> int:
+        waiting = await _waiting(services, ids or [], all_held=all_held)
+        return sum([await services[Outbox].release(row.id) for row in waiting])
+
+    note(f"{runner.run(change)} released; the running service delivers them.")
 
 
 @group.command()
-def drop(ids: Ids = None, all_held: AllHeld = False, *, runner: Handed) -> None:  # noqa: FBT002  a flag
-    """Remove held or dead notifications permanently."""
-    count = runner.run(lambda services: _each(services, ids or [], "drop", all_held=all_held))
-    note(f"{count} dropped.")
+def drop(ids: Ids = None, all_held: AllHeld = False, emails: Emails = None, *, runner: Handed) -> None:  # noqa: FBT002  a flag
+    """Decide that held or dead notifications are not sent; name the buyers who then get no e-mail."""
+    waiting = runner.run(lambda services: _waiting(services, ids or [], all_held=all_held))
+    if buyers := sorted(row.to for row in waiting if row.channel == "email"):
+        _confirm(buyers, emails)
+
+    async def change(services: Services) -> int:
+        return sum([await services[Outbox].drop(row.id) for row in waiting])
+
+    note(f"{runner.run(change)} dropped.")
+
+
+def _confirm(buyers: Sequence[str], typed: int | None) -> None:
+    """Have the number of e-mails typed that are not sent; raise `Invalid` for another number."""
+    note("These buyers will get no e-mail about their access:")
+    for address in buyers:
+        note(f"  {address}")
+    if typed is None and sys.stdin.isatty():
+        typed = typer.prompt("Type how many e-mails that is, to drop them", type=int, err=True)
+    if typed != len(buyers):
+        raise Invalid(f"Nothing was dropped. To drop them, add how many e-mails that is: --emails {len(buyers)}.")
 
 
 @group.command("test")
@@ -96,20 +129,16 @@ def try_out(channel: Way, to: To = "", config: Config = None) -> None:
     note(f"{_TAKEN[channel]}: look for {TITLE!r}.")
 
 
-async def _named(services: Services, ids: list[str]) -> list[str]:
-    """Return the ids of notifications, which pushes and logs show with references in the place of session ids."""
-    if not any(PREFIX in one for one in ids):
-        return ids
-    within = services[References].within
-    referred = {within(row.id): row.id async for row in services[Outbox].rows()}
-    return [referred.get(one, one) for one in ids]
+async def _waiting(services: Services, ids: list[str], *, all_held: bool) -> list[Notification]:
+    """Return the held notifications, or the held and dead ones with these ids; raise `NotFound`.
 
-
-async def _each(services: Services, ids: list[str], verb: str, *, all_held: bool) -> int:
-    outbox = services[Outbox]
-    wanted = [row.id async for row in outbox.rows("held")] if all_held else await _named(services, ids)
-    change = outbox.release if verb == "release" else outbox.drop
-    for row_id in wanted:
-        if not await change(row_id):
-            raise NotFound(f"There is no held or dead notification {row_id}.")
-    return len(wanted)
+    Pushes and logs show ids with references in the place of session ids.
+    """
+    outbox, within = services[Outbox], services[References].within
+    if all_held:
+        return [row async for row in outbox.rows("held")]
+    found = {row.id: row async for row in outbox.rows() if row.state in ("held", "dead")}
+    found |= {within(row_id): row for row_id, row in found.items()}
+    if missing := [one for one in ids if one not in found]:
+        raise NotFound(f"There is no held or dead notification {missing[0]}.")
+    return list({found[one].id: found[one] for one in ids}.values())

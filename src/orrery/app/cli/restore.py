@@ -1,33 +1,38 @@
-"""`orrery restore`: replaces the store with a snapshot, without sending a notification twice."""
+"""`orrery restore`: replaces the store with a snapshot, without sending a notification twice or losing one."""
 
 import asyncio
 import shutil
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from orrery.adapters.sqlite import SqliteStore, copies_beside, restore
+from orrery.adapters.sqlite import SqliteStore, copies_beside, is_as_new_as, last_version, restore
 from orrery.app.cli.services import Config, configured
 from orrery.app.composition import clock_of, opened
 from orrery.app.settings import Secrets, Settings
 from orrery.errors import RecordUnreadable, StoreError, StoreMissing
-from orrery.ports.clock import Clock
 from orrery.runtime.console.tables import left_out, note
-from orrery.runtime.outbox import Outbox
 from orrery.runtime.privacy import Privacy
-from orrery.runtime.restored import Restoration, RestoreResult
+from orrery.runtime.restored import ReplacedStore, Restoration, RestoreResult
+
+_Erased = tuple[int, list[RecordUnreadable]]
+"""How many erasures were repeated, and why others were not."""
 
 
 def command(
     file: Annotated[Path, typer.Argument(help="The snapshot.", exists=True, dir_okay=False)], config: Config = None
 ) -> None:
-    """Restore the store; hold back what was not delivered, void approvals, then reconcile."""
+    """Restore the store; hold back messages of which it is not known whether they were sent; then reconcile."""
     settings, secrets = configured(config, quiet=True)
-    done, erased = _restore(file, settings, secrets)
-    note(f"Restored. {done.held} notifications are held back, {done.voided} approvals are void.")
+    done, erased = restored(file, settings, secrets)
+    note(f"Restored. {done.voided} approvals are void. Messages as in the store before: {done.known}.")
+    for reason, count in done.held.items():
+        note(f"Messages held back: {count}. {reason}")
+    if done.held:
+        note("Look with `orrery notifications list --state held`, then release or drop them.")
     _report(settings.store_path, erased)
     asyncio.run(_followed(settings, secrets))
 
@@ -37,26 +42,24 @@ def of_cockpit(
 ) -> None:
     """Put a snapshot in place of the cockpit's store; what was erased since is erased again."""
     settings, secrets = configured(config, quiet=True, role="cockpit")
-    _, erased = _restore(file, settings, secrets)
+    _, erased = restored(file, settings, secrets)
     note("Restored.")
     _report(settings.store_path, erased)
 
 
-def _restore(
-    file: Path, settings: Settings, secrets: Secrets
-) -> tuple[RestoreResult, tuple[int, list[RecordUnreadable]] | None]:
-    """Replace the store; return what that held back, and what was erased again (see `_erased_again`)."""
+def restored(file: Path, settings: Settings, secrets: Secrets) -> tuple[RestoreResult, _Erased | None]:
+    """Replace the store; return what became of its messages, and what was erased again (see `_erased_again`)."""
     store, clock = settings.store_path, clock_of(settings)
     with _workshop(store) as copy:
         # Prepared before it replaces the store: an interrupted restore must not leave a store that notifies twice.
         restore(file, copy, clock)
-        done = asyncio.run(_settled(copy, clock))
-        erased = asyncio.run(_erased_again(settings, secrets, copy))
-        restore(copy, store, clock)
-    return done, erased
+        read_at = last_version(store) if is_as_new_as(store, file) else None
+        prepared = asyncio.run(_prepared(settings, secrets, copy, went_on=read_at is not None))
+        restore(copy, store, clock, read_at=read_at)
+    return prepared
 
 
-def _report(store: Path, erased: tuple[int, list[RecordUnreadable]] | None) -> None:
+def _report(store: Path, erased: _Erased | None) -> None:
     if erased is None:
         note("The store before cannot be read: erase again what was erased since the snapshot.")
     else:
@@ -79,32 +82,46 @@ def _workshop(store: Path) -> Generator[Path]:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-async def _settled(copy: Path, clock: Clock) -> RestoreResult:
-    store = await SqliteStore.open(copy, clock)
-    try:
-        return await Restoration(store, clock, Outbox(store, clock, {})).settle()
-    finally:
-        await store.close()
+async def _prepared(
+    settings: Settings, secrets: Secrets, copy: Path, *, went_on: bool
+) -> tuple[RestoreResult, _Erased | None]:
+    """Decide the messages of the copy, and repeat the erasures, by what the store before can tell."""
+    clock = clock_of(settings)
+    async with _before(settings) as before:
+        store = await SqliteStore.open(copy, clock)
+        try:
+            done = await Restoration(store, clock).settle(
+                ReplacedStore(before, went_on=went_on) if before else None
+            )
+        finally:
+            await store.close()
+        return done, await _erased_again(settings.with_store(copy), secrets, before)
 
 
-async def _erased_again(
-    settings: Settings, secrets: Secrets, copy: Path
-) -> tuple[int, list[RecordUnreadable]] | None:
-    """Repeat in the copy the erasures of the previous store; None when that store cannot be read."""
-    at_copy = settings.with_store(copy)
+@asynccontextmanager
+async def _before(settings: Settings) -> AsyncGenerator[SqliteStore | None]:
+    """Open the store that is replaced; None when there is none that can be opened."""
     try:
         before = await SqliteStore.open(settings.store_path, clock_of(settings))
     except (StoreError, StoreMissing):
-        return None
+        yield None
+        return
     try:
-        async with opened(at_copy, secrets) as orrery:
-            try:
-                done = await orrery[Privacy].erasures(before)
-            except StoreError:
-                return None
-            return await orrery[Privacy].erase_again(done)
+        yield before
     finally:
         await before.close()
+
+
+async def _erased_again(at_copy: Settings, secrets: Secrets, before: SqliteStore | None) -> _Erased | None:
+    """Repeat in the copy the erasures of the store before; None when that store cannot be read."""
+    if before is None:
+        return None
+    async with opened(at_copy, secrets) as orrery:
+        try:
+            done = await orrery[Privacy].erasures(before)
+        except StoreError:
+            return None
+        return await orrery[Privacy].erase_again(done)
 
 
 async def _followed(settings: Settings, secrets: Secrets) -> None:

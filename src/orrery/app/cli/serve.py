@@ -5,7 +5,7 @@ import gc
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -14,16 +14,24 @@ import uvicorn
 import uvloop
 from starlette.types import ASGIApp
 
-from orrery.app.cli.service_manager import notify_ready
+from orrery.adapters.unavailable_store import UnavailableStore
+from orrery.app.cli.service_manager import manager_address, notify_ready
 from orrery.app.cli.services import Config, configured
 from orrery.app.cli.supervision import run_together
 from orrery.app.cli.uvicorn_config import listen, uvicorn_config
-from orrery.app.composition import opened
+from orrery.app.composition import opened, opened_for_examination
+from orrery.app.deployment import Orrery
 from orrery.app.settings import Secrets, Settings
 from orrery.edge.listeners import Listeners
+from orrery.errors import StoreError, StoreMissing
+from orrery.ports.health import Finding
 from orrery.runtime.jobs import Workers
 from orrery.runtime.readiness import Readiness
 from orrery.runtime.settings import Server
+from orrery.runtime.watch import EVERY, OutageWatch
+
+UNUSABLE = (StoreError, StoreMissing)
+"""Why a store cannot be used."""
 
 TURN = 0.001
 """Seconds that a thread may compute while others wait for their turn; Python's own are 0.005.
@@ -45,28 +53,58 @@ def command(config: Config = None) -> None:
 async def serve(
     settings: Settings, secrets: Secrets, site: ASGIApp | None = None, ready: Callable[[], None] | None = None
 ) -> None:
-    """Serve until a signal to stop; call `ready` once both listeners answer. See `run_together`."""
+    """Serve until a signal to stop; call `ready` once both listeners answer. See `run_together`.
+
+    Raises the store's errors where nobody manages this process. Where a service manager would start it again in
+    seconds, and nobody would hear of it, it stays, says why, and pushes it once (decision 73).
+    """
     # uvicorn raises the signal anew once it has stopped: by default SIGTERM would end us ahead of our `finally`.
     _ = signal.signal(signal.SIGTERM, signal.default_int_handler)
     public_socket, private_socket = _bind(settings[Server])
-    async with opened(settings, secrets) as orrery:
+    troubles = UNUSABLE if manager_address() else ()
+    async with opened_for_examination(settings, secrets, troubles=troubles) as orrery:
         for start in (one for parts in orrery.modules for one in parts.at_start):
-            start()
+            await start()
         public, private = orrery.apps(site)
         private_address = private_socket.getsockname()[:2]
         server = uvicorn.Server(uvicorn_config(Listeners(public, private, private_address)))
         # Else the service says "not ready" until its first round has ended.
-        _ = await orrery[Readiness].run_round()
+        log_settings(await orrery[Readiness].run_round())
         # Imported modules stay in memory: scanning them in each collection costs tens of milliseconds.
         _ = gc.collect()
         gc.freeze()
         sys.setswitchinterval(TURN)
-        workers = asyncio.create_task(orrery[Workers].run())
+        workers = asyncio.create_task(_work(orrery, settings, secrets))
         announce = partial(_announce, public_socket.getsockname()[:2], ready)
         try:
             await run_together(server, [public_socket, private_socket], workers, announce)
         finally:
             log.info("stopped")
+
+
+def log_settings(findings: Sequence[Finding]) -> None:
+    """Log what the settings bring about: `orrery config check` shows the same before a start."""
+    for one in findings:
+        if one.of_settings and one.state != "off":
+            say = log.error if one.state == "broken" else log.warning
+            say("settings", part=one.part, why=one.why, todo=one.todo)
+
+
+async def _work(orrery: Orrery, settings: Settings, secrets: Secrets) -> None:
+    """Do the jobs; without a store that can be used, until there is one: the next process opens it."""
+    jobs = asyncio.ensure_future(orrery[Workers].run())
+    try:
+        while isinstance(orrery.store, UnavailableStore) and not jobs.done():
+            await orrery.adapters.clock.sleep(EVERY.total_seconds())
+            with suppress(*UNUSABLE):
+                async with opened(settings, secrets) as usable:
+                    await orrery[OutageWatch].hand_over(usable.store)
+                    log.info("the store can be used again: the service starts over")
+                    return
+        await jobs
+    finally:
+        _ = jobs.cancel()
+        _ = await asyncio.wait([jobs])
 
 
 def _bind(server: Server) -> tuple[socket.socket, socket.socket]:

@@ -11,9 +11,14 @@ VARIABLE = "NOTIFY_SOCKET"
 log = structlog.get_logger()
 
 
+def manager_address() -> str:
+    """Return the path of the service manager's socket, or "" when no one manages this process."""
+    return os.environ.get(VARIABLE, "")  # noqa: TID251  a fact about this process, not a setting
+
+
 def notify_ready() -> None:
     """Report to systemd that the service answers, so that `systemctl start` returns."""
-    if not (address := os.environ.get(VARIABLE, "")):  # noqa: TID251  a fact about this process, not a setting
+    if not (address := manager_address()):
         return
     # "@" replaces the null byte at the beginning of names that are no files.
     name = f"\0{address[1:]}" if address.startswith("@") else address

@@ -2,6 +2,7 @@
 
 import resource
 import socket
+from errno import EADDRINUSE
 from functools import partial
 
 import uvicorn
@@ -37,6 +38,15 @@ def uvicorn_config(app: ASGIApp) -> uvicorn.Config:
         callback_notify=limiter.close_unread,
         timeout_notify=0,  # each second
     )
+
+
+def why_not_to_listen(host: str, port: int) -> str:
+    """Return why nothing can listen there, or nothing: not that somebody does, such as the running service."""
+    try:
+        bind(host, port).close()
+    except OSError as error:
+        return "" if error.errno == EADDRINUSE else f"{host}:{port} cannot be listened on: {error.strerror}."
+    return ""
 
 
 def listen(host: str, port: int) -> socket.socket:

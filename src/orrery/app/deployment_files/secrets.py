@@ -170,7 +170,8 @@ def _secret_files(directory: Path, role: Role) -> Iterator[Path]:
     except OSError as error:
         raise SettingsError(f"{_FOLDER} {directory} cannot be read ({type(error).__name__}).") from None
     if unknown := [file for file in files if secret_name(file, role) not in secret_names()]:
-        raise SettingsError(f"The secret file {unknown[0].name} is none of {', '.join(secret_names())}.")
+        named = " and ".join(file.name for file in unknown)
+        raise SettingsError(f"The secret file {named} is none of {', '.join(secret_names())}.")
     yield from files
 
 

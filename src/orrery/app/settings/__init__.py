@@ -7,7 +7,8 @@ sections and secrets only (decision 40).
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from orrery.app.deployment_files.places import (
     find_settings_file,
     find_settings_file_if_any,
 )
-from orrery.app.deployment_files.secrets import Secrets, examine_secrets, read_secrets, secret_kinds
+from orrery.app.deployment_files.secrets import Secrets, examine_secrets, secret_kinds
 from orrery.app.deployment_files.sections import Settings, settings_of
 from orrery.app.deployment_files.toml_text import read_toml, unusable
 from orrery.app.deployment_files.variables import (
@@ -45,9 +46,11 @@ __all__ = [
     "CONFIG_VARIABLE",
     "DEMO_FILE",
     "SYSTEM_FOLDER",
+    "Examined",
     "Secrets",
     "Settings",
     "SettingsError",
+    "examine",
     "find_settings_file",
     "held_fingerprints",
     "load",
@@ -61,19 +64,61 @@ __all__ = [
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What a start finds in the files of a deployment; `problems` are sentences, and any of them refuses it."""
+
+    settings: Settings | None
+    secrets: Secrets | None
+    problems: tuple[str, ...]
+
+
 def load(path: Path | None = None, role: Role = "site") -> tuple[Settings, Secrets]:
-    """Return the settings and secrets of this machine; raise `SettingsError` when they cannot be used.
+    """Return the settings and secrets of this machine; raise `SettingsError` with all that cannot be used.
 
     Without `path`, the file is found by `find_settings_file`.
     """
-    settings = load_settings(path, role)
-    directory = settings[SecretFiles].directory
-    return settings, read_secrets(directory, os.environ, settings.mode, role)  # noqa: TID251  see `load_settings`
+    found = examine(path, role)
+    if found.problems or not (found.settings and found.secrets):
+        raise SettingsError(" ".join(found.problems))
+    return found.settings, found.secrets
+
+
+def examine(path: Path | None = None, role: Role = "site") -> Examined:
+    """Return the settings and secrets of this machine, with all that stands against a start.
+
+    While the settings cannot be used, the secrets are read where the mode and their folder are known.
+    """
+    problems = [*_unknown_variables(os.environ, role)]  # noqa: TID251  see `load_settings`
+    try:
+        file = settings_file(path, role)
+        found = read_toml(file)
+    except SettingsError as error:
+        return Examined(None, None, (*problems, str(error)))
+    settings = secrets = None
+    try:
+        settings = settings_from(found, file.parent, role)
+    except SettingsError as error:
+        problems.append(str(error))
+    if known := settings or _usable(found, file.parent, role):
+        directory = known[SecretFiles].directory
+        secrets = examine_secrets(directory, os.environ, known.mode, role)  # noqa: TID251  see `load_settings`
+        problems += secrets.troubles.values()
+    return Examined(settings, secrets, tuple(problems))
+
+
+def _usable(found: dict[str, Any], folder: Path, role: Role) -> Settings | None:
+    """Return the settings that say where the secrets are, whatever is wrong with the others."""
+    try:
+        return settings_from({name: found[name] for name in ("mode", "secrets") if name in found}, folder, role)
+    except SettingsError:
+        return None
 
 
 def load_settings(path: Path | None = None, role: Role = "site") -> Settings:
     """Return the settings alone; raise `SettingsError` when they cannot be used."""
-    _refuse_unknown_variables(os.environ, role)  # noqa: TID251  this is the one place that reads it
+    if unknown := [*_unknown_variables(os.environ, role)]:  # noqa: TID251  this is the one place that reads it
+        raise SettingsError(" ".join(unknown))
     file = settings_file(path, role)
     return settings_from(read_toml(file), file.parent, role)
 
@@ -90,7 +135,8 @@ def load_settings_if_any(path: Path | None = None, role: Role = "site") -> Setti
     """
     if find_settings_file_if_any(path, os.environ, role=role):  # noqa: TID251  see `load_settings`
         return load_settings(path, role)
-    _refuse_unknown_variables(os.environ, role)  # noqa: TID251  the same
+    if unknown := [*_unknown_variables(os.environ, role)]:  # noqa: TID251  the same
+        raise SettingsError(" ".join(unknown))
     return settings_from({}, Path.cwd(), role)
 
 
@@ -131,10 +177,10 @@ def _read(found: dict[str, Any], role: Role) -> SettingsFile:
         raise SettingsError(what) from None
 
 
-def _refuse_unknown_variables(environment: Mapping[str, str], role: Role) -> None:
+def _unknown_variables(environment: Mapping[str, str], role: Role) -> Iterator[str]:
     for name in ours(environment):
         if not (is_secret(name) or is_of_another_role(name, role) or _is_setting(name, role)):
-            raise unknown_variable(name)
+            yield str(unknown_variable(name))
 
 
 def _is_setting(variable: str, role: Role) -> bool:

@@ -167,7 +167,7 @@ def _read(file: Path) -> bytes:
 
 def _old_key(file: Path) -> str:
     try:
-        return public_key(_read(file).decode().strip())
+        return public_key(_read(file).decode("utf-8-sig"))
     except (UnicodeDecodeError, Invalid) as error:
         why = str(error) if isinstance(error, Invalid) else "it is not text"
         raise Invalid(f"{file.name} is no public key: {why.removesuffix('.')}.") from None

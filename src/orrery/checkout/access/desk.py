@@ -180,6 +180,7 @@ class Desk:
             event_id=None,
             granted_by=grant.granted_by,
             marketing_consent=None,
+            title=self._notifications.catalogue.title_of(grant.product),
         )
 
     async def _found(self, session_id: str) -> Stored[AccessRecord]:

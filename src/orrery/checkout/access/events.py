@@ -13,7 +13,7 @@ from typing import Literal
 
 from orrery.checkout.access.fulfilment import Fulfilment
 from orrery.checkout.access.raw_events import RawEvents
-from orrery.checkout.access.refusals import Refusals
+from orrery.checkout.access.refusals import NOTED_EVERY, Refusals
 from orrery.checkout.records import COMPLETED, UnreadableEvent
 from orrery.errors import Invalid, ItemUnreadable, NotFound, ProcessorRefused, RecordUnreadable
 from orrery.ports.clock import Clock
@@ -37,6 +37,11 @@ EventOutcome = Literal["granted", "waiting", "refused", "foreign", "ignored", "n
 ReplayResult = Literal[
     "granted", "already", "waiting", "refused", "foreign", "ignored", "duplicate", "unreadable", "conflict"
 ]
+
+_UNDELIVERED = (
+    "The processor could not deliver them: it got no connection, no certificate that it trusts, or an error of "
+    "the service or of a proxy in front. Its dashboard says which."
+)
 
 _ID = re.compile(r"evt_[A-Za-z0-9_]{1,250}")
 
@@ -162,9 +167,21 @@ class EventHistory:
         """Return the reason of a finding about completed sessions whose events did not arrive."""
         count, oldest = len(missing), utc_text(min(one.created for one in missing))
         why = f"Completed sessions of {LOOK_BACK.days} days that did not arrive: {count}, the oldest of {oldest}."
-        if outage := await self._refusals.open():
-            return f"{why} Webhooks are refused since {utc_text(outage.since)}: {outage.reason}."
-        return f"{why} Can the processor reach the webhook?"
+        outage = await self._refusals.open()
+        last = outage and (outage.last_at or outage.since)
+        # A time of a future that was undone says only that nothing was refused since.
+        if outage is None or last is None or last > self._clock.now():
+            return f"{why} {_UNDELIVERED}"
+        refused = (
+            f"Webhooks are refused since {utc_text(outage.since)}: {outage.reason}, the last at {utc_text(last)}."
+        )
+        # A delivery follows its event at once: what is newer than the last refusal never came here.
+        newer = sum(one.created > last + NOTED_EVERY for one in missing)
+        if newer == count:
+            return f"{why} {_UNDELIVERED}"
+        return f"{why} {refused}" + (
+            f" Since the last refusal the processor could not deliver {newer}." if newer else ""
+        )
 
     async def _unreadable(self, now: datetime) -> int:
         """Return how many events cannot be read whose sessions were not handled in another way."""

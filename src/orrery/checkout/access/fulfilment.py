@@ -17,7 +17,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession
 from orrery.ports.store import Absent, Check, Conflict, Delete, Store, Write
 from orrery.runtime import outbox
-from orrery.runtime.collection import Changes, commit, compare_and_set
+from orrery.runtime.collection import Changes, compare_and_set
 
 FulfilmentResult = Literal["granted", "already", "waiting", "refused", "foreign"]
 
@@ -31,8 +31,12 @@ class FulfilmentSource:
     granted_by: GrantedBy
     event_id: str | None = None
     event_body: bytes = b""
-    silent: bool = False
-    """Notifications are enqueued as held: they may have gone out before a restore."""
+    livemode: bool | None = None
+    """The event's."""
+    held_because: str = ""
+    """Why notifications are held back: they may have been sent before."""
+    is_unknown: bool = False
+    """Another store made the session: that this one withholds access is news all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ class Fulfilment:
     async def _settle_once(
         self, session: CheckoutSession, source: FulfilmentSource, offer: Offer | None
     ) -> FulfilmentOutcome:
-        verdict = await self.judge(session, offer)
+        verdict = await self.judge(session, offer, of_event=source.livemode)
         product = bought(session)
         # The commit's own checks show whether another was first: an earlier event, a reconciliation, or a second
         # purchase of the same buyer. Only then the cause is read.
@@ -113,17 +117,22 @@ class Fulfilment:
             attempt, "The store is too busy to settle the session; the event will come again."
         )
 
-    async def judge(self, session: CheckoutSession, offer: Offer | None = None) -> AccessVerdict:
-        """Return what `settle` would do, and write nothing; raise `RecordUnreadable`."""
+    async def judge(
+        self, session: CheckoutSession, offer: Offer | None = None, *, of_event: bool | None = None
+    ) -> AccessVerdict:
+        """Return what `settle` would do, and write nothing; raise `RecordUnreadable`.
+
+        `of_event` is the livemode of the event, if one reports the session.
+        """
         if await self._erasures.entry(keys.erasure_id(session.id, self._index_key)):
             return AccessVerdict("erased")
         try:
             known = await self._offers.get(session.id)
-            return judge(session, known.record if known else offer, livemode=self._livemode)
+            return judge(session, known.record if known else offer, livemode=self._livemode, of_event=of_event)
         except RecordUnreadable:
             if offer is None:
                 raise
-        verdict = judge(session, offer, livemode=self._livemode)
+        verdict = judge(session, offer, livemode=self._livemode, of_event=of_event)
         return replace(verdict, notes=(*verdict.notes, "Its offer cannot be read; it was held against today's."))
 
     async def store_event(self, event_id: str, body: bytes) -> bool:
@@ -141,14 +150,25 @@ class Fulfilment:
         now = self._clock.now()
         end, end_check = await self._running_end(session.email or "", product)
         record = grant(
-            session, product, event_id=source.event_id, granted_by=source.granted_by, now=now, running_until=end
+            session,
+            product,
+            event_id=source.event_id,
+            granted_by=source.granted_by,
+            now=now,
+            running_until=end,
+            title=verdict.title or self._notifications.catalogue.title_of(product),
         )
-        notifications = outbox.enqueue(self._notifications.sold(record, verdict.notes), now, held=source.silent)
-        writes: list[Write] = [Delete(self.pending.key(session.id)), *notifications]
+        writes: list[Write] = [Delete(self.pending.key(session.id))]
         if record.email:
             writes.append(self._ends.put(AccessEnd(expires_at=record.expires_at), self._end_id(record)))
         changes = event_writes + self.records.changes(session.id, None, record) + Changes(writes, end_check)
-        outcome = await commit(self._store, changes)
+        outcome = await outbox.commit_with(
+            self._store,
+            changes,
+            self._notifications.sold(record, verdict.notes),
+            now,
+            held_because=source.held_because,
+        )
         if isinstance(outcome, Conflict):
             return outcome
         log.info("access granted", session=session.id, by=source.granted_by, event_id=source.event_id)
@@ -172,31 +192,39 @@ class Fulfilment:
     async def _withhold(
         self, session: CheckoutSession, source: FulfilmentSource, verdict: AccessVerdict, event_writes: Changes
     ) -> FulfilmentOutcome | Conflict:
-        changes = event_writes
+        changes, drafts = event_writes, list[outbox.Draft]()
         if verdict.action != "foreign":
-            changes += await self._note(session.id, source, verdict)
-            changes += Changes(checks=[Absent(self.records.key(session.id))])
-        outcome = await commit(self._store, changes) if changes.writes else None
-        if isinstance(outcome, Conflict):
-            return outcome
+            noted, drafts = await self._note(session.id, source, verdict)
+            changes += noted + Changes(checks=[Absent(self.records.key(session.id))])
+        if changes.writes:
+            outcome = await outbox.commit_with(
+                self._store,
+                changes,
+                drafts,
+                self._clock.now(),
+                held_because="" if source.is_unknown else source.held_because,
+            )
+            if isinstance(outcome, Conflict):
+                return outcome
         log.info("access withheld", session=session.id, action=verdict.action, reason=verdict.reason)
         return outcome_of(verdict)
 
-    async def _note(self, session_id: str, source: FulfilmentSource, verdict: AccessVerdict) -> Changes:
+    async def _note(
+        self, session_id: str, source: FulfilmentSource, verdict: AccessVerdict
+    ) -> tuple[Changes, list[outbox.Draft]]:
+        """Return what notes a session without access, and the push about it if that is new."""
         found, now = await self.pending.get(session_id), self._clock.now()
         state = "waiting" if verdict.action == "wait" else "refused"
         if found and found.record.reason == verdict.reason:
             if state == "refused" or found.expires_at is None or found.record.failed_at:
-                return Changes()
+                return Changes(), []
             # An earlier release kept it for 90 days. The waits is kept until it is decided (decision 49).
-            return self.pending.changes(session_id, found, found.record, anew=True)
+            return self.pending.changes(session_id, found, found.record, anew=True), []
         pending = Pending(
             session_id=session_id, state=state, reason=verdict.reason, event_id=source.event_id, noted_at=now
         )
-        enqueued = outbox.enqueue(
-            [self._notifications.withheld(session_id, verdict.reason)], now, held=source.silent
-        )
-        return self.pending.changes(session_id, found, pending) + Changes(enqueued)
+        push = self._notifications.withheld(session_id, verdict.reason)
+        return self.pending.changes(session_id, found, pending), [push]
 
     async def _already(
         self, session: CheckoutSession, source: FulfilmentSource, event_writes: Changes

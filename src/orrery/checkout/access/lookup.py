@@ -43,8 +43,9 @@ class Lookup:
     async def check_email(self, email: str, cert_code: str, vendor_slug: str | None = None) -> AccessAnswer:
         """Return whether any purchase of this buyer opens that product now.
 
-        Raises `Invalid` when the code alone does not identify the product, and `RecordUnreadable` when no readable
-        purchase opens it, but an unreadable one might.
+        Without a vendor each product of that code counts, also of a vendor who is not in the catalogue any more.
+        Raises `Invalid` when the catalogue lists several, and `RecordUnreadable` when no readable purchase opens
+        it, but an unreadable one might.
         """
         return self._answer(await self.found_of(email), cert_code, vendor_slug)
 
@@ -72,16 +73,11 @@ class Lookup:
         return Page([one for one in found.records if one.record.product == record.product], found.unreadable)
 
     def _answer(self, found: Page[AccessRecord], cert_code: str, vendor_slug: str | None) -> AccessAnswer:
-        having_code = [record for record in found.values() if record.cert_code == cert_code]
-        vendor, now = vendor_slug or self._vendor(cert_code, having_code), self._clock.now()
-        ends = [one.expires_at for one in having_code if one.vendor_slug == vendor and one.runs_at(now)]
+        if vendor_slug is None and len(self._catalogue.vendors_of(cert_code)) > 1:
+            raise Invalid("vendorSlug: It is required, since more than one vendor has this certCode.")
+        now = self._clock.now()
+        asked = [one for one in found.values() if one.cert_code == cert_code]
+        ends = [one.expires_at for one in asked if one.runs_at(now) and vendor_slug in (None, one.vendor_slug)]
         if found.unreadable and not ends:
             raise found.unreadable[0]
         return AccessAnswer(bool(ends), max(ends, default=None))
-
-    def _vendor(self, cert_code: str, records: list[AccessRecord]) -> str | None:
-        """Return the vendor of a code: from the catalogue, or from the buyer's records when it is not on sale."""
-        vendors = self._catalogue.vendors_of(cert_code) or sorted({one.vendor_slug for one in records})
-        if len(vendors) > 1:
-            raise Invalid("vendorSlug: It is required, since more than one vendor has this certCode.")
-        return vendors[0] if vendors else None

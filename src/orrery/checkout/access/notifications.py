@@ -29,7 +29,7 @@ class Notifications:
 
     def to_buyer(self, record: AccessRecord, letter_id: str) -> Draft:
         """Return the buyer's e-mail."""
-        title = self.title(record.product)
+        title = self.title(record)
         lines = [
             f"Thank you. Your access to the practice questions for {title} is open.",
             f"It runs until {record.expires_at:%d %B %Y}. No subscription, no auto-renewal.",
@@ -111,16 +111,14 @@ class Notifications:
             priority="high" if lost and runs else "low",
         )
 
-    def title(self, product: ProductKey) -> str:
-        """Return the product's title, or its vendor and code when the catalogue has none."""
-        known = self.catalogue.find(product)
-        return (
-            known.title if known and known.title.strip() else f"{product.vendor_slug} {product.cert_code}".upper()
-        )
+    def title(self, record: AccessRecord) -> str:
+        """Return the title of what was bought; where it is not known, today's, or the vendor and the code."""
+        of_today = self.catalogue.title_of(record.product)
+        return record.title or of_today or f"{record.vendor_slug} {record.cert_code}".upper()
 
     def _to_owner(self, record: AccessRecord, notes: tuple[str, ...]) -> Draft:
         # No name and no e-mail address: other companies' servers handle a push (decision 12).
-        title = self.title(record.product)
+        title = self.title(record)
         done = "Sold" if record.granted_by == "webhook" else f"Granted by {record.granted_by}"
         body = f"{record.product.name}, {amount(record)}. Access until {record.expires_at:%d %B %Y}."
         return Draft(

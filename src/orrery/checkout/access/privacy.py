@@ -28,6 +28,9 @@ from orrery.runtime.search_terms import SearchTerms
 KEEP_ADDRESSES = timedelta(days=30)
 """How long an offer keeps the client address (decision 8)."""
 
+_FUTURE = timedelta(hours=1)
+"""An offer from further ahead was made before the clock was put back."""
+
 
 @dataclass(frozen=True, slots=True)
 class EarlierErasure:
@@ -71,8 +74,7 @@ class BuyerData:
     async def erase_old_addresses(self) -> int:
         """Remove the client address from offers older than 30 days; return how many (decision 8)."""
         erased = 0
-        due = Walk(keys.OFFER_ADDRESS, until=f"{keys.OFFER_ADDRESS}{sortable(self._clock.now() - KEEP_ADDRESSES)}")
-        async for index in due.entries(self._store, self._clock):
+        async for index in self._old_addresses():
             changes = await self._without_address(index.key.rpartition(":")[2])
             if index.key not in {one.key for one in changes.writes}:
                 changes += Changes([Delete(index.key)])
@@ -81,6 +83,15 @@ class BuyerData:
         if erased:
             _ = await self._store.scrub()
         return erased
+
+    async def _old_addresses(self) -> AsyncIterator[Entry]:
+        """Yield the index of addresses that are old, or of a future that was undone: their age is not known."""
+        now, prefix = self._clock.now(), keys.OFFER_ADDRESS
+        old = Walk(prefix, until=f"{prefix}{sortable(now - KEEP_ADDRESSES)}")
+        undone = Walk(prefix, until=f"{prefix}{sortable(now + _FUTURE)}", newest_first=True)
+        for walk in (old, undone):
+            async for index in walk.entries(self._store, self._clock):
+                yield index
 
     async def _search_terms(self, address: str) -> SearchTerms:
         """Return the sessions of an address, and its former ones, unless another record has one of them now."""

@@ -75,16 +75,13 @@ class RawEvents:
             event_id=name, type=event.type, object_id=event.object_id, fields=event.unread, noted_at=now
         )
         noted = self.writes_of(name, body) + Changes([self._unreadable.put(note, name)])
-        draft = _unreadable_draft(note)
-        for drafts in ([draft], []):
-            told = Changes(outbox.enqueue(drafts, now), outbox.unseen(drafts))
-            outcome = await commit(self._store, noted + told)
-            if isinstance(outcome, Committed):
-                log.warning("event cannot be read", event_id=name, fields=event.unread)
-                return True
-            left = await self.writes_after(outcome, name, body)
-            if not left.checks:
-                return bool(left.writes)
+        outcome = await outbox.commit_with(self._store, noted, [_unreadable_draft(note)], now)
+        if isinstance(outcome, Committed):
+            log.warning("event cannot be read", event_id=name, fields=event.unread)
+            return True
+        left = await self.writes_after(outcome, name, body)
+        if not left.checks:
+            return bool(left.writes)
         raise StoreUnavailable("The store is too busy to keep the event; it will come again.")
 
     async def notify_reused(self, event_id: str) -> None:

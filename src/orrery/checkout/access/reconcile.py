@@ -1,5 +1,6 @@
 """Reconciliation: grants access that a lost webhook missed, lists sessions that do not add up (decision 13)."""
 
+import asyncio
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,25 +13,32 @@ from orrery.checkout.access.fulfilment import Fulfilment, FulfilmentOutcome, Ful
 from orrery.checkout.access.refunds import EVENTS_KEPT, Discrepancy, Refunds, ReversalSearch
 from orrery.checkout.access.rules import bought
 from orrery.checkout.access.session_states import SessionStates
+from orrery.checkout.access.unknown_sales import ANOTHER_STORE, SessionOrigin, UnknownSalesWatch
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.records import LastReconciliation, Offer, StoredDiscrepancy
-from orrery.errors import ItemUnreadable, ProcessorRefused, RecordUnreadable
+from orrery.errors import ItemUnreadable, ProcessorError, ProcessorRefused, RecordUnreadable, StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.store import Store
 from orrery.runtime import outbox
 from orrery.runtime.collection import write
-from orrery.runtime.restored import Restored, last_restore
+from orrery.runtime.restored import NOT_KNOWN, Restored, last_restore
 
 WINDOW = timedelta(days=30)
 """How far back completed sessions are read at least; after an outage, back to the last success (decision 49)."""
+
+LONGEST_ACCESS = timedelta(days=366)
+"""The same at the first start of a store, and while it does not know of sales: as far as access runs."""
 
 EVERY = timedelta(minutes=15)
 """How often the workers reconcile (decision 13)."""
 
 LATE = timedelta(hours=1)
 """A last reconciliation this long ago needs attention."""
+
+LOOK_SECONDS = 3.0
+"""How long the start waits for the processor's list of sales."""
 
 MOST_KEPT = 50
 """How many sessions of each kind that do not add up the owner's page shows; the command lists them all."""
@@ -45,7 +53,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class UnreadableObject:
-    """An object of the processor's that is not as documented: the others are reconciled."""
+    """An object of the processor's that is not as documented."""
 
     kind: str
     id: str | None
@@ -61,7 +69,8 @@ class ReconciliationReport:
 
     `unreadable` are records that cannot be read, each once. Their sessions are left out; or, where it is unknown
     which notifications were sent before a restore, the notifications are held back. `unread` are objects of the
-    processor that cannot be read.
+    processor that cannot be read. `unknown` counts the sessions that another store sold and this one
+    did not know, `left_unknown` those of them that are paid and cannot be granted.
     """
 
     dry_run: bool
@@ -70,6 +79,8 @@ class ReconciliationReport:
     with_access: int = 0
     granted: list[str] = field(default_factory=list[str])
     held_notifications: int = 0
+    unknown: int = 0
+    left_unknown: int = 0
     paid_without_access: list[Discrepancy] = field(default_factory=list[Discrepancy])
     partly_refunded: list[Discrepancy] = field(default_factory=list[Discrepancy])
     unpaid: list[str] = field(default_factory=list[str])
@@ -89,7 +100,7 @@ class ReconciliationReport:
 class Reconciliation:
     """Compares the processor's completed sessions with the access records."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917  it compares what each of these knows
         self,
         store: Store,
         clock: Clock,
@@ -98,6 +109,7 @@ class Reconciliation:
         states: SessionStates,
         refunds: Refunds,
         catalogue: Catalogue,
+        unknown: UnknownSalesWatch,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -106,6 +118,7 @@ class Reconciliation:
         self._states = states
         self._refunds = refunds
         self._catalogue = catalogue
+        self.unknown = unknown
         self._records = fulfilment.records
         self._pending = collections.pending_sessions(store, clock)
         self._last = collections.reconciled(store, clock)
@@ -120,6 +133,19 @@ class Reconciliation:
             log.warning("an object of the processor's cannot be read", kind=one.kind, fields=one.fields)
             await outbox.tell_once(self._store, self._clock, _unread_push(one))
 
+    async def look_at_start(self) -> None:
+        """Note sales that a store without any reconciliation does not know, before it can count as well."""
+        try:
+            if await self._last.entry() or await self._restored(ReconciliationReport(dry_run=True)):
+                return
+            async with asyncio.timeout(LOOK_SECONDS):
+                async for session in self._processor.list_completed_sessions(self._clock.now() - LONGEST_ACCESS):
+                    if isinstance(session, CheckoutSession) and await self.unknown.origin(session) == "unknown":
+                        await self.unknown.note()
+                        return
+        except (ProcessorError, StoreError, TimeoutError) as error:  # reconciliation follows, and reports it
+            log.warning("the processor's sales are not known at the start", kind=type(error).__name__)
+
     async def run(
         self, since: timedelta | None = None, *, dry_run: bool = False, progress: ProgressCallback | None = None
     ) -> ReconciliationReport:
@@ -130,7 +156,8 @@ class Reconciliation:
         report, now = ReconciliationReport(dry_run), self._clock.now()
         found = await self._last.find()
         last = found.record if found else None
-        whole = min(now - WINDOW, last.at - _LONGEST_SESSION) if last else now - WINDOW
+        window = LONGEST_ACCESS if await self.unknown.are_noted() else WINDOW
+        whole = min(now - window, last.at - _LONGEST_SESSION) if last else now - window
         start = whole if since is None else now - since
         restored = await self._restored(report)
         async for session in self._processor.list_completed_sessions(start):
@@ -149,6 +176,8 @@ class Reconciliation:
         if restored and not dry_run:
             await restored.reconciled(self._store, self._clock, start)
         if start <= whole and not dry_run:
+            if not report.left_unknown:
+                await self.unknown.opened()
             charges_at = now if charges or last is None else last.charges_at
             last = _reconciled(report, start, self._clock.now()).change(charges_at=charges_at)
             await write(self._store, [self._last.put(last)])
@@ -169,7 +198,7 @@ class Reconciliation:
         try:
             return await last_restore(self._store, self._clock)
         except RecordUnreadable as error:
-            # The notifications of any sale may have been sent before a restore, and a second one cannot be undone.
+            # Any notification may have been sent before a restore, and a second one cannot be undone.
             report.leave_out(error)
             return Restored(at=self._clock.now())
 
@@ -184,19 +213,41 @@ class Reconciliation:
         except RecordUnreadable as error:
             report.leave_out(error)
             return
-        source = FulfilmentSource(
-            "reconcile", silent=restored is not None and restored.may_have_notified(session.created)
-        )
+        if (origin := await self._origin(session, report, restored)) == "imported":
+            report.with_access += 1
+            return
+        unknown = origin == "unknown"
+        held_because = ANOTHER_STORE if unknown else ""
+        if restored and restored.may_have_notified(session.created):
+            held_because = NOT_KNOWN
+        source = FulfilmentSource("reconcile", held_because=held_because, is_unknown=unknown)
         try:
             outcome = await self._outcome(session, source, dry_run=report.dry_run)
         except RecordUnreadable as error:
             report.leave_out(error)
             outcome = FulfilmentOutcome("waiting", f"{error.name} cannot be read")
         outstanding = outcome.result == "waiting" and session.payment_status == "unpaid"
-        if outstanding and await self._states.payment_failed(session, dry_run=report.dry_run, held=source.silent):
+        if outstanding and await self._states.payment_failed(
+            session, dry_run=report.dry_run, held_because=held_because
+        ):
             report.payment_failed.append(session.id)
             return
+        before = len(report.paid_without_access)
         _note(session, outcome, source, report)
+        report.left_unknown += unknown and len(report.paid_without_access) > before
+
+    async def _origin(
+        self, session: CheckoutSession, report: ReconciliationReport, restored: Restored | None
+    ) -> SessionOrigin:
+        """Return whether another store sold the session; the first one is noted, and reported to the owner."""
+        if restored and session.created <= restored.at:
+            return "known"  # the owner has restored, and expects it
+        origin = await self.unknown.origin(session)
+        if origin == "unknown":
+            report.unknown += 1
+            if report.unknown == 1 and not report.dry_run:
+                await self.unknown.note()
+        return origin
 
     async def _outcome(
         self, session: CheckoutSession, source: FulfilmentSource, *, dry_run: bool
@@ -210,7 +261,7 @@ class Reconciliation:
         """Return today's catalogue as the offer of a session whose own was lost (a restore, a crash)."""
         key = bought(session)
         product = self._catalogue.find(key) if key else None
-        if product is None or product.price_id is None or session.price_ids is None:
+        if product is None or not product.price_id or session.price_ids is None:
             return None
         return Offer(
             session_id=session.id,
@@ -222,17 +273,20 @@ class Reconciliation:
             currency=None,
             client_address=None,
             created_at=session.created,
+            title=product.title,
         )
 
     async def _waiting_longer(
         self, start: datetime, report: ReconciliationReport, restored: Restored | None
     ) -> None:
         """Examine the waiting sessions that are older than the window."""
+        now = self._clock.now()
         async for page in self._pending.pages():
             for error in page.unreadable:
                 report.leave_out(error)
             for pending in page.values():
-                is_old = pending.noted_at <= start + _LONGEST_SESSION
+                # One from the future was noted before the clock was put back: its session may be of any age.
+                is_old = not start + _LONGEST_SESSION < pending.noted_at <= now
                 if pending.state == "waiting" and not pending.failed_at and is_old:
                     await self._read_again(pending.session_id, start, report, restored)
 
@@ -311,7 +365,7 @@ def _note(
     match outcome.result:
         case "granted":
             report.granted.append(session.id)
-            report.held_notifications += source.silent
+            report.held_notifications += bool(source.held_because)
         case "foreign":
             report.foreign += 1
         case "already":

@@ -19,10 +19,10 @@ from orrery.checkout.records import AccessRecord, Reversal
 from orrery.errors import ItemUnreadable, ProcessorRefused, RecordUnreadable
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Charge, ChargeEvent, Dispute, ProcessorReads, split_unreadable
-from orrery.ports.store import Conflict, Store
+from orrery.ports.store import Committed, Store
 from orrery.runtime import outbox
-from orrery.runtime.collection import Changes, Walk, commit, gathered
-from orrery.runtime.restored import Restored
+from orrery.runtime.collection import Changes, Walk, gathered
+from orrery.runtime.restored import NOT_KNOWN, Restored
 from orrery.syntax.money import money
 
 EVENTS_KEPT = timedelta(days=29)
@@ -65,9 +65,9 @@ class ReversalSearch:
     dry_run: bool
     restored: Restored | None
 
-    def held(self, at: datetime) -> bool:
-        """Return whether a notification about something at that time may have been sent before a restore."""
-        return self.restored is not None and self.restored.may_have_notified(at)
+    def held_because(self, at: datetime) -> str:
+        """Return why a notification about something at that time is held back, or nothing."""
+        return NOT_KNOWN if self.restored and self.restored.may_have_notified(at) else ""
 
 
 class Refunds:
@@ -137,7 +137,7 @@ class Refunds:
         after = functools.reduce(_after, events, before)
         if not search.dry_run and (found is None or after != before):
             noted = self._reversals.changes(payment, found, after)
-            await self._note(before, after, noted, held=search.held(events[-1].created))
+            await self._note(before, after, noted, search.held_because(events[-1].created))
         return after
 
     async def _new(self, payment: str, subject: Charge | Dispute) -> Reversal:
@@ -159,7 +159,7 @@ class Refunds:
             raise unread[0]
         return next((one.id for one in sessions if bought(one)), None)
 
-    async def _note(self, before: Reversal, after: Reversal, changes: Changes, *, held: bool) -> None:
+    async def _note(self, before: Reversal, after: Reversal, changes: Changes, held_because: str) -> None:
         drafts = list[outbox.Draft]()
         if after.session_id:
             record = await self._lookup.record(after.session_id)
@@ -170,13 +170,12 @@ class Refunds:
                 revocation, shortened = await self._revoke(after.session_id, reason)
                 changes, shorter = changes + revocation, len(shortened)
             drafts = self._drafts(before, after, after.session_id, runs=runs, shorter=shorter)
-        for _ in range(2):
-            enqueued = Changes(outbox.enqueue(drafts, self._clock.now(), held=held), outbox.unseen(drafts))
-            outcome = await commit(self._store, changes + enqueued)
-            if not isinstance(outcome, Conflict):
-                return
-            # An earlier release notified of refunds without storing them: there is no second push.
-            drafts = [one for one in drafts if outbox.unseen([one])[0].key not in outcome.keys]
+        # An earlier release notified of refunds without storing them: there is no second push.
+        outcome = await outbox.commit_with(
+            self._store, changes, drafts, self._clock.now(), held_because=held_because
+        )
+        if isinstance(outcome, Committed):
+            return
         # It is seen again at the next look.
         log.info("a refund or dispute changed meanwhile", charge=after.charge_id)
 

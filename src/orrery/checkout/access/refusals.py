@@ -7,7 +7,7 @@ the processor's counts towards an outage, and there is at most one push a day ab
 import re
 from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 
 import structlog
@@ -27,6 +27,9 @@ Reason = Literal["no signature", "old signature", "clock", "wrong signature", "t
 SEVERAL = 3
 """How many refusals in a row, with nothing accepted between, are an outage."""
 
+NOTED_EVERY = timedelta(minutes=10)
+"""How often the last refusal of an outage is stored."""
+
 _SIGNATURE = r",v[0-9]=[0-9a-f]{64}"
 _LIKE_THE_PROCESSORS = re.compile(rf"t=([0-9]{{1,12}})(?=.*,v1=)(?:{_SIGNATURE}){{1,16}}")
 
@@ -44,6 +47,7 @@ class Refusals:
         self.counts = Counter[str]()
         self._in_a_row = Counter[Reason]()
         self._told_on: dict[Reason, date] = {}
+        self._noted_at = float("-inf")
         self._may_be_open = True
 
     async def refused(self, body: bytes, header: str) -> None:
@@ -54,6 +58,7 @@ class Refusals:
             self._in_a_row[reason] += 1
             if self._in_a_row[reason] >= SEVERAL:
                 await self._notify(reason)
+                await self._note_last()
 
     async def too_large(self, header: str) -> None:
         """Note a body that is too large to be read, and so to be checked; raises nothing of the store's."""
@@ -104,7 +109,7 @@ class Refusals:
         draft = _draft(reason, now)
         told = Changes(outbox.enqueue([draft], now), outbox.unseen([draft]))
         if reason != "too large":
-            told += self._outage.changes("", None, RefusedWebhooks(reason=reason, since=now))
+            told += self._outage.changes("", None, RefusedWebhooks(reason=reason, since=now, last_at=now))
         try:
             outcome = await commit(self._store, told)
         except StoreError as error:
@@ -113,8 +118,22 @@ class Refusals:
         if isinstance(outcome, Conflict):
             # The push exists: from another process, or from this one before a restart.
             log.info("the push about refused webhooks exists already", reason=reason)
+        elif reason != "too large":
+            self._noted_at = self._clock.monotonic()
         self._told_on[reason] = now.date()
         self._may_be_open = True
+
+    async def _note_last(self) -> None:
+        """Store that one was refused just now, every ten minutes: `orrery doctor` compares events with it."""
+        if self._clock.monotonic() - self._noted_at < NOTED_EVERY.total_seconds():
+            return
+        self._noted_at = self._clock.monotonic()
+        try:
+            if found := await self._outage.find():
+                noted = found.record.change(last_at=self._clock.now())
+                _ = await commit(self._store, self._outage.changes("", found, noted))
+        except StoreError as error:
+            log.warning("last refused webhook not noted", why=str(error))
 
     async def _all_clear(self) -> None:
         entry = await self._outage.entry()
@@ -144,7 +163,7 @@ _CAUSES: dict[Reason, str] = {
     ),
     "clock": (
         f"{SEVERAL} or more in a row are signed with the right secret, at a time more than 300 s away: the clock "
-        "of this machine is wrong."
+        "of this machine is wrong, or what stands between delivers late."
     ),
     "too large": (
         "One is larger than 1 MiB, so it was not read, and its signature not checked. The processor's events are "
@@ -157,7 +176,7 @@ def _draft(reason: Reason, now: datetime) -> outbox.Draft:
     return outbox.Draft(
         id=f"webhook-refused-{reason.replace(' ', '-')}-{now:%Y%m%d}",
         channel="push",
-        title="Webhooks are refused",
+        title="A webhook is too large to be read" if reason == "too large" else "Webhooks are refused",
         body=f"{_CAUSES[reason]} Reconciliation grants sales meanwhile; `orrery doctor` says what did not arrive.",
         priority="high",
         tags=("warning",),

@@ -18,6 +18,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.store import Committed, Delete, Entry, Put, Store, Unchanged, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Collection, Stored, Walk, commit
+from orrery.runtime.outbox_privacy import reworded
 
 _FORMER_ID = re.compile(r"import_[0-9a-f]{24}")
 _FORMER = "import_"
@@ -80,7 +81,7 @@ class _Rekeying:
 
     def _renamed(self, entry: Entry, former: str, new: str) -> list[Write]:
         if entry.key.startswith(outbox.ROW):
-            return outbox.reworded(entry, lambda text: text.replace(former, new), self._records.clock.now())
+            return reworded(entry, lambda text: text.replace(former, new), self._records.clock.now())
         key = entry.key.replace(former, new)
         put = Put(key, entry.value.replace(former.encode(), new.encode()))
         return [put] if key == entry.key else [put, Delete(entry.key)]

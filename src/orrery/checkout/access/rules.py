@@ -15,27 +15,37 @@ VerdictAction = Literal["grant", "wait", "refuse", "foreign", "erased"]
 
 @dataclass(frozen=True, slots=True)
 class AccessVerdict:
-    """The action for a completed session. `notes` are sentences for the owner, without personal data."""
+    """The action for a completed session.
+
+    `notes` are sentences for the owner, without personal data; `title` is that of the offered product, if known.
+    """
 
     action: VerdictAction
     reason: str = ""
     notes: tuple[str, ...] = ()
+    title: str | None = None
 
 
-def judge(session: CheckoutSession, offer: Offer | None, *, livemode: bool) -> AccessVerdict:
-    """Return whether a completed `session` opens access, by comparing it with its `offer` (decision 9)."""
+def judge(
+    session: CheckoutSession, offer: Offer | None, *, livemode: bool, of_event: bool | None = None
+) -> AccessVerdict:
+    """Return whether a completed `session` opens access, by comparing it with its `offer` (decision 9).
+
+    `of_event` is the livemode of the event that reported it, if there is one.
+    """
     product = bought(session)
     if product is None:
         return AccessVerdict("foreign")
-    if session.livemode != livemode:
-        return AccessVerdict("refuse", "other livemode")
+    if session.livemode != livemode or of_event not in (None, livemode):
+        wrong = "" if session.livemode != livemode else "event of "
+        return AccessVerdict("refuse", f"{wrong}other livemode")
     if offer is None:
         return AccessVerdict("wait", "no offer")
     if mismatch := _mismatch(session, product, offer):
         return AccessVerdict("refuse", mismatch)
     if session.payment_status == "unpaid":
         return AccessVerdict("wait", "unpaid")
-    return AccessVerdict("grant", notes=_differences(session, offer))
+    return AccessVerdict("grant", notes=_differences(session, offer), title=offer.title)
 
 
 def bought(session: CheckoutSession) -> ProductKey | None:
@@ -55,6 +65,7 @@ def grant(
     granted_by: GrantedBy,
     now: datetime,
     running_until: datetime | None,
+    title: str | None = None,
 ) -> AccessRecord:
     """Return the access record for a paid session; `running_until` is the end of access that it extends."""
     start = running_until if running_until and running_until > now else now
@@ -73,6 +84,7 @@ def grant(
         event_id=event_id,
         granted_by=granted_by,
         marketing_consent=session.consent,
+        title=title,
     )
 
 

@@ -16,12 +16,13 @@ from orrery.checkout import collections
 from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.rules import bought
+from orrery.checkout.records import Offer
 from orrery.errors import ItemUnreadable, NotConfigured, NotFound, ProcessorError, RecordUnreadable
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Processor, SessionStatus
 from orrery.ports.store import Store
 from orrery.runtime import outbox
-from orrery.runtime.collection import Changes, commit
+from orrery.runtime.collection import Collection, commit
 
 EVERY = timedelta(seconds=10)
 """Success pages cause at most one request to the processor per session in this time (decision 48)."""
@@ -37,6 +38,12 @@ DEADLINE = 3.0
 
 LONGEST_SESSION = timedelta(hours=25)
 """A session expires at most 24 hours after its creation (facts, The vendor); an hour for clocks that differ."""
+
+LEAST_LEFT = timedelta(minutes=30)
+"""The processor is asked about a session that ends sooner, before it is handed out again.
+
+It is the shortest time that the processor gives a buyer (facts, The vendor).
+"""
 
 StateName = Literal["open", "pending", "granted", "ended", "failed"]
 
@@ -77,6 +84,33 @@ class SessionStates:
 
     async def of(self, session_id: str) -> SessionState:
         """Return the state of one session; raise `NotFound` (we never created it) and `RecordUnreadable`."""
+        return await self._noted(session_id) or SessionState(await self._at_the_processor(session_id))
+
+    async def is_over(self, session_id: str, expires_at: datetime | None) -> bool:
+        """Return whether a session is of no use to its visitor: nobody can pay it, and it opens no access.
+
+        The processor is asked only where the session ends soon, or that is not known; while it cannot be asked, a
+        session is over from its end on.
+        """
+        try:
+            if noted := await self._noted(session_id):
+                return noted.state in {"failed", "ended"}
+        except NotFound:
+            return True
+        except RecordUnreadable:
+            return False
+        if expires_at and not self.ends_soon(expires_at):
+            return False
+        status = await self._read_status(session_id)
+        if status is None:
+            return expires_at is not None and self._clock.now() >= expires_at
+        return status == "expired"
+
+    def ends_soon(self, expires_at: datetime) -> bool:
+        return self._clock.now() >= expires_at - LEAST_LEFT
+
+    async def _noted(self, session_id: str) -> SessionState | None:
+        """Return the state that the store knows; None when the session was offered and no more."""
         if record := await self._lookup.record(session_id):
             state: StateName = "granted" if record.runs_at(self._clock.now()) else "ended"
             return SessionState(state, record.revoked_at or record.expires_at)
@@ -91,7 +125,7 @@ class SessionStates:
                 raise NotFound("There is no such session.")
             if offer.record.failed_at:
                 return SessionState("failed")
-        return SessionState(await self._at_the_processor(session_id))
+        return None
 
     async def note_expired(self, start: datetime) -> list[ItemUnreadable]:
         """Note which sessions of ours expired since the last reconciliation, or since `start` without one.
@@ -100,23 +134,18 @@ class SessionStates:
         """
         unread: list[ItemUnreadable] = []
         last = await self._last.find()
-        since = last.record.at - LONGEST_SESSION if last else start
+        since = min(last.record.at, self._clock.now()) - LONGEST_SESSION if last else start
         async for session in self._processor.list_expired_sessions(since):
             if isinstance(session, ItemUnreadable):
                 unread.append(session)
                 continue
-            offer = await self._offers.find(session.id)
-            if offer and offer.record.failed_at is None:
-                failed = offer.record.change(failed_at=self._clock.now())
-                # What changed meanwhile is noted by the next reconciliation, which sees the session again.
-                _ = await commit(self._store, self._offers.changes(session.id, offer, failed))
+            await note_expired(self._offers, session.id)
         return unread
 
-    async def payment_failed(self, session: CheckoutSession, *, dry_run: bool = False, held: bool = False) -> bool:
-        """Return whether the outstanding payment of a completed session failed; store and report it once.
-
-        `held`: the notification is held back, since it may have gone out before a restore.
-        """
+    async def payment_failed(
+        self, session: CheckoutSession, *, dry_run: bool = False, held_because: str = ""
+    ) -> bool:
+        """Return whether the outstanding payment of a completed session failed; store and report it once."""
         noted = await self._pending.find(session.id)
         if noted and noted.record.failed_at:
             return True
@@ -124,12 +153,10 @@ class SessionStates:
             return False
         if noted and not dry_run:
             now = self._clock.now()
-            enqueued = outbox.enqueue(
-                [self._notifications.payment_failed(session.id, bought(session))], now, held=held
-            )
             failed = self._pending.changes(session.id, noted, noted.record.change(failed_at=now))
+            push = self._notifications.payment_failed(session.id, bought(session))
             # After a conflict the next reconciliation stores and reports it.
-            _ = await commit(self._store, failed + Changes(enqueued))
+            _ = await outbox.commit_with(self._store, failed, [push], now, held_because=held_because)
         return True
 
     async def _newest_charge_failed(self, payment_intent: str) -> bool:
@@ -147,7 +174,8 @@ class SessionStates:
         self._known[session_id] = now, "pending"  # for pages of this session that ask meanwhile
         self._under_way += 1
         try:
-            state = await self._read_state(session_id)
+            status = await self._read_status(session_id)
+            state = _AT_THE_PROCESSOR[status] if status else "pending"
         finally:
             self._under_way -= 1
         self._known[session_id] = now, state
@@ -157,11 +185,20 @@ class SessionStates:
         while self._known and now - next(iter(self._known.values()))[0] >= EVERY.total_seconds():
             del self._known[next(iter(self._known))]
 
-    async def _read_state(self, session_id: str) -> StateName:
+    async def _read_status(self, session_id: str) -> SessionStatus | None:
+        """Return a session's status at the processor, or None while it cannot be asked."""
         try:
             async with asyncio.timeout(DEADLINE):
-                session = await self._processor.get_session(session_id)
+                return (await self._processor.get_session(session_id)).status
         except (ProcessorError, NotConfigured, TimeoutError) as error:
-            log.warning("a success page could not ask the processor", kind=type(error).__name__)
-            return "pending"
-        return _AT_THE_PROCESSOR[session.status]
+            log.warning("the processor could not be asked about a session", kind=type(error).__name__)
+            return None
+
+
+async def note_expired(offers: Collection[Offer], session_id: str) -> None:
+    """Note with the offer that its session expired; one without an offer was no visitor's."""
+    offer = await offers.find(session_id)
+    if offer and offer.record.failed_at is None:
+        failed = offer.record.change(failed_at=offers.clock.now())
+        # What changed meanwhile is noted by the next reconciliation, which sees the session again.
+        _ = await commit(offers.store, offers.changes(session_id, offer, failed))

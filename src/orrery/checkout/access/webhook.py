@@ -103,7 +103,8 @@ class Webhook:
     async def _completed(self, event: Event, body: bytes) -> WebhookResult:
         if event.session is None:
             return await self._unreadable(event, body)
-        return (await self._fulfilment.settle(event.session, FulfilmentSource("webhook", event.id, body))).result
+        source = FulfilmentSource("webhook", event.id, body, event.livemode)
+        return (await self._fulfilment.settle(event.session, source)).result
 
     async def _unreadable(self, event: Event | PartialEvent, body: bytes) -> WebhookResult:
         return "unreadable" if await self._raw_events.keep_unreadable(event, body) else "duplicate"

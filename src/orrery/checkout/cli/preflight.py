@@ -14,7 +14,7 @@ from orrery.runtime.console.terminal import marked, new_console
 
 if TYPE_CHECKING:
     from orrery.checkout.selling.preflight import PreflightReport
-    from orrery.checkout.selling.products import ProductStatus
+    from orrery.checkout.selling.products import ProductStatus, Selling
 
 Products = Annotated[
     list[str] | None, typer.Option("--product", help="Only this one, as vendor/cert; may be repeated.")
@@ -33,7 +33,9 @@ _STATES = {
     "pending": "[yellow]newer parameters wait for a preflight[/yellow]",
     "never": "[red]never accepted[/red]",
     "no price": "[red]names no price: it cannot be sold[/red]",
+    "mistake": "[red]not sold[/red]",
 }
+_KEPT = "[yellow]the settings cannot be used, and what was accepted last is sold[/yellow]"
 
 
 def preflight(
@@ -61,9 +63,9 @@ async def _run(services: Services, names: list[str]) -> "PreflightReport":
     return await checkout_of(services).preflight.run(checkout_of(services).catalogue.named(names))
 
 
-async def _statuses(services: Services, names: list[str]) -> "tuple[list[ProductStatus], bool]":
+async def _statuses(services: Services, names: list[str]) -> "tuple[list[ProductStatus], Selling]":
     statuses = await checkout_of(services).preflight.pending(checkout_of(services).catalogue.named(names))
-    return statuses, checkout_of(services).selling.livemode
+    return statuses, checkout_of(services).selling
 
 
 def _show_report(report: "PreflightReport", *, as_json: bool) -> None:
@@ -89,24 +91,26 @@ def _explain(report: "PreflightReport") -> None:
             note(f"Session {one.session_id} is still open. Expire it with: orrery approvals sign {one.intent_id}")
 
 
-def _show_pending(statuses: "list[ProductStatus]", livemode: bool, *, as_json: bool) -> None:  # noqa: FBT001  from a pair
+def _show_pending(statuses: "list[ProductStatus]", selling: "Selling", *, as_json: bool) -> None:
     if as_json:
         show_json([_status_json(one) for one in statuses])
     else:
         for status in statuses:
-            _show_status(status)
+            _show_status(status, sold=selling.sells(status))
         if not statuses:
             note("No product is configured: nothing is sold.")
-        elif not livemode:
+        elif not selling.livemode and any(map(selling.sells, statuses)):
             note("This is not live mode: today's parameters are sold without a receipt.")
-    if any(one.state in {"pending", "never"} for one in statuses):
+    if any(one.state != "accepted" for one in statuses):
         raise typer.Exit(1)
 
 
-def _show_status(status: "ProductStatus") -> None:
+def _show_status(status: "ProductStatus", *, sold: bool) -> None:
     console, receipt = new_console(), status.receipt
     since = f" (last accepted {receipt.accepted_at:%Y-%m-%d %H:%M} UTC)" if receipt else ""
-    console.print(f"[bold]{status.product.name}[/bold]: {_STATES[status.state]}{since}")
+    state = _KEPT if sold and status.state == "mistake" else _STATES[status.state]
+    why = f": {marked(status.mistake)}" if status.mistake else ""
+    console.print(f"[bold]{marked(status.product.name)}[/bold]: {state}{since}{why}")
     for change in status.changes:
         if receipt is None:
             console.print(f"  {marked(change.name)} = {marked(change.becomes or '')}")
@@ -123,6 +127,7 @@ def _status_json(status: "ProductStatus") -> dict[str, object]:
     return {
         "product": status.product.name,
         "state": status.state,
+        "mistake": status.mistake,
         "accepted_at": receipt.accepted_at if receipt else None,
         "api_version": receipt.api_version if receipt else None,
         "changes": [asdict(change) for change in status.changes],

@@ -55,7 +55,8 @@ def verify(
 
 
 async def _run(services: Services, name: str | None, address: str | None) -> "VerificationReport":
-    named = checkout_of(services).catalogue.named([] if name is None else [name])
+    catalogue = checkout_of(services).catalogue
+    named = list(catalogue) if name is None else catalogue.named([name])
     chosen = next((one for one in named if one.price_id or name), None)
     if chosen is None:
         raise NotConfigured("No product with a price is configured.")

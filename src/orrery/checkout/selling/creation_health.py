@@ -1,6 +1,7 @@
 """How session creation goes: when the processor fails visitors' requests so that it is an outage.
 
     well ──5 failures in a row, or 2 at least 3 minutes apart──▶ outage ──10 minutes without a failure──▶ well
+      └─────one session that is not what was asked for───────────▶
 
 A success ends a row of failures, but no outage. Rows are counted in memory, of all products together and of each:
 one product that nobody can buy must not hide behind the sales of the others. An outage is in the store, where
@@ -17,6 +18,7 @@ import structlog
 from pydantic import AwareDatetime
 
 from orrery.checkout import keys
+from orrery.checkout.errors import SessionMismatch
 from orrery.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable, StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
@@ -41,6 +43,9 @@ WRITTEN_EVERY = timedelta(seconds=10)
 KEEP = timedelta(days=7)
 """How long `orrery doctor` reports the last outage."""
 
+MISMATCH_OVER_AFTER = timedelta(hours=24)
+"""The same where sessions are not what was asked for: that does not pass by itself, and visitors may be few."""
+
 PART = "session creation"
 
 _ALL = ""
@@ -53,7 +58,10 @@ log = structlog.get_logger()
 
 
 class CreationOutage(Record):
-    """An outage, with the last reason and what to do about it. `product` is set while all failures were for it."""
+    """An outage, with the last reason and what to do about it. `product` is set while all failures were for it.
+
+    `mismatch`: it is one only because a session was not what was asked for.
+    """
 
     v: Literal[1] = 1
     since: AwareDatetime
@@ -62,11 +70,12 @@ class CreationOutage(Record):
     product: str | None
     why: str
     todo: str
+    mismatch: bool = False
 
     def lasts(self, now: datetime) -> bool:
         """Return whether it is not over."""
         # After a clock was put back the last failure may lie years ahead.
-        return abs(now - self.last_failure_at) < OVER_AFTER
+        return abs(now - self.last_failure_at) < (MISMATCH_OVER_AFTER if self.mismatch else OVER_AFTER)
 
 
 @dataclass(slots=True)
@@ -121,13 +130,14 @@ class CreationHealth:
         last = found.record if found else None
         if last is None:
             return [Finding(PART, "ok", settled=True)]
-        period = f"{last.failures} requests to start a payment failed"
+        period = f"{last.failures} request{'s' * (last.failures > 1)} to start a payment failed"
         since, until = f"{last.since:%Y-%m-%d %H:%M}", f"{last.last_failure_at:%H:%M} UTC"
         if not last.lasts(self._clock.now()):
             return [Finding(PART, "ok", f"{period} from {since} to {until}, and none since then.", settled=True)]
         product = f" All were for {last.product}." if last.product else ""
         why = f"The checkout fails: {period} since {since} UTC, the last at {until}.{product} {last.why}"
-        return [Finding(PART, "broken", why, last.todo, settled=True)]
+        # An odd session of one product is no reason to take the others off the air.
+        return [Finding(PART, "broken", why, last.todo, settled=True, essential=not last.mismatch, urgent=True)]
 
     def _count(self, product: str) -> None:
         now, at = self._clock.monotonic(), self._clock.now()
@@ -161,21 +171,25 @@ class CreationHealth:
     def _outage(self, last: CreationOutage | None, product: str, error: ProcessorError) -> CreationOutage | None:
         """Return the outage with the counts that are not stored yet, or None while there is none."""
         now, (why, todo) = self._clock.now(), _reason(error)
+        at, one, at_once = self._clock.monotonic(), self._rows[product], isinstance(error, SessionMismatch)
+        rows = [row for row in (self._rows[_ALL], one) if row.is_outage(at)]
         if last is not None and last.lasts(now):
+            still_odd = last.mismatch and not rows
+            if still_odd and not at_once:
+                why, todo = last.why, last.todo
             return last.change(
+                mismatch=still_odd,
                 last_failure_at=now,
                 failures=last.failures + self._unwritten.total(),
                 product=last.product if {*self._unwritten} <= {last.product} else None,
                 why=why,
                 todo=todo,
             )
-        at, one = self._clock.monotonic(), self._rows[product]
-        row = max(
-            (row for row in (self._rows[_ALL], one) if row.is_outage(at)), key=lambda row: row.count, default=None
-        )
+        row = max(rows, key=lambda row: row.count, default=one if at_once else None)
         if row is None:
             return None
         return CreationOutage(
+            mismatch=not rows,
             since=row.since,
             last_failure_at=now,
             failures=row.count,
@@ -188,6 +202,9 @@ class CreationHealth:
 def _reason(error: ProcessorError) -> tuple[str, str]:
     """Return the likely cause in a sentence, and what to do."""
     why = one_line(str(error), _LONGEST_REASON)
+    if isinstance(error, SessionMismatch):
+        todo = "Compare checkout.processor_url and the product's price with the processor's dashboard; then type "
+        return f"{why} No visitor was sent there.", f"{todo}`orrery checkout preflight`."
     if isinstance(error, ProcessorRefused):
         if error.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
             return why, "Check the API key with `orrery secrets check`."

@@ -1,11 +1,14 @@
 """The checkout's operations at the processor, each only after an approval (change rule 4): expiring sessions."""
 
 import secrets
+from contextlib import suppress
 from typing import Literal
 
 from orrery.approvals.approvals import Approvals, IntentDraft, Operation
 from orrery.checkout import collections
+from orrery.checkout.access.session_states import note_expired
 from orrery.checkout.selling import collections as own_collections
+from orrery.errors import StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Processor, ProcessorWrites
 from orrery.ports.store import Store
@@ -51,12 +54,20 @@ class Expiry:
         # A new key for each try: the processor stores a 5xx under its key, and would repeat it to the next try.
         key = f"orrery-{intent.id}-{secrets.token_hex(8)}"
         _ = await self._writes.expire_session(target, idempotency_key=key)
+        await self._note_expired(target)
         return "The session is expired."
 
     async def happened(self, intent: Intent, target: str) -> bool:
         """Return whether the session is expired."""
         del intent
-        return (await self._processor.get_session(target)).status == "expired"
+        is_expired = (await self._processor.get_session(target)).status == "expired"
+        if is_expired:
+            await self._note_expired(target)
+        return is_expired
+
+    async def _note_expired(self, session_id: str) -> None:
+        with suppress(StoreError):  # reconciliation notes it, too
+            await note_expired(self._offers, session_id)
 
     async def covers(self, intent: Intent, target: str) -> bool:
         """Return whether the session is this run's own."""

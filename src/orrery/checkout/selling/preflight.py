@@ -36,7 +36,10 @@ _WORDS: dict[ProductState, str] = {
     "pending": "newer parameters wait",
     "never": "never accepted",
     "no price": "names no price",
+    "mistake": "a mistake in the settings; not sold",
 }
+
+_KEPT = "a mistake in the settings; sold as accepted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +83,26 @@ class Preflight:
     async def run(self, products: Sequence[Product]) -> PreflightReport:
         """Try the products under an approved run, or propose one.
 
-        Raises `NotConfigured` without addresses, products or key, and the store's errors.
+        Products whose settings hold a mistake are named, and not tried. Raises `NotConfigured` without products or
+        key, and the store's errors.
         """
         if not products:
             raise NotConfigured("No product is configured.")
-        plans = [self._plan(product) for product in products]
+        statuses = await self.pending(products)
+        mistaken = [
+            TrialOutcome(one.product.name, "mistake", note=one.mistake)
+            for one in statuses
+            if one.state == "mistake"
+        ]
+        if len(mistaken) == len(products):
+            return PreflightReport(outcomes=mistaken)
+        plans = [self._plan(one.product) for one in statuses if one.state != "mistake"]
         triable = [plan for plan in plans if not self._untriable(plan.product)]
         await self._settle()
         approved = await self._approved(triable)
         report = PreflightReport(run_id=approved.target if approved else None)
         report.cleaned = await self._clean_up(approved, triable)
-        report.outcomes = [
+        report.outcomes = mistaken + [
             TrialOutcome(plan.product.name, "rejected", note=why)
             for plan in plans
             if (why := self._untriable(plan.product))
@@ -108,21 +120,26 @@ class Preflight:
     async def panel(self) -> Panel:
         """Return the receipts, as a part of the owner's page."""
         title, columns = "Receipts", ("Product", "Parameters", "Accepted", "Age", "API version")
-        if self._selling.terms is None or not list(self._selling.catalogue):
-            return Panel(title, "Nothing is sold.")
         statuses = await self._selling.statuses()
+        if not statuses:
+            return Panel(title, "Nothing is sold.")
         now = self._clock.now()
-        rows = tuple(_row(status, now) for status in statuses)
-        waiting = sum(status.state != "accepted" for status in statuses)
+        rows = tuple(_row(status, now, sold=self._selling.sells(status)) for status in statuses)
         completed = await self._trials.completed()
-        if not waiting:
+        mistaken = sum(status.state == "mistake" for status in statuses)
+        waiting = sum(status.state != "accepted" for status in statuses) - mistaken
+        if not waiting + mistaken:
             text = f"Accepted by the processor: all of {len(rows)}"
             return _with_completed(completed, Panel(title, text, "good", "", columns, rows))
-        stopped = any(status.state in {"never", "no price"} for status in statuses)
-        tone: Tone = "bad" if stopped else "attention"
-        headline, todo = f"{waiting} of {len(rows)} wait for a preflight.", "Type `orrery checkout preflight`."
-        if not self._selling.livemode:
-            tone, headline = "plain", f"{headline} In this mode today's parameters are sold all the same."
+        headline = f"{waiting} of {len(rows)} wait for a preflight." if waiting else ""
+        todo = "Type `orrery checkout preflight`." if waiting else ""
+        tone: Tone = "attention" if all(map(self._selling.sells, statuses)) else "bad"
+        if waiting and not self._selling.livemode:
+            headline = f"{headline} In this mode today's parameters are sold all the same."
+            tone = "bad" if mistaken else "plain"
+        if mistaken:
+            headline = f"{headline} Settings that cannot be used: {mistaken} of {len(rows)}.".lstrip()
+            todo = f"{todo} See `orrery config check`.".lstrip()
         return _with_completed(completed, Panel(title, headline, tone, todo, columns, rows))
 
     def _plan(self, product: Product) -> PlannedTrial:
@@ -223,14 +240,15 @@ class Preflight:
         )
 
 
-def _row(status: ProductStatus, now: datetime) -> tuple[str, ...]:
+def _row(status: ProductStatus, now: datetime, *, sold: bool) -> tuple[str, ...]:
     receipt = status.receipt
     acceptance = (
         (utc_text(receipt.accepted_at), _age(receipt.accepted_at, now), receipt.api_version)
         if receipt
         else ("",) * 3
     )
-    return (status.product.name, _WORDS[status.state], *acceptance)
+    words = _KEPT if sold and status.state == "mistake" else _WORDS[status.state]
+    return (status.product.name, words, *acceptance)
 
 
 def _with_completed(trials: Sequence[Trial], panel: Panel) -> Panel:

@@ -1,7 +1,8 @@
 """The products on sale, and their parameters (change rule 1).
 
 In live mode a product is sold with the parameters of its last receipt: a changed setting does not reach a visitor
-before the processor has accepted it. In test and sandbox mode today's parameters are sold.
+before the processor has accepted it, and one that Orrery itself refuses never does. In test and sandbox mode
+today's parameters are sold.
 """
 
 from dataclasses import dataclass
@@ -9,9 +10,10 @@ from datetime import datetime
 from typing import Literal
 
 from orrery.checkout import keys
-from orrery.checkout.catalogue import Catalogue, Product, ProductKey
+from orrery.checkout.catalogue import Catalogue, Product, ProductKey, is_slug
 from orrery.checkout.errors import NotPreflighted
 from orrery.checkout.selling import collections
+from orrery.checkout.selling.new_session import AcceptedPrice
 from orrery.checkout.selling.params import SessionTerms, session_parameters
 from orrery.checkout.selling.receipts import (
     ParameterChange,
@@ -26,15 +28,16 @@ from orrery.ports.clock import Clock
 from orrery.ports.processor import Parameters
 from orrery.ports.store import Store
 
-ProductState = Literal["accepted", "pending", "never", "no price"]
-"""The settings' parameters are accepted, wait for a new preflight, never had one, or have no price."""
+ProductState = Literal["accepted", "pending", "never", "no price", "mistake"]
+"""The settings' parameters are accepted, wait for a preflight, never had one, lack a price, or hold a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
 class CurrentOffer:
     """The parameters that a visitor gets now; `digest` is over the parameters and their API version.
 
-    `since` is the time of their acceptance; None where the settings' parameters are sold without one.
+    `since` is the time of their acceptance, `accepted` the price then; None where the settings' parameters are
+    sold without one.
     """
 
     product: Product
@@ -43,16 +46,21 @@ class CurrentOffer:
     price_id: str
     digest: str
     since: datetime | None = None
+    accepted: AcceptedPrice | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ProductStatus:
-    """One product with its last receipt, and how the settings' parameters differ from it."""
+    """One product with its last receipt, and how the settings' parameters differ from it.
+
+    `mistake` is why the settings' parameters cannot be used, with the state of that name.
+    """
 
     product: Product
     state: ProductState
     receipt: Receipt | None
     changes: tuple[ParameterChange, ...] = ()
+    mistake: str = ""
 
 
 class Selling:
@@ -80,30 +88,41 @@ class Selling:
     async def current_offer(self, key: ProductKey) -> CurrentOffer:
         """Return the parameters for a new visitor.
 
-        Raises `NotFound` (not in the catalogue, whatever receipts there are), `NotConfigured` (no addresses, no
-        price, a mistake in the product) and `NotPreflighted`.
+        Raises `NotFound` (not in the catalogue, whatever receipts there are), `NotConfigured` (no price, whatever
+        receipts there are; or without one no addresses, or a mistake in the product) and `NotPreflighted`.
         """
         product = self.catalogue.find(key)
         if product is None:
             raise NotFound("There is no such product.")
-        if why := self.catalogue.refused.get(product.name):
-            raise NotConfigured(f"{product.name} is not sold: {why}")
-        today = self.configured_parameters(product)
         if not self.livemode:
-            return _current_offer(product, today, self.api_version, None)
-        receipt = await self.receipt(product)
+            return _current_offer(product, self.configured_parameters(product), self.api_version)
+        receipt = await self.receipt(product) if product.price_id is not None else None
         if receipt is None:
+            _ = self.configured_parameters(product)  # it raises what is wrong with the settings
             raise NotPreflighted("The processor has not accepted this product's parameters yet.")
-        return _current_offer(product, parameters_of(receipt), receipt.api_version, receipt.accepted_at)
+        return _current_offer(product, parameters_of(receipt), receipt.api_version, receipt)
+
+    def sells(self, status: ProductStatus) -> bool:
+        """Return whether visitors are sold a product, as `current_offer` decides it."""
+        if self.livemode:
+            return status.product.price_id is not None and status.receipt is not None
+        return status.state not in {"mistake", "no price"}
 
     def configured_parameters(self, product: Product) -> Parameters:
-        """Return the parameters of the settings; raise `NotConfigured` without addresses or a price."""
-        if self.terms is None:
-            raise NotConfigured("The checkout has no success_url and cancel_url.")
+        """Return the parameters of the settings; raise `NotConfigured` without a price or with a mistake."""
+        why = self._mistake(product)
+        if why or self.terms is None:
+            raise NotConfigured(f"The settings of {product.name} cannot be used: {why}")
         return session_parameters(product, self.terms)
+
+    def _mistake(self, product: Product) -> str:
+        missing = "" if self.terms else "success_url or cancel_url is missing."
+        return self.catalogue.mistakes.get(product.name, missing)
 
     async def receipt(self, product: Product) -> Receipt | None:
         """Return the product's last receipt, if it can be read, and is unaltered and of this product here."""
+        if not (is_slug(product.vendor_slug) and is_slug(product.cert_code)):
+            return None  # no visitor can ask for it, and its key may be one that the store refuses
         found = await self._receipts.find(keys.product_id(product.key))
         if found is None or not found.record.is_unaltered:
             return None
@@ -113,6 +132,8 @@ class Selling:
 
     async def status(self, product: Product) -> ProductStatus:
         receipt = await self.receipt(product)
+        if why := self._mistake(product):
+            return ProductStatus(product, "mistake", receipt, mistake=why)
         if product.price_id is None:
             return ProductStatus(product, "no price", receipt)
         today = self.configured_parameters(product)
@@ -122,11 +143,12 @@ class Selling:
         return ProductStatus(product, "pending" if receipt else "never", receipt, differing)
 
     async def statuses(self) -> list[ProductStatus]:
-        return [await self.status(product) for product in self.catalogue]
+        return [await self.status(product) for product in self.catalogue.listed]
 
 
 def _current_offer(
-    product: Product, parameters: Parameters, api_version: str, since: datetime | None
+    product: Product, parameters: Parameters, api_version: str, receipt: Receipt | None = None
 ) -> CurrentOffer:
     digest = digest_of(parameters, api_version)
-    return CurrentOffer(product, parameters, api_version, price_of(parameters), digest, since)
+    since, accepted = (receipt.accepted_at, receipt.accepted_price) if receipt else (None, None)
+    return CurrentOffer(product, parameters, api_version, price_of(parameters), digest, since, accepted)

@@ -1,7 +1,7 @@
 """Whether buyers have addresses of their own: behind an untrusted proxy all share one address and one rate limit.
 
-Requests note what they show in memory only; a job stores it, because a request that the limit refuses writes
-nothing (decision 14). It is in the store so that `orrery doctor`, another process, finds it too.
+The first request that shows a proxy stores it at once, so that `orrery doctor`, another process, finds it. A
+request that the limit refuses writes nothing (decision 14): what it shows is kept in memory, and stored by a job.
 """
 
 from collections import Counter
@@ -20,6 +20,7 @@ from orrery.ports.health import Finding
 from orrery.ports.store import Conflict, Store
 from orrery.record import Record
 from orrery.runtime.collection import Changes, Collection, commit
+from orrery.runtime.due import is_ahead
 
 MANY_REFUSED = 10
 """This many refusals of one private address are more than one person causes by clicking again."""
@@ -66,9 +67,18 @@ class ProxyHealth:
         self._counted_from = 0.0
         self._written_at: float | None = None
 
-    def forwards(self, address: str) -> None:
-        """Note a proxy that is not trusted."""
-        self._forwards = address
+    def forwards(self, address: str) -> bool:
+        """Note a proxy that is not trusted; return whether there was none to be stored."""
+        before, self._forwards = self._forwards, address
+        return before is None
+
+    async def show(self, address: str) -> None:
+        """Note a proxy, and store it unless that was just done; raise nothing of the store's."""
+        if self.forwards(address):
+            try:
+                await self.write()
+            except StoreError as error:
+                log.warning("untrusted proxy not noted", why=str(error))
 
     def refused(self, address: str) -> None:
         """Note that the rate limit refused an address of a private network: one person, or all behind a proxy."""
@@ -79,7 +89,7 @@ class ProxyHealth:
         self._refused[address] += 1
 
     async def write(self) -> None:
-        """Store what was noted; after a conflict with another process, the next run stores it."""
+        """Store what was noted, unless that was just done; after a conflict, the job's next run stores it."""
         address, counted = self._suspect(), self._refused.copy()
         if address is None or self._was_written_just_now():
             return
@@ -102,7 +112,9 @@ class ProxyHealth:
         return [Finding(PART, "broken", _why(sighting), _todo(sighting), essential=False, settled=True)]
 
     def _is_over(self, sighting: ProxySighting) -> bool:
-        """Return whether the sighting is of a proxy that was not trusted then, and is now."""
+        """Return whether the sighting is too old, or of a proxy that was not trusted then, and is now."""
+        if not is_ahead(sighting.seen_at + KEEP, self._clock.now(), KEEP):
+            return True
         return sighting.forwards and any(sighting.address in network for network in self._trusted)
 
     def _suspect(self) -> str | None:

@@ -10,6 +10,7 @@ from typing import Literal, cast
 from pydantic import AwareDatetime, JsonValue
 
 from orrery.checkout.catalogue import ProductKey
+from orrery.checkout.selling.new_session import AcceptedPrice
 from orrery.ports.processor import Parameter, Parameters
 from orrery.record import Record
 
@@ -22,7 +23,8 @@ TrialState = Literal["asked", "open", "expired", "completed", "left open", "reje
 class Receipt(Record):
     """The last parameters of a product that the processor has accepted; `digest` is over them and the version.
 
-    `deployment` says where: in another mode, or at another processor, it proves nothing.
+    `deployment` says where: in another mode, or at another processor, it proves nothing. `amount_total` and
+    `currency` are those of the session that was tried, None in a receipt of an older release.
     """
 
     v: Literal[1] = 1
@@ -35,6 +37,15 @@ class Receipt(Record):
     deployment: str
     session_id: str
     accepted_at: AwareDatetime
+    amount_total: int | None = None
+    currency: str | None = None
+
+    @property
+    def accepted_price(self) -> AcceptedPrice | None:
+        """Return what its session asked for, if it is known."""
+        if self.amount_total is None or self.currency is None:
+            return None
+        return AcceptedPrice(self.amount_total, self.currency)
 
     @property
     def is_unaltered(self) -> bool:
@@ -46,7 +57,8 @@ class Trial(Record):
     """The state of one product in a preflight.
 
     `asked` is written before the request: a repeated request with the same `idempotency_key` gets the same
-    session. `stand_in` means that the price is not the product's own.
+    session. `stand_in` means that the price is not the product's own. `mismatch` is a sentence about a session
+    that is not what was asked for: then there is no receipt.
     """
 
     v: Literal[1] = 1
@@ -66,6 +78,9 @@ class Trial(Record):
     expiry_intent_id: str | None = None
     note: str = ""
     asked_at: AwareDatetime
+    amount_total: int | None = None
+    currency: str | None = None
+    mismatch: str = ""
 
     @property
     def product(self) -> ProductKey:

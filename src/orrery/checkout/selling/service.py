@@ -4,23 +4,26 @@ import asyncio
 import hashlib
 import json
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 
 import structlog
 
 from orrery.checkout import collections
+from orrery.checkout.access.session_states import SessionStates
 from orrery.checkout.catalogue import ProductKey
-from orrery.checkout.errors import KeyReused
+from orrery.checkout.errors import KeyReused, SessionMismatch
 from orrery.checkout.records import Attempt, Offer
 from orrery.checkout.selling import collections as own_collections
 from orrery.checkout.selling.creation_health import CreationHealth
-from orrery.checkout.selling.new_session import payment_page
+from orrery.checkout.selling.new_session import AcceptedPrice, payment_page
 from orrery.checkout.selling.products import CurrentOffer, Selling
-from orrery.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
+from orrery.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable, StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.store import Conflict, Store, Write
-from orrery.runtime.collection import commit, write
+from orrery.runtime import outbox
+from orrery.runtime.collection import commit, compare_and_set, write
 from orrery.runtime.tasks import Tasks
 
 TRIES = 2
@@ -62,6 +65,7 @@ class Checkout:
         processor: Processor,
         selling: Selling,
         health: CreationHealth,
+        states: SessionStates,
         tasks: Tasks,
     ) -> None:
         self._store = store
@@ -69,13 +73,14 @@ class Checkout:
         self._processor = processor
         self._selling = selling
         self._health = health
+        self._states = states
         self._tasks = tasks
         self._offers = collections.offers(store, clock)
         self._attempts = own_collections.attempts(store, clock)
         self._under_way: dict[tuple[str, ProductKey], asyncio.Task[CreatedSession]] = {}
 
     async def create(self, purchase: Purchase) -> CreatedSession:
-        """Return a new session for `purchase`, or the same one for the same idempotency key.
+        """Return a new session for `purchase`, or for the same idempotency key the same one while it is of use.
 
         Raises `NotFound` (unknown product), `KeyReused`, `NotConfigured`, `NotPreflighted`, `ProcessorRefused`,
         `ProcessorUnreachable` and the store's errors.
@@ -100,17 +105,25 @@ class Checkout:
         return await self._new_session(offered, purchase, attempt, key)
 
     async def _attempt(self, key: str, new: Attempt) -> Attempt:
-        if not isinstance(await commit(self._store, self._attempts.changes(key, None, new)), Conflict):
-            return new
-        found = await self._attempts.get(key)
-        known = found.record if found else new
-        if (known.cert_code, known.vendor_slug) != (new.cert_code, new.vendor_slug):
-            raise KeyReused("This Idempotency-Key was used for another product.")
-        if known.session_id is None and known.parameters_digest != new.parameters_digest:
-            # The product was changed between two clicks: under the old key the processor would refuse it.
-            await write(self._store, [self._attempts.put(new, key)])
-            return new
-        return known
+        """Return the attempt that goes on under a visitor's key: the one that is there, or `new` in its place."""
+
+        async def attempt() -> Attempt | Conflict:
+            found = await self._attempts.get(key)
+            known = found.record if found else new
+            if (known.cert_code, known.vendor_slug) != (new.cert_code, new.vendor_slug):
+                raise KeyReused("This Idempotency-Key was used for another product.")
+            if found and await self._goes_on(known, new):
+                return known
+            outcome = await commit(self._store, self._attempts.changes(key, found, new, anew=True))
+            return outcome if isinstance(outcome, Conflict) else new
+
+        return await compare_and_set(attempt, "This Idempotency-Key is used all the time; nothing was created.")
+
+    async def _goes_on(self, known: Attempt, new: Attempt) -> bool:
+        if known.session_id:
+            return not await self._states.is_over(known.session_id, known.expires_at)
+        # The product was changed between two clicks: under the old key the processor would refuse it.
+        return known.parameters_digest == new.parameters_digest
 
     async def _new_session(
         self, offered: CurrentOffer, purchase: Purchase, attempt: Attempt, key: str | None
@@ -118,9 +131,10 @@ class Checkout:
         session, url = await self._created(offered, attempt, key)
         writes = self._offer(session, offered, purchase)
         if key:
-            done = attempt.change(session_id=session.id, url=url)
+            done = attempt.change(session_id=session.id, url=url, expires_at=session.expires_at)
             writes.append(self._attempts.put(done, key))
         await write(self._store, writes)
+        await self._report_currency(session, offered)
         log.info("session created", session=session.id, product=offered.product.name)
         return CreatedSession(session.id, url)
 
@@ -130,12 +144,29 @@ class Checkout:
         """Return a session and its address, having noted whether the processor gave one."""
         try:
             session = await self._ask(offered, attempt, key)
-            url = payment_page(session, livemode=self._selling.livemode)
+            url = payment_page(
+                session,
+                offered.product.key,
+                offered.price_id,
+                offered.accepted,
+                livemode=self._selling.livemode,
+            )
         except ProcessorError as error:
             await self._health.failed(offered.product.name, error)
+            if isinstance(error, SessionMismatch):
+                # Else the processor would give the same session to the visitor's next click.
+                _ = await self._renew(attempt, key)
             raise
         self._health.succeeded(offered.product.name)
         return session, url
+
+    async def _report_currency(self, session: CheckoutSession, offered: CurrentOffer) -> None:
+        """Enqueue one push about a currency that is not the accepted one; the visitor pays in it all the same."""
+        if offered.accepted is None or session.currency == offered.accepted.currency:
+            return
+        with suppress(StoreError):  # the next session reports it
+            push = _currency_push(offered.product.name, session.currency or "", offered.accepted)
+            await outbox.tell_once(self._store, self._clock, push)
 
     async def _ask(self, offered: CurrentOffer, attempt: Attempt, key: str | None) -> CheckoutSession:
         end = self._clock.monotonic() + DEADLINE
@@ -143,12 +174,16 @@ class Checkout:
         for tries_left in reversed(range(TRIES)):
             remaining = end - self._clock.monotonic()
             try:
-                return await self._processor.create_session(
+                session = await self._processor.create_session(
                     offered.parameters,
                     idempotency_key=processor_key,
                     deadline=remaining / (tries_left + 1),
                     api_version=offered.api_version,
                 )
+                if not (key and tries_left and session.expires_at and self._states.ends_soon(session.expires_at)):
+                    return session
+                # The processor gave the session of a click of long ago, whose answer had been lost.
+                processor_key = await self._renew(attempt, key)
             except ProcessorRefused as error:
                 log.warning(
                     "processor refused", status=error.status, kind=error.kind, code=error.code, param=error.param
@@ -183,6 +218,7 @@ class Checkout:
             currency=session.currency,
             client_address=purchase.client_address,
             created_at=now,
+            title=product.title,
         )
         return self._offers.writes(offer, session.id)
 
@@ -198,6 +234,19 @@ def _fresh_attempt(offered: CurrentOffer) -> Attempt:
         vendor_slug=offered.product.vendor_slug,
         parameters_digest=offered.digest,
         processor_key=_fresh_key(),
+    )
+
+
+def _currency_push(product: str, currency: str, accepted: AcceptedPrice) -> outbox.Draft:
+    return outbox.Draft(
+        id=f"session-currency-{product}-{currency}-{accepted.currency}",
+        channel="push",
+        title=f"Another currency: {product}",
+        body=f"The processor's sessions are in {currency}; the preflight accepted {accepted.currency}. "
+        f"Visitors pay in {currency}. Look at the product's price at the processor's dashboard, then type "
+        "`orrery checkout preflight`.",
+        priority="high",
+        tags=("warning",),
     )
 
 

@@ -3,6 +3,7 @@
     asked ──▶ open ──▶ expired       and the receipt is stored
       │         ├──▶ completed       the same; somebody paid first, and the owner has to refund
       │         └──▶ left open       the same; expiring the session waits for the owner's approval
+      │         └──▶ rejected        no receipt: the session, now expired, is not what was asked for
       └──▶ rejected                  no receipt
 
 The idempotency key is written before the request: a repeated request with it gets the same session.
@@ -20,6 +21,7 @@ from orrery.approvals.approvals import Approvals
 from orrery.checkout import keys
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.selling import collections as own_collections
+from orrery.checkout.selling.new_session import wrong_content
 from orrery.checkout.selling.operations import Expiry
 from orrery.checkout.selling.receipts import (
     KEEP_TRIALS,
@@ -28,6 +30,7 @@ from orrery.checkout.selling.receipts import (
     Trial,
     TrialState,
     parameters_of,
+    price_of,
     trial_key,
 )
 from orrery.errors import (
@@ -70,6 +73,7 @@ TrialResult = Literal[
     "left open",
     "cleaned up",
     "unreadable",
+    "mistake",
 ]
 
 _UNREADABLE = "What an earlier run did about it cannot be read; a session that it left expires by itself in a day."
@@ -87,7 +91,7 @@ class TrialOutcome:
     unsettled: accepted, but whether its session is expired is not known yet. completed: accepted, but a person
     completed the session, so that the owner may have to refund it. left open: accepted, its session is open and
     `intent_id` waits for approval. cleaned up: a session of an earlier run is closed. unreadable: the trial of an
-    earlier run cannot be read.
+    earlier run cannot be read. mistake: the settings cannot be used, and were not tried.
     """
 
     product: str
@@ -137,8 +141,8 @@ class Trials:
 
     async def interrupted(self) -> list[OpenTrial]:
         """Return the unfinished trials that no process can still be running."""
-        latest = self._clock.now() - LONGEST_TRIAL
-        return [one for one in await self.unfinished() if one.trial is None or one.trial.asked_at <= latest]
+        now, left = self._clock.now(), await self.unfinished()
+        return [one for one in left if one.trial is None or abs(now - one.trial.asked_at) >= LONGEST_TRIAL]
 
     async def unfinished(self) -> list[OpenTrial]:
         """Return every trial that may have left its session open."""
@@ -167,7 +171,10 @@ class Trials:
         if outcome:
             return outcome
         trial, outcome = await self._closed(trial)
-        receipt = [] if trial.stand_in else [self._receipt(trial)]
+        if trial.mismatch and trial.state == "expired":
+            trial = _after(trial, "rejected", trial.mismatch)
+            outcome = _outcome(trial)
+        receipt = [] if trial.stand_in or trial.mismatch else [self._receipt(trial)]
         await self._keep(trial, [*receipt, *self._pushes(trial)])
         log.info("preflight", product=_name(trial), state=trial.state, session=trial.session_id)
         return outcome
@@ -221,7 +228,13 @@ class Trials:
             return trial, _outcome(trial)
         except ProcessorUnreachable as error:
             return trial, TrialOutcome(_name(trial), "unanswered", note=f"{error} Run it again.")
-        trial = trial.change(state="open", session_id=session.id)
+        trial = trial.change(
+            state="open",
+            session_id=session.id,
+            amount_total=session.amount_total,
+            currency=session.currency,
+            mismatch="" if trial.stand_in else _mismatch(trial, session),
+        )
         await self._keep(trial, [self._own(trial, session.id)])
         return trial, None
 
@@ -302,6 +315,8 @@ class Trials:
             deployment=trial.deployment,
             session_id=trial.session_id or "",
             accepted_at=self._clock.now(),
+            amount_total=trial.amount_total,
+            currency=trial.currency,
         )
         return self._receipts.put(receipt, keys.product_id(trial.product))
 
@@ -311,6 +326,11 @@ def asked_anew(trial: Trial) -> Trial:
     attempt = trial.attempt + 1
     key = trial_key(trial.run_id, trial.product, attempt)
     return trial.change(state="asked", attempt=attempt, idempotency_key=key, note="")
+
+
+def _mismatch(trial: Trial, session: CheckoutSession) -> str:
+    wrong = wrong_content(session, trial.product, price_of(parameters_of(trial)))
+    return f"The processor made a session of something else: {wrong}." if wrong else ""
 
 
 def _after(trial: Trial, state: TrialState, note: str) -> Trial:

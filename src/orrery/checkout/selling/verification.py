@@ -214,6 +214,12 @@ class Verification:
             log.warning("the last look counts as none", why=str(error))
             return None
 
+    def _sold_since(self, accepted: datetime | None) -> datetime:
+        """Return since when this is sold; in a future that was undone, since this process found that out."""
+        now = self._clock.now()
+        self._began = min(self._began, now)
+        return accepted if accepted and accepted <= now else self._began
+
     async def _newest(self) -> tuple[CheckoutSession, list[Condition]] | None:
         """Return the newest visitor's session with the parameters on sale now, and its conditions."""
         async for session in self._reads.list_sessions(self._clock.now() - WINDOW):
@@ -227,7 +233,7 @@ class Verification:
                 offered = await self._selling.current_offer(product)
             except (NotFound, NotConfigured):
                 continue
-            since = offered.since or self._began
+            since = self._sold_since(offered.since)
             if session.created > since + SLACK:
                 compared = sold_conditions(session, offered.parameters)
                 return session, [*compared, *catalogue_conditions(session, offered.parameters)]

@@ -48,6 +48,7 @@ class CheckoutSession:
     success_url: str | None = None
     cancel_url: str | None = None
     mode: str | None = None
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

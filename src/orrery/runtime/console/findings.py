@@ -15,12 +15,16 @@ _SIGNS = {"ok": "[green]ok[/green]", "broken": "[red]broken[/red]", "off": "[dim
 
 def show_findings(findings: Sequence[Finding], *, as_json: bool) -> None:
     """Print findings; the command ends with exit code 1 when something is broken."""
+    print_findings(findings, as_json=as_json)
+    if any(finding.state == "broken" for finding in findings):
+        raise typer.Exit(1)
+
+
+def print_findings(findings: Sequence[Finding], *, as_json: bool) -> None:
     if as_json:
         show_json([asdict(finding) for finding in findings])
     else:
         new_console(soft_wrap=False).print(_table(findings))
-    if any(finding.state == "broken" for finding in findings):
-        raise typer.Exit(1)
 
 
 def _table(findings: Sequence[Finding]) -> Table:

@@ -1,0 +1,55 @@
+"""A store with many sales: one that the service made, again and again under other ids."""
+
+import asyncio
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from bench.service import Service
+from bench.webhook import deliver, request
+from orrery.adapters.clock import SystemClock
+from orrery.adapters.sqlite import SqliteStore
+from orrery.ports.store import Entry, Put, Write
+from orrery.runtime import outbox
+from orrery.runtime.collection import Walk
+
+SALES, WAITING = 100_000, 10_000
+"""Sales, and how many of their messages wait; the others were delivered."""
+
+PATTERN = "cs_test_pattern"
+"""The session of the sale that the others are made of."""
+
+_BATCH = 500
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def sell(service: Service, sessions: list[str]) -> None:
+    """Let the service take a payment of each of these sessions, which must have been offered."""
+    _ = asyncio.run(deliver([request(one, service.port) for one in sessions], service.port, len(sessions)))
+
+
+async def multiply(path: Path) -> None:
+    """Fill the store at `path`, in which there is the sale of `PATTERN`."""
+    clock = SystemClock()
+    store = await SqliteStore.open(path, clock)
+    pattern = [one async for one in Walk("").entries(store, clock) if PATTERN in one.key]
+    for start in range(0, SALES, _BATCH):
+        batch = range(start, start + _BATCH)
+        _ = await store.commit([one for number in batch for one in _sale(pattern, number, clock.now())])
+    await store.close()
+
+
+def _sale(pattern: list[Entry], number: int, now: datetime) -> Iterator[Write]:
+    session = f"cs_test_sale{number:07}"
+    for entry in pattern:
+        key = _DIGEST.sub(f"{number:064x}", entry.key.replace(PATTERN, session))
+        value = entry.value.replace(PATTERN.encode(), session.encode())
+        if not entry.key.startswith("outbox"):
+            yield Put(key, value)
+        elif entry.key.startswith(outbox.ROW):
+            row = outbox.Row.from_bytes(value).change(due_at=now)
+            if number < WAITING // 2:
+                yield from outbox.enqueue([outbox.Draft(row.id, row.channel, row.title, row.body, row.to)], now)
+            else:
+                yield Put(key, row.change(state="delivered", attempts=1).to_bytes(), timedelta(days=30))

@@ -1,0 +1,126 @@
+"""Completed sessions that this store does not know: the store is empty, or older than they are.
+
+Each of our sessions leaves a record here when it is made. One that has none was made over another store, such as
+one that was lost. That is urgent: the owner may have a newer store or snapshot. It ends when reconciliation has
+opened all of them.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from orrery.checkout import collections
+from orrery.checkout.access.lookup import Lookup
+from orrery.checkout.access.rules import bought
+from orrery.checkout.records import UnknownSales
+from orrery.errors import StoreError
+from orrery.ports.clock import Clock
+from orrery.ports.health import Finding
+from orrery.ports.processor import CheckoutSession
+from orrery.ports.store import Delete, Store, Unchanged
+from orrery.runtime import outbox
+from orrery.runtime.collection import Changes, Collection, commit, sortable
+
+PART = "sales of this store"
+
+ANOTHER_STORE = "Another store sold it, which this one does not know: whether it was sent is not known."
+"""Why notifications about such a session are held back."""
+
+SessionOrigin = Literal["known", "unknown", "imported"]
+
+_WHY = "The processor lists completed sessions that this store does not know: it is empty, or older than they are."
+_TODO = (
+    "If there is a newer store or snapshot, stop the service and put that in place with `orrery restore`. Else "
+    "reconciliation opens the sessions and holds back their messages (`orrery notifications list --state held`); "
+    "`orrery checkout reconcile` names those that it cannot open, for `orrery access grant --session`."
+)
+
+
+class UnknownSalesWatch:
+    """Notes such sessions in the store, and tells the owner of their beginning and end."""
+
+    def __init__(self, store: Store, clock: Clock, lookup: Lookup, known: Sequence[Collection[Any]]) -> None:
+        """`known` are the collections, by session, of what is made here and what has access."""
+        self._lookup = lookup
+        self._store = store
+        self._clock = clock
+        self._known = known
+        self._noted = collections.unknown_sales(store, clock)
+        self._pending = collections.pending_sessions(store, clock)
+
+    async def origin(self, session: CheckoutSession) -> SessionOrigin:
+        """Return whether a completed session is ours, and was made over another store.
+
+        `imported`: it was, and its access came here with an import of that buyer since.
+
+        While there are such sessions, one that an earlier reconciliation could not open is still one of them.
+        """
+        if bought(session) is None or session.payment_status == "unpaid":
+            return "known"
+        if any([await one.entry(session.id) for one in self._known]):
+            return "known"
+        if await self._was_imported(session):
+            return "imported"
+        if await self._pending.entry(session.id) is None:
+            return "unknown"
+        pending = await self._pending.find(session.id)
+        seen_by_reconciliation = pending is not None and pending.record.event_id is None
+        return "unknown" if seen_by_reconciliation and await self.are_noted() else "known"
+
+    async def _was_imported(self, session: CheckoutSession) -> bool:
+        product = bought(session)
+        return any(
+            one.granted_by == "import" and one.product == product and session.created <= one.granted_at
+            for one in (await self._lookup.found_of(session.email or "")).values()
+        )
+
+    async def are_noted(self) -> bool:
+        """Return whether there are such sessions that have no access yet."""
+        return await self._noted.entry() is not None
+
+    async def note(self) -> None:
+        """Store that there are such sessions, with one urgent push, unless that is stored already."""
+        now = self._clock.now()
+        found = self._noted.changes("", None, UnknownSales(since=now))
+        # A conflict means that it is stored already.
+        _ = await commit(self._store, found + Changes(outbox.enqueue([_found_push(sortable(now))], now)))
+
+    async def opened(self) -> None:
+        """Store that all of them have access now, with one push, if there were any."""
+        entry = await self._noted.entry()
+        if entry is None:
+            return
+        now = self._clock.now()
+        over = Changes([Delete(entry.key)], [Unchanged(entry.key, entry.version)])
+        # A conflict means that another process was first.
+        _ = await commit(self._store, over + Changes(outbox.enqueue([_opened_push(sortable(now))], now)))
+
+    async def local(self) -> list[Finding]:
+        """Return whether the processor has sales that this store does not know; nothing when the store fails."""
+        try:
+            found = await self._noted.entry()
+        except StoreError:
+            return []
+        return [Finding(PART, "broken", _WHY, _TODO, told=True) if found else Finding(PART, "ok")]
+
+
+def _found_push(when: str) -> outbox.Draft:
+    return outbox.Draft(
+        id=f"unknown-sales-{when}",
+        channel="push",
+        title="This store does not know of sales",
+        body=f"{_WHY} {_TODO}",
+        priority="urgent",
+        tags=("rotating_light",),
+    )
+
+
+def _opened_push(when: str) -> outbox.Draft:
+    return outbox.Draft(
+        id=f"unknown-sales-opened-{when}",
+        channel="push",
+        title="The unknown sales are open",
+        body="Each completed session at the processor has access here now. The messages about those that another "
+        "store sold are held back: look with `orrery notifications list --state held`, then release or drop them.",
+        priority="high",
+        tags=("white_check_mark",),
+    )

@@ -1,0 +1,183 @@
+"""Sales that the store does not know: an empty store, or an old one, at a processor with completed sessions."""
+
+from datetime import timedelta
+
+import pytest
+
+from orrery.checkout import keys
+from orrery.checkout.access.desk import Grant
+from orrery.checkout.access.unknown_sales import ANOTHER_STORE, PART
+from orrery.errors import ProcessorUnreachable
+from orrery.ports.health import Finding
+from orrery.ports.processor import CheckoutSession
+from orrery.ports.store import Delete, Put
+from orrery.runtime.restored import RESTORED, Restored
+from tests.support.checkout import BUYER, PRODUCT, Shop, session, session_json
+from tests.support.clock import START
+
+pytestmark = pytest.mark.anyio
+
+PRICES = ("price_cissp",)
+RETIRED = {"productType": "cert", "certCode": "gone", "vendorSlug": "isc2"}
+
+
+def listed(session_id: str = "cs_1", **other: object) -> CheckoutSession:
+    """Return a completed session as the processor lists it."""
+    return session(session_id, price_ids=PRICES, **other)
+
+
+async def finding(shop: Shop) -> Finding:
+    """Return what readiness and doctor find."""
+    (found,) = await shop.reconciliation.unknown.local()
+    return found
+
+
+async def states(shop: Shop) -> dict[str, str]:
+    """Return each notification's state by its id, without the time in it."""
+    return {row.id.partition("-2026")[0]: row.state for row in await shop.told()}
+
+
+async def test_an_empty_store_is_not_well_at_the_start() -> None:
+    """Before anything is served: one urgent push, and a broken part that names the remedy; once."""
+    shop = Shop()
+    shop.processor.sessions += [listed(), listed("cs_2")]
+    for _ in range(2):
+        await shop.reconciliation.look_at_start()
+    (push,) = await shop.told()
+    assert (push.priority, push.state) == ("urgent", "waiting")
+    assert "orrery restore" in push.body
+    found = await finding(shop)
+    assert (found.part, found.state, found.essential, found.told) == (PART, "broken", True, True)
+    assert "orrery restore" in found.todo
+    assert await shop.entries("access:") == []
+
+
+async def test_it_ends_when_reconciliation_has_opened_them() -> None:
+    """Access is opened, its messages are held with the reason, and one push says that it is over."""
+    shop = Shop()
+    shop.processor.sessions += [listed(), listed("cs_2")]
+    await shop.reconciliation.look_at_start()
+    report = await shop.reconciliation.run()
+    assert (report.granted, report.unknown, report.left_unknown) == (["cs_1", "cs_2"], 2, 0)
+    assert (await finding(shop)).state == "ok"
+    told = await states(shop)
+    assert {told.pop("unknown-sales"), told.pop("unknown-sales-opened")} == {"waiting"}
+    assert told == dict.fromkeys(("owner-cs_1", "buyer-cs_1", "owner-cs_2", "buyer-cs_2"), "held")
+    assert {row.held_because for row in await shop.told() if row.state == "held"} == {ANOTHER_STORE}
+    assert (await shop.reconciliation.run()).unknown == 0
+    assert len(await shop.told()) == 6
+
+
+async def test_what_cannot_be_opened_keeps_it_broken() -> None:
+    """A product that is no longer sold: it stays broken over any number of runs, until the owner grants access."""
+    shop = Shop()
+    shop.processor.sessions += [listed(), listed("cs_2", metadata=RETIRED)]
+    for _ in range(3):
+        shop.clock.advance(900)
+        await shop.reconciliation.run()
+        assert (await finding(shop)).state == "broken"
+    shop.processor.sessions.pop()
+    await shop.reconciliation.run()
+    assert (await finding(shop)).state == "ok"
+    assert [row.id for row in await shop.told() if row.id.startswith("unknown-sales-2")] != []
+    assert len([row for row in await shop.told() if row.priority == "urgent"]) == 1
+    assert (await states(shop))["withheld-cs_2-no-offer"] == "waiting"
+
+
+async def test_sales_of_a_year_are_looked_for() -> None:
+    """Access runs for a year, so an empty store is not well however old its newest sale is."""
+    shop = Shop()
+    shop.processor.sessions.append(listed(created=START - timedelta(days=300)))
+    await shop.reconciliation.look_at_start()
+    assert (await finding(shop)).state == "broken"
+    assert (await shop.reconciliation.run()).granted == ["cs_1"]
+    assert (await finding(shop)).state == "ok"
+
+
+async def test_what_was_imported_is_not_granted_again() -> None:
+    """Buyers who came with an import have their access: their sessions over the software before are no alarm."""
+    shop = Shop()
+    await shop.desk.grant(
+        Grant(BUYER, PRODUCT.key, granted_by="import", expires_at=START + timedelta(days=200)), "moved"
+    )
+    shop.processor.sessions.append(listed(created=START - timedelta(days=100)))
+    await shop.reconciliation.look_at_start()
+    report = await shop.reconciliation.run(timedelta(days=366))
+    assert (report.granted, report.unknown, report.with_access) == ([], 0, 1)
+    assert (await finding(shop)).state == "ok"
+
+
+@pytest.mark.parametrize("kind", ["offer", "own session", "pending", "access", "foreign", "unpaid"])
+async def test_sessions_that_are_known(kind: str) -> None:
+    """What this store made or noted, and what is not ours, is no reason for alarm."""
+    shop, made = Shop(), listed()
+    if kind == "offer":
+        await shop.offered("cs_1")
+    elif kind == "own session":
+        await shop.store.commit([Put(f"{keys.OWN_SESSION}cs_1", b"{}")])
+    elif kind == "pending":  # its webhook came before the first reconciliation, so no other store has reported it
+        await shop.receive("evt_1", session_json())
+    elif kind == "access":
+        await shop.offered("cs_1")
+        await shop.receive("evt_1", session_json())
+        await shop.store.commit([Delete(f"{keys.OFFER}cs_1")])
+    elif kind == "foreign":
+        made = listed(metadata={})
+    else:
+        made = listed(payment_status="unpaid")
+    shop.processor.sessions.append(made)
+    await shop.reconciliation.look_at_start()
+    report = await shop.reconciliation.run()
+    assert (await finding(shop)).state == "ok"
+    assert report.unknown == 0
+    assert not [row for row in await shop.told() if row.state == "held" or row.id.startswith("unknown")]
+
+
+async def test_a_store_that_went_back_in_time() -> None:
+    """A snapshot that was copied over the store by hand: sales since it are unknown."""
+    shop = Shop()
+    await shop.offered("cs_1")
+    shop.processor.sessions.append(listed())
+    await shop.reconciliation.run()
+    shop.clock.advance(86_400)
+    shop.processor.sessions.append(listed("cs_2", created=shop.clock.now()))
+    report = await shop.reconciliation.run()
+    assert (report.granted, report.unknown) == (["cs_2"], 1)
+    told = await states(shop)
+    assert (told["unknown-sales"], told["buyer-cs_1"], told["buyer-cs_2"]) == ("waiting", "waiting", "held")
+
+
+async def test_a_restore_is_no_surprise() -> None:
+    """Sales of before a restore are expected to be unknown: its owner is reading what it did."""
+    shop = Shop()
+    await shop.store.commit([Put(RESTORED, Restored(at=START + timedelta(hours=1)).to_bytes())])
+    shop.processor.sessions.append(listed())
+    await shop.reconciliation.look_at_start()
+    assert (await shop.reconciliation.run()).unknown == 0
+    assert (await finding(shop)).state == "ok"
+
+
+async def test_a_dry_run_notes_nothing() -> None:
+    """It counts them only."""
+    shop = Shop()
+    shop.processor.sessions.append(listed())
+    assert (await shop.reconciliation.run(dry_run=True)).unknown == 1
+    assert (await finding(shop)).state == "ok"
+    assert await shop.told() == []
+
+
+async def test_killed_between_the_note_and_its_end() -> None:
+    """A run that breaks off leaves it broken; the next one ends it by what is open."""
+    shop = Shop()
+    shop.processor.sessions += [listed(), listed("cs_2", metadata=RETIRED)]
+
+    def stop(_examined: int) -> None:
+        raise ProcessorUnreachable("gone", same_key=True)
+
+    for _ in range(2):
+        with pytest.raises(ProcessorUnreachable):
+            await shop.reconciliation.run(progress=stop)
+        assert (await finding(shop)).state == "broken"
+    await shop.reconciliation.run()
+    assert (await finding(shop)).state == "broken"
+    assert len([row for row in await shop.told() if row.priority == "urgent"]) == 1
