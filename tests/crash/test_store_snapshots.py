@@ -13,7 +13,7 @@ from typing import TypeVar
 import pytest
 
 from orrery.adapters.clock import SystemClock
-from orrery.adapters.sqlite import SqliteStore, backup, restore
+from orrery.adapters.sqlite import SqliteStore, backup, is_as_new_as, last_version, restore
 from orrery.errors import Invalid, StoreMissing, StoreUnavailable
 from orrery.ports.store import Conflict, Entry, Put, Unchanged
 from tests.support.clock import ManualClock
@@ -168,6 +168,30 @@ def test_a_restore_brings_back_the_snapshot_and_keeps_what_was(path: Path, snaps
     assert S_IMODE(path.stat().st_mode) == 0o600
     assert leftovers(path) == set()
     assert entries_of(path.with_name("store.db.before-restore")) == new
+
+
+def test_a_store_that_changes_meanwhile_is_not_replaced(path: Path, snapshot: Path) -> None:
+    """A sale between the look at the store and its replacement is not lost: the restore is refused."""
+    fill(path, "old")
+    backup(path, snapshot)
+    read_at = last_version(path)
+    new = fill(path, "new")
+    with pytest.raises(Invalid, match=r"The store changed while it was restored"):
+        restore(snapshot, path, SystemClock(), read_at=read_at)
+    assert entries_of(path) == new
+    assert leftovers(path) == set()
+
+
+def test_what_a_store_can_tell(path: Path, snapshot: Path, workers: Workers) -> None:
+    """A store tells what went on since the snapshot, and not when an interrupted restore took its log away."""
+    fill(path, "old")
+    backup(path, snapshot)
+    fill(path, "new")
+    assert is_as_new_as(path, snapshot)
+    assert not is_as_new_as(snapshot, path)
+    killed_in_use(path, workers)
+    path.with_name("store.db-wal").rename(path.with_name("store.db.before-restore-wal"))
+    assert not is_as_new_as(path, snapshot)
 
 
 def test_a_restore_needs_no_store_to_replace(path: Path, snapshot: Path) -> None:

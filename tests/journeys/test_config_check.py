@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from orrery.adapters.sqlite import create
+from orrery.adapters.clock import SystemClock
+from orrery.adapters.sqlite import SqliteStore, create
 from orrery.app.cli.config import group
 from orrery.app.cli.uvicorn_config import listen
 from orrery.app.composition import opened
 from orrery.app.settings import load
 from orrery.errors import OrreryError
+from orrery.ports.store import Put
 from orrery.runtime.settings import Server
 from tests.support.ports import free_ports
 
@@ -114,6 +116,13 @@ def secret(name: str, value: str) -> Callable[[Path], object]:
     return lambda folder: (folder / "secrets" / name).write_text(value)
 
 
+async def empty(file: Path) -> None:
+    """Leave a store that gave out versions and has no key, as deleting its rows by hand does."""
+    store = await SqliteStore.open(file, SystemClock())
+    await store.commit([Put("any", b"")])
+    await store.close()
+
+
 REFUSED: dict[str, Callable[[Path], object]] = {
     "an unknown key": replace("[checkout]\n", '[checkout]\ncolour = "red"\n'),
     "an unknown section": replace("[checkout]\n", "[chekcout]\n[checkout]\n"),
@@ -134,6 +143,7 @@ REFUSED: dict[str, Callable[[Path], object]] = {
     "a secret in quotes": secret("webhook_signing_secret", '"whsec_x"'),
     "a host of another machine": replace("[server]\n", '[server]\nhost = "203.0.113.1"\n'),
     "no store": lambda folder: (folder / "orrery.db").unlink(),
+    "an emptied store": lambda folder: asyncio.run(empty(folder / "orrery.db")),
     "another file": lambda folder: (folder / "orrery.db").write_bytes(b"no store" * 1000),
 }
 

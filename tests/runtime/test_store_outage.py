@@ -133,6 +133,32 @@ async def test_an_all_clear_waits_for_a_store_that_takes_it() -> None:
     assert [title for title, _ in await one.enqueued()] == ["Works again: store"]
 
 
+async def test_the_next_process_reports_the_end() -> None:
+    """A process that ends because the store works again leaves its outage to the one that opens the store."""
+    one = Watched()
+    await one.rounds(5, FULL)
+    one.store.commit_errors = []
+    await one.watch.hand_over(one.store)
+    one.watch = one.another(one.store)
+    await one.rounds(30, WELL)
+    await one.rounds(2 * 11 * MINUTE, FULL, commits=True)
+    assert await one.enqueued() == []  # broken again: nothing is over
+    assert len(one.push.accepted) == 2
+    await one.rounds(11 * MINUTE, WELL)
+    assert [title for title, _ in await one.enqueued()] == ["Works again: store"] * 2  # of each process one
+
+
+async def test_what_was_not_pushed_is_not_handed_over() -> None:
+    """A store that was locked for some seconds at the start needs no all-clear."""
+    one = Watched()
+    await one.rounds(2, FULL)
+    one.store.commit_errors = []
+    await one.watch.hand_over(one.store)
+    one.watch = one.another(one.store)
+    await one.rounds(12 * MINUTE, WELL)
+    assert await one.enqueued() == []
+
+
 class Silent(ScriptedNotifier):
     """A push service that takes the request and does not answer."""
 

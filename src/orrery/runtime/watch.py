@@ -218,6 +218,8 @@ class OutageWatch:
         changes: list[_Change] = []
         for part in {**bad, **known}:
             finding = bad.get(part)
+            if finding is None and part in everything:
+                continue  # it is broken, and pushed by another way
             before, unchanged = known.get(part, (None, Absent(self._outages.key(part))))
             if finding:
                 after = broken(before, finding, look, causes)
