@@ -168,6 +168,18 @@ class Silent(ScriptedNotifier):
         await asyncio.Event().wait()
 
 
+def test_a_store_that_hangs_is_pushed() -> None:
+    """A disk that neither answers nor fails holds up each check for some seconds, and no push."""
+    one = Watched()
+    one.store.scanned = lambda: asyncio.Event().wait()
+    one.findings = [FULL]
+    for _ in range(4):
+        with pytest.raises(StoreUnavailable, match="does not answer"):
+            run_ahead(one.watch.notify(), 3600)
+        one.clock.advance(20)
+    assert [message.title for message in one.push.accepted] == ["Broken: store"]
+
+
 def test_a_push_service_that_does_not_answer_holds_up_one_round() -> None:
     """The wait has a deadline of its own."""
     one = Watched(Silent())

@@ -19,7 +19,7 @@ from typing import Literal
 import structlog
 from pydantic import AwareDatetime
 
-from orrery.errors import DeliveryFailed, RecordUnreadable
+from orrery.errors import DeliveryFailed, RecordUnreadable, StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.notifier import Message, Notifier, Priority
@@ -38,8 +38,8 @@ TOLD_AFTER = timedelta(seconds=30)
 OVER_AFTER = timedelta(minutes=10)
 """How long a part must be well until its outage is over, so that what comes and goes is one outage."""
 
-SEND_DEADLINE = timedelta(seconds=10)
-"""How long a health round waits for the push service."""
+DEADLINE = timedelta(seconds=10)
+"""How long a check waits for the push service, and then for the store."""
 
 OUTAGE = "outage:"
 
@@ -133,7 +133,7 @@ class StoreOutage:
         text = f"Broken since {outage.since:%Y-%m-%d %H:%M} UTC. {finding.why} {finding.todo}"
         draft = _push(_BROKEN, {STORE: text}, outage.since, "urgent", "rotating_light")
         try:
-            async with asyncio.timeout(SEND_DEADLINE.total_seconds()):
+            async with asyncio.timeout(DEADLINE.total_seconds()):
                 await self._push.send(Message(draft.id, draft.title, draft.body, "", draft.priority, draft.tags))
             self._accepted = True
         except (DeliveryFailed, TimeoutError) as error:
@@ -196,7 +196,11 @@ class OutageWatch:
             outcome = await commit(self._store, sum((one.kept for one in found), enqueued))
             return outcome if isinstance(outcome, Conflict) else None
 
-        await compare_and_set(attempt, "The store is too busy to note what is broken.")
+        try:
+            async with asyncio.timeout(DEADLINE.total_seconds()):
+                await compare_and_set(attempt, "The store is too busy to note what is broken.")
+        except TimeoutError:
+            raise StoreUnavailable("The store does not answer.") from None
         self._of_store.ended = None
 
     async def _changes(self, findings: Sequence[Finding], look: CheckTime) -> list[_Change]:
