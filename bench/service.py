@@ -1,5 +1,6 @@
 """A real `orrery serve` for the measurements. It may use every core, as it would, unless told to keep to one."""
 
+import asyncio
 import os
 import socket
 import subprocess
@@ -11,7 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from orrery.adapters.sqlite import create
+from orrery.adapters.clock import SystemClock
+from orrery.adapters.sqlite import SqliteStore, create
+from orrery.runtime.index_key import index_key
 
 SECRET = "whsec_orrery_bench"  # noqa: S105  nobody's secret: the measurement signs its own events with it
 LOAD_CORE = -1
@@ -67,7 +70,15 @@ def prepare(folder: Path, processor: str = "http://127.0.0.1:9", more: str = "")
     )
     settings.write_text(text + more)
     create(folder / "orrery.db")
+    asyncio.run(_begin(folder / "orrery.db"))
     return settings
+
+
+async def _begin(path: Path) -> None:
+    """Give the store its key, as the first start does: a filled store without one counts as emptied."""
+    store = await SqliteStore.open(path, SystemClock())
+    _ = await index_key(store)
+    await store.close()
 
 
 @contextmanager
