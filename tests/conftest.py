@@ -19,6 +19,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+import structlog
 
 TESTS = Path(__file__).resolve().parent
 SOURCE = TESTS.parent / "src" / "orrery"
@@ -40,6 +41,13 @@ hypothesis.settings.register_profile(
     database=None,
 )
 hypothesis.settings.load_profile("orrery")
+
+
+@pytest.fixture(autouse=True)
+def _log_as_before() -> Iterator[None]:
+    """Forget the log that a command set up in this process: the next test in it captures every line."""
+    yield
+    structlog.reset_defaults()
 
 
 def suite_of(path: Path) -> str:
