@@ -127,7 +127,7 @@ def test_track_and_source_are_in_words(page: Page, cockpit: Cockpit) -> None:
     desk = Desk(page, cockpit)
     desk.lists([made_row(1, track="A", account="ann@corp.example", priority="high"), made_row(2, source="teams")])
     _ = desk.begin()
-    for part in ("Mail", "A · internal", "ann@corp.example", "High"):
+    for part in ("Mail", "[track:A] internal", "ann@corp.example", "High"):
         expect(desk.rows.nth(0)).to_contain_text(part)
     expect(desk.rows.nth(1)).to_have_accessible_name(
         "Teams from Sender 2, Subject 2, track B · public material, ann@lab.example"

@@ -185,7 +185,7 @@ def test_an_item_that_is_added_meanwhile_is_listed(settings: Path) -> None:
         assert (row["subject"], row["sender"], row["until"]) == ("Answer Cy", "cy@lab.example", "2026-01-01")
         assert (row["priority"], row["score"], row["replyable"]) == ("high", 80, False)
         acted = cockpit.ask("POST", "/api/action-hub/action", {"rowId": row["id"], "action": "dismiss"})
-        assert acted.json() == {"rowId": row["id"], "action": "dismiss", "changed": True}
+        assert acted.json() == {"rowId": row["id"], "action": "dismiss", "track": "B", "changed": True}
         assert (
             run_orrery("cockpit", "ledger", "list", "--config", str(settings)).stderr.strip() == "Nothing waits."
         )
@@ -280,7 +280,7 @@ def test_the_doctor_asks_the_mailboxes(settings: Path) -> None:
     """Exit 0 and a line for each part; exit 1 when a mailbox's folder cannot be used."""
     found = run_orrery("cockpit", "doctor", "--config", str(settings))
     assert found.returncode == 0, found.stderr
-    for part in ("store", "action ledger", "mailbox ann@lab.example (track B)"):
+    for part in ("store", "action ledger", "mailbox ann@lab.example [track:B]"):
         assert part in found.stdout
     if (settings.parent / "drafts").exists():
         (settings.parent / "drafts").rmdir()

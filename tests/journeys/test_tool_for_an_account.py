@@ -102,7 +102,7 @@ def test_the_last_cached_account_is_not_used(desk: Desk) -> None:
     came = desk.run("mail", "list")
     assert came.returncode == 0, came.stderr
     assert json.loads(came.stdout)["account"] == ANN
-    assert came.stderr == f"{ANN} (track A, Corporate)\n"
+    assert came.stderr == f"{ANN} ([track:A], Corporate)\n"
 
 
 def test_the_variable_is_cleared(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,9 +172,9 @@ def test_which_account_is_meant(desk: Desk) -> None:
     """A part that fits two accounts and a name that fits none are refused, with what there is; two, too."""
     assert json.loads(desk.run("mail", account="BO").stdout)["account"] == BO
     two = desk.run("mail", account="cy")
-    assert "cy@corp.example (track A, Corporate), cy@lab.example (track B, Lab)" in two.stderr
+    assert "cy@corp.example ([track:A], Corporate), cy@lab.example ([track:B], Lab)" in two.stderr
     nobody = desk.run("mail", account="dee")
-    assert (nobody.returncode, f"{ANN} (track A, Corporate)" in nobody.stderr) == (2, True)
+    assert (nobody.returncode, f"{ANN} ([track:A], Corporate)" in nobody.stderr) == (2, True)
     typed = ("--config", str(desk.settings), "--account", "ann", "--account", "bo", "--", "mail")
     assert (run_orrery("tenants", "run", *typed).returncode, desk.run().returncode) == (2, 2)
 

@@ -54,7 +54,7 @@ def test_each_entry_has_its_track(orrery: Orrery) -> None:
     for wrong in ((), ("--track", ""), ("--track", "C"), ("--track", "B", "--account", "ann")):
         assert orrery(*add, *wrong, "text").returncode == 2
     table = orrery("tenants", "journal", "list").stdout.splitlines()
-    assert [line.split()[0] for line in table] == ["track", "B", "A"]
+    assert [line.split()[0] for line in table] == ["[track:B]", "track", "[track:B]", "[track:A]"]
     rows = json.loads(orrery("tenants", "journal", "list", "--json").stdout)
     assert [(one["track"], one["account"], one["text"]) for one in rows] == [
         ("B", None, "Wrote a lesson"),

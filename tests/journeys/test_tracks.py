@@ -145,7 +145,7 @@ def test_every_use_names_the_account(desk: Desk) -> None:
         assert desk.run(*words, "--account", ANN_A, "--account", ANN_B).returncode == 2
         came = desk.run(*words, "--account", "ann")
         assert came.returncode == 2
-        assert f"{ANN_A} (track A, Corporate), {ANN_B} (track B, Lab)" in came.stderr
+        assert f"{ANN_A} ([track:A], Corporate), {ANN_B} ([track:B], Lab)" in came.stderr
 
 
 def test_a_guest_is_refused(desk: Desk) -> None:

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from orrery.syntax.track import labels_in
+from orrery.syntax.track import TRACKS, Track, label, labelled, labels_in, without_tokens
 
 ROW = {"id": "x", "track": "A", "title": "A secret"}
 
@@ -20,6 +20,24 @@ def in_a_table() -> str:
 
 
 COPIES = {
+    "as a token": "Call [track:A] Bo",
+    "as a token alone": label("A"),
+    "as a token above a text": labelled("A secret", "A"),
+    "as a token in a cell of CSV": 'id,"[track:A]","A ""secret"""',
+    "as a token in a cell of Markdown": "| \\[track:A\\] | A secret |",
+    "as a token in mark-up": "<td>[track:A]</td><td>A secret</td>",
+    "as a token in mark-up by numbers": "&#91;track&#58;A&#x5d;",
+    "as a token in mark-up by name": "&lbrack;track&colon;A&rbrack;",
+    "as a token in SVG": '<svg xmlns="http://www.w3.org/2000/svg"><text x="1">[track:A] Corporate</text></svg>',
+    "as a token in an address": "https://lab.example/?title=%5Btrack%3AA%5D%20A%20secret",
+    "as a token escaped as a code": json.dumps("[track:A]").replace("[", "\\u005b").replace("]", "\\u005D"),
+    "as a token with colours for a terminal": "\x1b[1m[\x1b[0mtrack:\x1b[34;1mA\x1b[0m]",
+    "as a token with colours for the web": "<i>[</i><b>track</b>:<u class='s'>A</u>]",
+    "as a token in a narrow column": "2026-11-20  [track:\n            A]  A secret",
+    "as a token in a quoted narrow column": "> > [\r\n> > track:A]",
+    "as a token in large letters": "[TRACK:A]",
+    "as a token amid letters": "ann@corp.example[track:A]Ann",
+    "as a header": "HTTP/1.1 200 OK\r\nOrrery-Track: [track:A]\r\n\r\nA secret",
     "plain": json.dumps(ROW),
     "pretty-printed": json.dumps([ROW], indent=4),
     "compact": json.dumps(ROW, separators=(",", ":")),
@@ -87,6 +105,18 @@ def test_both_labels_are_found() -> None:
         "track: All",
         '"track": "A',
         '{"A": "track"}',
+        "[Track A]",
+        "[track A](https://lab.example/a)",
+        "(track:A)",
+        "track:A",
+        "[track: A]",
+        "[track:AB]",
+        "[track:C]",
+        "[track:a]",
+        "[soundtrack:A]",
+        "[track:A",
+        "row[track]:A]",
+        "The label has the form [track:...].",
     ],
 )
 def test_other_texts_have_no_label(text: str) -> None:
@@ -101,4 +131,15 @@ def test_a_hostile_text_is_read_to_its_end() -> None:
     assert labels_in(b'"track"' + b" " * 300_000 + b'"track"') == frozenset()
     assert labels_in(b'"track"' + b"<b>" * 100_000 + b'"track"') == frozenset()
     assert labels_in(b'track"<' * 50_000) == frozenset()
+    assert labels_in(b"[" * 300_000 + b"[\n " * 100_000 + b"[track:" + b"\n" * 300_000) == frozenset()
+    assert labels_in(b"[track:A" + hostile + b"[<b>track" * 50_000) == frozenset()
     assert labels_in(b" " * 300_000 + b"track" + b"&#" + b"0" * 300_000) == frozenset()
+
+
+@pytest.mark.parametrize("track", TRACKS)
+def test_a_text_for_others_loses_its_label(track: Track) -> None:
+    """A copy of a text with its label, or of a row, is the text alone; other texts stay as they are."""
+    text = "Hello \ud800\n\nBo: [track A] is on track: A\n"
+    assert without_tokens(labelled(text, track)) == text
+    assert without_tokens(f"{label(track)} Call {label(track)}Bo") == "Call Bo"
+    assert not labels_in(without_tokens(labelled(label(track), track)).encode())

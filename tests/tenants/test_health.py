@@ -39,12 +39,12 @@ def test_all_is_well(settings: TenantsSettings, tmp_path: Path) -> None:
     """Each part is there, and only what nobody configured is off."""
     states = {one.part: one.state for one in health(settings, tmp_path / "cockpit.db").examine()}
     assert states == {
-        "track A": "ok",
-        "track B": "ok",
-        "destination team (track A)": "ok",
-        "destination blog (track B)": "ok",
-        "destination code (track B)": "ok",
-        "destination news (track B)": "ok",
+        "track [track:A]": "ok",
+        "track [track:B]": "ok",
+        "destination team [track:A]": "ok",
+        "destination blog [track:B]": "ok",
+        "destination code [track:B]": "ok",
+        "destination news [track:B]": "ok",
         "place of the store": "ok",
         "tool": "off",
         "scanner": "ok",
@@ -53,7 +53,7 @@ def test_all_is_well(settings: TenantsSettings, tmp_path: Path) -> None:
 
 def test_without_tracks_it_says_what_to_add() -> None:
     """A track that nobody configured is off, with what to add."""
-    finding = found(health(TenantsSettings()), "track A")
+    finding = found(health(TenantsSettings()), "track [track:A]")
     assert (finding.state, "[tenants.A]" in finding.todo) == ("off", True)
 
 
@@ -91,21 +91,21 @@ def test_a_destination_that_cannot_be_used(
 ) -> None:
     """A folder that is missing, or turns out to lie with the other track, is broken, with what to do."""
     spoil(tmp_path)
-    finding = found(health(settings), "destination blog (track B)")
+    finding = found(health(settings), "destination blog [track:B]")
     assert (finding.state, why in finding.why, bool(finding.todo)) == ("broken", True, True)
 
 
 def test_an_overlap_breaks_both(settings: TenantsSettings, tmp_path: Path) -> None:
     """The destination of the other track says so, too: neither takes anything."""
     _in_the_other(tmp_path)
-    finding = found(health(settings), "destination team (track A)")
+    finding = found(health(settings), "destination team [track:A]")
     assert (finding.state, "holds the blog blog of track B" in finding.why) == ("broken", True)
 
 
 def test_a_repository_is_one(settings: TenantsSettings, tmp_path: Path) -> None:
     """A destination that is to be a git repository, and is none, is broken."""
     (tmp_path / "code" / ".git").rmdir()
-    finding = found(health(settings), "destination code (track B)")
+    finding = found(health(settings), "destination code [track:B]")
     assert (finding.state, "is no git repository" in finding.why) == ("broken", True)
 
 
@@ -152,4 +152,4 @@ def test_destinations_of_one_track_may_overlap(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     both = (destination("code", "repository", tmp_path), destination("docs", "blog", tmp_path / "docs"))
     examined = health(TenantsSettings(B=track("B", *both)))
-    assert {found(examined, f"destination {name} (track B)").state for name in ("code", "docs")} == {"ok"}
+    assert {found(examined, f"destination {name} [track:B]").state for name in ("code", "docs")} == {"ok"}

@@ -74,7 +74,7 @@ async def test_an_entry_without_its_track_is_of_neither(desk: Desk, stored: byte
 def test_an_account_is_of_the_entry_s_track() -> None:
     """A label that contradicts the account would be wrong for one of the two."""
     assert NewEntry("A", "one", Account("ann@corp.example", "A", "Corporate"))
-    with pytest.raises(Invalid, match=r"track A, Corporate\) cannot be in an entry of track B\."):
+    with pytest.raises(Invalid, match=r"track:A\], Corporate\) cannot be in an entry of track B\."):
         _ = NewEntry("B", "one", Account("ann@corp.example", "A", "Corporate"))
 
 

@@ -10,6 +10,7 @@ from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId, digest_of, s
 from orrery.cockpit.settings import CockpitSettings
 from orrery.ports.comms.mailboxes import Draft, Reply
 from orrery.ports.comms.tasks import NewTask, Task, TaskBook, TaskBooks
+from orrery.syntax.track import without_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +33,14 @@ class Actions:
     async def draft_reply(self, row_id: RowId, comment: str) -> Draft:
         """Return the draft that replies to a row with this comment: made now, or by an earlier call.
 
+        Labels that were copied into the comment are left out: its recipient reads it.
         Raises `NotReplyable`, `RowGone` and the mailbox's errors.
         """
         row = await self.comms.require(row_id)
         if not row.is_replyable:
             raise NotReplyable("There is no address to reply to.")
-        mailbox = self.comms.inbox_of(row_id).mailbox
-        return await mailbox.draft(Reply(draft_key(row_id, comment), row.message, comment))
+        mailbox, said = self.comms.inbox_of(row_id).mailbox, without_tokens(comment)
+        return await mailbox.draft(Reply(draft_key(row_id, said), row.message, said))
 
     def book_of(self, row_id: RowId) -> TaskBook:
         """Return where the task of a row is kept: in the action ledger, unless the settings name a To Do."""

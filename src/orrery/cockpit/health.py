@@ -11,6 +11,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.comms.mailboxes import Mailbox
 from orrery.ports.health import Finding
 from orrery.runtime.store_probe import STORE, StoreProbe
+from orrery.syntax.track import label
 
 LEDGER_PART = "action ledger"
 
@@ -86,4 +87,4 @@ def _with_caution(said: str, mailbox: Mailbox) -> str:
 
 
 def _part(mailbox: Mailbox) -> str:
-    return f"mailbox {mailbox.account} (track {mailbox.track})"
+    return f"mailbox {mailbox.account} {label(mailbox.track)}"

@@ -19,6 +19,7 @@ from orrery.ports.comms.mailboxes import Batch, Mailbox
 from orrery.ports.comms.messages import Priority, Source
 from orrery.runtime.single_flight import SingleFlight
 from orrery.runtime.tasks import Tasks
+from orrery.syntax.track import label
 
 BATCH_SECONDS = 30.0
 """How long a mailbox may take for its next batch: longer than its own deadline for one answer."""
@@ -115,13 +116,13 @@ class Inbox:
                     self._show(before | found)
         except OrreryError as error:
             self.error = error
-            log.warning("mailbox not read", track=self.mailbox.track, kind=type(error).__name__, why=str(error))
+            log.warning("mailbox not read", track=label(self.mailbox.track), kind=type(error).__name__, why=str(error))
             self._show(_kept(before, error) | found)
         except Exception as error:  # noqa: BLE001  a bug in one mailbox must not empty the list of the others
             self.error = OrreryError(f"The mailbox could not be read: unexpected {type(error).__name__}.")
             # Its own words may quote a message: the places in the code do not.
             where = [f"{one.filename}:{one.lineno}" for one in extract_tb(error.__traceback__)]
-            log.error("mailbox crashed", track=self.mailbox.track, kind=type(error).__name__, where=where[-5:])  # noqa: TRY400  it says more than that
+            log.error("mailbox crashed", track=label(self.mailbox.track), kind=type(error).__name__, where=where[-5:])  # noqa: TRY400  it says more than that
             self._show(before | found)
         else:
             self.error, self.at, self.unreadable = None, self._clock.now(), unreadable

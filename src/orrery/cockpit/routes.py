@@ -22,7 +22,7 @@ from orrery.edge.local import SESSION
 from orrery.edge.problems import Problem
 from orrery.ports.comms.messages import Priority, Source
 from orrery.ports.health import Finding
-from orrery.syntax.track import Track
+from orrery.syntax.track import HEADER, Track, label, labelled
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -125,6 +125,7 @@ class DraftRead(BaseModel):
     id: str
     isDraft: Literal[True] = True  # noqa: N815  the name that decision 35 gives it
     webLink: str  # noqa: N815  the same
+    track: Track
     alreadyExisted: bool  # noqa: N815  the same
 
 
@@ -153,6 +154,7 @@ class ActionRead(BaseModel):
 
     rowId: str  # noqa: N815  the name that decision 35 gives it
     action: Action
+    track: Track
     changed: bool
 
 
@@ -168,6 +170,7 @@ class SignInRead(BaseModel):
     """Where the person signs in, with a browser on this machine."""
 
     address: str
+    track: Track
 
 
 class FindingRead(BaseModel):
@@ -293,14 +296,19 @@ class CockpitRoutes:
     async def message_body(
         self, message_id: Annotated[str, Query(alias="messageId", max_length=LONGEST_ID)]
     ) -> PlainTextResponse:
-        """Return the text of a message, without mark-up."""
-        return PlainTextResponse(await self._actions.text(parse_row_id(message_id)))
+        """Return the text of a message, without mark-up, below the label of its track."""
+        row_id = parse_row_id(message_id)
+        text = labelled(await self._actions.text(row_id), row_id.track)
+        return PlainTextResponse(text, headers={HEADER: label(row_id.track)})
 
     async def draft_reply(self, request: Request) -> DraftRead:
         """Make a draft in the mailbox of the row, or find the one that is there."""
         body = await _read(request, DraftBody)
-        draft = await self._actions.draft_reply(parse_row_id(body.rowId), body.comment)
-        return DraftRead(id=draft.id, webLink=draft.web_link, alreadyExisted=not draft.is_new)
+        row_id = parse_row_id(body.rowId)
+        draft = await self._actions.draft_reply(row_id, body.comment)
+        return DraftRead(
+            id=draft.id, webLink=draft.web_link, track=row_id.track, alreadyExisted=not draft.is_new
+        )
 
     async def add_to_tasks(self, request: Request) -> TaskRead:
         """Make a task of a row, or find the one that is there."""
@@ -321,13 +329,15 @@ class CockpitRoutes:
     async def sign_in(self, request: Request) -> SignInRead:
         """Return the address at which the person signs in; the mailbox is read when that has succeeded."""
         body = await _read(request, SignInBody)
-        return SignInRead(address=await self._tabs.begin(body.account))
+        track = self._actions.comms.inbox_to_sign_in(body.account).mailbox.track
+        return SignInRead(address=await self._tabs.begin(body.account), track=track)
 
     async def act(self, request: Request) -> ActionRead:
         """Dismiss a row of the action ledger, or undo that."""
         body = await _read(request, ActionBody)
-        changed = await self._actions.act(parse_row_id(body.rowId), body.action)
-        return ActionRead(rowId=body.rowId, action=body.action, changed=changed)
+        row_id = parse_row_id(body.rowId)
+        changed = await self._actions.act(row_id, body.action)
+        return ActionRead(rowId=body.rowId, action=body.action, track=row_id.track, changed=changed)
 
     async def health(self) -> HealthRead:
         """Return the findings of the cockpit's own parts."""

@@ -21,6 +21,22 @@ _GAP = rb"(?:\s|<[^<>]{1,300}>|\x1b\[[0-9;]{0,20}m|&nbsp;|&#160;|\xc2?\xa0|%20)*
 
 _COLON = rb"(?::|%3[aA]|=(?:>|&gt;))"
 
+HEADER = "Orrery-Track"
+"""The header that has the label of an HTTP answer whose body is not JSON."""
+
+_TIE = rb"(?:\x1b\[[0-9;]{0,20}m|<[^<>]{1,300}>|\r?\n[ \t>|]{0,100})*+"
+"""What may stand between the parts of a token: colours, and the end of a line that was too short for it."""
+
+_TOKEN = _TIE.join(
+    [
+        rb"(?:\[|%5[bB]|(?:u00|x)5[bB]|&(?:lbrack|lsqb|#0*91|#[xX]0*5[bB]);)",
+        rb"(?i:track)",
+        rb"(?::|%3[aA]|&(?:colon|#0*58|#[xX]0*3[aA]);)",
+        rb"([AB])",
+        rb"\\{0,15}(?:\]|%5[dD]|(?:u00|x)5[dD]|&(?:rbrack|rsqb|#0*93|#[xX]0*5[dD]);)",
+    ]
+)
+
 _LABEL = re.compile(
     rb"(?<![A-Za-z_-])(?i:track)"
     + _GAP.join([b"", _QUOTE, _COLON, _QUOTE, rb"([AB])", _QUOTE])
@@ -29,9 +45,32 @@ _LABEL = re.compile(
     + _QUOTE
     + rb"([AB])"
     + _QUOTE
+    + rb"|"
+    + _TOKEN
     + rb"|^(?:\xef\xbb\xbf|\xff\xfe)?[ -]*track:[ ]+([AB])[ ]*\r?$",
     re.MULTILINE,
 )
+
+
+_REMOVED = re.compile(_TOKEN + rb"[ ]?(?:\r?\n)?")
+
+
+def label(track: Track) -> str:
+    """Return the token that says whose data it stands beside: a person reads it, and the gate finds it in any form.
+
+    It holds neither a blank nor what mark-up, CSV or a shell would write in another way, so copies keep it as it is.
+    """
+    return f"[track:{track}]"
+
+
+def labelled(text: str, track: Track) -> str:
+    """Return a plain text with its label as the first line."""
+    return f"{label(track)}\n{text}"
+
+
+def without_tokens(text: str) -> str:
+    """Return a text that a recipient may get: what was copied into it with its label has none of it any more."""
+    return _REMOVED.sub(b"", text.encode(errors="surrogatepass")).decode(errors="surrogatepass")
 
 
 def label_places(content: bytes, start: int = 0, end: int = sys.maxsize) -> Iterator[tuple[int, int, Track]]:
@@ -43,8 +82,8 @@ def label_places(content: bytes, start: int = 0, end: int = sys.maxsize) -> Iter
 def labels_in(content: bytes) -> frozenset[Track]:
     """Return the tracks whose label stands anywhere in a text, be it UTF-8 or UTF-16, however it was printed.
 
-    All JSON that Orrery writes about an account's data has the label `"track": "A"` or `"B"` beside it, so a copy
-    of it, or of a part with the label, still says whose it is.
+    All JSON that Orrery writes about an account's data has the label `"track": "A"` or `"B"` beside it, and
+    everything else has the token of `label`, so a copy of it, or of a part with the label, still says whose it is.
     """
     found = {track for _, _, track in label_places(content.replace(b"\0", b""))}
     return frozenset[Track](track for track in TRACKS if track in found)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from orrery.errors import Invalid
 from orrery.syntax.email_address import normal_email
-from orrery.syntax.track import Track
+from orrery.syntax.track import Track, label
 from orrery.tenants.settings import TenantsSettings
 
 
@@ -18,7 +18,7 @@ class Account:
     label: str
 
     def __str__(self) -> str:
-        return f"{self.name} (track {self.track}, {self.label})"
+        return f"{self.name} ({label(self.track)}, {self.label})"
 
 
 def accounts(settings: TenantsSettings) -> Iterator[Account]:

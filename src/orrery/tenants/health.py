@@ -8,7 +8,7 @@ from orrery.errors import OrreryError, SignInNeeded
 from orrery.ports.health import Finding
 from orrery.ports.publications import Publications
 from orrery.ports.scanner import Scanner
-from orrery.syntax.track import TRACKS, Track
+from orrery.syntax.track import TRACKS, Track, label
 from orrery.tenants.accounts import Account, sign_in_command
 from orrery.tenants.gate import Gate
 from orrery.tenants.settings import Destination, TenantsSettings
@@ -46,11 +46,11 @@ class TracksHealth:
         found = self.settings.tracks.get(track)
         if found is None:
             todo = f"Add [tenants.{track}] to the settings, with its tenant and its client."
-            return Finding(f"track {track}", "off", "It is not configured.", todo)
-        return Finding(f"track {track}", "ok", f"{found.label}, tenant {found.tenant}")
+            return Finding(f"track {label(track)}", "off", "It is not configured.", todo)
+        return Finding(f"track {label(track)}", "ok", f"{found.label}, tenant {found.tenant}")
 
     def _destination(self, track: Track, destination: Destination) -> Finding:
-        part = f"destination {destination.name} (track {track})"
+        part = f"destination {destination.name} {label(track)}"
         folder = destination.folder
         if folder is None:
             return Finding(part, "ok", f"{destination.kind}: takes text")
@@ -105,7 +105,7 @@ def sign_in_findings(sign_ins: SignIns) -> list[Finding]:
 
 
 def _sign_in(sign_ins: SignIns, account: Account, found: SignIn | OrreryError | None) -> Finding:
-    part, todo = f"sign-in {account.name} (track {account.track})", f"Type: {sign_in_command(account)}"
+    part, todo = f"sign-in {account.name} {label(account.track)}", f"Type: {sign_in_command(account)}"
     if found is None:
         return Finding(part, "off", "Not signed in.", todo)
     if isinstance(found, OrreryError):

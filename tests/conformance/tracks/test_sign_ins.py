@@ -85,7 +85,7 @@ def test_another_account_of_the_tenant_is_refused(tracks: Tracks) -> None:
 def test_an_account_that_is_not_allowed(tracks: Tracks) -> None:
     """A name that the settings do not have is refused with the choices, ahead of any request."""
     before = tracks.box.requests
-    with pytest.raises(Invalid, match=f"Choose one of {ANN_A} .track A, Corporate., "):
+    with pytest.raises(Invalid, match=f"Choose one of {ANN_A} ..track:A., Corporate., "):
         tracks.sign_in("eve@corp.example")
     assert tracks.box.requests == before
 
@@ -94,7 +94,7 @@ def test_a_name_of_two_accounts(tracks: Tracks) -> None:
     """It is an error that lists both, with their tracks."""
     with pytest.raises(Invalid, match="2 accounts have this name") as error:
         tracks.sign_in("ann")
-    assert f"{ANN_A} (track A, Corporate), {ANN_B} (track B, Lab)" in str(error.value)
+    assert f"{ANN_A} ([track:A], Corporate), {ANN_B} ([track:B], Lab)" in str(error.value)
 
 
 DOCTORED: list[tuple[dict[str, object], str]] = [

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import zip_longest
 from typing import cast
 
 import typer
@@ -12,6 +13,7 @@ from rich.text import Text
 
 from orrery.errors import ItemUnreadable, RecordUnreadable
 from orrery.runtime.console.terminal import new_console, visible, visible_json
+from orrery.syntax.track import TRACKS, label
 
 Row = Mapping[str, object]
 Unread = RecordUnreadable | ItemUnreadable
@@ -20,6 +22,8 @@ _NOTHING = "-"
 
 _FEWEST = 2
 """How many columns stand beside each other at least, even in a narrow terminal."""
+
+_LABELS = {track: label(track) for track in TRACKS}
 
 _ANYTHING: TypeAdapter[object] = TypeAdapter(object)
 
@@ -34,6 +38,9 @@ def show(
 ) -> None:
     """Print rows as a table of `columns`, with times in UTC, or as one JSON list with every field.
 
+    Rows with data of a track have it as `track`. It is the first of their columns, as its label, and stands above the
+    table too, so that each part of a table says whose data it is.
+
     `unreadable` are the items that the list leaves out: see `left_out`.
     """
     found = list(rows)
@@ -47,12 +54,22 @@ def show(
 
 
 def _show_table(found: Sequence[Row], columns: Sequence[str]) -> None:
-    cells = [[visible(_text(row.get(column))) for column in columns] for row in found]
     console = new_console()
+    labels = dict.fromkeys(one for row in found if (one := _LABELS.get(str(row.get("track")))))
+    if labels:
+        console.print(" ".join(labels), markup=False)
+        columns = ["track", *(column for column in columns if column != "track")]
+    cells = [[visible(_cell(row, column)) for column in columns] for row in found]
     # A pipe gets each row on one line.
     room = console.width if sys.stdout.isatty() else None
-    for line in table_lines([column.replace("_", " ") for column in columns], cells, room):
+    heads = [column.replace("_", " ") for column in columns]
+    for line in table_lines(heads, cells, room, leads=[row[0] if labels else "" for row in cells]):
         console.print(line)
+
+
+def _cell(row: Row, column: str) -> str:
+    text = _text(row.get(column))
+    return _LABELS.get(text, text) if column == "track" else text
 
 
 def show_json(value: object) -> None:
@@ -75,16 +92,21 @@ def left_out(errors: Sequence[Unread]) -> None:
         raise typer.Exit(1)
 
 
-def table_lines(heads: Sequence[str], rows: Sequence[Sequence[str]], room: int | None) -> Iterator[Text]:
-    """Yield a table of `room` cells' width: longer cells are printed whole under their row, to be copied."""
+def table_lines(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], room: int | None, leads: Sequence[str] = ()
+) -> Iterator[Text]:
+    """Yield a table of `room` cells' width: longer cells are printed whole under their row, to be copied.
+
+    `leads` are what each row begins with there, too.
+    """
     widths = [max(map(cell_len, column)) for column in zip(heads, *rows, strict=True)]
     beside = _beside(widths, room)
     yield Text(_padded(heads, widths, beside), "bold")
-    for row in rows:
+    for row, lead in zip_longest(rows, leads, fillvalue=""):
         yield Text(_padded(row, widths, beside))
         for index, (head, cell) in enumerate(zip(heads, row, strict=True)):
             if index not in beside and cell not in ("", _NOTHING):
-                yield Text.assemble((f"  {head}  ", "dim"), cell)
+                yield Text.assemble((f"  {lead}  {head}  " if lead else f"  {head}  ", "dim"), cell)
 
 
 def _beside(widths: Sequence[int], room: int | None) -> list[int]:

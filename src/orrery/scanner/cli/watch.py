@@ -16,6 +16,7 @@ from orrery.scanner.fingerprints import Fingerprints
 from orrery.scanner.watch_list import Entry, WatchList, fingerprint_of, kind_of
 from orrery.scanner.watch_list_file import WatchListFile
 from orrery.syntax.lines import visible
+from orrery.syntax.track import label
 
 _KINDS = ", ".join(WATCHED)
 
@@ -203,4 +204,5 @@ def _print(entries: Iterable[Entry], fingerprints: Fingerprints, *, as_json: boo
 
 def _row(entry: Entry, fingerprints: Fingerprints, *, shown: bool) -> dict[str, str]:
     row = {"kind": entry.kind, "fingerprint": fingerprint_of(entry, fingerprints), "added": entry.added}
-    return row | ({"text": entry.text, "note": entry.note} if shown else {})
+    # A term is a customer's, and so data of the internal track.
+    return row | ({"track": label("A"), "text": entry.text, "note": entry.note} if shown else {})

@@ -4,6 +4,7 @@ import { isolated, linkTo, make, manyLines, moment, number } from "./words.js";
 
 const BODY = "/api/comms/message-body?messageId=";
 const LONGEST = 20_000;
+const LABELLED = /^(\[track:[AB]\]\n)?([^]*)$/;
 
 export class Opened {
   #list;
@@ -58,11 +59,14 @@ export class Opened {
     this.#list.settle(row);
   }
 
-  #write(text, whole) {
-    text.textContent = whole.length > LONGEST ? `${whole.slice(0, LONGEST)}…` : whole || "This message has no text.";
+  #write(text, answer) {
+    const [, label = "", whole] = LABELLED.exec(answer);
+    const shown = whole.length > LONGEST ? `${whole.slice(0, LONGEST)}…` : whole || "This message has no text.";
+    const first = label ? make("span", { className: "soft", textContent: label }) : "";
+    text.replaceChildren(first, shown);
     if (whole.length <= LONGEST) return;
     const rest = make("button", { type: "button", className: "plain" }, `Show all ${number(whole.length)} characters`);
-    rest.addEventListener("click", () => (text.textContent = whole));
+    rest.addEventListener("click", () => text.replaceChildren(first, whole));
     text.append("\n", rest);
   }
 }

@@ -1,5 +1,5 @@
 // One row as an element: built once, painted when something about it has changed.
-import { age, due, freshness, HUB, isolated, make, moment, oneLine, SOURCES, TRACKS } from "./words.js";
+import { age, due, freshness, HUB, isolated, LABELS, make, moment, oneLine, SOURCES, TRACKS } from "./words.js";
 
 const template = document.getElementById("row-template");
 const PREVIEW = 300;
@@ -53,7 +53,7 @@ export function paint(element, row, look) {
   at(".subject").textContent = oneLine(row.subject) || "(no subject)";
   at(".preview").textContent = oneLine(row.preview, PREVIEW);
   at(".badges").replaceChildren(...badges(row, look));
-  at(".track").textContent = TRACKS[row.track] ?? "No track";
+  at(".track").textContent = LABELS[row.track] ?? "No track";
   at(".account").textContent = oneLine(row.account);
   at(".toggle").setAttribute("aria-expanded", String(look.isOpen));
   paintActs(at, row, look);

@@ -1,7 +1,7 @@
 // What stands around the rows: the mailboxes' state, the filters, and the health panel.
 import { ageOf } from "./row.js";
 import { read } from "./server.js";
-import { counted, isolated, make, number, oneLine, TRACKS } from "./words.js";
+import { counted, isolated, LABELS, make, number, oneLine, TRACKS } from "./words.js";
 
 const STATES = {
   loading: "Being read",
@@ -16,7 +16,7 @@ const dialog = document.getElementById("health-dialog");
 const findings = document.getElementById("findings");
 
 function track(mailbox) {
-  const known = TRACKS[mailbox.track];
+  const known = LABELS[mailbox.track];
   return known ? make("span", { className: "track", textContent: known }) : "";
 }
 

@@ -4,6 +4,9 @@ export const HUB = "action-hub";
 export const SOURCES = { mail: "Mail", teams: "Teams", meeting: "Meeting", [HUB]: "Action" };
 export const TRACKS = { A: "A · internal", B: "B · public material" };
 
+/** The label of a row's track, as everything has it that Orrery writes: a copy of the page still says whose it is. */
+export const LABELS = { A: "[track:A] internal", B: "[track:B] public material" };
+
 const MINUTE = 60_000;
 const LONGEST_LINE = 400;
 const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu;
