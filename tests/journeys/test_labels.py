@@ -1,110 +1,318 @@
-"""Whatever the cockpit says as JSON about an account's data has the label of its track."""
+"""Whatever Orrery prints, answers or writes about a track says whose it is: the gate and a scan refuse all of it.
 
+The commands and the routes are found, not listed: a new one is asked here, or said to carry no data of a track.
+"""
+
+import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
 
-from orrery.syntax.track import TRACKS, labels_in
-from tests.support.cockpit import Cockpit, running_cockpit
+from orrery.app.composition import opened
+from orrery.app.modules import MODULES
+from orrery.app.settings import load
+from orrery.cockpit.rows import LEDGER_ACCOUNT
+from orrery.edge.launch import Launch
+from orrery.edge.local import local_app
+from orrery.errors import TrackRefused
+from orrery.runtime.module import Role
+from orrery.sandbox.identity.config import TENANT_A
+from orrery.syntax.track import HEADER, TRACKS, label, labels_in
+from tests.support.cockpit import Answered, Cockpit, running_cockpit
+from tests.support.commands import COMMANDS, commands
+from tests.support.destinations import publishing_in
+from tests.support.identity import identity
 from tests.support.ports import free_ports
 from tests.support.program import run_orrery
+from tests.support.scanners import WordScanner
+from tests.support.tracks import ANN_A, BOB_A, Tracks, track_toml
 
-TEXTS = {"title", "subject", "preview", "text", "person", "sender", "from"}
+MARK = "quetzal"
+ADDRESS = "bo@corp.example"
+OF_TRACK_A = (MARK, ADDRESS, ANN_A, BOB_A, TENANT_A, "Sign the renewal")
+"""Words that are in data of track A alone."""
+
+TEXTS = {"title", "subject", "preview", "text", "person", "sender", "from", "account", "webLink", "address"}
 """The fields in which the words of an account's data are."""
 
-ADDRESS = "bo@corp.example"
+RUN: Mapping[str, tuple[str, ...]] = {
+    "orrery cockpit ledger list": (),
+    "orrery cockpit privacy export": (ADDRESS,),
+    "orrery cockpit doctor": (),
+    "orrery tenants accounts": (),
+    "orrery tenants whoami": ("--account", ANN_A),
+    "orrery tenants request": ("--account", ANN_A, "GET", "{api}/v1.0/me"),
+    "orrery tenants journal list": (),
+    "orrery tenants doctor": (),
+}
+"""The commands that print data of a track, with what they need; each is run with each of its formats as well."""
+
+INTO_A_FILE: Mapping[str, tuple[str, ...]] = {
+    "orrery cockpit backup": ("{file}",),
+    "orrery tenants request": (*RUN["orrery tenants request"], "--output", "{file}"),
+}
+
+FORMATS = {"--json", "--all"}
+"""The options that change what is printed."""
+
+OTHER_OPTIONS = {"--config", "--account", "--track", "--limit", "--body", "--media-type", "--output"}
+
+ONE_SENTENCE = "it prints a sentence, or the id of what was typed"
+WITHOUT_DATA = {
+    "orrery cockpit": "its page and its routes carry the data; it prints the link",
+    "orrery cockpit ledger add": ONE_SENTENCE,
+    "orrery cockpit ledger import": ONE_SENTENCE,
+    "orrery cockpit ledger dismiss": ONE_SENTENCE,
+    "orrery cockpit ledger undo": ONE_SENTENCE,
+    "orrery cockpit store create": ONE_SENTENCE,
+    "orrery cockpit restore": ONE_SENTENCE,
+    "orrery cockpit privacy erase": "it prints how many were erased",
+    "orrery tenants sign-in": "it prints a code for the person",
+    "orrery tenants sign-out": ONE_SENTENCE,
+    "orrery tenants run": "the tool prints, in Orrery's place; ahead of it stands the account with its label",
+    "orrery tenants journal add": ONE_SENTENCE,
+    "orrery tenants publish": "what it prints may be public",
+    "orrery tenants scan": "it prints places and kinds, and nothing of a text",
+    "orrery tenants watch": "a group",
+    "orrery tenants watch add": ONE_SENTENCE,
+    "orrery tenants watch import": ONE_SENTENCE,
+    "orrery tenants watch remove": ONE_SENTENCE,
+    "orrery tenants watch list": "it prints fingerprints; at a terminal it may print terms, with the label",
+    "orrery tenants watch show": "it prints at a terminal only, with the label",
+    "orrery tenants watch new-key": "it prints where the key is",
+    "orrery tenants canary": "a group",
+    "orrery tenants canary new": "it prints a word that each scan finds",
+    "orrery tenants hooks": "it prints the names of hooks",
+}
+"""The other commands, and why."""
+
+ROUTES_WITHOUT_DATA = {
+    "GET /": "the page holds no data",
+    "GET /static/{name}": "the same",
+    "POST /api/session": "the token of a tab",
+    "GET /docs": "the reference",
+    "GET /openapi.json": "the same",
+}
+
+Outputs = dict[str, bytes]
 
 
 @pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return settings with a mailbox of each track, and a store with an item of each."""
+def tracks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tracks]:
+    """Return both tracks, each with a mailbox, an item, an entry of the journal and an account that is signed in."""
     folder = tmp_path_factory.mktemp("labels")
-    file = folder / "orrery.toml"
-    mailbox = (
-        '[[cockpit.mailboxes]]\nkind = "sample"\naccount = "ann@{0}.example"\ntrack = "{0}"\nfolder = "{0}"\n'
-    )
-    (port,) = free_ports(1)
-    file.write_text(f"[cockpit]\nport = {port}\n" + "".join(mailbox.format(track) for track in TRACKS))
-    assert run_orrery("cockpit", "store", "create", "--config", str(file)).returncode == 0
-    for track in TRACKS:
-        item = ("cockpit", "ledger", "add", "Call Bo", "--from", ADDRESS)
-        entry = ("tenants", "journal", "add", f"Called {ADDRESS}")
-        for words in (item, entry):
-            assert run_orrery(*words, "--track", track, "--config", str(file)).returncode == 0
-    return file
-
-
-@pytest.fixture(scope="module")
-def cockpit(settings: Path) -> Iterator[Cockpit]:
-    """Return a running cockpit."""
-    with running_cockpit(settings.parent, "--config", str(settings)) as found:
+    with identity(folder) as box:
+        mailbox = '[[cockpit.mailboxes]]\nkind = "sample"\naccount = "cy@{0}.example"\ntrack = "{0}"\nfolder = "{0}"\n'
+        mailboxes = "".join(mailbox.format(track) for track in TRACKS)
+        waiting = f'[[cockpit.mailboxes]]\nkind = "microsoft"\naccount = "{BOB_A}"\n'
+        (folder / "orrery.toml").write_text(
+            track_toml(box.authority, folder, box.ca_file).replace(
+                "[cockpit]", f"[cockpit]\nport = {free_ports(1)[0]}"
+            )
+            + mailboxes
+            + waiting
+        )
+        found = Tracks(box, folder)
+        found.sign_in(ANN_A)
+        _run(folder, "cockpit", "store", "create")
+        for track in TRACKS:
+            words, person = (f"{MARK} Call {ADDRESS}", ADDRESS) if track == "A" else ("Call the lab", "Dee")
+            _run(folder, "cockpit", "ledger", "add", words, "--from", person, "--track", track)
+            _run(folder, "tenants", "journal", "add", words, "--track", track)
         yield found
 
 
-def unlabelled(document: object) -> Iterator[dict[str, Any]]:
+@pytest.fixture(scope="module")
+def cockpit(tracks: Tracks) -> Iterator[Cockpit]:
+    """Return a running cockpit."""
+    with running_cockpit(tracks.folder, "--config", str(tracks.folder / "orrery.toml")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def printed(tracks: Tracks) -> Outputs:
+    """Return what each command prints in each of its formats, and what it writes into files."""
+    found = Outputs()
+    for name, words in RUN.items():
+        options = {option for one in commands()[name] for option in one.names if option.startswith("--")}
+        assert options <= FORMATS | OTHER_OPTIONS, f"{name} has an option that is no format and nothing else"
+        for chosen in ((), *((one,) for one in sorted(options & FORMATS))):
+            given = [one.format(api=tracks.box.authority) for one in words]
+            found[" ".join([name, *chosen])] = _run(tracks.folder, *name.split()[1:], *chosen, *given).encode()
+    for name, words in INTO_A_FILE.items():
+        file = tracks.folder / f"{name.replace(' ', '-')}.out"
+        given = [one.format(api=tracks.box.authority, file=file) for one in words]
+        assert _run(tracks.folder, *name.split()[1:], *given) == ""
+        found[f"{name}, its file"] = file.read_bytes()
+    found["the store"] = (tracks.folder / "cockpit.db").read_bytes()
+    found["the sign-ins"] = (tracks.folder / "tenants" / "A.json").read_bytes()
+    return found
+
+
+@pytest.fixture(scope="module")
+def answered(cockpit: Cockpit, tracks: Tracks) -> dict[str, Answered]:
+    """Return the answer of each route about track A, as its method and path have it."""
+    row = cockpit.row(source="mail", track="A", replyable=True)
+    item = cockpit.row(source="action-hub", track="A")
+    comment = f"Yes.\n{label('A')} Copied from a table."
+    found = {
+        "GET /api/comms/rows": cockpit.ask("GET", "/api/comms/rows"),
+        "GET /api/comms/message-body": cockpit.ask("GET", f"/api/comms/message-body?messageId={row['id']}"),
+        "POST /api/comms/draft-reply": cockpit.ask(
+            "POST", "/api/comms/draft-reply", {"rowId": row["id"], "comment": comment}
+        ),
+        "POST /api/comms/add-to-tasks": cockpit.ask("POST", "/api/comms/add-to-tasks", {"rowId": row["id"]}),
+        "POST /api/comms/sign-in": cockpit.ask("POST", "/api/comms/sign-in", {"account": BOB_A}),
+        "POST /api/action-hub/action": cockpit.ask(
+            "POST", "/api/action-hub/action", {"rowId": item["id"], "action": "dismiss"}
+        ),
+        "GET /api/health": cockpit.ask("GET", "/api/health"),
+    }
+    _ = cockpit.ask("POST", "/api/action-hub/action", {"rowId": item["id"], "action": "undo"})
+    # Until it has ended, the cockpit would not.
+    tracks.box.deliver(found["POST /api/comms/sign-in"].json()["address"], BOB_A)
+    return found
+
+
+@pytest.fixture(scope="module")
+def drafts(answered: dict[str, Answered], tracks: Tracks) -> Mapping[str, bytes]:
+    """Return the files of the drafts in track A's mailbox."""
+    assert answered
+    return {f"the draft {file.name}": file.read_bytes() for file in (tracks.folder / "A").glob("*.json")}
+
+
+@pytest.fixture(scope="module")
+def everything(printed: Outputs, answered: dict[str, Answered], drafts: Mapping[str, bytes]) -> Outputs:
+    """Return all that may be copied, and of what is a table each line and each half that has data of track A."""
+    whole = printed | {name: answer.text.encode() for name, answer in answered.items()} | dict(drafts)
+    return whole | {
+        f"{name}, {part}": content
+        for name, text in printed.items()
+        if not text.lstrip().startswith((b"{", b"[\n", b"SQLite"))
+        for part, content in _parts(text.decode().splitlines())
+    }
+
+
+def test_everything_is_refused_by_the_gate(everything: Outputs, tmp_path: Path) -> None:
+    """`tenants publish` takes none of it, whole or in part, by its label alone."""
+    publishing = publishing_in(tmp_path, WordScanner())
+    for name, content in everything.items():
+        with pytest.raises(TrackRefused, match="has the label of track A"):
+            publishing.publish_text(content, "blog/copy.txt")
+            pytest.fail(f"{name} was published")
+
+
+def test_everything_is_found_by_a_scan(everything: Outputs, tmp_path: Path) -> None:
+    """Each file has a finding of its label."""
+    files = {f"{number}.txt": name for number, name in enumerate(everything)}
+    for file, name in files.items():
+        (tmp_path / file).write_bytes(everything[name])
+    told = run_orrery("tenants", "scan", str(tmp_path), "--json")
+    found = [json.loads(line) for line in told.stdout.splitlines()]
+    places = [one["place"] for one in found if one.get("kind") == "track-label"]
+    assert [name for file, name in files.items() if not any(file in place for place in places)] == []
+
+
+def test_each_object_has_its_label(printed: Outputs, answered: dict[str, Answered]) -> None:
+    """In JSON, each object with words of an account has its track, however deep; what is no JSON has the header."""
+    documents = {name: text.decode() for name, text in printed.items() if text.lstrip().startswith((b"{", b"[\n"))}
+    for name, answer in answered.items():
+        assert answer.status == 200, (name, answer.text)
+        if answer.headers["content-type"] == "application/json":
+            documents[name] = answer.text
+        else:
+            assert answer.headers[HEADER.lower()] == answer.text.splitlines()[0] == label("A")
+    found = {name: [*_unlabelled(json.loads(text))] for name, text in documents.items()}
+    assert {name: objects for name, objects in found.items() if objects} == {}
+
+
+def test_an_unlabelled_object_is_found() -> None:
+    """The look does find what has no label, however deep; so does the look at the parts of a table."""
+    assert [*_unlabelled({"rows": [{"title": "A secret"}]})] == [{"title": "A secret"}]
+    assert dict(_parts(["track", f"x {MARK}"])) == {"line 2": f"x {MARK}".encode(), "half 2": f"x {MARK}".encode()}
+
+
+def test_a_draft_is_without_a_label_for_its_recipient(drafts: Mapping[str, bytes]) -> None:
+    """The file of the draft says whose it is; what is sent of it does not, whatever was copied into the comment."""
+    [draft] = [json.loads(content) for content in drafts.values()]
+    assert (draft["track"], "Copied from a table." in draft["text"]) == ("A", True)
+    sent = {name: text for name, text in draft.items() if name not in {"track", "key"}}
+    assert labels_in(json.dumps(sent).encode()) == frozenset()
+
+
+def test_every_command_is_known() -> None:
+    """A command of a process that loads the settings of a track is run here, or said to carry none of its data.
+
+    Those of other processes cannot: they know neither its accounts nor its store (decision 40).
+    """
+    knows_tracks = {
+        role
+        for module in MODULES
+        for section in module.sections
+        if section.name in {"cockpit", "tenants"}
+        for role in section.roles
+    }
+    assert knows_tracks == {"cockpit", "scan"}
+    named = {name for name in commands() if _role(name) in knows_tracks}
+    assert named == {*RUN, *INTO_A_FILE, *WITHOUT_DATA}
+    assert not {*RUN, *INTO_A_FILE} & {*WITHOUT_DATA}
+
+
+def test_every_route_is_known(tracks: Tracks, answered: dict[str, Answered]) -> None:
+    """Each route of the cockpit is asked here, or said to carry no data; the console's modules know no track."""
+    assert asyncio.run(_routes(tracks.folder / "orrery.toml")) == {*answered, *ROUTES_WITHOUT_DATA}
+    of_the_site = [module for module in MODULES if "site" in module.roles]
+    assert not [one.name for one in of_the_site if {"cockpit", "tenants"} & {*one.reads, *one.needs}]
+
+
+async def _routes(config: Path) -> set[str]:
+    """Return the routes of the cockpit's app."""
+    async with opened(*load(config, "cockpit")) as orrery:
+        routers = [router for parts in orrery.modules for router in parts.routers]
+        app = cast("FastAPI", local_app("Orrery cockpit", routers, "host", orrery[Launch]))
+        found = [route for one in (app, *routers) for route in one.routes if isinstance(route, APIRoute)]
+    return {f"{method} {one.path}" for one in found for method in one.methods}
+
+
+def _role(name: str) -> Role:
+    """Return the role of a command: that of the longest words that it begins with."""
+    fitting = [one for one in COMMANDS if f"{name} ".startswith(f"orrery {one.name} ")]
+    return max(fitting, key=lambda one: len(one.name)).role
+
+
+def _run(folder: Path, *words: str) -> str:
+    """Run a command; return what it prints. Whatever is broken here, the doctors say whose it is."""
+    told = run_orrery(*words, "--config", str(folder / "orrery.toml"))
+    assert told.returncode in ((0, 1) if "doctor" in words else (0,)), (words, told.stderr)
+    return told.stdout
+
+
+def _parts(lines: list[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield the lines and the halves of a table that have data of track A."""
+    middle = len(lines) // 2
+    parts = {f"line {number}": line for number, line in enumerate(lines, start=1)}
+    parts |= {"half 1": "\n".join(lines[:middle]), "half 2": "\n".join(lines[middle:])}
+    for name, part in parts.items():
+        if any(word in part for word in OF_TRACK_A):
+            yield name, part.encode()
+
+
+def _unlabelled(document: object) -> Iterator[dict[str, Any]]:
     """Yield each object with words of an account in it that does not say whose they are."""
     match document:
         case list():
             for one in cast("list[object]", document):
-                yield from unlabelled(one)
+                yield from _unlabelled(one)
         case dict():
             found = cast("dict[str, Any]", document)
-            if TEXTS & found.keys() and found.get("track") not in TRACKS:
+            if TEXTS & found.keys() and found.get("track") not in TRACKS and found.get("account") != LEDGER_ACCOUNT:
                 yield found
             for one in found.values():
-                yield from unlabelled(one)
+                yield from _unlabelled(one)
         case _:
             pass
-
-
-def see(text: str) -> None:
-    """See that a text of JSON is about accounts, and labelled wherever their words are."""
-    assert labels_in(text.encode())
-    assert [*unlabelled(json.loads(text))] == []
-
-
-def test_an_unlabelled_object_is_found() -> None:
-    """The look does find what has no label, however deep."""
-    assert [*unlabelled({"rows": [{"title": "A secret"}]})] == [{"title": "A secret"}]
-
-
-def test_rows_have_the_label(cockpit: Cockpit) -> None:
-    """Each row of the list, from mailboxes and from the action ledger."""
-    answer = cockpit.ask("GET", "/api/comms/rows")
-    see(answer.text)
-    assert {one["track"] for one in answer.json()["rows"]} == {*TRACKS}
-
-
-@pytest.mark.parametrize("track", TRACKS)
-def test_a_task_has_the_label(cockpit: Cockpit, track: str) -> None:
-    """The answer that repeats the title of a row says whose it is."""
-    row = cockpit.row(source="mail", track=track)
-    answer = cockpit.ask("POST", "/api/comms/add-to-tasks", {"rowId": row["id"]})
-    see(answer.text)
-    assert answer.json()["track"] == track
-
-
-@pytest.mark.parametrize("track", TRACKS)
-def test_a_draft_has_the_label(cockpit: Cockpit, settings: Path, track: str) -> None:
-    """The file of a draft says whose it is."""
-    row = cockpit.row(source="mail", track=track, replyable=True)
-    draft = cockpit.ask("POST", "/api/comms/draft-reply", {"rowId": row["id"]}).json()
-    see((settings.parent / track / f"{draft['id']}.json").read_text("utf-8"))
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("cockpit", "ledger", "list", "--all", "--json"),
-        ("cockpit", "privacy", "export", ADDRESS),
-        ("tenants", "journal", "list", "--json"),
-    ],
-)
-def test_a_command_prints_the_label(settings: Path, words: tuple[str, ...]) -> None:
-    """The action ledger, what is kept about a person, and the journal."""
-    told = run_orrery(*words, "--config", str(settings))
-    assert (told.returncode, labels_in(told.stdout.encode())) == (0, {*TRACKS})
-    see(told.stdout)
