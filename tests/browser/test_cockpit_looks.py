@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from orrery.syntax.track import labels_in
 from tests.browser.conftest import OpenPage, Watch
 from tests.support.accessibility import violations
 from tests.support.cockpit import Cockpit, running_cockpit
@@ -129,6 +130,8 @@ def test_track_and_source_are_in_words(page: Page, cockpit: Cockpit) -> None:
     _ = desk.begin()
     for part in ("Mail", "[track:A] internal", "ann@corp.example", "High"):
         expect(desk.rows.nth(0)).to_contain_text(part)
+    for copy in (desk.rows.nth(0).inner_text(), desk.rows.nth(0).inner_html(), page.content()):
+        assert "A" in labels_in(copy.encode())
     expect(desk.rows.nth(1)).to_have_accessible_name(
         "Teams from Sender 2, Subject 2, track B · public material, ann@lab.example"
     )

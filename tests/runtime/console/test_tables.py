@@ -31,6 +31,19 @@ def test_what_does_not_fit_stands_under_its_row() -> None:
     ]
 
 
+def test_data_of_a_track_says_so_in_each_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """The label is above the table, ahead of each row, and ahead of what stands under a row."""
+    show([{"id": 1, "track": "A"}, {"id": 2, "track": None}], ("id", "track"), as_json=False, empty="")
+    assert capsys.readouterr().out.splitlines() == ["[track:A]", "track      id", "[track:A]  1", "-          2"]
+    rows = [("[track:A]", "21 Nov", SESSION), ("-", "20 Nov", SESSION)]
+    assert [line.plain for line in table_lines(("track", "at", "id"), rows, 50, leads=("[track:A]", ""))][1:] == [
+        "[track:A]  21 Nov",
+        f"  [track:A]  id  {SESSION}",
+        "-          20 Nov",
+        f"  id  {SESSION}",
+    ]
+
+
 def test_two_columns_stay_beside_each_other() -> None:
     """A name without its value would be no table."""
     rows = [(SESSION, "a 語")]

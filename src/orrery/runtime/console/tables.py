@@ -63,7 +63,7 @@ def _show_table(found: Sequence[Row], columns: Sequence[str]) -> None:
     # A pipe gets each row on one line.
     room = console.width if sys.stdout.isatty() else None
     heads = [column.replace("_", " ") for column in columns]
-    for line in table_lines(heads, cells, room, leads=[row[0] if labels else "" for row in cells]):
+    for line in table_lines(heads, cells, room, leads=[row[0] if row[0] in labels else "" for row in cells]):
         console.print(line)
 
 

@@ -5,7 +5,7 @@ export const SOURCES = { mail: "Mail", teams: "Teams", meeting: "Meeting", [HUB]
 export const TRACKS = { A: "A · internal", B: "B · public material" };
 
 /** The label of a row's track, as everything has it that Orrery writes: a copy of the page still says whose it is. */
-export const LABELS = { A: "[track:A] internal", B: "[track:B] public material" };
+export const LABELS = { A: "[track:A] internal", B: "[track:B] public" };
 
 const MINUTE = 60_000;
 const LONGEST_LINE = 400;
