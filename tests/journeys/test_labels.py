@@ -107,7 +107,9 @@ def tracks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tracks]:
     """Return both tracks, each with a mailbox, an item, an entry of the journal and an account that is signed in."""
     folder = tmp_path_factory.mktemp("labels")
     with identity(folder) as box:
-        mailbox = '[[cockpit.mailboxes]]\nkind = "sample"\naccount = "cy@{0}.example"\ntrack = "{0}"\nfolder = "{0}"\n'
+        mailbox = (
+            '[[cockpit.mailboxes]]\nkind = "sample"\naccount = "cy@{0}.example"\ntrack = "{0}"\nfolder = "{0}"\n'
+        )
         mailboxes = "".join(mailbox.format(track) for track in TRACKS)
         waiting = f'[[cockpit.mailboxes]]\nkind = "microsoft"\naccount = "{BOB_A}"\n'
         (folder / "orrery.toml").write_text(
@@ -119,11 +121,12 @@ def tracks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tracks]:
         )
         found = Tracks(box, folder)
         found.sign_in(ANN_A)
-        _run(folder, "cockpit", "store", "create")
+        told = _run(folder, "cockpit", "store", "create")
         for track in TRACKS:
             words, person = (f"{MARK} Call {ADDRESS}", ADDRESS) if track == "A" else ("Call the lab", "Dee")
-            _run(folder, "cockpit", "ledger", "add", words, "--from", person, "--track", track)
-            _run(folder, "tenants", "journal", "add", words, "--track", track)
+            told += _run(folder, "cockpit", "ledger", "add", words, "--from", person, "--track", track)
+            told += _run(folder, "tenants", "journal", "add", words, "--track", track)
+        assert [*_parts(told.splitlines())] == []
         yield found
 
 
@@ -276,7 +279,7 @@ async def _routes(config: Path) -> set[str]:
         routers = [router for parts in orrery.modules for router in parts.routers]
         app = cast("FastAPI", local_app("Orrery cockpit", routers, "host", orrery[Launch]))
         found = [route for one in (app, *routers) for route in one.routes if isinstance(route, APIRoute)]
-    return {f"{method} {one.path}" for one in found for method in one.methods}
+    return {f"{method} {one.path}" for one in found for method in one.methods or ()}
 
 
 def _role(name: str) -> Role:
@@ -289,6 +292,7 @@ def _run(folder: Path, *words: str) -> str:
     """Run a command; return what it prints. Whatever is broken here, the doctors say whose it is."""
     told = run_orrery(*words, "--config", str(folder / "orrery.toml"))
     assert told.returncode in ((0, 1) if "doctor" in words else (0,)), (words, told.stderr)
+    assert all("A" in labels_in(part) for _, part in _parts(told.stderr.splitlines())), (words, told.stderr)
     return told.stdout
 
 
@@ -310,7 +314,11 @@ def _unlabelled(document: object) -> Iterator[dict[str, Any]]:
                 yield from _unlabelled(one)
         case dict():
             found = cast("dict[str, Any]", document)
-            if TEXTS & found.keys() and found.get("track") not in TRACKS and found.get("account") != LEDGER_ACCOUNT:
+            if (
+                TEXTS & found.keys()
+                and found.get("track") not in TRACKS
+                and found.get("account") != LEDGER_ACCOUNT
+            ):
                 yield found
             for one in found.values():
                 yield from _unlabelled(one)

@@ -106,7 +106,7 @@ class Inbox:
 
     async def _read(self) -> None:
         before, found = self._by_id, dict[RowId, Row]()
-        unreadable = 0
+        unreadable, whose = 0, label(self.mailbox.track)
         self.asked_at, self._began = self._clock.now(), self._clock.monotonic()
         try:
             async for batch in self._batches():
@@ -116,13 +116,13 @@ class Inbox:
                     self._show(before | found)
         except OrreryError as error:
             self.error = error
-            log.warning("mailbox not read", track=label(self.mailbox.track), kind=type(error).__name__, why=str(error))
+            log.warning("mailbox not read", track=whose, kind=type(error).__name__, why=str(error))
             self._show(_kept(before, error) | found)
         except Exception as error:  # noqa: BLE001  a bug in one mailbox must not empty the list of the others
             self.error = OrreryError(f"The mailbox could not be read: unexpected {type(error).__name__}.")
             # Its own words may quote a message: the places in the code do not.
             where = [f"{one.filename}:{one.lineno}" for one in extract_tb(error.__traceback__)]
-            log.error("mailbox crashed", track=label(self.mailbox.track), kind=type(error).__name__, where=where[-5:])  # noqa: TRY400  it says more than that
+            log.error("mailbox crashed", track=whose, kind=type(error).__name__, where=where[-5:])  # noqa: TRY400  it says more than that
             self._show(before | found)
         else:
             self.error, self.at, self.unreadable = None, self._clock.now(), unreadable

@@ -306,9 +306,7 @@ class CockpitRoutes:
         body = await _read(request, DraftBody)
         row_id = parse_row_id(body.rowId)
         draft = await self._actions.draft_reply(row_id, body.comment)
-        return DraftRead(
-            id=draft.id, webLink=draft.web_link, track=row_id.track, alreadyExisted=not draft.is_new
-        )
+        return DraftRead(id=draft.id, webLink=draft.web_link, track=row_id.track, alreadyExisted=not draft.is_new)
 
     async def add_to_tasks(self, request: Request) -> TaskRead:
         """Make a task of a row, or find the one that is there."""

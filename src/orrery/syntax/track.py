@@ -56,9 +56,9 @@ _REMOVED = re.compile(_TOKEN + rb"[ ]?(?:\r?\n)?")
 
 
 def label(track: Track) -> str:
-    """Return the token that says whose data it stands beside: a person reads it, and the gate finds it in any form.
+    """Return the token that says whose data it stands beside: a person reads it, and the gate finds it everywhere.
 
-    It holds neither a blank nor what mark-up, CSV or a shell would write in another way, so copies keep it as it is.
+    It holds neither a blank nor what mark-up or CSV would write in another way, so copies keep it as it is.
     """
     return f"[track:{track}]"
 
