@@ -38,8 +38,8 @@ def show(
 ) -> None:
     """Print rows as a table of `columns`, with times in UTC, or as one JSON list with every field.
 
-    Rows with data of a track have it as `track`. Its label is the first of their columns, and stands above the table,
-    too: each part of a table says whose data it is.
+    Rows with data of a track have it as `track`. Its label is the first of their columns, and stands above the
+    table, too: each part of a table says whose data it is.
 
     `unreadable` are the items that the list leaves out: see `left_out`.
     """
