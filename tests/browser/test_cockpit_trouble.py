@@ -186,7 +186,7 @@ def test_a_mailbox_in_trouble_is_named_with_its_reason(desk: Desk, page: Page, s
     desk.lists(ROWS, [made_mailbox(state=state, why=UNREACHABLE), made_mailbox(account="ledger", track=None)])
     desk.press("r")
     strip = page.get_by_role("region", name="Mailboxes").get_by_role("listitem").first
-    for part in (words, "B · public material", ACCOUNT, UNREACHABLE):
+    for part in (words, "[track:B] public", ACCOUNT, UNREACHABLE):
         expect(strip).to_contain_text(part)
     expect(desk.rows).to_have_count(3)
     expect(desk.rows.nth(0)).to_contain_text("Stale")
