@@ -142,7 +142,7 @@ def test_without_a_scanner_nothing_is_published(desk: Desk) -> None:
 
 
 def test_without_names_nothing_is_published(desk: Desk) -> None:
-    """A scanner that knows no name of track A finds nothing, and says nothing: only a word for it lets that pass."""
+    """A scanner that knows no name of track A finds nothing, and that says nothing: a word lets it pass."""
 
     class Blind(WordScanner):
         def scan(self, files: Mapping[str, bytes]) -> Scanned:

@@ -76,6 +76,19 @@ def test_two_other_hooks_are_not_mixed_up(repo: Repo, capsys: pytest.CaptureFixt
     assert hooks(["install", str(repo.folder)]) == 0
 
 
+def test_a_hook_that_the_first_release_kept_is_not_lost(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    """It lay in the folder of the hooks, under another name: it moves, runs, and is put back."""
+    repo.write(".git/hooks/pre-commit", "#!/bin/sh\n# orrery-hook 1: written by an earlier release\n")
+    repo.write(".git/hooks/pre-commit.before-orrery", "#!/bin/sh\nexit 3\n").chmod(0o755)
+    (folder_of(repo) / "pre-commit").chmod(0o755)
+    assert states(repo, capsys)[0] == "out of date"
+    assert hooks(["install", str(repo.folder)]) == 0
+    assert repo.try_git("hook", "run", "pre-commit").returncode == 3
+    assert hooks(["remove", str(repo.folder)]) == 0
+    assert (folder_of(repo) / "pre-commit").read_text() == "#!/bin/sh\nexit 3\n"
+    assert not kept_in(repo, "pre-commit").parent.exists()
+
+
 def test_an_older_hook_is_brought_up_to_date(
     repo: Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

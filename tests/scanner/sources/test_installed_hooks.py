@@ -51,7 +51,7 @@ def test_a_commit_is_stopped_until_it_is_clean(guarded: Repo) -> None:
 
 
 def test_a_merge_is_stopped(guarded: Repo) -> None:
-    """A merge that git makes by itself runs no pre-commit: a leak that came to a branch past the hooks stays there."""
+    """A merge that git makes by itself runs no pre-commit: what came to a branch past the hooks stays there."""
     guarded.commit("a.txt")
     guarded.git("switch", "-qc", "side")
     guarded.commit("plan.json", LEAK)
