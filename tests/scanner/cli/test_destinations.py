@@ -206,6 +206,7 @@ LOST: dict[str, Callable[[Machine], object]] = {
     "changed by hand": _changed,
     "another program": _other_program,
     "passed by": _hooks_path,
+    "passed by to nowhere": lambda machine: git(machine.folder("code"), "config", "core.hooksPath", ""),
     "passed by in every repository": lambda machine: _hooks_path(machine, "--global"),
     "passed by in a worktree": _in_a_worktree,
 }

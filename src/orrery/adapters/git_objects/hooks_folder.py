@@ -19,7 +19,10 @@ def hooks_folder(folder: Path) -> HooksFolder:
         top = repository.git.output(*_ABSOLUTE, "--show-toplevel")
     except GitFailed:
         raise Invalid(f"{visible(str(folder))} has no work tree: nothing is committed there.") from None
-    hooks = _path(repository.git.output(*_ABSOLUTE, "--git-path", "hooks"))
+    try:
+        hooks = _path(repository.git.output(*_ABSOLUTE, "--git-path", "hooks"))
+    except GitFailed:
+        raise Invalid(f"Git finds no hooks of {visible(str(folder))}: core.hooksPath leads nowhere.") from None
     own = Path(repository.common, "hooks")
     return HooksFolder(hooks, _path(top), hooks.resolve() != own.resolve())
 
@@ -42,7 +45,10 @@ def main_work_tree(folder: Path) -> Path:
 
 
 def _work_trees(repository: Repository) -> list[Path]:
-    lines = repository.git.output("worktree", "list", "--porcelain").splitlines()
+    try:
+        lines = repository.git.output("worktree", "list", "--porcelain").splitlines()
+    except GitFailed:
+        raise Invalid(f"Git cannot list the work trees of {visible(str(repository.git.folder))}.") from None
     return [_path(one.removeprefix(_WORK_TREE)) for one in lines if one.startswith(_WORK_TREE)]
 
 

@@ -80,7 +80,7 @@ def _of_hooks(config: Path | None, deployment: ScanDeployment) -> Iterator[Part]
         yield Part("hooks", "broken", str(error))
         return
     state: State = "broken" if trouble else "ok" if number else "off"
-    yield Part("hooks", state, trouble or f"{number} protected repositories.")
+    yield Part("hooks", state, trouble or f"Protected repositories: {number}.")
 
 
 def _of_rounds(config: Path | None, deployment: ScanDeployment) -> Iterator[Part]:
