@@ -8,8 +8,7 @@ from typing import TypeVar, cast
 
 from orrery.app.runner import runner_of
 from orrery.errors import NotConfigured
-from orrery.ports.health import Finding
-from orrery.ports.scanner import Leak, Scanned, Scanner
+from orrery.ports.scanner import Checked, Leak, Scanned, Scanner
 from orrery.runtime.console.runner import Runner, Services
 
 T = TypeVar("T")
@@ -22,9 +21,9 @@ class WordScanner:
         self.word = word
         self.seen = list[Mapping[str, bytes]]()
 
-    def check(self) -> Sequence[Finding]:
+    def check(self) -> Sequence[Checked]:
         """It can always scan."""
-        return [Finding("scanner: watch-list", "ok")]
+        return [Checked("watch-list", "ok")]
 
     def scan(self, files: Mapping[str, bytes]) -> Scanned:
         """Return a leak for each file with the word in it."""
@@ -37,7 +36,7 @@ class UnableScanner:
 
     WHY = "The key of the watch-list is missing."
 
-    def check(self) -> Sequence[Finding]:
+    def check(self) -> Sequence[Checked]:
         """Say so."""
         raise NotConfigured(self.WHY)
 

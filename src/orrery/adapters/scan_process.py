@@ -11,8 +11,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from orrery.errors import NotConfigured
-from orrery.ports.health import Finding
-from orrery.ports.scanner import Leak, Scanned
+from orrery.ports.scanner import Checked, Leak, Scanned
 
 SECONDS = 600
 """How long one scan may take: a publication is 100 MiB at most."""
@@ -29,9 +28,9 @@ class ScanProcess:
         self._command = (sys.executable, "-P", "-m", "orrery", "tenants", "scan", "--json")
         self._config = ("--config", str(settings_file))
 
-    def check(self) -> tuple[Finding, ...]:
+    def check(self) -> tuple[Checked, ...]:
         parts = json.loads(self._run(subprocess.DEVNULL, "--check"))
-        return tuple(Finding(f"scanner: {one['part']}", one["state"], one["why"]) for one in parts)
+        return tuple(Checked(one["part"], one["state"], one["why"]) for one in parts)
 
     def scan(self, files: Mapping[str, bytes]) -> Scanned:
         with TemporaryFile() as packed:

@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
-
-from orrery.ports.health import Finding
+from typing import Literal, Protocol
 
 NO_NAMES = (
     "There is a track A, but no watch-list, so none of its names would be found: nothing goes out until there is "
@@ -33,10 +31,19 @@ class Scanned:
     knows_names: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """How one part of the scanner is, and why."""
+
+    part: str
+    state: Literal["ok", "broken", "off"]
+    why: str = ""
+
+
 class Scanner(Protocol):
     """Reads what is about to be published; raises `NotConfigured` when it cannot do so at all."""
 
-    def check(self) -> Sequence[Finding]:
+    def check(self) -> Sequence[Checked]:
         """Return how each part of the scanner is, the hooks of the protected repositories among them."""
         ...
 

@@ -1,11 +1,9 @@
 """The hooks by which git has each commit and each push searched. One that was there before runs first."""
 
-import os
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from os.path import lexists
 from pathlib import Path
 from shlex import quote
 from typing import Literal
@@ -37,6 +35,7 @@ _MARK = (
 )
 _IS_OURS = b"#!/bin/sh\n# orrery-hook "
 _MODE = 0o755
+_MAY_RUN = 0o100
 
 _READS = {"pre-push": "given=$(cat; echo .)\ngiven=${given%.}\n"}
 """Git writes to the standard input of this hook, and two read it."""
@@ -77,11 +76,11 @@ class Hooks:
     def state(self, hook: str) -> HookState:
         """Return whether git runs a hook of ours that searches, of whichever installation."""
         place = self._place / hook
-        if not lexists(place):
+        if not _is_there(place):
             return "missing"
         if not _is_ours(place):
             return "another's"
-        if not os.access(place, os.X_OK):
+        if not _may_run(place):
             return "not executable"
         written = self._writer_of(hook, place.read_bytes())
         return "installed" if written and written.works(self.settings) else "out of date"
@@ -89,9 +88,9 @@ class Hooks:
     def install(self, hook: str) -> bool:
         """Write a hook whole or not at all; return whether another one was there, which it now runs first."""
         place, kept = self._place / hook, self._kept(hook)
-        is_theirs = lexists(place) and not _is_ours(place)
+        is_theirs = _is_there(place) and not _is_ours(place)
         is_same = is_theirs and place.is_file() and kept.is_file() and place.read_bytes() == kept.read_bytes()
-        if is_theirs and lexists(kept) and not is_same:
+        if is_theirs and _is_there(kept) and not is_same:
             raise Invalid(
                 f"{visible(str(place))} is another program's, and so is {visible(str(kept))}, which was there "
                 "earlier: make one of the two, and install again."
@@ -105,18 +104,18 @@ class Hooks:
             _ = place.rename(kept)
         _ = unfinished.replace(place)
         self._link_what_lies_beside(kept.parent)
-        return lexists(kept)
+        return _is_there(kept)
 
     def remove(self, hook: str) -> bool:
         """Remove a hook if it is ours, and put back what was there before; return whether it was ours."""
         place, kept = self._place / hook, self._kept(hook)
-        if not lexists(place) or not _is_ours(place):
+        if not _is_there(place) or not _is_ours(place):
             return False
-        if lexists(kept):
+        if _is_there(kept):
             _ = kept.replace(place)
         else:
             place.unlink()
-        if kept.parent.is_dir() and not any(lexists(kept.with_name(one)) for one in HOOKS):
+        if kept.parent.is_dir() and not any(_is_there(kept.with_name(one)) for one in HOOKS):
             for one in [*_links(kept.parent), kept.with_name(_IGNORED)]:
                 one.unlink(missing_ok=True)
             with suppress(OSError):
@@ -130,7 +129,7 @@ class Hooks:
     def _kept(self, hook: str) -> Path:
         """Return where a hook of before lies, once it was moved from where the first release put it."""
         kept, earlier = Path(f"{self._place}{KEPT}", hook), self._place / f"{hook}{KEPT}"
-        if lexists(earlier) and not lexists(kept):
+        if _is_there(earlier) and not _is_there(kept):
             kept.parent.mkdir(exist_ok=True)
             _ = earlier.rename(kept)
         return kept
@@ -145,7 +144,7 @@ class Hooks:
             if (
                 one.suffix != ".sample"
                 and one.name not in {*HOOKS, _IGNORED}
-                and not lexists(link)
+                and not _is_there(link)
                 and not _is_ours(one)
             ):
                 link.symlink_to(Path("..", self._place.name, one.name))
@@ -153,7 +152,12 @@ class Hooks:
     def _writer_of(self, hook: str, script: bytes) -> "Hooks | None":
         """Return what wrote a hook, or None when it is not, to the byte, what this release writes."""
         given = _PASSES_ON.get(hook, "")
-        line = os.fsdecode(script).rpartition("\nfi\n")[2].removeprefix(given).removesuffix(f" {HOOKS[hook]}\n")
+        line = (
+            script.decode(errors="surrogateescape")
+            .rpartition("\nfi\n")[2]
+            .removeprefix(given)
+            .removesuffix(f" {HOOKS[hook]}\n")
+        )
         try:
             words = shlex.split(line)
             at = words.index(_SCAN[0])
@@ -167,7 +171,7 @@ class Hooks:
     def works(self, settings: Path | None) -> bool:
         """Return whether this starts an Orrery that is there, with settings that are: these, if any are given."""
         is_orrery = Path(self.command[0]).name == "orrery" or self.command[-1] == "orrery"
-        is_there = os.access(self.command[0], os.X_OK) and (self.settings is None or self.settings.is_file())
+        is_there = _may_run(Path(self.command[0])) and (self.settings is None or self.settings.is_file())
         return is_orrery and is_there and settings in {None, self.settings}
 
     def script(self, hook: str) -> bytes:
@@ -195,6 +199,14 @@ fi
 {given}{" ".join(map(quote, words))} {HOOKS[hook]}
 """
         return text.encode(errors="surrogateescape")
+
+
+def _is_there(place: Path) -> bool:
+    return place.is_symlink() or place.exists()
+
+
+def _may_run(place: Path) -> bool:
+    return place.is_file() and bool(place.stat().st_mode & _MAY_RUN)
 
 
 def _links(folder: Path) -> Iterator[Path]:

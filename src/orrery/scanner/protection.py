@@ -28,8 +28,8 @@ def gaps(config: Path | None, deployment: ScanDeployment) -> Iterator[Looked]:
     folders = deployment.protected.all(config)
     wrong = {str(one): why for one in folders if (why := _wrong(one, deployment))}
     why = (
-        f"Protected repositories: {len(folders)}; of these {len(wrong)} lacks a hook, or has another program's in "
-        "its place, or core.hooksPath leads past it. See: orrery tenants hooks list"
+        f"Protected repositories: {len(folders)}; of these {len(wrong)} without a hook, or with another program's "
+        "in its place, or core.hooksPath leads past it. See: orrery tenants hooks list"
     )
     yield Looked("hooks", trouble=why if wrong else "", detail=str(wrong))
 

@@ -92,7 +92,7 @@ class TracksHealth:
 
     def _scanner(self) -> Sequence[Finding]:
         try:
-            return self.scanner.check()
+            return [Finding(f"scanner: {one.part}", one.state, one.why) for one in self.scanner.check()]
         except OrreryError as error:
             todo = "Until it is fixed, nothing is published."
             return [Finding("scanner", "broken", str(error), todo)]

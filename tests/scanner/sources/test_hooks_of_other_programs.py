@@ -19,6 +19,8 @@ from tests.support.waiting import PATIENCE
 
 hooks = plain("hooks")
 PROGRAMS = Path(sys.executable).parent
+PATH = f"{PROGRAMS}:{os.environ['PATH']}"  # noqa: TID251  where git finds the programs
+DAY = "2026-05-04T00:00:00Z"
 HUSKY = ROOT / ".venv" / "husky" / "package" / "bin.js"
 LEAK = '{"tenantId": "3f2a1c9d-1111-4111-8111-111111111111"}\n'
 LOGGED = 'echo "{0} by ${{0##*/}} with $# $*" >> {1}; test -t 0 || cat >> {1}'
@@ -99,7 +101,6 @@ def lefthook(other: Other) -> None:
 def made(other: Other, remote: Repo) -> list[tuple[str, bytes]]:
     """Commit, merge (in a soak) and push with the hooks; return what they and git wrote."""
     found: list[tuple[str, bytes]] = []
-    when = {"GIT_AUTHOR_DATE": "2026-05-04T00:00:00Z", "GIT_COMMITTER_DATE": "2026-05-04T00:00:00Z"}
     steps = (
         ("commit", "-qm", "one"),
         *[("merge", "-q", "--no-ff", "--no-edit", "side")] * SOAKING,
@@ -108,7 +109,7 @@ def made(other: Other, remote: Repo) -> list[tuple[str, bytes]]:
     other.repo.stage("a.json", "{}")
     for step in steps:
         other.log.write_text("")
-        came = other.repo.try_git(*step, PATH=f"{PROGRAMS}:{os.environ['PATH']}", **when)  # noqa: TID251  passed on
+        came = other.repo.try_git(*step, PATH=PATH, GIT_AUTHOR_DATE=DAY, GIT_COMMITTER_DATE=DAY)
         assert came.returncode == 0, came.stderr
         found.append((other.log.read_text(), came.stdout + came.stderr))
     return found
@@ -134,7 +135,7 @@ def test_they_run_as_before(
     assert hooks(["install", "--shared", str(repo.folder)]) == 0
     assert made(other, remote) == before
     repo.stage("b.json", LEAK)
-    assert repo.try_git("commit", "-qm", "two", PATH=f"{PROGRAMS}:{os.environ['PATH']}").returncode == 1  # noqa: TID251  passed on
+    assert repo.try_git("commit", "-qm", "two", PATH=PATH).returncode == 1
     program(other)
     assert hooks(["list"]) == 1
     assert "another's" in capsys.readouterr().out
