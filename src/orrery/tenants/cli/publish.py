@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from orrery.runtime.console.runner import Runner
     from orrery.tenants.publishing import Published, Publishing
 
+WithoutWatchList = Annotated[
+    bool,
+    typer.Option(
+        "--without-watch-list", help="Publish where there is a track A and no watch-list; the journal keeps it."
+    ),
+]
+
 
 def command(
     *,
@@ -34,13 +41,7 @@ def command(
     from_stdin: Annotated[
         bool, typer.Option("--stdin", help="Publish what is on standard input, instead of SOURCE.")
     ] = False,
-    without_watch_list: Annotated[
-        bool,
-        typer.Option(
-            "--without-watch-list",
-            help="Publish where there is a track A and no watch-list; the journal keeps it.",
-        ),
-    ] = False,
+    without_watch_list: WithoutWatchList = False,
     as_json: AsJson = False,
     runner: Handed,
 ) -> None:
