@@ -111,6 +111,24 @@ ensure_dovecot() { ensure_tool has_dovecot "the tests of IMAP" dovecot-imapd; }
 # The owner signs approvals with OpenSSH's own tool, and so do their tests.
 ensure_ssh() { ensure_tool has_ssh_keygen "the tests of approvals" openssh-client; }
 
+# Our git hooks are tried beside Husky's. Its package is one file of 4 kB, without dependencies, known by its digest.
+ensure_husky() {
+  [[ -f .venv/husky/package/bin.js ]] && return
+  if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
+    note "No node and npm here, so the test of our hooks beside Husky's is skipped."
+  elif ! step "npm's husky" fetch_husky; then
+    note "Husky could not be fetched, so the test of our hooks beside its own is skipped."
+  fi
+}
+
+fetch_husky() {
+  local name=husky-9.1.7
+  rm -rf .venv/husky && mkdir .venv/husky &&
+    (cd .venv/husky && npm pack --silent --no-update-notifier husky@9.1.7 >/dev/null && sha512sum --quiet --check - && tar xzf "$name.tgz") <<END
+e60b39cad68d8c1ae1e4ec37cebbdd51463ed15c48b9654be22f62aede9fae257e06a7427e6575d4241358c8816161db5e1728f89d641df4ce52478f8420ef30  $name.tgz
+END
+}
+
 # The gateway's host has no bash: its scripts, and ours, are checked for what other shells do not know.
 ensure_shellcheck() { ensure_tool has_shellcheck "the checks of scripts" shellcheck; }
 

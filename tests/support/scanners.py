@@ -1,6 +1,6 @@
 """A scanner that looks for one word: an adapter of the port."""
 
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 
 from orrery.app.runner import runner_of
 from orrery.errors import NotConfigured
-from orrery.ports.scanner import Leak, Scanned, Scanner
+from orrery.ports.scanner import Checked, Leak, Scanned, Scanner
 from orrery.runtime.console.runner import Runner, Services
 
 T = TypeVar("T")
@@ -21,9 +21,9 @@ class WordScanner:
         self.word = word
         self.seen = list[Mapping[str, bytes]]()
 
-    def check(self) -> tuple[str, ...]:
+    def check(self) -> Sequence[Checked]:
         """It can always scan."""
-        return ()
+        return [Checked("watch-list", "ok")]
 
     def scan(self, files: Mapping[str, bytes]) -> Scanned:
         """Return a leak for each file with the word in it."""
@@ -34,14 +34,16 @@ class WordScanner:
 class UnableScanner:
     """Cannot scan."""
 
-    def check(self) -> tuple[str, ...]:
+    WHY = "The key of the watch-list is missing."
+
+    def check(self) -> Sequence[Checked]:
         """Say so."""
-        return self.scan({}).notes
+        raise NotConfigured(self.WHY)
 
     def scan(self, files: Mapping[str, bytes]) -> Scanned:
         """Say so."""
         del files
-        raise NotConfigured("The key of the watch-list is missing.")
+        raise NotConfigured(self.WHY)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ def test_all_is_well(settings: TenantsSettings, tmp_path: Path) -> None:
         "destination news [track:B]": "ok",
         "place of the store": "ok",
         "tool": "off",
-        "scanner": "ok",
+        "scanner: watch-list": "ok",
     }
 
 

@@ -1,6 +1,7 @@
 """What may become public reaches a destination of track B, and nothing else does."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -138,6 +139,28 @@ def test_without_a_scanner_nothing_is_published(desk: Desk) -> None:
     with pytest.raises(TrackRefused):
         publishing.publish(desk.write("rows.json", LABEL_OF_A), "blog")
     assert desk.public() == {}
+
+
+def test_without_names_nothing_is_published(desk: Desk) -> None:
+    """A scanner that knows no name of track A finds nothing, and that says nothing: a word lets it pass."""
+
+    class Blind(WordScanner):
+        def scan(self, files: Mapping[str, bytes]) -> Scanned:
+            return replace(super().scan(files), knows_names=False)
+
+    said = list[str]()
+    strict = replace(desk.publishing, scanner=Blind())
+    for publishing in (strict, replace(strict, without_watch_list=said.append)):
+        with pytest.raises(PublicationRefused):
+            publishing.publish_text(b"Contoso", "news")
+    with pytest.raises(NotConfigured, match="orrery tenants watch add"):
+        strict.publish(desk.write("note.md"), "blog")
+    assert (desk.public(), said) == ({}, [])
+    replace(strict, without_watch_list=said.append).publish(desk.source / "note.md", "blog/a.md")
+    assert said == ["Published to blog/a.md without a watch-list: no name was searched for."]
+    without_a = strict.settings.model_copy(update={"A": None})
+    replace(strict, settings=without_a).publish(desk.source / "note.md", "blog/b.md")
+    assert sorted(desk.public()) == ["blog/a.md", "blog/b.md"]
 
 
 def test_what_was_scanned_is_what_is_written(desk: Desk) -> None:

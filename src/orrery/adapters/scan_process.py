@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import IO
 
 from orrery.errors import NotConfigured
-from orrery.ports.scanner import Leak, Scanned
+from orrery.ports.scanner import Checked, Leak, Scanned
 
 SECONDS = 600
 """How long one scan may take: a publication is 100 MiB at most."""
@@ -24,11 +25,12 @@ class ScanProcess:
     """See `Scanner`. The files go through a pipe as a tar, so that nothing is written anywhere."""
 
     def __init__(self, settings_file: Path) -> None:
-        self._command = (sys.executable, "-P", "-m", "orrery", "tenants", "scan", "--stdin", "--json")
+        self._command = (sys.executable, "-P", "-m", "orrery", "tenants", "scan", "--json")
         self._config = ("--config", str(settings_file))
 
-    def check(self) -> tuple[str, ...]:
-        return self.scan({}).notes
+    def check(self) -> tuple[Checked, ...]:
+        parts = json.loads(self._run(subprocess.DEVNULL, "--check"))
+        return tuple(Checked(one["part"], one["state"], one["why"]) for one in parts)
 
     def scan(self, files: Mapping[str, bytes]) -> Scanned:
         with TemporaryFile() as packed:
@@ -38,20 +40,23 @@ class ScanProcess:
                     member.size = len(content)
                     tar.addfile(member, BytesIO(content))
             _ = packed.seek(0)
-            try:
-                command = [*self._command, *self._config]
-                run = subprocess.run(command, stdin=packed, capture_output=True, timeout=SECONDS, check=False)  # noqa: S603  our own
-            except subprocess.TimeoutExpired:
-                raise NotConfigured(f"The scanner did not end within {SECONDS // 60} minutes.") from None
-        lines = run.stdout.decode().splitlines()
-        if run.returncode not in {0, _FOUND} or not lines:
-            said = run.stderr.decode(errors="replace").strip().splitlines()
-            raise NotConfigured(f"The scanner cannot run: {said[-1] if said else f'exit {run.returncode}'}")
+            lines = self._run(packed, "--stdin").splitlines()
         found, summary = [json.loads(line) for line in lines[:-1]], json.loads(lines[-1])
         if len(found) != summary["findings"]:
             raise NotConfigured("The scanner's report is cut.")
         leaks = (Leak(_kind(one), one["place"].removeprefix(_INPUT)) for one in found)
-        return Scanned(tuple(leaks), tuple(summary["notes"]))
+        return Scanned(tuple(leaks), tuple(summary["notes"]), summary["watch_list"])
+
+    def _run(self, given: IO[bytes] | int, what: str) -> str:
+        command = [*self._command, what, *self._config]
+        try:
+            run = subprocess.run(command, stdin=given, capture_output=True, timeout=SECONDS, check=False)  # noqa: S603  our own
+        except subprocess.TimeoutExpired:
+            raise NotConfigured(f"The scanner did not end within {SECONDS // 60} minutes.") from None
+        if run.returncode not in {0, _FOUND} or not run.stdout:
+            said = run.stderr.decode(errors="replace").strip().splitlines()
+            raise NotConfigured(f"The scanner cannot run: {said[-1] if said else f'exit {run.returncode}'}")
+        return run.stdout.decode()
 
 
 def _kind(found: Mapping[str, str]) -> str:

@@ -93,6 +93,22 @@ class Rounds(Protocol):
         ...
 
 
+class Protected(Protocol):
+    """The repositories in which each commit is to be searched."""
+
+    def all(self, config: Path | None) -> Sequence[Path]:
+        """Return those in which hooks were installed, and those that are a destination of the public track."""
+        ...
+
+    def add(self, folder: Path) -> None:
+        """Note the repository that a folder is in."""
+        ...
+
+    def forget(self, folder: Path) -> None:
+        """Note it no more; a folder that is gone, too."""
+        ...
+
+
 class Watching(Protocol):
     """What the commands of the watch-list stand on."""
 
@@ -136,8 +152,17 @@ class ScanDeployment(Protocol):
         """The words that start this installation from any folder."""
         ...
 
-    def hooks_folder(self, folder: Path) -> HooksFolder:
-        """Return where a repository has its hooks; raise `Invalid` where there is none."""
+    @property
+    def protected(self) -> Protected:
+        """The protected repositories."""
+        ...
+
+    def hooks_folders(self, folder: Path) -> Sequence[HooksFolder]:
+        """Return where a repository has its hooks, for each work tree; raise `Invalid` where there is none."""
+        ...
+
+    def write_journal(self, config: Path | None, text: str) -> None:
+        """Write an entry of track B into the journal; raise `NotConfigured` when it cannot be kept."""
         ...
 
     def load(self, config: Path | None) -> Loaded:

@@ -101,14 +101,14 @@ def _of_troubles(news: News) -> Iterator[Message]:
     for name, why in news.troubles.items():
         by_reason.setdefault(why, []).append(name)
     lines = [_cut(f"{_named(names)}: {why}", 2 * LONGEST_LINE) for why, names in by_reason.items()]
-    body = "\n".join([*lines[:MOST_LINES], "Until then nobody looks for leaks there."])
-    yield _message("no-scan", "Destinations cannot be searched", body, "high")
+    body = "\n".join([*lines[:MOST_LINES], "Until then leaks pass there unseen."])
+    yield _message("no-scan", "The search for leaks has a gap", body, "high")
 
 
 def _of_return(news: News) -> Iterator[Message]:
     if news.searched_again:
         body = f"{_named(news.searched_again)}: the search for leaks works again."
-        yield _message("scan-again", "Destinations can be searched again", body, "low")
+        yield _message("scan-again", "The search for leaks is whole again", body, "low")
 
 
 def _message(kind: str, title: str, body: str, priority: Literal["urgent", "high", "low"]) -> Message:

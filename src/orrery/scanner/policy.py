@@ -26,3 +26,8 @@ class Policy:
     addresses: frozenset[str] = field(default=frozenset(), repr=False)
     domains: frozenset[str] = field(default=frozenset(), repr=False)
     terms: tuple[Term, ...] = field(default=(), repr=False)
+
+    @property
+    def is_blind(self) -> bool:
+        """There is a track A, and none of its names is known: then to find nothing says nothing about them."""
+        return bool(self.internal_tenants) and not self.terms

@@ -85,10 +85,12 @@ def summary(findings: Sequence[Finding], searched: Searched, notes: Iterable[str
     yield from notes
 
 
-def json_summary(findings: Sequence[Finding], searched: Searched, notes: Iterable[str]) -> str:
+def json_summary(
+    findings: Sequence[Finding], searched: Searched, notes: Iterable[str], *, knows_names: bool
+) -> str:
     """Return the last line of JSON."""
     counts = {"findings": len(findings), "items": searched.items, "bytes": searched.bytes}
-    return json.dumps({**counts, "notes": list(notes)})
+    return json.dumps({**counts, "watch_list": knows_names, "notes": list(notes)})
 
 
 def counted(number: int, word: str) -> str:

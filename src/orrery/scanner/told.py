@@ -20,11 +20,15 @@ _DIGITS = 24
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """One look at a destination: what was found, and why it could not be searched to its end, if so."""
+    """One look at a destination: what was found, and why it could not be searched to its end, if so.
+
+    `detail` of a trouble is never pushed; a trouble is another one when its detail is.
+    """
 
     name: str
     findings: Sequence[Finding] = ()
     trouble: str = ""
+    detail: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +106,11 @@ class Told:
     def _trouble(self, one: Looked, *, pushed: bool, again: bool) -> str:
         before = self.troubles.get(one.name, "")
         if one.trouble:
-            return self._digest(one.trouble) if pushed or not self._is_new(one) else before
+            return self._digest(one.trouble + one.detail) if pushed or not self._is_new(one) else before
         return "" if again else before
 
     def _is_new(self, one: Looked) -> bool:
-        return self.troubles.get(one.name) != self._digest(one.trouble)
+        return self.troubles.get(one.name) != self._digest(one.trouble + one.detail)
 
     def _id(self, finding: Finding) -> str:
         return self._digest(json.dumps([finding.kind, finding.rule, finding.place, finding.fingerprint]))

@@ -39,7 +39,7 @@ class TracksHealth:
             *(self._destination(track, one) for track, one in self.settings.destinations()),
             *self._kept(),
             self._tool(),
-            self._scanner(),
+            *self._scanner(),
         ]
 
     def _track(self, track: Track) -> Finding:
@@ -90,13 +90,12 @@ class TracksHealth:
             return Finding("tool", "broken", why, "Install it, or correct `program` in the settings.")
         return Finding("tool", "ok", str(program))
 
-    def _scanner(self) -> Finding:
+    def _scanner(self) -> Sequence[Finding]:
         try:
-            notes = self.scanner.check()
+            return [Finding(f"scanner: {one.part}", one.state, one.why) for one in self.scanner.check()]
         except OrreryError as error:
             todo = "Until it is fixed, nothing is published."
-            return Finding("scanner", "broken", str(error), todo)
-        return Finding("scanner", "ok", " ".join(notes) or "can scan")
+            return [Finding("scanner", "broken", str(error), todo)]
 
 
 def sign_in_findings(sign_ins: SignIns) -> list[Finding]:

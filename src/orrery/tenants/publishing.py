@@ -3,14 +3,14 @@
 Everything that can be refused is, before a byte is written; and what is written is what was scanned.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
-from orrery.errors import Invalid, NotFound, PublicationRefused, TrackRefused
+from orrery.errors import Invalid, NotConfigured, NotFound, PublicationRefused, TrackRefused
 from orrery.ports.publications import MOST_BYTES, Material, Publications
-from orrery.ports.scanner import Leak, Scanner
+from orrery.ports.scanner import NO_NAMES, Leak, Scanner
 from orrery.syntax.track import Track, labels_in
 from orrery.tenants.gate import Gate, overlap
 from orrery.tenants.settings import Destination, DestinationKind, TenantsSettings
@@ -63,12 +63,17 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Publishing:
-    """Publishes. `private` are places of Orrery's own, with data of both tracks or with sign-ins."""
+    """Publishes. `private` are places of Orrery's own, with data of both tracks or with sign-ins.
+
+    `without_watch_list` allows what was searched for no names; it is called with a sentence about it before
+    anything is written, and what it raises stops all.
+    """
 
     settings: TenantsSettings
     scanner: Scanner
     publications: Publications
     private: tuple[Path, ...] = ()
+    without_watch_list: Callable[[str], None] | None = None
 
     def publish(self, source: Path, to: str) -> Published:
         """Publish a file or a folder."""
@@ -80,7 +85,7 @@ class Publishing:
         self._require_place(folder, inside)
         self._require_source(source)
         material = self.publications.read(source)
-        notes = self._require_fit(material.files, inside, is_folder=material.is_folder)
+        notes = self._require_fit(to, material.files, inside, is_folder=material.is_folder)
         self.publications.write(material, folder, inside)
         return _published(target.destination, inside.as_posix(), material.files, notes)
 
@@ -97,7 +102,7 @@ class Publishing:
         inside = target.inside("")
         self._require_place(folder, inside)
         files = {inside.name: content}
-        notes = self._require_fit(files, inside)
+        notes = self._require_fit(to, files, inside)
         self.publications.write(Material(files), folder, inside)
         return _published(target.destination, inside.as_posix(), files, notes)
 
@@ -125,7 +130,7 @@ class Publishing:
         if not text.strip():
             raise PublicationRefused("There is no text to publish.")
         files = {"standard input": content}
-        notes = self._require_fit(files, PurePosixPath("standard input"))
+        notes = self._require_fit(target.destination.name, files, PurePosixPath("standard input"))
         return _published(target.destination, "", files, notes)
 
     def _require_place(self, folder: Path, inside: PurePosixPath) -> None:
@@ -147,7 +152,7 @@ class Publishing:
                 raise TrackRefused(f"{source} holds what Orrery keeps in {one}, which is not published.")
 
     def _require_fit(
-        self, files: Mapping[str, bytes], inside: PurePosixPath, *, is_folder: bool = False
+        self, to: str, files: Mapping[str, bytes], inside: PurePosixPath, *, is_folder: bool = False
     ) -> tuple[str, ...]:
         """Return the scanner's notes; raise when something must not be public."""
         for name, content in files.items():
@@ -158,6 +163,10 @@ class Publishing:
         found = self.scanner.scan(public)
         if found.leaks:
             raise PublicationRefused(f"Nothing was published: {_listed(found.leaks)}.")
+        if self.settings.A and not found.knows_names:
+            if self.without_watch_list is None:
+                raise NotConfigured(NO_NAMES)
+            self.without_watch_list(f"Published to {to} without a watch-list: no name was searched for.")
         return found.notes
 
 

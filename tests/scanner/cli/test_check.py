@@ -34,7 +34,14 @@ def test_what_is_there_is_ok(user: ScanUser) -> None:
     user.write(f'{SECRETS}{TRACKS}{place}[push]\nurl = "https://push.example"\ntopic = "t"\n')
     code, found = parts(user)
     assert code == 0
-    assert found == {"watch-list": "ok", "rules": "ok", "destinations": "ok", "push": "ok", "timer": "off"}
+    assert found == {
+        "watch-list": "ok",
+        "rules": "ok",
+        "hooks": "off",
+        "destinations": "ok",
+        "push": "ok",
+        "timer": "off",
+    }
 
 
 @pytest.mark.parametrize("change", ["key", "rules", "baseline", "folder"])

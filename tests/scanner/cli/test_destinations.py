@@ -1,7 +1,10 @@
 """`orrery tenants scan --destinations`: each destination of track B is searched, and a leak is pushed once."""
 
 import json
+import re
+import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -35,6 +38,7 @@ class Machine:
         user.write(f"{SECRETS}{PUSH}{TRACKS}{tables}{social}{internal}")
         self.put("own", "a.md")
         git(self.folder("code"), "init", "--quiet")
+        assert user.types(plain("hooks"), "install", str(self.folder("code")))[0] == 0
 
     def folder(self, name: str) -> Path:
         """Return a destination's folder, which is made."""
@@ -74,7 +78,13 @@ def test_nothing_found_is_no_push(machine: Machine) -> None:
     """Exit 0, a sentence for each destination with a folder, and those of track A are not looked at."""
     code, out, err = machine.round("--notify")
     assert (code, out, machine.pushed) == (0, "", [])
-    assert [line.partition(":")[0] for line in err.splitlines()] == ["blog", "team", "code"]
+    assert [line.partition(":")[0] for line in err.splitlines()] == [
+        "blog",
+        "team",
+        "code",
+        "watch-list",
+        "hooks",
+    ]
 
 
 def test_all_that_is_new_is_one_urgent_push(machine: Machine) -> None:
@@ -93,12 +103,12 @@ def test_all_that_is_new_is_one_urgent_push(machine: Machine) -> None:
 
 
 def test_a_repository_is_searched_with_its_history(machine: Machine) -> None:
-    """What a later commit took out is still public."""
+    """What a later commit took out is still public, and what was committed past the hooks is found."""
     file = machine.put("code", "a.md")
     git(machine.folder("code"), "add", ".")
-    git(machine.folder("code"), "commit", "--quiet", "--message=one")
+    git(machine.folder("code"), "commit", "--quiet", "--no-verify", "--message=one")
     file.unlink()
-    git(machine.folder("code"), "commit", "--quiet", "--all", "--message=two")
+    git(machine.folder("code"), "commit", "--quiet", "--no-verify", "--all", "--message=two")
     assert machine.round("--notify")[0] == 1
     assert machine.pushed[0][1].endswith("in code")
 
@@ -143,13 +153,122 @@ def test_a_destination_that_is_away(machine: Machine) -> None:
     assert machine.round("--notify")[0] == 1
     assert [(one[0], one[1]) for one in machine.pushed] == [
         ("urgent", "1 new finding in blog"),
-        ("high", "Destinations cannot be searched"),
+        ("high", "The search for leaks has a gap"),
     ]
     assert "team: The folder " in machine.pushed[1][2]
     (machine.user.home / "elsewhere").rename(machine.user.home / "team")
     machine.round("--notify")
     machine.round("--notify")
     assert [one[0] for one in machine.pushed[2:]] == ["low"]
+
+
+def _hook(machine: Machine, name: str = "pre-commit") -> Path:
+    return machine.folder("code") / ".git" / "hooks" / name
+
+
+def _hooks_path(machine: Machine, *options: str) -> None:
+    git(machine.folder("code"), "config", *options, "core.hooksPath", "elsewhere")
+
+
+def _replaced(machine: Machine) -> None:
+    _hook(machine).write_text("#!/bin/sh\nexit 0\n")
+
+
+def _linked(machine: Machine) -> None:
+    _hook(machine).rename(_hook(machine, "moved"))
+    _hook(machine).symlink_to("moved")
+
+
+def _changed(machine: Machine) -> None:
+    _hook(machine).write_text(_hook(machine).read_text().replace("kept=", "exit 0\nkept="))
+
+
+def _other_program(machine: Machine) -> None:
+    text = _hook(machine).read_text()
+    _hook(machine).write_text(re.sub(r"\S+/orrery\b", "/bin/true", re.sub(r"\S+ -P -m orrery", "/bin/true", text)))
+
+
+def _in_a_worktree(machine: Machine) -> None:
+    git(machine.folder("code"), "commit", "--quiet", "--allow-empty", "--message=one")
+    git(machine.folder("code"), "worktree", "add", "--quiet", str(machine.user.home / "tree"))
+    git(machine.folder("code"), "config", "extensions.worktreeConfig", "true")
+    git(machine.user.home / "tree", "config", "--worktree", "core.hooksPath", "elsewhere")
+
+
+LOST: dict[str, Callable[[Machine], object]] = {
+    "missing": lambda machine: _hook(machine).unlink(),
+    "one of them missing": lambda machine: _hook(machine, "pre-push").unlink(),
+    "all missing": lambda machine: shutil.rmtree(_hook(machine).parent),
+    "not executable": lambda machine: _hook(machine).chmod(0o644),
+    "empty": lambda machine: _hook(machine).write_text(""),
+    "replaced": _replaced,
+    "a link": _linked,
+    "changed by hand": _changed,
+    "another program": _other_program,
+    "passed by": _hooks_path,
+    "passed by to nowhere": lambda machine: git(machine.folder("code"), "config", "core.hooksPath", ""),
+    "passed by in every repository": lambda machine: _hooks_path(machine, "--global"),
+    "passed by in a worktree": _in_a_worktree,
+}
+
+
+def _mend(machine: Machine) -> None:
+    """Undo all of it, and install again."""
+    code = machine.folder("code")
+    for options in ((), ("--global",)):
+        subprocess.run(["git", "-C", code, "config", *options, "--unset", "core.hooksPath"], check=False)  # noqa: S603, S607  real git
+    shutil.rmtree(machine.user.home / "tree", ignore_errors=True)
+    shutil.rmtree(code / ".git" / "hooks", ignore_errors=True)
+    assert machine.user.types(plain("hooks"), "install", str(code))[0] == 0
+
+
+def test_a_hook_that_is_lost_is_known(machine: Machine) -> None:
+    """However it was lost, the list of all protected repositories ends with 1, until hooks are installed again."""
+    for way, lose in LOST.items():
+        lose(machine)
+        assert (way, machine.user.types(plain("hooks"), "list")[0]) == (way, 1)
+        _mend(machine)
+        assert (way, machine.user.types(plain("hooks"), "list")[0]) == (way, 0)
+
+
+def test_a_hook_that_is_lost_is_told_once(machine: Machine) -> None:
+    """Exit 1 and one push, without a place in it; installed again, one all-clear; --check says so, too."""
+
+    def codes() -> list[int]:
+        rounds = [machine.round("--notify")[0] for _ in range(2)]
+        return [machine.user.types(plain("scan"), "--check")[0], *rounds]
+
+    _hooks_path(machine)
+    assert codes() == [1, 1, 1]
+    [(priority, _, body)] = machine.pushed
+    assert (priority, "orrery tenants hooks list" in body, str(machine.user.home) in body) == ("high", True, False)
+    _mend(machine)
+    assert codes() == [0, 0, 0]
+    assert [one[0] for one in machine.pushed[1:]] == ["low"]
+
+
+def test_a_protected_repository_is_known(machine: Machine) -> None:
+    """One that is no destination is, from its hooks on until they are removed; also when it is gone."""
+    private = machine.folder("private")
+    git(private, "init", "--quiet")
+    assert machine.user.types(plain("hooks"), "install", str(private))[0] == 0
+    private.rename(machine.user.home / "moved")
+    code, _, err = machine.user.types(plain("hooks"), "list")
+    assert (code, f"orrery tenants hooks remove {private}" in err) == (1, True)
+    assert machine.round("--notify")[0] == 1
+    assert machine.user.types(plain("hooks"), "remove", str(private))[0] == 0
+    assert machine.user.types(plain("hooks"), "list")[0] == 0
+    assert [one[0] for one in machine.pushed] == ["high"]
+    assert machine.round("--notify")[0] == 0
+
+
+def test_no_list_is_not_all_clear(machine: Machine) -> None:
+    """Where there is a track A and no watch-list, to find nothing is no all-clear, and a push says so."""
+    machine.user.list_path.unlink()
+    code, _, err = machine.round("--notify")
+    assert (code, "There is a track A, but no watch-list" in err) == (1, True)
+    assert [one[0] for one in machine.pushed] == ["high"]
+    assert machine.user.types(plain("scan"), "--check")[0] == 1
 
 
 def test_a_missing_key_is_a_push(machine: Machine) -> None:

@@ -19,6 +19,7 @@ def persons_git(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
     (home / ".gitconfig").write_text(SETTINGS)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / ".local" / "state"))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     return home / ".gitconfig"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.scanner.hooks import HOOKS
+from orrery.scanner.hooks import HOOKS, KEPT
 from tests.support.plain_commands import plain
 from tests.support.repositories import Repo, new_repo
 from tests.support.waiting import PATIENCE
@@ -20,22 +20,29 @@ def folder_of(repo: Repo) -> Path:
     return repo.folder / ".git" / "hooks"
 
 
+def kept_in(repo: Repo, hook: str) -> Path:
+    """Return where a hook of before is kept."""
+    return repo.folder / ".git" / f"hooks{KEPT}" / hook
+
+
 def states(repo: Repo, printed: pytest.CaptureFixture[str], *options: str) -> list[str]:
-    """Return what `list` says of each hook."""
+    """Return what `list` says of each hook; it ends with 1 unless all are installed."""
     printed.readouterr()
-    assert hooks(["list", str(repo.folder), *options]) == 0
-    return [line.rpartition(": ")[2] for line in printed.readouterr().out.splitlines()]
+    code = hooks(["list", str(repo.folder), *options])
+    found = [line.rpartition(": ")[2] for line in printed.readouterr().out.splitlines()]
+    assert code == (set(found) != {"installed"})
+    return found
 
 
 def test_hooks_are_installed_and_removed(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
-    """All three are there and may run; installing again changes nothing; removing leaves nothing behind."""
+    """All are there and may run; installing again changes nothing; removing leaves nothing behind."""
     before = sorted(folder_of(repo).iterdir())
-    assert states(repo, capsys) == ["missing"] * 3
+    assert states(repo, capsys) == ["missing"] * len(HOOKS)
     written = [
         hooks(["install", str(repo.folder)]) or (folder_of(repo) / "pre-push").read_bytes() for _ in range(2)
     ]
     assert written[0] == written[1]
-    assert states(repo, capsys) == ["installed"] * 3
+    assert states(repo, capsys) == ["installed"] * len(HOOKS)
     assert {(folder_of(repo) / hook).stat().st_mode & 0o777 for hook in HOOKS} == {0o755}
     assert hooks(["remove", str(repo.folder)]) == 0
     assert sorted(folder_of(repo).iterdir()) == before
@@ -45,11 +52,11 @@ def test_another_programs_hook_is_kept(repo: Repo, capsys: pytest.CaptureFixture
     """It lies beside ours, a link too, and is put back as it was; installing twice does not lose it."""
     theirs = repo.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 3\n")
     (folder_of(repo) / "pre-push").symlink_to("../../tool")
-    assert states(repo, capsys) == ["another's", "missing", "another's"]
+    assert states(repo, capsys) == ["another's", "missing", "missing", "another's"]
     for _ in range(2):
         assert hooks(["install", str(repo.folder)]) == 0
-    assert "pre-commit.before-orrery, which was there before, runs first" in capsys.readouterr().out
-    assert (folder_of(repo) / "pre-push.before-orrery").is_symlink()
+    assert "pre-commit: installed; the one that was there before runs first" in capsys.readouterr().out
+    assert kept_in(repo, "pre-push").is_symlink()
     assert hooks(["remove", str(repo.folder)]) == 0
     assert theirs.read_text() == "#!/bin/sh\nexit 3\n"
     assert (folder_of(repo) / "pre-push").readlink() == Path("../../tool")
@@ -64,7 +71,22 @@ def test_two_other_hooks_are_not_mixed_up(repo: Repo, capsys: pytest.CaptureFixt
     repo.write(".git/hooks/pre-commit", "#!/bin/sh\n# second\n")
     assert hooks(["install", str(repo.folder)]) == 2
     assert "make one of the two, and install again" in capsys.readouterr().err
-    assert (folder_of(repo) / "pre-commit.before-orrery").read_text() == "#!/bin/sh\n# first\n"
+    assert kept_in(repo, "pre-commit").read_text() == "#!/bin/sh\n# first\n"
+    repo.write(".git/hooks/pre-commit", "#!/bin/sh\n# first\n")
+    assert hooks(["install", str(repo.folder)]) == 0
+
+
+def test_a_hook_that_the_first_release_kept_is_not_lost(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    """It lay in the folder of the hooks, under another name: it moves, runs, and is put back."""
+    repo.write(".git/hooks/pre-commit", "#!/bin/sh\n# orrery-hook 1: written by an earlier release\n")
+    repo.write(".git/hooks/pre-commit.before-orrery", "#!/bin/sh\nexit 3\n").chmod(0o755)
+    (folder_of(repo) / "pre-commit").chmod(0o755)
+    assert states(repo, capsys)[0] == "out of date"
+    assert hooks(["install", str(repo.folder)]) == 0
+    assert repo.try_git("hook", "run", "pre-commit").returncode == 3
+    assert hooks(["remove", str(repo.folder)]) == 0
+    assert (folder_of(repo) / "pre-commit").read_text() == "#!/bin/sh\nexit 3\n"
+    assert not kept_in(repo, "pre-commit").parent.exists()
 
 
 def test_an_older_hook_is_brought_up_to_date(
@@ -75,10 +97,13 @@ def test_an_older_hook_is_brought_up_to_date(
     settings.touch()
     hooks(["install", str(repo.folder)])
     (folder_of(repo) / "pre-push").chmod(0o644)
-    assert states(repo, capsys) == ["installed", "installed", "out of date"]
-    assert states(repo, capsys, "--config", str(settings)) == ["out of date"] * 3
+    assert states(repo, capsys) == ["installed", "installed", "installed", "not executable"]
+    assert states(repo, capsys, "--config", str(settings)) == [
+        *["out of date"] * (len(HOOKS) - 1),
+        "not executable",
+    ]
     assert hooks(["install", str(repo.folder), "--config", str(settings)]) == 0
-    assert states(repo, capsys, "--config", str(settings)) == ["installed"] * 3
+    assert states(repo, capsys, "--config", str(settings)) == ["installed"] * len(HOOKS)
 
 
 def test_a_folder_that_others_share_is_refused(
@@ -104,7 +129,7 @@ def test_settings_are_no_part_of_the_repository(repo: Repo, capsys: pytest.Captu
     said = capsys.readouterr().err
     assert "is in the repository that is searched" in said
     assert "There is no settings file /gone.toml." in said
-    assert states(repo, capsys) == ["missing"] * 3
+    assert states(repo, capsys) == ["missing"] * len(HOOKS)
 
 
 def test_nothing_is_written_when_a_folder_is_wrong(
@@ -114,7 +139,7 @@ def test_nothing_is_written_when_a_folder_is_wrong(
     bare = new_repo(tmp_path / "bare", "--bare")
     assert hooks(["install", str(repo.folder), str(bare.folder)]) == 2
     assert hooks(["install", str(repo.folder), str(tmp_path)]) == 2
-    assert states(repo, capsys) == ["missing"] * 3
+    assert states(repo, capsys) == ["missing"] * len(HOOKS)
 
 
 def test_a_worktree_has_the_hooks_of_its_repository(
@@ -124,7 +149,7 @@ def test_a_worktree_has_the_hooks_of_its_repository(
     repo.commit("sub/a.txt")
     repo.git("worktree", "add", "-q", tmp_path / "tree")
     assert hooks(["install", str(tmp_path / "tree" / "sub")]) == 0
-    assert states(repo, capsys) == ["installed"] * 3
+    assert states(repo, capsys) == ["installed"] * len(HOOKS)
 
 
 def test_the_hook_starts_this_installation(repo: Repo, tmp_path: Path) -> None:
@@ -135,7 +160,7 @@ def test_the_hook_starts_this_installation(repo: Repo, tmp_path: Path) -> None:
     program.chmod(0o755)
     run(["./it's/orrery", "tenants", "hooks", "install", repo.folder], tmp_path / "a b")
     program.write_text('#!/bin/sh\necho "ours: $*"\n')
-    assert repo.try_git("hook", "run", "pre-commit").stderr == b"ours: tenants scan --staged\n"
+    assert repo.try_git("hook", "run", "pre-commit").stderr == b"ours: tenants scan --quiet --staged\n"
 
 
 def test_the_hook_imports_nothing_from_the_repository(repo: Repo, tmp_path: Path) -> None:
@@ -143,7 +168,9 @@ def test_the_hook_imports_nothing_from_the_repository(repo: Repo, tmp_path: Path
     run([sys.executable, "-m", "orrery", "tenants", "hooks", "install", repo.folder], tmp_path)
     repo.write("orrery/__init__.py", "raise SystemExit('from the repository')")
     came = repo.try_git("hook", "run", "pre-commit")
-    assert (came.returncode, b"Nothing was found in 2 items" in came.stderr) == (0, True)
+    assert (came.returncode, came.stderr) == (0, b"")
+    repo.stage("a.json", '{"tenantId": "3f2a1c9d-1111-4111-8111-111111111111"}')
+    assert repo.try_git("hook", "run", "pre-commit").returncode == 1
 
 
 def run(words: Sequence[str | Path], folder: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.scanner.hooks import HOOKS
+from orrery.scanner.hooks import HOOKS, KEPT
 from tests.support.repositories import Repo, new_repo
 from tests.support.waiting import PATIENCE
 
@@ -31,7 +31,7 @@ def guarded(repo: Repo) -> Repo:
     installed = subprocess.run(  # noqa: S603  our own program
         [ORRERY, "tenants", "hooks", "install", repo.folder], capture_output=True, check=True, timeout=PATIENCE
     )
-    assert installed.stdout.count(b": installed") == 3
+    assert installed.stdout.count(b": installed") == len(HOOKS)
     return repo
 
 
@@ -47,7 +47,19 @@ def test_a_commit_is_stopped_until_it_is_clean(guarded: Repo) -> None:
     stopped = guarded.try_git("commit", "-m", LEAK)
     assert (stopped.returncode, b"the message of the commit" in stopped.stdout + stopped.stderr) == (1, True)
     assert guarded.try_git("rev-parse", "HEAD").returncode != 0
-    guarded.git("commit", "-m", "one")
+    assert guarded.try_git("commit", "-qm", "one").stderr == b""
+
+
+def test_a_merge_is_stopped(guarded: Repo) -> None:
+    """A merge that git makes by itself runs no pre-commit: what came to a branch past the hooks stays there."""
+    guarded.commit("a.txt")
+    guarded.git("switch", "-qc", "side")
+    guarded.commit("plan.json", LEAK)
+    guarded.git("switch", "-q", "main")
+    stopped = guarded.try_git("merge", "--no-ff", "--no-edit", "side")
+    assert (stopped.returncode, b"plan.json" in stopped.stdout + stopped.stderr) == (1, True)
+    guarded.git("merge", "--abort")
+    assert guarded.try_git("merge", "--no-ff", "--no-edit", "-q", "side", "-s", "ours").stderr == b""
 
 
 def test_a_push_is_stopped(guarded: Repo, tmp_path: Path) -> None:
@@ -112,29 +124,30 @@ def test_what_was_there_runs_first(guarded: Repo, tmp_path: Path) -> None:
     """It can stop git, it gets what git gives, and a copy of ours that it runs does not run it again."""
     folder = guarded.folder / ".git" / "hooks"
     remote = new_repo(tmp_path / "remote.git", "--bare")
+    kept = folder.with_name(f"hooks{KEPT}")
+    kept.mkdir()
     for hook in HOOKS:
-        before = folder / f"{hook}.before-orrery"
-        before.write_text(f'#!/bin/sh\n{{ echo "$#"; test -t 0 || cat; }} > {tmp_path}/{hook}\n')
-        before.chmod(0o755)
+        (kept / hook).write_text(f'#!/bin/sh\n{{ echo "${{0##*/}} $#"; test -t 0 || cat; }} > {tmp_path}/{hook}\n')
+        (kept / hook).chmod(0o755)
     legacy = folder / "pre-commit.legacy"
     legacy.write_bytes((folder / "pre-commit").read_bytes())
     legacy.chmod(0o755)
-    before = folder / "pre-commit.before-orrery"
-    before.write_text(before.read_text() + '"${0%/*}/pre-commit.legacy" "$@" && exit 0\nexit 3\n')
+    before = kept / "pre-commit"
+    before.write_text(before.read_text() + f'"{legacy}" "$@" && exit 0\nexit 3\n')
     guarded.stage("a.json", LEAK)
     assert guarded.try_git("commit", "-m", "one").returncode == 1
     guarded.stage("a.json", "{}")
-    theirs = (folder / "commit-msg.before-orrery").read_text()
-    (folder / "commit-msg.before-orrery").write_text("#!/bin/sh\nexit 3\n")
+    theirs = (kept / "commit-msg").read_text()
+    (kept / "commit-msg").write_text("#!/bin/sh\nexit 3\n")
     assert guarded.try_git("commit", "-m", "one").returncode == 1
-    (folder / "commit-msg.before-orrery").write_text(theirs)
+    (kept / "commit-msg").write_text(theirs)
     guarded.git("commit", "-m", "one", given=b"")
     last = guarded.git("rev-parse", "HEAD")
     guarded.git("push", "-q", str(remote.folder), "main")
-    assert [(tmp_path / hook).read_text() for hook in HOOKS] == [
-        "0\n",
-        "1\n",
-        f"2\nrefs/heads/main {last} refs/heads/main {'0' * 40}\n",
+    assert [(tmp_path / hook).read_text() for hook in ("pre-commit", "commit-msg", "pre-push")] == [
+        "pre-commit 0\n",
+        "commit-msg 1\n",
+        f"pre-push 2\nrefs/heads/main {last} refs/heads/main {'0' * 40}\n",
     ]
 
 

@@ -114,12 +114,24 @@ def test_a_refused_post_stops_the_pipe(config: Path) -> None:
     assert (told.returncode, told.stdout) == (1, "")
 
 
-def test_it_says_what_was_not_searched_for(config: Path) -> None:
-    """Without a watch-list the other rules count, and the person hears that there is none."""
-    told = run_orrery("tenants", "publish", "--config", str(config), str(config.parent / "note.md"), "blog")
-    assert told.returncode == 0
-    assert "There is no watch-list" in told.stderr
+def test_no_list_is_not_all_clear(config: Path) -> None:
+    """Where there is a track A, nothing goes out without a list of its names, unless the journal can keep that."""
+    publish = ("tenants", "publish", "--config", str(config), str(config.parent / "note.md"), "blog")
+    told = run_orrery(*publish)
+    assert (told.returncode, told.stderr.count("\n")) == (1, 1)
+    assert "type: orrery tenants watch add --kind customer" in told.stderr
+    assert run_orrery(*publish, "--without-watch-list").returncode != 0
+    assert not [*(config.parent / "blog").iterdir()]
+    assert run_orrery("cockpit", "store", "create", "--config", str(config)).returncode == 0
+    told = run_orrery(*publish, "--without-watch-list")
+    assert (told.returncode, told.stderr.count("There is no watch-list")) == (0, 1), told.stderr
     assert [one.name for one in (config.parent / "blog").iterdir()] == ["note.md"]
+    kept = run_orrery("tenants", "journal", "list", "--json", "--config", str(config)).stdout
+    [entry] = json.loads(kept)
+    assert (entry["track"], entry["text"]) == (
+        "B",
+        "Published to blog without a watch-list: no name was searched for.",
+    )
 
 
 @pytest.mark.parametrize("place", ["own/cockpit.db", "own/sign-ins", "own/sign-ins/A.json", "orrery.toml", "own"])
@@ -143,4 +155,4 @@ def test_the_scanner_is_not_taken_from_the_current_folder(config: Path) -> None:
     program = str(Path(sys.executable).with_name("orrery"))
     command = [program, "tenants", "publish", "--config", str(config), note, "blog"]
     told = subprocess.run(command, cwd=here, capture_output=True, text=True, check=False)  # noqa: S603  our own program
-    assert (told.returncode, "There is no watch-list" in told.stderr) == (0, True), told.stderr
+    assert (told.returncode, "There is a track A, but no watch-list" in told.stderr) == (1, True), told.stderr

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orrery.adapters.file_tree import FileTree
-from orrery.adapters.git_objects import History, Message, Outgoing, Staged, hooks_folder
+from orrery.adapters.git_objects import History, Message, Outgoing, Staged, hooks_folders
 from orrery.adapters.given_text import GivenText
 from orrery.app.scan.settings import load
 from orrery.ports.scanned import HooksFolder, Source
 from orrery.scanner.deployment import Loaded
 
 if TYPE_CHECKING:
-    from orrery.scanner.deployment import Rounds, Watching
+    from orrery.scanner.deployment import Protected, Rounds, Watching
 
 
 class LocalSources:
@@ -65,8 +65,19 @@ class LocalDeployment:
     def load(self, config: Path | None) -> Loaded:
         return load(config)
 
-    def hooks_folder(self, folder: Path) -> HooksFolder:
-        return hooks_folder(folder)
+    @property
+    def protected(self) -> "Protected":
+        from orrery.app.scan.protected import LocalProtected  # noqa: PLC0415  a hook needs none of it
+
+        return LocalProtected()
+
+    def hooks_folders(self, folder: Path) -> Sequence[HooksFolder]:
+        return hooks_folders(folder)
+
+    def write_journal(self, config: Path | None, text: str) -> None:
+        from orrery.adapters.journal_process import write_journal  # noqa: PLC0415  a hook needs none of it
+
+        write_journal(config, text)
 
 
 def _this_orrery() -> tuple[str, ...]:

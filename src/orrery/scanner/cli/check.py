@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 from orrery.errors import NotConfigured, OrreryError
+from orrery.ports.scanner import NO_NAMES
 from orrery.scanner.cli.arguments import put
 from orrery.scanner.deployment import Loaded, ScanDeployment
+from orrery.scanner.protection import gaps
 from orrery.scanner.scanning import Scan
 from orrery.scanner.told import Told
 from orrery.syntax.lines import visible
@@ -33,7 +35,11 @@ def check(
     config: Path | None, deployment: ScanDeployment, compose: Callable[[Loaded], Scan], *, as_json: bool
 ) -> int:
     """Print each part; return 1 when one is broken."""
-    parts = [*_of_search(config, deployment, compose), *_of_rounds(config, deployment)]
+    parts = [
+        *_of_search(config, deployment, compose),
+        *_of_hooks(config, deployment),
+        *_of_rounds(config, deployment),
+    ]
     if as_json:
         put(json.dumps([asdict(one) for one in parts], indent=2))
     else:
@@ -51,7 +57,11 @@ def _of_search(
         yield Part("settings", "broken", str(error))
         return
     terms = len(loaded.policy.terms)
-    yield Part("watch-list", "ok" if terms else "off", f"It has {terms:,} terms." if terms else "There is none.")
+    if loaded.policy.is_blind:
+        yield Part("watch-list", "broken", NO_NAMES)
+    else:
+        why = f"It has {terms:,} terms." if terms else "There is none."
+        yield Part("watch-list", "ok" if terms else "off", why)
     yield from (Part("note", "off", one) for one in loaded.notes)
     yield from (Part("baseline", "broken", one.why) for one in loaded.allowances.baseline.refused)
     try:
@@ -60,6 +70,17 @@ def _of_search(
         yield Part("rules", "broken", str(error))
     else:
         yield Part("rules", "ok", "They can be searched for.")
+
+
+def _of_hooks(config: Path | None, deployment: ScanDeployment) -> Iterator[Part]:
+    try:
+        number = len(deployment.protected.all(config))
+        trouble = next(one.trouble for one in gaps(config, deployment) if one.name == "hooks")
+    except OrreryError as error:
+        yield Part("hooks", "broken", str(error))
+        return
+    state: State = "broken" if trouble else "ok" if number else "off"
+    yield Part("hooks", state, trouble or f"Protected repositories: {number}.")
 
 
 def _of_rounds(config: Path | None, deployment: ScanDeployment) -> Iterator[Part]:

@@ -2,47 +2,88 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from orrery.scanner.cli.arguments import put
+from orrery.errors import NotConfigured, NotFound, OrreryError
+from orrery.ports.scanner import NO_NAMES
+from orrery.scanner.cli.arguments import put, say
 from orrery.scanner.deployment import ScanDeployment
-from orrery.scanner.hooks import BEFORE, HOOKS, Hooks
+from orrery.scanner.hooks import HOOKS, Hooks
+from orrery.scanner.protection import states
 from orrery.syntax.lines import visible
 
 
 def command(arguments: Sequence[str], deployment: ScanDeployment) -> int:
-    """Return 0 when it is done, 1 when a file cannot be written, and 2 for what cannot be done (decision 54)."""
+    """Return 0 when it is done, 1 for what is not as it should be, and 2 for what cannot be done (decision 54)."""
     options = _parser().parse_intermixed_args(arguments)
-    settings: Path | None = options.config and options.config.absolute()
-    this_orrery = deployment.this_orrery
-    folders: list[Path] = options.folders or [Path()]
+    options.config = options.config and options.config.absolute()
     try:
-        # Each folder is looked at before the first one is changed.
-        found = [Hooks(deployment.hooks_folder(one), this_orrery, settings) for one in folders]
-        if options.action == "install":
-            for each in found:
-                each.check(may_be_shared=options.shared)
-        for each in found:
-            for line in _done(options, each):
-                put(line)
+        return {"install": _install, "remove": _remove, "list": _list}[options.action](options, deployment)
     except OSError as error:
         _ = sys.stderr.write(f"{visible(str(error.filename))} cannot be written: {error.strerror}.\n")
         return 1
+
+
+def _install(options: Namespace, deployment: ScanDeployment) -> int:
+    folders: list[Path] = options.folders or [Path()]
+    # Each folder is looked at before the first one is changed.
+    every = [one for folder in folders for one in deployment.hooks_folders(folder)]
+    checked = [Hooks(one, deployment.this_orrery, options.config) for one in every]
+    for one in checked:
+        one.check(may_be_shared=options.shared)
+    loaded = deployment.load(options.config)
+    without_list = loaded.policy.is_blind
+    if without_list and not options.without_watch_list:
+        raise NotConfigured(NO_NAMES)
+    for note in loaded.notes:
+        say(note)
+    if without_list:
+        listed = ", ".join(str(one.work_tree) for one in every)
+        deployment.write_journal(options.config, f"Hooks search without a watch-list, so for no name: {listed}")
+    for one in every:
+        hooks = Hooks(one, deployment.this_orrery, options.config, without_list)
+        for hook in HOOKS:
+            first = "; the one that was there before runs first" if hooks.install(hook) else ""
+            put(f"{visible(str(one.path / hook))}: installed{first}")
+    for folder in folders:
+        deployment.protected.add(folder)
     return 0
 
 
-def _done(options: Namespace, hooks: Hooks) -> Iterator[str]:
-    """Carry out what is asked for; yield a line for each hook."""
-    for hook in HOOKS:
-        place = visible(str(hooks.folder.path / hook))
-        if options.action == "install":
-            first = f"; {hook}{BEFORE}, which was there before, runs first" if hooks.install(hook) else ""
-            yield f"{place}: installed{first}"
-        elif options.action == "remove":
-            yield f"{place}: {'removed' if hooks.remove(hook) else f'left as it is ({hooks.state(hook)})'}"
-        else:
-            yield f"{place}: {hooks.state(hook)}"
+def _remove(options: Namespace, deployment: ScanDeployment) -> int:
+    folders: list[Path] = options.folders or [Path()]
+    found: list[Hooks] = []
+    for folder in folders:
+        with suppress(NotFound):  # a folder that is gone is forgotten
+            found += [Hooks(one, deployment.this_orrery) for one in deployment.hooks_folders(folder)]
+    for hooks in found:
+        for hook in HOOKS:
+            done = "removed" if hooks.remove(hook) else f"left as it is ({hooks.state(hook)})"
+            put(f"{visible(str(hooks.folder.path / hook))}: {done}")
+    for folder in folders:
+        deployment.protected.forget(folder)
+    return 0
+
+
+def _list(options: Namespace, deployment: ScanDeployment) -> int:
+    given: list[Path] = options.folders
+    protected = [] if given else [*deployment.protected.all(options.config)]
+    code = 0
+    for folder in given or protected or [Path()]:
+        try:
+            found = states(folder, deployment, options.config)
+        except OrreryError as error:
+            if folder not in protected:
+                raise
+            say(f"{visible(str(error))} To protect it no more: orrery tenants hooks remove {visible(str(folder))}")
+            code = 1
+            continue
+        for place, state in found.items():
+            put(f"{visible(str(place))}: {state}")
+            code = code or int(state != "installed")
+    return code
 
 
 def _parser() -> ArgumentParser:
@@ -53,7 +94,13 @@ def _parser() -> ArgumentParser:
     _ = parser.add_argument(
         "action", choices=("install", "remove", "list"), metavar="ACTION", help="install, remove or list"
     )
-    _ = parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="Repositories; else this one.")
+    _ = parser.add_argument(
+        "folders",
+        nargs="*",
+        type=Path,
+        metavar="FOLDER",
+        help="Repositories; else this one, and of list all that are protected.",
+    )
     _ = parser.add_argument(
         "--config",
         type=Path,
@@ -62,5 +109,10 @@ def _parser() -> ArgumentParser:
     )
     _ = parser.add_argument(
         "--shared", action="store_true", help="Install where core.hooksPath says, for other repositories, too."
+    )
+    _ = parser.add_argument(
+        "--without-watch-list",
+        action="store_true",
+        help="Install where there is a track A and no watch-list; the journal keeps it.",
     )
     return parser

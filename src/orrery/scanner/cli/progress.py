@@ -29,9 +29,9 @@ class _Silent:
 
 
 @contextmanager
-def shown_progress(total: int | None) -> Generator[Progress]:
-    """Show the progress while this is open, of a total of bytes if that is known."""
-    if not sys.stderr.isatty():
+def shown_progress(total: int | None, *, quiet: bool = False) -> Generator[Progress]:
+    """Show the progress while this is open, of a total of bytes if that is known; of a `quiet` scan none."""
+    if quiet or not sys.stderr.isatty():
         yield _Silent()
         return
     from orrery.scanner.cli.bar import bar  # noqa: PLC0415  rich doubles the time to start

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
 
-from orrery.errors import Invalid
+from orrery.errors import Invalid, NotConfigured
 from orrery.ports.scanned import Source
+from orrery.ports.scanner import NO_NAMES
 from orrery.scanner.cli.arguments import put
 from orrery.scanner.cli.progress import Progress, shown_progress
 from orrery.scanner.deployment import Loaded, ScanDeployment, Sources
@@ -37,21 +38,30 @@ def command(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     if options.check:
         return _check(options, deployment)
     loaded = deployment.load(options.config)
+    if loaded.policy.is_blind and not options.without_watch_list and _is_of_a_hook(options):
+        raise NotConfigured(NO_NAMES)
     source = _source(options, deployment.sources)
     searched, found = Searched(), list[Finding]()
-    with shown_progress(source.bytes) as progress:
+    with shown_progress(source.bytes, quiet=options.quiet) as progress:
         scan = _composed(loaded, options, searched, progress)
         for one in chain(loaded.allowances.baseline.refused, scan.findings(source)):
             found.append(one)
             progress.print(json_of(one) if options.json else line_of(one))
+    if options.quiet and not found:
+        return 0
     unused = loaded.allowances.unused() if options.history else ()
     notes = (*source.notes, *loaded.notes, *unused)
     if options.json:
-        put(json_summary(found, searched, notes))
+        put(json_summary(found, searched, notes, knows_names=bool(loaded.policy.terms)))
     else:
         for line in summary(found, searched, notes):
             put(line)
     return int(bool(found))
+
+
+def _is_of_a_hook(options: Namespace) -> bool:
+    """Return whether what is searched is about to be committed or pushed: finding nothing is then a yes."""
+    return bool(options.staged or options.message or options.outgoing)
 
 
 def _check(options: Namespace, deployment: ScanDeployment) -> int:
@@ -76,12 +86,7 @@ def _round(options: Namespace, deployment: ScanDeployment) -> int:
 
     with shown_progress(None) as progress:
         return scan_destinations(
-            options.config,
-            deployment.rounds,
-            deployment.sources,
-            compose,
-            notifies=options.notify,
-            as_json=options.json,
+            options.config, deployment, compose, notifies=options.notify, as_json=options.json
         )
 
 
@@ -158,6 +163,12 @@ def _parser() -> ArgumentParser:
     _ = parser.add_argument(
         "--rules", type=Path, action="append", default=[], metavar="FILE", help="more rules, in gitleaks' format"
     )
+    _ = parser.add_argument(
+        "--without-watch-list",
+        action="store_true",
+        help="with --staged, --message and --outgoing: search where there is a track A and no watch-list, too",
+    )
+    _ = parser.add_argument("--quiet", action="store_true", help="print nothing when nothing was found")
     _ = parser.add_argument("--json", action="store_true", help="one JSON object a line, the last is the summary")
     _ = parser.add_argument("--config", type=Path, metavar="FILE", help="the settings file")
     return parser

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,13 @@ from orrery.runtime.console.tables import note, show_json
 if TYPE_CHECKING:
     from orrery.runtime.console.runner import Runner
     from orrery.tenants.publishing import Published, Publishing
+
+WithoutWatchList = Annotated[
+    bool,
+    typer.Option(
+        "--without-watch-list", help="Publish where there is a track A and no watch-list; the journal keeps it."
+    ),
+]
 
 
 def command(
@@ -33,6 +41,7 @@ def command(
     from_stdin: Annotated[
         bool, typer.Option("--stdin", help="Publish what is on standard input, instead of SOURCE.")
     ] = False,
+    without_watch_list: WithoutWatchList = False,
     as_json: AsJson = False,
     runner: Handed,
 ) -> None:
@@ -49,7 +58,7 @@ def command(
         raise Invalid("Give one SOURCE and a DESTINATION, or --stdin and a DESTINATION.")
     from orrery.ports.publications import MOST_BYTES  # noqa: PLC0415  `--help` needs none of it
 
-    publishing = _publishing(runner)
+    publishing = _publishing(runner, without_watch_list=without_watch_list)
     if not from_stdin:
         _report(publishing.publish(source[0], destination), as_json=as_json)
         return
@@ -65,7 +74,7 @@ def command(
         _report(published, as_json=as_json)
 
 
-def _publishing(runner: "Runner") -> "Publishing":
+def _publishing(runner: "Runner", *, without_watch_list: bool) -> "Publishing":
     from orrery.ports.publications import Publications  # noqa: PLC0415  `--help` needs none of it
     from orrery.ports.scanner import Scanner  # noqa: PLC0415  the same
     from orrery.tenants.publishing import Publishing  # noqa: PLC0415  the same
@@ -73,7 +82,15 @@ def _publishing(runner: "Runner") -> "Publishing":
 
     settings = runner.section(TenantsSettings)
     private = (runner.store_path, runner.settings_file, settings.directory)
-    return Publishing(settings, runner.port(Scanner), runner.port(Publications), private)
+    keep = partial(_keep, runner) if without_watch_list else None
+    return Publishing(settings, runner.port(Scanner), runner.port(Publications), private, keep)
+
+
+def _keep(runner: "Runner", sentence: str) -> None:
+    """Write into the journal that something went out without a watch-list."""
+    from orrery.tenants.journal import Journal, NewEntry  # noqa: PLC0415  it loads the store's records
+
+    _ = runner.run(lambda services: services[Journal].add(NewEntry("B", sentence)))
 
 
 def _report(published: "Published", *, as_json: bool) -> None:

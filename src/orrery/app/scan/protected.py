@@ -1,0 +1,50 @@
+"""The protected repositories: those in which hooks were installed, and those of the public track."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from orrery.adapters.git_objects import main_work_tree
+from orrery.adapters.private_files import OwnFile
+from orrery.app.deployment_files.places import own_folder
+from orrery.app.deployment_files.variables import SettingsError
+from orrery.errors import OrreryError
+
+NAME = "protected"
+
+
+class LocalProtected:
+    """See `Protected`. Those that are no destination are in a file of the user's, with a zero byte behind each."""
+
+    def all(self, config: Path | None) -> Sequence[Path]:
+        from orrery.app.scan.rounds import LocalRounds  # noqa: PLC0415  it imports pydantic
+
+        public = [one.folder for one in LocalRounds().places(config) if one.is_repository]
+        own = _listed(self._file().read())
+        return [*dict.fromkeys([*own, *(one.resolve() for one in public if (one / ".git").exists())])]
+
+    def add(self, folder: Path) -> None:
+        added = main_work_tree(folder).resolve()
+        self._file().change(lambda before: _packed([*_listed(before), added]))
+
+    def forget(self, folder: Path) -> None:
+        try:
+            gone = main_work_tree(folder).resolve()
+        except OrreryError:
+            gone = folder.resolve()
+        if gone in _listed(self._file().read()):
+            self._file().change(lambda before: _packed([one for one in _listed(before) if one != gone]))
+
+    def _file(self) -> OwnFile:
+        state = own_folder(os.environ, "XDG_STATE_HOME", ".local/state")  # noqa: TID251  as the settings are found
+        if state is None:
+            raise SettingsError("This user has no home, where the protected repositories would be noted.")
+        return OwnFile(state / NAME)
+
+
+def _listed(content: bytes | None) -> list[Path]:
+    return [Path(os.fsdecode(one)) for one in (content or b"").split(b"\0") if one]
+
+
+def _packed(folders: Sequence[Path]) -> bytes:
+    return b"".join(os.fsencode(one) + b"\0" for one in dict.fromkeys(folders))
