@@ -23,6 +23,7 @@ _KINDS: Final = tuple(
         (rb"\x89PNG\r\n\x1a\n", "images:read_png"),
         (rb"\xff\xd8\xff", "images:read_jpeg"),
         (rb"GIF8[79]a", "images:read_gif"),
+        (rb"SQLite format 3\x00|\x37\x7f\x06[\x82\x83]|\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", "sqlite:read"),
         (rb"\s{0,20}%PDF-", "pdf:read"),
         (rb".{0,1020}%PDF-", "pdf:read_later"),
         (rb"\{\\rtf", "rtf:read"),
