@@ -37,6 +37,7 @@ _ANY: Final = re.compile(
     b"|".join(kind.begins.pattern for kind in _KINDS if not kind.reader.endswith("zlib")), re.DOTALL
 )
 _MAIL: Final = re.compile(rb"(?:From |>?[!-9;-~]{1,60}:[ \t\r\n])")
+_NOTEBOOK: Final = re.compile(rb"\s*\{\s*\"(?:cells|worksheets|nbformat|nbformat_minor)\"\s*:")
 _MAIL_NAMES: Final = (".eml", ".mbox", ".mbx", ".mht", ".mhtml", ".nws")
 
 
@@ -47,6 +48,8 @@ def reader_of(first: bytes, name: str) -> str:
             return kind.reader
     if _is_mail(first, name):
         return "orrery.scanner.unpack.mail:read"
+    if name.lower().endswith(".ipynb") or _NOTEBOOK.match(first):
+        return "orrery.scanner.unpack.notebooks:read"
     if name.lower().endswith(".tar") and not is_text(first) and not wide(first):
         return "orrery.scanner.unpack.tars:read"
     return ""

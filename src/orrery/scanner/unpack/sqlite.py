@@ -7,14 +7,13 @@ that is damaged, or is no page of a table, is searched as it is.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
-from orrery.ports.scanned import NotRead
 from orrery.scanner.unpack.encodings import is_text, wide
 from orrery.scanner.unpack.kinds import reader_of
 from orrery.scanner.unpack.markup import is_markup
-from orrery.scanner.unpack.parts import Part
+from orrery.scanner.unpack.parts import Part, without_lines
 from orrery.scanner.unpack.texts import texts
 from orrery.scanner.unpack.view import Views
 
@@ -61,11 +60,11 @@ def read(part: Part, first: bytes) -> Views:
     if not (pages := _pages(part, first)):
         return
     files = _Files()
-    yield from _without_lines(part.unpacked("(values)", "", files.texts(pages), part.size))
+    yield from without_lines(part.unpacked("(values)", "", files.texts(pages), part.size))
     for number in files.pages:
         for value in _values(pages, *number, set()):
             if _is_file(value):
-                yield from _without_lines(part.known(f"(value in page {number[1]})", "", value))
+                yield from without_lines(part.known(f"(value in page {number[1]})", "", value))
 
 
 @dataclass(slots=True)
@@ -87,11 +86,6 @@ class _Files:
             if files:
                 self.pages.append(place)
         yield from _left(pages, met)
-
-
-def _without_lines(views: Views) -> Views:
-    """Yield the views of what stands in the file too: a match is one finding, also if both have it."""
-    return (view if isinstance(view, NotRead) else replace(view, line=0) for view in views)
 
 
 def _pages(part: Part, first: bytes) -> _Pages | None:
