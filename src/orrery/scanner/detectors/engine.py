@@ -101,7 +101,8 @@ class TermSearch:
         for reading in readings:
             whole, parts = _apart(list(self._places(reading)))
             alone += whole
-            hidden |= {_key(one) for one in parts} - {_key(one) for one in whole} if parts else set()
+            if parts and reading.is_whole:
+                hidden |= {_key(one) for one in parts} - {_key(one) for one in whole}
         yield from (one for one in alone if not hidden or _key(one) not in hidden)
 
     def _places(self, reading: Reading) -> Iterator[Place]:

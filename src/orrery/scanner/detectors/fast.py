@@ -110,20 +110,20 @@ def numbers(match: Callable[[bytes], list[int] | None], octets: bytes, count: in
     return numbers(match, octets[: half + _SHARED], count) | numbers(match, octets[half - _SHARED :], count)
 
 
-def around(expression: Fast, text: bytes) -> Iterator[tuple[int, int]]:
+def around(expression: Fast, text: bytes, margin: int = MARGIN) -> Iterator[tuple[int, int]]:
     """Yield the parts of a text that are near what an expression finds; those that meet are one."""
     found = expression.search(text)
     start = end = 0
     while found:
-        first = max(0, found.start() - MARGIN)
+        first = max(0, found.start() - margin)
         if end and first > end:
             yield start, end
             start = first
         elif not end:
             start = first
-        end = min(len(text), found.end() + MARGIN)
+        end = min(len(text), found.end() + margin)
         if end == len(text):
             break
-        found = expression.search(text, end - MARGIN // 2)
+        found = expression.search(text, end - margin // 2)
     if end:
         yield start, end

@@ -22,8 +22,12 @@ SEEN = 10
 """Letters by which a term is found; the rest is judged where it was found."""
 
 _NEW_LINE = r"(?:(?<=\n)[\s>#*/|;\-]{0,60})?"
-_JOIN = r"(?:[\s\-_./+'|,]|\\[nrt]){0,4}" + _NEW_LINE
-_SOME = r"(?:[\s\-_./+'|,]|\\[nrt]){1,4}" + _NEW_LINE
+_MARKS = r"[*_~`=^\\]{0,6}"
+"""Emphasis, and the escape or the hard break of a line, beside what joins words."""
+
+_JOINS = r"(?:[\s\-_./+'|,]|\\[nrt])"
+_JOIN = _MARKS + _JOINS + "{0,4}" + _MARKS + _NEW_LINE
+_SOME = _MARKS + _JOINS + "{1,4}" + _MARKS + _NEW_LINE
 _AND = r"(?:(?:&|and|und|et|\+|n)" + _JOIN + ")?"
 _TAG = r"(?:\+[\w.-]{1,64})?"
 _DOT = r"\\{0,4}\."

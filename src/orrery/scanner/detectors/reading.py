@@ -8,6 +8,7 @@ from itertools import accumulate
 from orrery.scanner.detectors.encodings import as_text, readings, refanged
 from orrery.scanner.detectors.hints import DEFANGED, WRITTEN, Hints
 from orrery.scanner.detectors.letters import LOOK, LOOKS, NATIVE
+from orrery.scanner.detectors.seams import OneText, one_texts
 
 BLOCK = 16 * 1024
 """Bytes that are read at once: so few that a term which is in them is found fast."""
@@ -26,8 +27,10 @@ class Reading:
     """A block in one way of reading.
 
     `base` is in plain letters of each script; `text` has Latin letters for those that look like them; `low` is
-    the same without case; `octets` are its ASCII. All have the same length.
+    the same without case; `octets` are its ASCII. All have the same length. `is_whole` says that it has whole lines.
     """
+
+    is_whole = True
 
     def __init__(self, block: bytes, start: int, cut: tuple[bool, bool]) -> None:
         self.block = block
@@ -153,8 +156,31 @@ class Read(Reading):
         return self.start + min(last, raw[line] + int(within * (raw[line + 1] - raw[line])))
 
 
+class Joined(Reading):
+    """What is one text for a reader and stands in pieces: see `seams`. It has parts of lines only."""
+
+    is_whole = False
+
+    def __init__(self, text: bytes, pieces: OneText) -> None:
+        super().__init__(text, 0, (False, False))
+        self._pieces = pieces
+
+    @cached_property
+    def base(self) -> str:
+        return self._pieces.text
+
+    def at(self, place: int) -> int:
+        return self._pieces.at(place)
+
+
 def blocks(text: bytes) -> Iterator[list[Reading]]:
-    """Yield the readings of each block of a text: as it stands first."""
+    """Yield the readings of each block of a text, as it stands first; then those of what is one text in it."""
+    yield from _blocks(text)
+    for pieces in one_texts(text, BLOCK):
+        yield [Joined(text, pieces)]
+
+
+def _blocks(text: bytes) -> Iterator[list[Reading]]:
     start = 0
     while True:
         end = start + BLOCK

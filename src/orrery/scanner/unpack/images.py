@@ -4,6 +4,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from orrery.ports.scanned import NotRead
@@ -18,6 +19,7 @@ _LARGEST: Final = 64 * MB
 _PNG_HEADER: Final = 8
 _PIXELS: Final = frozenset({b"IDAT", b"fdAT"})
 _COMPRESSED: Final = frozenset({b"zTXt", b"iTXt", b"iCCP"})
+_FIELDS: Final = _COMPRESSED | {b"tEXt", b"sPLT"}
 _KEYWORDS: Final = 4096
 _LONGEST_PROFILE: Final = 16 * MB
 _PROFILE: Final = "It holds a profile of more than 8 MB: save the picture without it, or leave it out."
@@ -36,17 +38,19 @@ def read_png(part: Part, first: bytes) -> Views:
     del first
     chunks = list(_chunks(part))
     end = _PNG_HEADER
-    beside: list[tuple[int, int]] = []
     for kind, start, size in chunks:
         end = start + size + 4
-        if kind not in _PIXELS:
-            beside.append((start - 8, end))
         if kind in _COMPRESSED:
             yield from _png_text(part, kind, start, start + size)
-    pieces = (piece for place in beside for piece in part.slice(*place))
-    yield from _beside(part, pieces)
+    yield from _beside(part, (_content(part, *one) for one in chunks if one[0] not in _PIXELS))
     if end < part.size:
         yield from part.rest(end)
+
+
+def _content(part: Part, kind: bytes, start: int, size: int) -> Iterator[bytes]:
+    """Yield what is in a chunk, a line for each field: letters of its kind and of its checksum are no text."""
+    fields = kind in _FIELDS
+    yield from (piece.replace(b"\0", b"\n") if fields else piece for piece in part.slice(start, start + size))
 
 
 def _chunks(part: Part) -> Iterator[tuple[bytes, int, int]]:
@@ -117,7 +121,7 @@ def read_jpeg(part: Part, first: bytes) -> Views:
         yield from texts(part, first)
         return
     extended = [segment for segment in segments if segment.startswith(_EXTENDED)]
-    yield from _beside(part, segments)
+    yield from _beside(part, ([one] for one in segments))
     if extended:
         order = sorted(
             extended, key=lambda one: one[len(_EXTENDED) : _EXTENDED_HEADER][:32] + one[_EXTENDED_HEADER - 4 :][:4]
@@ -187,7 +191,9 @@ def _sub_blocks(data: bytes, place: int) -> tuple[int, bytes]:
     return place + 1, b"".join(text)
 
 
-def _beside(part: Part, pieces: Iterable[bytes]) -> Views:
+def _beside(part: Part, contents: Iterable[Iterable[bytes]]) -> Views:
+    """Yield the texts of what stands in a picture one after another, and apart from each other for a reader."""
+    pieces = (piece for content in contents for piece in chain(content, [b"\n"]))
     with part.budget.unpacked(part.place, pieces, part.size) as (content, _why):
         first = content.read(WINDOW)
         yield from texts(replace(part, content=content), first)

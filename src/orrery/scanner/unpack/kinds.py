@@ -23,6 +23,7 @@ _KINDS: Final = tuple(
         (rb"\x89PNG\r\n\x1a\n", "images:read_png"),
         (rb"\xff\xd8\xff", "images:read_jpeg"),
         (rb"GIF8[79]a", "images:read_gif"),
+        (rb"SQLite format 3\x00|\x37\x7f\x06[\x82\x83]|\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", "sqlite:read"),
         (rb"\s{0,20}%PDF-", "pdf:read"),
         (rb".{0,1020}%PDF-", "pdf:read_later"),
         (rb"\{\\rtf", "rtf:read"),
@@ -36,6 +37,7 @@ _ANY: Final = re.compile(
     b"|".join(kind.begins.pattern for kind in _KINDS if not kind.reader.endswith("zlib")), re.DOTALL
 )
 _MAIL: Final = re.compile(rb"(?:From |>?[!-9;-~]{1,60}:[ \t\r\n])")
+_NOTEBOOK: Final = re.compile(rb"\s*\{\s*\"(?:cells|worksheets|nbformat|nbformat_minor)\"\s*:")
 _MAIL_NAMES: Final = (".eml", ".mbox", ".mbx", ".mht", ".mhtml", ".nws")
 
 
@@ -46,6 +48,8 @@ def reader_of(first: bytes, name: str) -> str:
             return kind.reader
     if _is_mail(first, name):
         return "orrery.scanner.unpack.mail:read"
+    if name.lower().endswith(".ipynb") or _NOTEBOOK.match(first):
+        return "orrery.scanner.unpack.notebooks:read"
     if name.lower().endswith(".tar") and not is_text(first) and not wide(first):
         return "orrery.scanner.unpack.tars:read"
     return ""

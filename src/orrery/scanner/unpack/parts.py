@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import BinaryIO
 
@@ -75,3 +75,8 @@ class Part:
             yield from self.inside(label, name, content)
             if why:
                 yield NotRead(place, why)
+
+
+def without_lines(views: Views) -> Views:
+    """Yield views of what stands in the file too: a match is then one finding, also where both have it."""
+    return (view if isinstance(view, NotRead) else replace(view, line=0) for view in views)

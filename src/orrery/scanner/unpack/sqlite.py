@@ -1,0 +1,198 @@
+"""SQLite: the values in a database, its log or its journal, also of rows that were deleted.
+
+Every page is read by itself as its format says (https://www.sqlite.org/fileformat2.html), whether a table still
+reaches it or not: a library would show what is in the tables now, and take a log that lies alone for nothing. A page
+that is damaged, or is no page of a table, is searched as it is.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from orrery.scanner.unpack.encodings import is_text, wide
+from orrery.scanner.unpack.kinds import reader_of
+from orrery.scanner.unpack.markup import is_markup
+from orrery.scanner.unpack.parts import Part, without_lines
+from orrery.scanner.unpack.texts import texts
+from orrery.scanner.unpack.view import Views
+
+_ENCODINGS: Final = {2: "utf-16-le", 3: "utf-16-be"}
+_TABLE_LEAF: Final = 0x0D
+_INDEX_LEAF: Final = 0x0A
+_INDEX: Final = 0x02
+_TREE: Final = frozenset({_TABLE_LEAF, _INDEX_LEAF, _INDEX, 0x05})
+_FIRST_HEADER: Final = 100
+_LARGEST_PAGE: Final = 65536
+_SMALLEST_PAGE: Final = 512
+_BYTES: Final = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 7: 8, 8: 0, 9: 0}
+_BLOB: Final = 12
+_POINTER: Final = re.compile(rb"(?=(\x00[\x00-\xff]{3}))")
+
+
+@dataclass(frozen=True, slots=True)
+class _Pages:
+    """The pages of a file: `places` are where each begins, with its number; `last` has the newest of a number."""
+
+    part: Part
+    size: int
+    usable: int
+    places: list[tuple[int, int]]
+    encoding: str
+    last: dict[int, int] = field(default_factory=dict[int, int])
+
+    def page(self, place: int) -> bytes:
+        return b"".join(self.part.slice(place, place + self.size))
+
+    def chain(self, number: int, most: int, met: set[int]) -> Iterator[bytes]:
+        """Yield what overflows to a page and those after it, and note which they are."""
+        while most > 0 and number in self.last and number not in met:
+            met.add(number)
+            page = self.page(self.last[number])
+            yield page[4 : 4 + min(most, self.usable - 4)]
+            most -= self.usable - 4
+            number = _number(page, 0)
+
+
+def read(part: Part, first: bytes) -> Views:
+    """Yield the texts of a database, a write-ahead log or a rollback journal: its bytes, and its values."""
+    yield from texts(part, first)
+    if not (pages := _pages(part, first)):
+        return
+    files = _Files()
+    yield from without_lines(part.unpacked("(values)", "", files.texts(pages), part.size))
+    for number in files.pages:
+        for value in _values(pages, *number, set()):
+            if _is_file(value):
+                yield from without_lines(part.known(f"(value in page {number[1]})", "", value))
+
+
+@dataclass(slots=True)
+class _Files:
+    """The pages with values that are files."""
+
+    pages: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+
+    def texts(self, pages: _Pages) -> Iterator[bytes]:
+        """Yield all other values, a line each, and then what is left of deleted ones over several pages."""
+        met: set[int] = set()
+        for place in pages.places:
+            files = False
+            for value in _values(pages, *place, met):
+                if _is_file(value):
+                    files = True
+                else:
+                    yield value + b"\n"
+            if files:
+                self.pages.append(place)
+        yield from _left(pages, met)
+
+
+def _pages(part: Part, first: bytes) -> _Pages | None:
+    """Return the pages of a file by its header, or nothing if that says no size that a page has."""
+    if first.startswith(b"SQLite"):
+        size, begin, number, between = int.from_bytes(first[16:18], "big"), 0, None, 0
+        size = _LARGEST_PAGE if size == 1 else size
+    elif first.startswith(b"\x37\x7f"):
+        size, begin, number, between = _number(first, 8), 32, 0, 24
+    else:
+        size, begin, number, between = _number(first, 24), _number(first, 20), 0, 4
+    if size not in {2**power for power in range(9, 17)} or not begin < part.size:
+        return None
+    places: list[tuple[int, int]] = []
+    step = size + (between if number is not None else 0)
+    wal = between == 24  # noqa: PLR2004  bytes before each page of a log
+    for count, place in enumerate(range(begin, part.size - size + 1, step), 1):
+        if number is None:
+            places.append((place, count))
+        else:
+            header = b"".join(part.slice(place, place + 4))
+            places.append((place + (24 if wal else 4), _number(header, 0)))
+    one = next((place for place, number in places if number == 1), None)
+    header = b"".join(part.slice(one, one + _FIRST_HEADER)) if one is not None else b""
+    encoding = _ENCODINGS.get(_number(header, 56), "")
+    usable = size - (header[20] if header else 0)
+    return _Pages(part, size, usable, places, encoding, {number: place for place, number in places})
+
+
+def _number(data: bytes, place: int) -> int:
+    return int.from_bytes(data[place : place + 4], "big")
+
+
+def _varint(data: bytes, place: int) -> tuple[int, int]:
+    """Return a number of one to nine bytes, and where it ends."""
+    value = 0
+    for count, one in enumerate(data[place : place + 9], 1):
+        if count == 9:  # noqa: PLR2004  the last byte of the longest has eight bits
+            return value << 8 | one, place + count
+        value = value << 7 | one & 0x7F
+        if one < 0x80:  # noqa: PLR2004  the bit that says that another byte follows
+            return value, place + count
+    return 0, len(data)
+
+
+def _values(pages: _Pages, place: int, number: int, met: set[int]) -> Iterator[bytes]:
+    """Yield the texts and blobs of the cells of a page."""
+    page = pages.page(place)
+    begin = _FIRST_HEADER if number == 1 else 0
+    kind = page[begin] if begin < len(page) else 0
+    if kind not in {_TABLE_LEAF, _INDEX_LEAF, _INDEX}:
+        return
+    pointers = begin + (12 if kind == _INDEX else 8)
+    for at in range(int.from_bytes(page[begin + 3 : begin + 5], "big")):
+        cell = int.from_bytes(page[pointers + 2 * at : pointers + 2 * at + 2], "big")
+        if pointers <= cell < pages.usable:
+            yield from _record(pages, _payload(pages, page, kind, cell, met))
+
+
+def _payload(pages: _Pages, page: bytes, kind: int, cell: int, met: set[int]) -> bytes:
+    size, place = _varint(page, cell + (4 if kind == _INDEX else 0))
+    if kind == _TABLE_LEAF:
+        _, place = _varint(page, place)
+    room = pages.usable
+    most = room - 35 if kind == _TABLE_LEAF else (room - 12) * 64 // 255 - 23
+    if size <= most:
+        return page[place : place + size]
+    least = (room - 12) * 32 // 255 - 23
+    local = least + (size - least) % (room - 4)
+    local = local if local <= most else least
+    rest = pages.chain(_number(page, place + local), size - local, met)
+    return page[place : place + local] + b"".join(rest)
+
+
+def _record(pages: _Pages, payload: bytes) -> Iterator[bytes]:
+    end, place = _varint(payload, 0)
+    value = end
+    while place < min(end, len(payload)):
+        kind, place = _varint(payload, place)
+        size = _BYTES.get(kind, (kind - _BLOB) // 2)
+        found = payload[value : value + size] if kind >= _BLOB else b""
+        value += max(0, size)
+        if found:
+            is_wide = kind % 2 and pages.encoding
+            yield found.decode(pages.encoding, "replace").encode(errors="replace") if is_wide else found
+
+
+def _is_file(value: bytes) -> bool:
+    return bool(reader_of(value, "")) or is_markup(value, "") or bool(not is_text(value) and wide(value))
+
+
+def _left(pages: _Pages, met: set[int]) -> Iterator[bytes]:
+    """Yield what is left of values that went over several pages and were deleted: no cell leads to them."""
+    links: dict[int, int] = {}
+    trees: list[int] = []
+    for place, number in pages.places:
+        page = pages.page(place)
+        if page[100 if number == 1 else 0] in _TREE:
+            trees.append(place)
+        elif number not in met:
+            links[number] = _number(page, 0)
+    heads = links.keys() - links.values()
+    for place in trees if heads else []:
+        page = pages.page(place)
+        for found in _POINTER.finditer(page):
+            if (head := _number(found[1], 0)) in heads:
+                yield page[: found.start()] + b"".join(pages.chain(head, pages.part.size, set())) + b"\n"
+                heads -= {head}
+    for head in heads:
+        yield b"".join(pages.chain(head, pages.part.size, set())) + b"\n"

@@ -1,0 +1,128 @@
+"""A value in a file of SQLite is found whole, however long it is, and wherever the library leaves it."""
+
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.scanner.unpack.carriers import WORD, chunk, png, zipped
+from tests.scanner.unpack.reading import read
+
+PAGE = 512
+_NAME = WORD.encode()
+
+
+def _sizes() -> Iterator[int]:
+    """Yield the lengths around each at which a value goes over to the next page, and the name is cut."""
+    for pages in (0, 1, 2, 7):
+        yield from range(PAGE - 60 + pages * (PAGE - 4), PAGE + 20 + pages * (PAGE - 4), 5)
+
+
+def _written(path: Path, *statements: str, encoding: str = "UTF-8") -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None)
+    for one in (f"PRAGMA page_size={PAGE}", f"PRAGMA encoding='{encoding}'", "PRAGMA secure_delete=OFF", "PRAGMA synchronous=OFF"):
+        _ = connection.execute(one)
+    _ = connection.execute("CREATE TABLE a (b, c, d)")
+    for one in statements:
+        _ = connection.execute(one)
+    return connection
+
+
+def _filled(connection: sqlite3.Connection, made: type[bytes] | type[str]) -> None:
+    _ = connection.execute("BEGIN")
+    for size in _sizes():
+        text = "x" * (size - 5) + " " + WORD + f"{size}"
+        rows = (size, text.encode() if made is bytes else text, "behind")
+        _ = connection.execute("INSERT INTO a VALUES (?, ?, ?)", rows)
+    _ = connection.execute("COMMIT")
+
+
+def _missed(path: Path) -> list[int]:
+    found, not_read = read(path.name, path.read_bytes())
+    assert not_read == []
+    return [size for size in _sizes() if not any(f" {WORD}{size}".encode() in one.text for one in found)]
+
+
+@pytest.mark.parametrize("made", [bytes, str])
+@pytest.mark.parametrize("encoding", ["UTF-8", "UTF-16le", "UTF-16be"])
+def test_a_value_of_any_length_is_found(tmp_path: Path, encoding: str, made: type[bytes] | type[str]) -> None:
+    """A text or a blob, in the page, in one that it goes over to, and cut between any two."""
+    connection = _written(tmp_path / "a.db", encoding=encoding)
+    _filled(connection, made)
+    connection.close()
+    assert _missed(tmp_path / "a.db") == []
+
+
+@pytest.mark.parametrize("statement", ["CREATE INDEX i ON a (c)", "CREATE TABLE e (c PRIMARY KEY) WITHOUT ROWID"])
+def test_a_value_in_an_index_is_found(tmp_path: Path, statement: str) -> None:
+    """Also when it is gone from the table."""
+    connection = _written(tmp_path / "a.db", statement)
+    _filled(connection, str)
+    if "WITHOUT" in statement:
+        _ = connection.execute("INSERT INTO e SELECT c FROM a")
+        _ = connection.execute("DROP TABLE a")
+    connection.close()
+    assert _missed(tmp_path / "a.db") == []
+
+
+def test_a_value_in_the_log_is_found(tmp_path: Path) -> None:
+    """The log alone holds what was written last."""
+    connection = _written(tmp_path / "a.db", "PRAGMA journal_mode=WAL")
+    _filled(connection, bytes)
+    assert _missed(tmp_path / "a.db-wal") == []
+    connection.close()
+
+
+def test_a_value_in_the_journal_is_found(tmp_path: Path) -> None:
+    """It holds the pages from before a change."""
+    connection = _written(tmp_path / "a.db", "PRAGMA journal_mode=PERSIST")
+    _filled(connection, bytes)
+    _ = connection.execute("PRAGMA cache_size=1")
+    _ = connection.execute("BEGIN")
+    _ = connection.execute("UPDATE a SET c = zeroblob(length(c))")
+    journal = (tmp_path / "a.db-journal").read_bytes()
+    assert journal[:1] == b"\xd9"
+    assert _missed(tmp_path / "a.db-journal") == []
+    connection.close()
+
+
+@pytest.mark.parametrize("statement", ["DROP TABLE a", "DELETE FROM a", "DELETE FROM a WHERE b >= 0"])
+def test_a_deleted_value_is_found(tmp_path: Path, statement: str) -> None:
+    """Its pages are on the list of free ones, or its room in a page is free; a few first bytes are overwritten."""
+    connection = _written(tmp_path / "a.db")
+    _filled(connection, bytes)
+    _ = connection.execute(statement)
+    connection.close()
+    missed = _missed(tmp_path / "a.db")
+    assert missed == []
+
+
+FILES = {"zip": zipped({"a.txt": _NAME}), "zlib": zlib.compress(b"see " + _NAME),
+    "picture": png(chunk(b"zTXt", b"k\0\0" + zlib.compress(_NAME))), "page": b"<p>Quill<b>feather</b></p>",
+    "wide": f"one {WORD} two".encode("utf-16-le")}
+
+
+@pytest.mark.parametrize("kind", FILES)
+@pytest.mark.parametrize("before", [0, 1000])
+def test_a_file_in_a_value_is_read(tmp_path: Path, kind: str, before: int) -> None:
+    """As one that lies in an archive."""
+    connection = _written(tmp_path / "a.db")
+    _ = connection.execute("INSERT INTO a VALUES (?, ?, ?)", ("y" * before, FILES[kind], "behind"))
+    connection.close()
+    found, not_read = read("a.db", (tmp_path / "a.db").read_bytes())
+    assert any(_NAME in one.text for one in found)
+    assert not_read == []
+
+
+def test_a_damaged_database_is_searched(tmp_path: Path) -> None:
+    """Whatever its pages say: a page that leads to itself, too."""
+    connection = _written(tmp_path / "a.db")
+    _ = connection.execute("INSERT INTO a VALUES ('x', ?, zeroblob(2000))", (WORD * 99,))
+    connection.close()
+    whole = (tmp_path / "a.db").read_bytes()
+    for place in range(0, len(whole), 53):
+        damaged = whole[:place] + b"\0\0\0\2\xff\xff" + whole[place + 6 :]
+        found, _ = read("a.db", damaged[: len(damaged) - place % 3 * 100] + b"\n" + _NAME)
+        assert any(_NAME in one.text for one in found)
