@@ -292,15 +292,22 @@ def test_the_doctor_asks_the_mailboxes(settings: Path) -> None:
 
 def test_it_loads_no_other_domain(tmp_path: Path, temporary: Path) -> None:
     """A cockpit that serves has no vendor's library, nothing that sends, and no other domain in its memory."""
-    script = (
-        "import sys, threading, os, signal\n"
-        "threading.Timer(2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
-        "sys.argv = ['orrery', 'cockpit', '--sample', '--no-browser']\n"
-        "from orrery.app.main import main\n"
-        "try:\n    main()\nexcept SystemExit:\n    pass\n"
-        "print('\\nloaded:', *sys.modules)\n"
-    )
     (port,) = free_ports(1)
+    script = f"""
+import atexit, http.client, os, signal, sys, threading
+def end():
+    try:
+        served = http.client.HTTPConnection("127.0.0.1", {port})
+        served.request("GET", "/")
+        os.kill(os.getpid(), served.getresponse() and signal.SIGINT)
+    except OSError:
+        threading.Timer(0.05, end).start()
+threading.Timer(0.05, end).start()
+sys.argv = ["orrery", "cockpit", "--sample", "--no-browser"]
+from orrery.app.main import main
+atexit.register(lambda: print("\\nloaded:", *sys.modules))
+main()
+"""
     came = run_python(
         ROOT / "src", "-c", script, folder=tmp_path, ORRERY_COCKPIT__PORT=str(port), TMPDIR=str(temporary)
     )
