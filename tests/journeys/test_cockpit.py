@@ -315,8 +315,7 @@ main()
     assert "orrery.cockpit.routes" in loaded, came.stderr
     foreign = ("stripe", "google", "azure", "aiosmtplib", "smtplib", "jinja2")
     rooms = ("checkout", "live", "gateway", "fraud", "account", "sandbox")
-    named = {one for one in loaded if one.split(".")[0] in foreign}
-    named |= {one for one in loaded for room in rooms if one.startswith(f"orrery.{room}.")}
+    named = {one for one in loaded if one.split(".")[0] in foreign} | {one for one in loaded for room in rooms if one.startswith(f"orrery.{room}.")}
     assert named == {f"orrery.{room}.module" for room in rooms[:-1]}
 
 
