@@ -303,10 +303,9 @@ def end():
     except OSError:
         threading.Timer(0.05, end).start()
 threading.Timer(0.05, end).start()
-sys.argv = ["orrery", "cockpit", "--sample", "--no-browser"]
 from orrery.app.main import main
-atexit.register(lambda: print("\\nloaded:", *sys.modules))
-main()
+sys.argv = ["orrery", "cockpit", "--sample", "--no-browser"]
+atexit.register(lambda: print("\\nloaded:", *sys.modules)); main()
 """
     came = run_python(
         ROOT / "src", "-c", script, folder=tmp_path, ORRERY_COCKPIT__PORT=str(port), TMPDIR=str(temporary)
@@ -315,7 +314,8 @@ main()
     assert "orrery.cockpit.routes" in loaded, came.stderr
     foreign = ("stripe", "google", "azure", "aiosmtplib", "smtplib", "jinja2")
     rooms = ("checkout", "live", "gateway", "fraud", "account", "sandbox")
-    named = {one for one in loaded if one.split(".")[0] in foreign} | {one for one in loaded for room in rooms if one.startswith(f"orrery.{room}.")}
+    named = {one for one in loaded if one.split(".")[0] in foreign}
+    named |= {one for one in loaded for room in rooms if one.startswith(f"orrery.{room}.")}
     assert named == {f"orrery.{room}.module" for room in rooms[:-1]}
 
 
