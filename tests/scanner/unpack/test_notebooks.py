@@ -23,8 +23,14 @@ def _notebook(place: int) -> dict[str, object]:
         "markdown with tags": {"cell_type": "markdown", "source": _cut(f"see {WORD[:3]}<b>{WORD[3:]}</b>", place)},
         "code": {"cell_type": "code", "source": _cut(f"x = '{WORD}'", place)},
         "a letter each": {"cell_type": "raw", "source": [*f"see {WORD}"]},
-        "printed": {"cell_type": "code", "outputs": [{"output_type": "stream", "text": _cut(f"see {WORD}", place)}]},
-        "html": {"cell_type": "code", "outputs": [{"data": {"text/html": _cut(f"<p>{WORD[:2]}<i>{WORD[2:]}", place)}}]},
+        "printed": {
+            "cell_type": "code",
+            "outputs": [{"output_type": "stream", "text": _cut(f"see {WORD}", place)}],
+        },
+        "html": {
+            "cell_type": "code",
+            "outputs": [{"data": {"text/html": _cut(f"<p>{WORD[:2]}<i>{WORD[2:]}", place)}}],
+        },
         "picture": {"cell_type": "code", "outputs": [{"data": {"image/png": _PICTURE.splitlines(keepends=True)}}]},
         "attachment": {"cell_type": "markdown", "attachments": {"a.png": {"image/png": _cut(_PICTURE, place)}}},
         "old": {"cell_type": "code", "input": _cut(f"see {WORD}", place)},

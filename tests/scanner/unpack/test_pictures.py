@@ -1,4 +1,4 @@
-"""What stands beside the pixels of a picture is found by the search, whatever stands right before and behind it."""
+"""What stands beside the pixels of a picture is found, whatever stands right before and behind it."""
 
 import zlib
 from collections.abc import Callable
@@ -27,7 +27,9 @@ CHUNKS: dict[str, Callable[[bytes], bytes]] = {
     "language": lambda name: chunk(b"iTXt", b"k\0\0\0" + name + b"\0\0x"),
     "translated keyword": lambda name: chunk(b"iTXt", b"k\0\0\0de\0" + name + b"\0x"),
     "compressed international": lambda name: chunk(b"iTXt", b"k\0\1\0de\0k\0" + _Z(name)),
-    "translated keyword of a compressed one": lambda name: chunk(b"iTXt", b"k\0\1\0de\0" + name + b"\0" + _Z(b"x")),
+    "translated keyword of a compressed one": lambda name: chunk(
+        b"iTXt", b"k\0\1\0de\0" + name + b"\0" + _Z(b"x")
+    ),
     "profile": lambda name: chunk(b"iCCP", name + b"\0\0" + _Z(b"x")),
     "palette": lambda name: chunk(b"sPLT", name + b"\0\x08"),
     "private": lambda name: chunk(b"prVt", name),

@@ -27,7 +27,8 @@ class Reading:
     """A block in one way of reading.
 
     `base` is in plain letters of each script; `text` has Latin letters for those that look like them; `low` is
-    the same without case; `octets` are its ASCII. All have the same length. `is_whole` says that it has whole lines.
+    the same without case; `octets` are its ASCII. All have the same length. `is_whole`: it has
+    whole lines.
     """
 
     is_whole = True

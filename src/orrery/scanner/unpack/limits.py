@@ -25,7 +25,7 @@ class Limits:
     ratio_from: int = 10 * MB
     memory: int = 8 * MB
     pdf_bytes: int = 256 * MB
-    pdf_seconds: int = 60
+    pdf_seconds: int = 120
     pdf_memory: int = 1024 * MB
 
 

@@ -1,4 +1,4 @@
-"""Notebooks of Jupyter: a text in them is a list of strings, which a reader sees joined (nbformat's multiline_string)."""
+"""Notebooks of Jupyter: a text is a list of strings (nbformat's `multiline_string`), joined for a reader."""
 
 import json
 from collections.abc import Iterator

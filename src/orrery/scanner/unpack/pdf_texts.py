@@ -4,6 +4,7 @@ import re
 import struct
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from io import BytesIO
 from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -23,6 +24,7 @@ HEADER: Final = struct.Struct(">cHI")
 _OUTPUT: Final = 512 * 1024 * 1024
 _STREAM: Final = 64 * 1024 * 1024
 _DEPTH: Final = 50
+_SPACES: Final = re.compile("  +")
 _TAIL: Final = 32
 _REVISIONS: Final = 5
 _END_OF_FILE: Final = re.compile(rb"startxref\s{1,9}([0-9]{1,12})\s{1,9}%%EOF")
@@ -71,16 +73,27 @@ def _revision(content: BinaryIO, label: str) -> Iterator[Record]:
             yield DAMAGED, label, b""
         else:
             for number in range(pages):
-                yield _page(reader, number, label)
+                yield from _page(reader, number, label)
             yield from _objects(reader, label)
 
 
-def _page(reader: "PdfReader", number: int, label: str) -> Record:
+def _page(reader: "PdfReader", number: int, label: str) -> Iterator[Record]:
+    """Yield the text of a page in the order in which it is drawn, and as it lies on the page.
+
+    The first is whole where a line is drawn word by word, the second where each letter is placed by itself.
+    """
     label += f"(page {number + 1})"
     try:
-        return TEXT, label, reader.pages[number].extract_text().encode(errors="replace")
+        page = reader.pages[number]
+        yield TEXT, label, page.extract_text().encode(errors="replace")
     except Exception:  # noqa: BLE001  the same
-        return DAMAGED, label, b""
+        yield DAMAGED, label, b""
+        return
+    with suppress(Exception):  # the library lays out fewer kinds of pages than it reads
+        lines = page.extract_text(
+            extraction_mode="layout", layout_mode_space_vertically=False, layout_mode_strip_rotated=False
+        )
+        yield TEXT, label, _SPACES.sub(" ", lines).encode(errors="replace")
 
 
 def _objects(reader: "PdfReader", label: str) -> Iterator[Record]:

@@ -1,8 +1,8 @@
 """SQLite: the values in a database, its log or its journal, also of rows that were deleted.
 
 Every page is read by itself as its format says (https://www.sqlite.org/fileformat2.html), whether a table still
-reaches it or not: a library would show what is in the tables now, and take a log that lies alone for nothing. A page
-that is damaged, or is no page of a table, is searched as it is.
+has it or not: a library would show what is in the tables now, and take a log that lies alone for nothing.
+A page that is damaged, or is no page of a table, is searched as it is.
 """
 
 import re
@@ -24,7 +24,7 @@ _INDEX: Final = 0x02
 _TREE: Final = frozenset({_TABLE_LEAF, _INDEX_LEAF, _INDEX, 0x05})
 _FIRST_HEADER: Final = 100
 _LARGEST_PAGE: Final = 65536
-_SMALLEST_PAGE: Final = 512
+_SIZES: Final = frozenset(2**power for power in range(9, 17))
 _BYTES: Final = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 7: 8, 8: 0, 9: 0}
 _BLOB: Final = 12
 _POINTER: Final = re.compile(rb"(?=(\x00[\x00-\xff]{3}))")
@@ -89,30 +89,26 @@ class _Files:
 
 
 def _pages(part: Part, first: bytes) -> _Pages | None:
-    """Return the pages of a file by its header, or nothing if that says no size that a page has."""
+    """Return the pages of a file by its header, or nothing if that says no size that a page has.
+
+    Before each page of a log or a journal stands its number; `before` and `after` are the bytes around a page.
+    """
     if first.startswith(b"SQLite"):
-        size, begin, number, between = int.from_bytes(first[16:18], "big"), 0, None, 0
+        size, begin, before, after = int.from_bytes(first[16:18], "big"), 0, 0, 0
         size = _LARGEST_PAGE if size == 1 else size
     elif first.startswith(b"\x37\x7f"):
-        size, begin, number, between = _number(first, 8), 32, 0, 24
+        size, begin, before, after = _number(first, 8), 32, 24, 0
     else:
-        size, begin, number, between = _number(first, 24), _number(first, 20), 0, 4
-    if size not in {2**power for power in range(9, 17)} or not begin < part.size:
+        size, begin, before, after = _number(first, 24), _number(first, 20), 4, 4
+    if size not in _SIZES:
         return None
     places: list[tuple[int, int]] = []
-    step = size + (between if number is not None else 0)
-    wal = between == 24  # noqa: PLR2004  bytes before each page of a log
-    for count, place in enumerate(range(begin, part.size - size + 1, step), 1):
-        if number is None:
-            places.append((place, count))
-        else:
-            header = b"".join(part.slice(place, place + 4))
-            places.append((place + (24 if wal else 4), _number(header, 0)))
-    one = next((place for place, number in places if number == 1), None)
-    header = b"".join(part.slice(one, one + _FIRST_HEADER)) if one is not None else b""
-    encoding = _ENCODINGS.get(_number(header, 56), "")
-    usable = size - (header[20] if header else 0)
-    return _Pages(part, size, usable, places, encoding, {number: place for place, number in places})
+    for count, place in enumerate(range(begin, part.size - size - before + 1, before + size + after), 1):
+        number = _number(b"".join(part.slice(place, place + 4)), 0) if before else count
+        places.append((place + before, number))
+    last = {number: place for place, number in places}
+    header = b"".join(part.slice(last[1], last[1] + _FIRST_HEADER)) if 1 in last else bytes(_FIRST_HEADER)
+    return _Pages(part, size, size - header[20], places, _ENCODINGS.get(_number(header, 56), ""), last)
 
 
 def _number(data: bytes, place: int) -> int:
