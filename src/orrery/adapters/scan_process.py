@@ -7,7 +7,6 @@ import tarfile
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
-from tempfile import TemporaryFile
 
 from orrery.errors import NotConfigured
 from orrery.ports.scanner import Leak, Scanned
@@ -31,18 +30,17 @@ class ScanProcess:
         return self.scan({}).notes
 
     def scan(self, files: Mapping[str, bytes]) -> Scanned:
-        with TemporaryFile() as packed:
-            with tarfile.open(fileobj=packed, mode="w") as tar:
-                for name, content in files.items():
-                    member = tarfile.TarInfo(name)
-                    member.size = len(content)
-                    tar.addfile(member, BytesIO(content))
-            _ = packed.seek(0)
-            try:
-                command = [*self._command, *self._config]
-                run = subprocess.run(command, stdin=packed, capture_output=True, timeout=SECONDS, check=False)  # noqa: S603  our own
-            except subprocess.TimeoutExpired:
-                raise NotConfigured(f"The scanner did not end within {SECONDS // 60} minutes.") from None
+        packed = BytesIO()
+        with tarfile.open(fileobj=packed, mode="w") as tar:
+            for name, content in files.items():
+                member = tarfile.TarInfo(name)
+                member.size = len(content)
+                tar.addfile(member, BytesIO(content))
+        try:
+            command, given = [*self._command, *self._config], packed.getvalue()
+            run = subprocess.run(command, input=given, capture_output=True, timeout=SECONDS, check=False)  # noqa: S603  our own
+        except subprocess.TimeoutExpired:
+            raise NotConfigured(f"The scanner did not end within {SECONDS // 60} minutes.") from None
         lines = run.stdout.decode().splitlines()
         if run.returncode not in {0, _FOUND} or not lines:
             said = run.stderr.decode(errors="replace").strip().splitlines()
