@@ -1,16 +1,20 @@
 """The watch-list while a scan of hostile input runs and after it was killed: nothing of it stands anywhere."""
 
+import io
+import math
 import os
 import resource
 import secrets
 import signal
-import time
+import subprocess
+import sys
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from zipfile import ZipFile
 
+import pexpect
 import pytest
 
 from tests.scanner.unpack.pdfs import pdf
@@ -19,8 +23,8 @@ from tests.support.program import Program
 from tests.support.scanned import SYLLABLES, config_with_terms
 from tests.support.waiting import PATIENCE, eventually
 
-UNLIMITED = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
 KILLS = (signal.SIGQUIT, signal.SIGSEGV, signal.SIGABRT)
+PR_GET_DUMPABLE = 3
 MEMORY = "out of memory"
 KEY = "ORRERY_WATCH_LIST_KEY"
 
@@ -54,13 +58,12 @@ def hostile_input(tmp_path_factory: pytest.TempPathFactory, terms: list[str]) ->
 
 
 @contextmanager
-def caught(config: Path, hostile: Path, output: Path) -> Iterator[Program]:
+def caught(config: Path, hostile: Path, output: Path) -> Generator[Program]:
     """Have a scan that has its list, and now waits for the process that reads the PDF."""
     program = Program(["tenants", "scan", str(hostile), "--config", str(config)], output)
     try:
         eventually(lambda: _expect_two(program))
-        with suppress(PermissionError):  # only root raises a limit: the flag alone must do
-            resource.prlimit(program.process.pid, resource.RLIMIT_CORE, UNLIMITED)
+        assert resource.prlimit(program.process.pid, resource.RLIMIT_CORE) == (0, 0)
         yield program
     finally:
         with suppress(ProcessLookupError):
@@ -97,9 +100,12 @@ def test_nothing_of_the_list_is_seen_or_left(
         folder.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
     monkeypatch.chdir(here)
-    since, before = time.time(), cores(here)
+    monkeypatch.setenv(KEY, (config.parent / "secrets/watch_list_key").read_text())
+    since, before = here.stat().st_mtime, cores(here)
     with caught(config, hostile, output) as program:
-        assert holding(shown(session(program.process.pid)), terms) == []
+        leader = program.process.pid
+        assert holding(shown(session(leader)), terms) == []
+        assert holding(shown({*session(leader)} - {leader}), [os.environ[KEY].strip()]) == []  # noqa: TID251  as set above
         assert holding(kept(tmp_path, config.parent, since=since), terms) == []
         code = end(program, how)
     assert code == (1 if how == MEMORY else -int(how))
@@ -107,3 +113,58 @@ def test_nothing_of_the_list_is_seen_or_left(
     assert holding(kept(tmp_path, config.parent, since=since), terms) == []
     if how == MEMORY:
         assert "It ended unexpectedly: MemoryError at " in program.printed()
+
+
+def test_the_words_of_a_crash_are_left_out(terms: list[str]) -> None:
+    """An error may quote a term, and so may the one behind it, that of a thread, and that of an object's end.
+
+    The kernel hands a core to a program, where there is one, in spite of the limit: only the flag keeps it.
+    """
+    program = f"""
+import ctypes, sys, threading
+from orrery.app.scan.own_memory import keep_memory_private
+class Ending:
+    def __del__(self): raise KeyError({terms[0]!r})
+def fail():
+    try: {{}}[{terms[1]!r}]
+    except KeyError: raise ValueError({terms[2]!r})
+keep_memory_private()
+sys.stdout.write(str(ctypes.CDLL(None).prctl({PR_GET_DUMPABLE})))
+Ending()
+threading.Thread(target=fail, name={terms[3]!r}).start()
+fail()
+"""
+    run = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-"], input=program, capture_output=True, text=True, check=False
+    )
+    said = run.stderr.splitlines()
+    assert (run.returncode, run.stdout) == (1, "0")
+    assert [line.split(" at ")[0].split()[-1] for line in said] == ["KeyError", "ValueError", "ValueError"]
+    assert holding([("stderr", run.stderr.encode())], terms) == []
+
+
+def test_a_typed_term_is_in_no_history(config: Path, terms: list[str], tmp_path: Path) -> None:
+    """Nor on the screen, which terminals and recorders keep; of a paste, each line is taken."""
+    history, new = tmp_path / "history", [made_up() for _ in range(3)]
+    shell: pexpect.spawn[str] = pexpect.spawn(
+        "bash", ["--norc", "--noprofile", "--noediting", "-i"],
+        env={"PATH": os.defpath, "TERM": "dumb", "HISTFILE": str(history), "PS1": "ready "},
+        encoding="utf-8", timeout=PATIENCE, dimensions=(50, 400),
+    )  # fmt: skip
+    recorded = shell.logfile_read = io.StringIO()
+    try:
+        shell.expect_exact("ready ")
+        shell.sendline(f"{sys.executable} -P -m orrery tenants watch add --kind person -c {config}; echo ended $?")
+        shell.expect_exact("ends): ")
+        shell.send("".join(f"{one}\n" for one in [*new, ""]))
+        shell.expect("ended ([0-9])")
+        assert "ended 0" in recorded.getvalue()
+        shell.expect_exact("ready ")
+        shell.sendline("exit")
+        shell.expect(pexpect.EOF)
+    finally:
+        shell.close(force=True)
+    assert "Added 3 of 3" in recorded.getvalue()
+    assert "watch add" in history.read_text()
+    left = [("screen", recorded.getvalue().encode()), *kept(tmp_path, since=math.inf)]
+    assert holding(left, [*terms, *new]) == []

@@ -60,7 +60,7 @@ def kept(*folders: Path, since: float) -> Iterator[tuple[str, bytes]]:
 
 
 def cores(folder: Path) -> set[Path]:
-    """Return the files where the kernel writes cores of programs in a folder; a program that takes them is none."""
+    """Return the files beside which the kernel writes cores for a folder; none where a program takes them."""
     pattern = _PATTERN.read_text().strip()
     place = (folder / pattern).parent
     return set() if pattern.startswith("|") or not place.is_dir() else {*place.iterdir()}

@@ -41,9 +41,9 @@ def asked(prompt: str) -> list[str]:
 
 @contextmanager
 def _hidden(terminal: int) -> Generator[None]:
-    """Show nothing of what is typed but the ends of lines: terminals, and programs around them, keep their screens.
+    """Show only the ends of the typed lines: a terminal, and a program around it, keeps its screen.
 
-    It is one time for all lines, and without `getpass`, which would drop the further lines of a paste.
+    Once for all lines, and not by `getpass`, which would drop the further lines of a paste.
     """
     before, hidden = termios.tcgetattr(terminal), termios.tcgetattr(terminal)
     hidden[3] = hidden[3] & ~termios.ECHO | termios.ECHONL
