@@ -7,8 +7,6 @@ import tarfile
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO
 
 from orrery.errors import NotConfigured
 from orrery.ports.scanner import Checked, Leak, Scanned
@@ -29,28 +27,27 @@ class ScanProcess:
         self._config = ("--config", str(settings_file))
 
     def check(self) -> tuple[Checked, ...]:
-        parts = json.loads(self._run(subprocess.DEVNULL, "--check"))
+        parts = json.loads(self._run(b"", "--check"))
         return tuple(Checked(one["part"], one["state"], one["why"]) for one in parts)
 
     def scan(self, files: Mapping[str, bytes]) -> Scanned:
-        with TemporaryFile() as packed:
-            with tarfile.open(fileobj=packed, mode="w") as tar:
-                for name, content in files.items():
-                    member = tarfile.TarInfo(name)
-                    member.size = len(content)
-                    tar.addfile(member, BytesIO(content))
-            _ = packed.seek(0)
-            lines = self._run(packed, "--stdin").splitlines()
+        packed = BytesIO()
+        with tarfile.open(fileobj=packed, mode="w") as tar:
+            for name, content in files.items():
+                member = tarfile.TarInfo(name)
+                member.size = len(content)
+                tar.addfile(member, BytesIO(content))
+        lines = self._run(packed.getvalue(), "--stdin").splitlines()
         found, summary = [json.loads(line) for line in lines[:-1]], json.loads(lines[-1])
         if len(found) != summary["findings"]:
             raise NotConfigured("The scanner's report is cut.")
         leaks = (Leak(_kind(one), one["place"].removeprefix(_INPUT)) for one in found)
         return Scanned(tuple(leaks), tuple(summary["notes"]), summary["watch_list"])
 
-    def _run(self, given: IO[bytes] | int, what: str) -> str:
+    def _run(self, given: bytes, what: str) -> str:
         command = [*self._command, what, *self._config]
         try:
-            run = subprocess.run(command, stdin=given, capture_output=True, timeout=SECONDS, check=False)  # noqa: S603  our own
+            run = subprocess.run(command, input=given, capture_output=True, timeout=SECONDS, check=False)  # noqa: S603  our own
         except subprocess.TimeoutExpired:
             raise NotConfigured(f"The scanner did not end within {SECONDS // 60} minutes.") from None
         if run.returncode not in {0, _FOUND} or not run.stdout:

@@ -12,6 +12,8 @@ def main() -> None:
     arguments = sys.argv[1:]
     found = command_of(arguments)
     if found and found.plain:
+        if found.role == "scan":
+            load("orrery.app.scan.own_memory:keep_memory_private")()  # before there is a term in it
         sys.exit(load("orrery.app.plain:run")(found, arguments[len(found.name.split()) :]))
     load("orrery.app.command_line:run")(arguments)
 

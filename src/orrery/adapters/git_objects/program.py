@@ -111,7 +111,9 @@ class Git:
         kept = _OF_THE_USER + (_OF_A_HOOK if self.is_hook else ())
         given = os.environ  # noqa: TID251  what git says to its hook, and the user to git
         passed = {
-            name: value for name, value in given.items() if not name.startswith("GIT_") or name.startswith(kept)
+            name: value
+            for name, value in given.items()
+            if not name.startswith(("GIT_", "ORRERY_")) or name.startswith(kept)
         }
         # With -C they would be looked for below that folder.
         return {**passed, **{one: os.path.abspath(passed[one]) for one in _PLACES if one in passed}, **_FIXED}  # noqa: PTH100  a Path takes longer

@@ -2,17 +2,21 @@
 
 import csv
 import sys
-from collections.abc import Iterable, Iterator
+import termios
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
 from itertools import islice
 from typing import TextIO
 
 from orrery.errors import Invalid
+from orrery.scanner.cli.arguments import say
 from orrery.scanner.detectors.spelling import why_unsearchable
 from orrery.scanner.findings import WatchedKind
 from orrery.scanner.watch_list import LONGEST_NOTE, MOST_TERMS, Entry, kind_of
 
+_NOT_UTF_8 = "The terms are not valid UTF-8; nothing was added."
 _MOST_CHARACTERS = 64 * 1024 * 1024
 _MOST_NAMED = 20
 """How many bad lines are named."""
@@ -28,18 +32,39 @@ class _Line:
 
 
 def asked(prompt: str) -> list[str]:
-    """Return the lines of standard input; at a terminal each is asked for, and an empty one ends it."""
+    """Return the lines of standard input; at a terminal each is asked for, not shown, and an empty one ends it."""
     if not sys.stdin.isatty():
         return [one for one in (line.strip() for line in _bounded(sys.stdin).splitlines()) if one]
-    return list(_typed(prompt))
+    with _hidden(sys.stdin.fileno()):
+        return list(_typed(prompt))
+
+
+@contextmanager
+def _hidden(terminal: int) -> Generator[None]:
+    """Show only the ends of the typed lines: a terminal, and a program around it, keeps its screen.
+
+    Once for all lines, and not by `getpass`, which would drop the further lines of a paste.
+    """
+    before, hidden = termios.tcgetattr(terminal), termios.tcgetattr(terminal)
+    hidden[3] = hidden[3] & ~termios.ECHO | termios.ECHONL
+    termios.tcsetattr(terminal, termios.TCSADRAIN, hidden)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
 
 
 def _typed(prompt: str) -> Iterator[str]:
     while True:
         _ = sys.stderr.write(prompt)
         _ = sys.stderr.flush()
-        if not (line := sys.stdin.readline().strip()):
+        try:
+            line = sys.stdin.readline().strip()
+        except UnicodeDecodeError:
+            raise Invalid(_NOT_UTF_8) from None
+        if not line:
             return
+        say(f"{len(line)} characters")
         yield line
 
 
@@ -73,7 +98,7 @@ def _bounded(source: TextIO) -> str:
     try:
         text = source.read(_MOST_CHARACTERS + 1)
     except UnicodeDecodeError:
-        raise Invalid("The terms are not valid UTF-8; nothing was added.") from None
+        raise Invalid(_NOT_UTF_8) from None
     if len(text) > _MOST_CHARACTERS:
         raise Invalid(f"A watch-list has at most {MOST_TERMS:,} terms; nothing was added.")
     return text

@@ -51,7 +51,8 @@ def read_later(part: Part, first: bytes) -> Views:
 
 def _run(source: BinaryIO, said: BinaryIO, limits: Limits) -> bool:
     """Let the other process read; it never has this folder, which may be anybody's, on its path (-P)."""
-    command = [sys.executable, "-P", "-m", "orrery.scanner.unpack.pdf_texts"]
+    # A hostile file may take that process over: the key of the watch-list is not passed on.
+    command = ["env", "-u", "ORRERY_WATCH_LIST_KEY", sys.executable, "-P", "-m", "orrery.scanner.unpack.pdf_texts"]
     command += [str(limits.pdf_seconds), str(limits.pdf_memory)]
     try:
         _ = subprocess.run(  # noqa: S603  our own module, by a fixed command
