@@ -100,7 +100,7 @@ def test_a_value_in_the_journal_is_found(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("statement", ["DROP TABLE a", "DELETE FROM a", "DELETE FROM a WHERE b >= 0"])
 def test_a_deleted_value_is_found(tmp_path: Path, statement: str) -> None:
-    """Its pages are on the list of free ones, or its room in a page is free; a list overwrites some bytes."""
+    """Its pages are on the list of free ones, or its room in a page is free; a list writes over some."""
     connection = _written(tmp_path / "a.db")
     _filled(connection, bytes)
     _ = connection.execute(statement)
