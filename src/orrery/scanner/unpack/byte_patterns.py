@@ -14,10 +14,31 @@ class Found(Protocol):
         ...
 
 
-def finder(pattern: bytes) -> Callable[[bytes], Iterator[Found]]:
+Finder = Callable[[bytes], Iterator[Found]]
+"""What finds every place where a pattern matches, one after another."""
+
+
+def finder(pattern: bytes) -> "Finder":
     """Return what finds every place where a pattern matches, one after another."""
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1  # pyright: ignore[reportUnknownMemberType]  the library has no types
     options.never_capture = True
     compiled = re2.compile(pattern, options)  # pyright: ignore[reportUnknownMemberType]  the same
-    return cast("Callable[[bytes], Iterator[Found]]", compiled.finditer)  # pyright: ignore[reportUnknownMemberType]  the same
+    return cast("Finder", compiled.finditer)  # pyright: ignore[reportUnknownMemberType]  the same
+
+
+def spans(text: bytes, *finders: Finder) -> Iterator[tuple[int, int]]:
+    """Yield the places that several patterns find, without those that are within another one.
+
+    A pattern may begin with the one character that tells where a word begins: it is left out.
+    """
+    places = [found.span() for one in finders for found in one(text)]
+    last = 0
+    for start, end in sorted(((start + (not text[start:start + 1].isalnum()), end) for start, end in places), key=_first):
+        if end > last:
+            last = end
+            yield start, end
+
+
+def _first(place: tuple[int, int]) -> tuple[int, int]:
+    return place[0], -place[1]

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from orrery.scanner.unpack.base64_blocks import Base64Blocks, stream
+from orrery.scanner.unpack.decoders import Decoded, Decoders, stream
 from orrery.scanner.unpack.encodings import declared, decoded, is_utf8, stretches, unquoted, wide
+from orrery.scanner.unpack.inflating import inflated
 from orrery.scanner.unpack.markup import dialect_of, is_markup, joined, versions
 from orrery.scanner.unpack.parts import Part
 from orrery.scanner.unpack.view import OVERLAP, View, Views, blocks, windows
@@ -53,7 +54,7 @@ def _pieces(part: Part, encoding: str) -> Iterable[bytes]:
 
 
 def _by_window(part: Part, whole: str, other: str, *, base64: bool) -> Views:
-    found = Base64Blocks()
+    found = Decoders()
     start = before = 0
     views = windows(part.place, _pieces(part, whole))
     view = next(views, None)
@@ -63,16 +64,22 @@ def _by_window(part: Part, whole: str, other: str, *, base64: bool) -> Views:
         yield from _other_forms(view, other)
         if base64:
             line, counted = view.line, 0
-            for place, content in found.files(view.text, start, before, last=after is None):
-                line, counted = line + view.text.count(b"\n", counted, place), place
-                yield from part.known(f"(Base64 in line {line})", "", content)
+            for one in found.files(view.text, start, before, last=after is None):
+                line, counted = line + view.text.count(b"\n", counted, one.place), one.place
+                yield from _inside(part, one, line)
         start += len(view.text) - OVERLAP
         view, before = after, OVERLAP
-    for place in found.long:
+    for decoder, place in found.long:
         pieces = _from(_pieces(part, whole), place) if whole else part.pieces(place)
-        yield from part.unpacked("(Base64)", "", stream(pieces), 0)
-    if found.strings:
-        yield from part.text("(Base64)", *found.strings)
+        yield from part.unpacked(f"({decoder.name})", "", stream(decoder, pieces), part.size - place)
+
+
+def _inside(part: Part, decoded: Decoded, line: int) -> Views:
+    label = f"({decoded.name} in line {line})"
+    if decoded.packed:
+        yield from part.unpacked(label, "", inflated([decoded.content]), len(decoded.content))
+    else:
+        yield from part.known(label, "", decoded.content)
 
 
 def _other_forms(view: View, other: str) -> Iterator[View]:

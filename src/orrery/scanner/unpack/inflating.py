@@ -1,0 +1,52 @@
+"""Deflate streams within what was decoded: with the header of gzip or zlib, and raw as drawings and sign-ins have them."""
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Final
+
+from orrery.scanner.unpack.limits import breaking
+
+_PIECE: Final = 256 * 1024
+_TRIED: Final = 4096
+_CERTAIN: Final = 64
+"""Octets that no header inflates to by chance, and of text that no raw stream does."""
+
+_FEW: Final = 8
+_LEAST: Final = 3
+
+
+def is_packed(content: bytes, is_readable: Callable[[bytes], bool]) -> bool:
+    """Return whether octets begin with a deflate stream: what comes of chance ends in an error, or is no text."""
+    bits = _window(content)
+    if bits < 0 and (content[:1] or b"\0")[0] & 7 not in {2, 3, 4, 5}:  # RFC 1951, 3.2.3; what is stored stands open
+        return False
+    stream = zlib.decompressobj(bits)
+    try:
+        found = stream.decompress(content[:_TRIED], _TRIED)
+    except zlib.error:
+        return False
+    if bits > 0:
+        return bool(found) and (stream.eof or len(found) >= _CERTAIN or is_readable(found))
+    if not is_readable(found):
+        return False
+    return len(found) >= _FEW or (stream.eof and not stream.unused_data)
+
+
+def inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield what is in a deflate stream, as far as it goes."""
+    before = iter(pieces)
+    first = next(before, b"")
+    stream = zlib.decompressobj(_window(first))
+    with breaking(zlib.error):
+        for piece in chain([first], before):
+            yield stream.decompress(piece, _PIECE)
+            while stream.unconsumed_tail:
+                yield stream.decompress(stream.unconsumed_tail, _PIECE)
+
+
+def _window(content: bytes) -> int:
+    if content.startswith(b"\x1f\x8b\x08"):
+        return 31
+    is_zlib = content[:1] == b"\x78" and int.from_bytes(content[:2], "big") % 31 == 0
+    return zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS
