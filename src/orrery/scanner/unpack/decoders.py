@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from orrery.scanner.unpack import base64_blocks, escapes, hex_blocks
-from orrery.scanner.unpack.byte_patterns import finder
+from orrery.scanner.unpack.byte_patterns import Finder, finder
 from orrery.scanner.unpack.encodings import is_text, is_utf8, stretches, wide
 from orrery.scanner.unpack.inflating import inflated, is_packed
 from orrery.scanner.unpack.kinds import begins_as_file
@@ -17,56 +17,70 @@ from orrery.scanner.unpack.view import OVERLAP
 DEPTH: Final = 4
 """How often escapes are undone within escapes; what is decoded is a file inside, and `Limits.depth` counts those."""
 
-JUDGED: Final = 6
+JUDGED: Final = 8
 """Octets from which on what is decoded is taken for a text: fewer come about in what is none."""
+
+FILE: Final = 40
+"""Octets from which on what begins as a file does is one: no archive or picture with a text in it is shorter."""
 
 LOOKED_AT: Final = 150
 """Octets from which on what is decoded is looked at as a file, whatever it is: it may be one that cannot be read."""
 
 _APART: Final = b"\n\n"
 _BLANK: Final = re.compile(rb"[\s\\rn]*")
-_TEXT: Final = finder(
-    rb"(?:[\t\n\r -~]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}){6,}"
+_SMALL: Final = 4096
+_TEXT: Final = (
+    rb"(?:[\t\n\r -~]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}){8,}"
+    rb"|(?:[\xc2-\xdf][\x80-\xbf]){4,}|(?:[\xe0-\xef][\x80-\xbf]{2}){3,}"
 )
-_HEAD: Final = finder(rb"\x1f\x8b\x08|\x78[\x01\x5e\x9c\xda]|PK\x03\x04|\x89PNG|%PDF-|BZh[1-9]1AY|\xfd7zXZ\x00")
+_HEAD: Final = rb"\x1f\x8b\x08|\x78[\x01\x5e\x9c\xda]|PK\x03\x04|\x89PNG|%PDF-|BZh[1-9]1AY|\xfd7zXZ\x00"
+_TEXTS: Final = (re.compile(_TEXT), finder(_TEXT))
+_HEADS: Final = (re.compile(_HEAD), finder(_HEAD))
+"""Each in the form that is faster for a few octets, and in the one that is faster for many."""
+
+_STREAMS: Final = (b"\x1f", b"\x78")
 
 
 class Decoder(NamedTuple):
-    """One form. `find` yields where a text may have it, and `decode` what a run of it may say.
+    """One form. `find` yields where a text may have it, and `decode` what a run of it may say, at each alignment.
 
-    The first `alignments` of these are searched for stretches of text, and all of them for packed streams.
-    `shortest` is in characters. `again` is set where the search reads the form by itself, and only other forms in
-    it are of interest; `mark` is then in each run. A run that is longer than a window is decoded by `stream`, from
-    each place that `heads` yields.
+    `shortest` is in characters. A run that is longer than a window is decoded by `stream`, from each place that
+    `heads` yields. Of runs without it, only what is a packed stream from its first octet on counts.
     """
 
     name: str
     shortest: int
     find: Callable[[bytes], Iterator[tuple[int, int]]]
     decode: Callable[[bytes], Iterator[bytes]]
-    alignments: int = 1
-    again: bool = False
-    mark: bytes = b""
     stream: Callable[[Iterable[bytes]], Iterator[bytes]] | None = None
     heads: Callable[[bytes], Iterable[int]] = lambda run: (0,) if run else ()
 
 
 TABLE: Final = (
-    Decoder("Base64", base64_blocks.SHORTEST, base64_blocks.find, base64_blocks.variants, 4, stream=base64_blocks.stream, heads=base64_blocks.heads),
-    Decoder("hex", hex_blocks.SHORTEST, hex_blocks.find, hex_blocks.variants, 2, stream=hex_blocks.stream),
-    Decoder("hex", hex_blocks.SHORTEST, hex_blocks.find_pairs, hex_blocks.variants),
-    Decoder("dump", hex_blocks.SHORTEST, hex_blocks.find_dumps, hex_blocks.dumped, 2),
-    Decoder("percent", escapes.SHORTEST, escapes.find_percent, escapes.percent, again=True, mark=b"%"),
-    Decoder("entities", escapes.SHORTEST, escapes.find_entities, escapes.entities, again=True, mark=b"&"),
-    Decoder("escapes", escapes.SHORTEST, escapes.find_escapes, escapes.escapes, again=True, mark=b"\\"),
-    Decoder("quoted-printable", escapes.SHORTEST, escapes.find_quoted, escapes.quoted, again=True, mark=b"="),
+    Decoder(
+        "Base64",
+        base64_blocks.SHORTEST,
+        base64_blocks.find,
+        base64_blocks.variants,
+        base64_blocks.stream,
+        base64_blocks.heads,
+    ),
+    Decoder("Base64", base64_blocks.SHORTEST, base64_blocks.find_deflated, base64_blocks.variants),
+    Decoder("hex", hex_blocks.SHORTEST, hex_blocks.find, hex_blocks.variants, hex_blocks.stream),
+    Decoder("hex", hex_blocks.SHORTEST, hex_blocks.find_deflated, hex_blocks.variants),
 )
-_FORMS: Final = tuple(one for one in TABLE if not one.again)
-_ESCAPES: Final = tuple(one for one in TABLE if one.again)
+ESCAPES: Final = Decoder("escapes", escapes.SHORTEST, escapes.find, escapes.undone, lambda pieces: iter(pieces))
+"""What the search reads by itself: only other forms in it are of interest here, and what is no text."""
+
+SHORTEST: Final = 11
+"""Characters of a text in which anything may stand in another form that is judged here."""
 
 
 class Decoded(NamedTuple):
-    """What stands at a place of a text in another form; what is `packed` is a deflate stream."""
+    """What stands at a place of a text in another form; what is `packed` is a deflate stream.
+
+    Without a name it is what is readable in blocks that are no text as a whole.
+    """
 
     place: int
     name: str
@@ -87,10 +101,14 @@ class Decoders:
 
     def files(self, text: bytes, start: int, before: int, *, last: bool) -> list[Decoded]:
         """Return what is in a window, which begins at `start` of the text; `before` bytes were in the one before."""
-        found = [one for decoder in _FORMS for one in self._of(decoder, text, start, before, last=last)]
-        return sorted([*found, *_escaped(text)], key=lambda one: one.place)
+        strings = list[bytes]()
+        found = [one for decoder in TABLE for one in self._of(decoder, text, start, before, strings, last=last)]
+        found += _escaped(text, strings)
+        if strings:
+            found.append(Decoded(0, "", b"\n".join(strings)))
+        return sorted(found, key=lambda one: one.place)
 
-    def _of(self, decoder: Decoder, text: bytes, start: int, before: int, *, last: bool) -> Iterator[Decoded]:
+    def _of(self, decoder: Decoder, text: bytes, start: int, before: int, strings: list[bytes], *, last: bool) -> Iterator[Decoded]:
         for begin, end in decoder.find(text):
             is_cut = not last and bool(_BLANK.fullmatch(text, end))
             goes_on = bool(before) and not begin
@@ -109,7 +127,7 @@ class Decoders:
                 self.long += [(decoder, start + begin + head) for head in decoder.heads(run[:OVERLAP])]
                 if self._streamed:
                     continue
-            yield from _judged(decoder, run, begin, is_whole=is_whole)
+            yield from _judged(decoder, run, begin, strings, is_whole=is_whole)
 
 
 def stream(decoder: Decoder, pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -120,73 +138,80 @@ def stream(decoder: Decoder, pieces: Iterable[bytes]) -> Iterator[bytes]:
     return inflated(whole) if is_packed(first, is_readable) else whole
 
 
-def _escaped(text: bytes, depth: int = 0) -> Iterator[Decoded]:
+def _escaped(text: bytes, strings: list[bytes], depth: int = 0) -> Iterator[Decoded]:
     """Yield what is in another form once the escapes in it are undone."""
-    if depth == DEPTH:
-        return
-    for decoder in _ESCAPES:
-        texts, places, ends = list[bytes](), list[int](), [0]
-        for begin, end in decoder.find(text) if decoder.mark in text else ():
-            content = next(decoder.decode(text[begin:end]))
-            if len(content) < JUDGED:
-                continue
-            if not is_text(content):
-                yield from _judged(decoder, text[begin:end], begin, is_whole=True)
-                continue
+    texts, places, ends = list[bytes](), list[int](), [0]
+    for begin, end in ESCAPES.find(text):
+        content = next(ESCAPES.decode(text[begin:end]))
+        if len(content) < JUDGED:
+            continue
+        if not is_text(content):
+            yield from _judged(ESCAPES, text[begin:end], begin, strings, is_whole=True)
+        else:
             texts.append(content)
             places.append(begin)
             ends.append(ends[-1] + len(content) + len(_APART))
-        joined = _APART.join(texts)
-        for one in _once_more(joined, depth + 1):
-            yield one._replace(place=places[bisect_right(ends, one.place, 0, len(places)) - 1])
+    joined = _APART.join(texts)
+    for one in _once_more(joined, strings, depth + 1) if joined and depth < DEPTH else ():
+        yield one._replace(place=places[bisect_right(ends, one.place, 0, len(places)) - 1])
 
 
-def _once_more(text: bytes, depth: int) -> Iterator[Decoded]:
-    if text:
-        for decoder in _FORMS:
-            for begin, end in decoder.find(text):
-                yield from _judged(decoder, text[begin:end], begin, is_whole=True)
-        yield from _escaped(text, depth)
+def _once_more(text: bytes, strings: list[bytes], depth: int) -> Iterator[Decoded]:
+    for decoder in TABLE:
+        for begin, end in decoder.find(text):
+            yield from _judged(decoder, text[begin:end], begin, strings, is_whole=True)
+    yield from _escaped(text, strings, depth)
 
 
-def _judged(decoder: Decoder, run: bytes, place: int, *, is_whole: bool) -> Iterator[Decoded]:
+def _judged(decoder: Decoder, run: bytes, place: int, strings: list[bytes], *, is_whole: bool) -> Iterator[Decoded]:
     """Yield a text, a file or a packed stream that a run is; else what is readable in it at each alignment."""
     if len(run) < decoder.shortest:
         return
     for number, content in enumerate(decoder.decode(run)):
-        if is_whole and (is_readable(content) or begins_as_file(content)):
-            yield Decoded(place, decoder.name, content)
-            return
         if is_packed(content, is_readable):
             yield Decoded(place, decoder.name, content, packed=True)
             return
-        if number < decoder.alignments:
-            yield from _parts(decoder, content, place, is_file=is_whole and not number)
+        if not decoder.stream:
+            return
+        if is_whole and not number and is_readable(content):
+            yield Decoded(place, decoder.name, _as_utf8(content))
+            return
+        if is_whole and len(content) >= FILE and begins_as_file(content):
+            yield Decoded(place, decoder.name, content)
+            return
+        yield from _parts(decoder, content, place, strings, is_file=is_whole and not number)
 
 
-def _parts(decoder: Decoder, content: bytes, place: int, *, is_file: bool) -> Iterator[Decoded]:
-    for found in _HEAD(content):
-        rest = content[found.span()[0] :]
-        if is_packed(rest, is_readable):
-            yield Decoded(place, decoder.name, rest, packed=True)
-        elif rest[:2] not in {b"\x1f\x8b", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda"}:
+def _parts(decoder: Decoder, content: bytes, place: int, strings: list[bytes], *, is_file: bool) -> Iterator[Decoded]:
+    for start, _ in _places(_HEADS, content):
+        rest = content[start:]
+        if rest.startswith(_STREAMS):
+            if is_packed(rest, is_readable):
+                yield Decoded(place, decoder.name, rest, packed=True)
+        elif len(rest) >= FILE:
             yield Decoded(place, decoder.name, rest)
     if is_file and len(content) >= LOOKED_AT:
         yield Decoded(place, decoder.name, content)
         return
-    strings = [content[slice(*found.span())] for found in _TEXT(content)]
+    strings += [content[start:end] for start, end in _places(_TEXTS, content)]
     if b"\0" in content:
         strings += stretches(content)
-    if strings:
-        yield Decoded(place, decoder.name, b"\n".join(strings))
+
+
+def _places(pattern: tuple[re.Pattern[bytes], Finder], content: bytes) -> Iterator[tuple[int, int]]:
+    found = pattern[0].finditer(content) if len(content) < _SMALL else pattern[1](content)
+    return (one.span() for one in found)
 
 
 def is_readable(content: bytes) -> bool:
     """Return whether decoded octets are a text: those of a word that only looked like Base64 are not."""
-    if len(content) < JUDGED:
-        return False
+    return len(content) >= JUDGED and bool(_as_utf8(content))
+
+
+def _as_utf8(content: bytes) -> bytes:
+    """Return a text as UTF-8, which may be one in UTF-16 or UTF-32; nothing for what is no text."""
     if is_text(content) and is_utf8(content):
-        return True
-    return (
-        b"\0" in content and bool(encoding := wide(content)) and content.decode(encoding, "replace").isprintable()
-    )
+        return content
+    encoding = wide(content) if b"\0" in content else ""
+    text = content.decode(encoding, "replace") if encoding else ""
+    return text.encode(errors="replace") if text.replace("\r", "").replace("\n", "").isprintable() else b""

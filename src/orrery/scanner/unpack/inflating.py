@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Final
 
+from orrery.scanner.unpack.encodings import is_text
 from orrery.scanner.unpack.limits import breaking
 
 _PIECE: Final = 256 * 1024
@@ -12,8 +13,8 @@ _TRIED: Final = 4096
 _CERTAIN: Final = 64
 """Octets that no header inflates to by chance, and of text that no raw stream does."""
 
-_FEW: Final = 8
 _LEAST: Final = 3
+"""Octets of the shortest term."""
 
 
 def is_packed(content: bytes, is_readable: Callable[[bytes], bool]) -> bool:
@@ -28,9 +29,11 @@ def is_packed(content: bytes, is_readable: Callable[[bytes], bool]) -> bool:
         return False
     if bits > 0:
         return bool(found) and (stream.eof or len(found) >= _CERTAIN or is_readable(found))
-    if not is_readable(found):
-        return False
-    return len(found) >= _FEW or (stream.eof and not stream.unused_data)
+    if not stream.eof:
+        return len(found) >= _CERTAIN and is_readable(found)
+    return (is_readable(found) and len(found) >= len(stream.unused_data)) or (
+        len(found) >= _LEAST and not stream.unused_data and found.isascii() and is_text(found)
+    )
 
 
 def inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:

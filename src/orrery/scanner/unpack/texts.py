@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from orrery.scanner.unpack.decoders import Decoded, Decoders, stream
+from orrery.scanner.unpack.decoders import SHORTEST, Decoded, Decoders, stream
 from orrery.scanner.unpack.encodings import declared, decoded, is_utf8, stretches, unquoted, wide
 from orrery.scanner.unpack.inflating import inflated
 from orrery.scanner.unpack.markup import dialect_of, is_markup, joined, versions
@@ -62,7 +62,7 @@ def _by_window(part: Part, whole: str, other: str, *, base64: bool) -> Views:
         after = next(views, None)
         yield view
         yield from _other_forms(view, other)
-        if base64:
+        if base64 and len(view.text) >= SHORTEST:
             line, counted = view.line, 0
             for one in found.files(view.text, start, before, last=after is None):
                 line, counted = line + view.text.count(b"\n", counted, one.place), one.place
@@ -75,7 +75,7 @@ def _by_window(part: Part, whole: str, other: str, *, base64: bool) -> Views:
 
 
 def _inside(part: Part, decoded: Decoded, line: int) -> Views:
-    label = f"({decoded.name} in line {line})"
+    label = f"({decoded.name} in line {line})" if decoded.name else "(encoded)"
     if decoded.packed:
         yield from part.unpacked(label, "", inflated([decoded.content]), len(decoded.content))
     else:
