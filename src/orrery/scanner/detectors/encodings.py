@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from orrery.scanner.detectors.fast import around, compiled
-from orrery.scanner.detectors.hints import MAIL, WIDE, WRITTEN, Hints
+from orrery.scanner.detectors.hints import MAIL, UTF_7, WIDE, WRITTEN, Hints
 from orrery.scanner.detectors.letters import plain, tags_as_text
 from orrery.scanner.findings import BETWEEN
 
 DEPTH = 4
 """How often what was written in another way is read again: an entity in a percent-encoded address is two."""
 
-_COMPILED = {one: compiled(one) for one in (WRITTEN, MAIL, WIDE)}
+_COMPILED = {one: compiled(one) for one in (WRITTEN, UTF_7, MAIL, WIDE)}
 
 KEPT = 2048
 """Ways of writing of which the meaning is kept: the same few are met again and again."""
@@ -24,6 +24,7 @@ _ESCAPE = re.compile(
     r"\\(?:\\{0,3}(?:u\{[0-9a-fA-F]{1,6}\}|U[0-9a-fA-F]{8}|u[0-9a-fA-F]{4}(?:\\{1,4}u[0-9a-fA-F]{4})*"
     r"|x[0-9a-fA-F]{2}(?:\\{1,4}x[0-9a-fA-F]{2})*)|[0-3][0-7]{2}(?:\\[0-3][0-7]{2})*)"
 )
+_UTF_7 = re.compile(rb"\+[A-Za-z0-9+/]{3,}-?")
 _DOT = re.compile(r"[ ]?[\[({<][ ]?(?:\.|[dD][oO][tT])[ ]?[\])}>][ ]?|[ ][dD][oO][tT][ ](?=\w)|,[ ]?[dD][cC]=")
 _AT = re.compile(
     r"[ ]?[\[({<][ ]?(?:@|[aA][tT])[ ]?[\])}>][ ]?|[ ][aA][tT][ ](?=[\w-]{1,63}(?:\.|[ ][dD][oO][tT][ ])\w)"
@@ -45,7 +46,7 @@ def readings(block: bytes, hints: Hints) -> Iterator[tuple[int, int, Read]]:
     """Yield which parts of a piece of text are to be read in another way, from where to where, and how."""
     if WRITTEN in hints:
         yield from _written(block)
-    for expression, read in ((MAIL, as_mail), (WIDE, as_wide)):
+    for expression, read in ((UTF_7, as_utf_7), (MAIL, as_mail), (WIDE, as_wide)):
         if expression in hints:
             yield from ((start, end, read) for start, end in around(_COMPILED[expression], block))
 
@@ -90,6 +91,11 @@ def _as_strings(piece: bytes) -> str:
     return as_text(b"\n".join(_STRING.findall(piece)))
 
 
+def as_utf_7(piece: bytes) -> str:
+    """Return a piece of UTF-7: its `+AGE-` may also be other text with a plus."""
+    return as_text(_UTF_7.sub(_utf_7, piece))
+
+
 def as_wide(piece: bytes) -> str:
     """Return a piece of UTF-16 with ASCII in it, as other programs' files have it."""
     return as_text(piece.replace(b"\0", b""))
@@ -124,6 +130,14 @@ def _unquoted(found: re.Match[bytes]) -> bytes:
 
 
 _OCTET_BREAKS = bytes.maketrans(b"\t\n\v\f\r", b"     ")
+
+
+def _utf_7(found: re.Match[bytes]) -> bytes:
+    try:
+        text = found[0].decode("utf-7")
+    except UnicodeDecodeError:
+        return found[0]
+    return text.encode() if text.isprintable() else found[0]
 
 
 def _entity(found: re.Match[str]) -> str:

@@ -7,6 +7,7 @@ WRITTEN = (
     r"[\x80-\xff]|&#|&[A-Za-z][A-Za-z0-9]{1,31};|%u?[0-9A-Fa-f]{2}|\\(?:[uU][0-9A-Fa-f{]|x[0-9A-Fa-f]{2}|[0-3][0-7]{2})|"
     + DEFANGED
 )
+UTF_7 = r"\+[AB][A-Za-z0-9+/]{2}|\+[A-Za-z0-9+/]{3,}-"
 MAIL = r"=\r?\n|=[2-7A-F89][0-9A-F]"
 WIDE = r"[\x20-\x7e]\x00[\x20-\x7e]\x00"
 ESCAPE = r"\\[nrt] *[A-Za-z\x80-\xff]"
@@ -22,7 +23,7 @@ CANARY = r"[A-Za-z](?:[\s_.-]{0,3}[0-9][\s_.-]{0,3}[A-Za-z]){7}[\s_.-]{0,3}[0-9]
 """Sixteen letters and digits by turns."""
 
 
-_HINTS = {one: at for at, one in enumerate((WRITTEN, DEFANGED, MAIL, WIDE, ESCAPE, JWT, LABEL, GUID, CANARY))}
+_HINTS = {one: at for at, one in enumerate((WRITTEN, DEFANGED, UTF_7, MAIL, WIDE, ESCAPE, JWT, LABEL, GUID, CANARY))}
 _SET = PatternSet([one.encode() for one in _HINTS])
 
 

@@ -3,22 +3,21 @@
 import re
 from binascii import Error, a2b_base64
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Final
 
-from orrery.scanner.unpack.byte_patterns import finder, spans
+from orrery.scanner.unpack.byte_patterns import WRAP, finder, spans
 
 SHORTEST: Final = 8
 """Characters of the shortest block that is judged; in shorter ones the terms' own forms are searched."""
 
-_ALPHABET: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-_BREAK: Final = (
-    rb"(?:[ \t]*\r?\n[ \t]*(?:[>|*#;%] ?)?|(?:\\r)?\\n|[\"'][ \t]*[+.,\\]?[ \t]*\r?\n[ \t]*[\"'])"
-)
-"""Where a block is wrapped: at the end of a line, quoted, commented or not, and between strings of a program."""
+SHORTEST_DEFLATED: Final = 7
+"""Characters of the shortest stream: three letters."""
 
+_ALPHABET: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _ANY: Final = rb"(?:[A-Za-z0-9+/_-]|\\/)"
 _STANDARD: Final = bytes.maketrans(b"-_", b"+/")
-_WRAPPED: Final = re.compile(_BREAK)
+_WRAPPED: Final = re.compile(WRAP)
 _ENDS: Final = re.compile(rb"[^A-Za-z0-9+/_\-\\\s]")
 
 
@@ -47,14 +46,14 @@ def _group(octets: str) -> bytes:
         _one(lambda bits: third(bits & 3)),
         _ANY,
     )
-    return (_BREAK + b"?").join(letters)
+    return (WRAP + b"?").join(letters)
 
 
 def _groups(*octets: str) -> bytes:
-    return (_BREAK + b"?").join(_group(one) for one in octets)
+    return (WRAP + b"?").join(_group(one) for one in octets)
 
 
-_WIDE: Final = (_BREAK + b"?").join(
+_WIDE: Final = (WRAP + b"?").join(
     (_one(lambda bits: 8 <= bits <= 31), b"[AQgw]", b"[AB]", _ANY, b"A", b"[C-H]", b"[AEIMQUYcgkosw048]", b"A")  # noqa: PLR2004  the bits of an octet
 )
 """Three letters of ASCII in UTF-16."""
@@ -62,10 +61,10 @@ _WIDE: Final = (_BREAK + b"?").join(
 _HEADS: Final = rb"H4sI|eJ[w-z]|eN[o-r]|eA[E-H]|eF[4-7]|UEsDB|iVBOR|JVBER|R0lGO|/9j/|Qlpo|[/_]Td6W"
 """How gzip, zlib, zip, PNG, PDF, GIF, JPEG, bzip2 and xz begin where a block does."""
 
-_GAP: Final = _BREAK + b"?"
+_GAP: Final = WRAP + b"?"
 _REST: Final = b"(?:" + _GAP + _ANY + b")"
 _BLOCKS: Final = tuple(
-    finder(_ANY + b"*(?:" + b"|".join(telling) + b")" + _REST + b"*={0,2}")
+    finder(b"(?:" + _ANY + _GAP + b")*(?:" + b"|".join(telling) + b")" + _REST + b"*={0,2}")
     for telling in (
         (_groups("aaa", "aaa"),),
         (
@@ -78,17 +77,20 @@ _BLOCKS: Final = tuple(
 )
 """Blocks with a stretch of text in them at any alignment, or with the head of a file."""
 
-_DEFLATED: Final = tuple(
-    finder(b"(?:^|[^A-Za-z0-9+])" + begins + b"={0,2}")
-    for begins in (
-        rb"[CKMSUciqsy08][w-z0-9+/_-]" + _REST + b"{5,}",
-        rb"[BDFHJLNPRTVXZbdfhjlnprtvxz13579][A-Za-f]" + _REST + b"{48,}",
-    )
-)
+_FIXED: Final = rb"[CKMOSUceiqsuy048][w-z0-9+/_-]"
+_OWN: Final = rb"[BDFHJLNPRTVXZbdfhjlnprtvxz13579][A-Za-f]"
 """How a raw deflate stream of a text begins: with a block of fixed codes, or, if it is longer, of its own ones.
 
-See RFC 1951, 3.2.3. Four searches are faster than one for all.
+See RFC 1951, 3.2.3.
 """
+
+_DEFLATED: Final = tuple(
+    finder(b"(?:^|[^A-Za-z0-9+])" + begins + _REST + least + b"={0,2}")
+    for begins, least in ((_FIXED, b"{5,}"), (_OWN, b"{48,}"))
+)
+_STARTS: Final = re.compile(b"(?:[/_-]|" + WRAP + b")(?=" + _FIXED + b"|" + _OWN + b")")
+_PARTS: Final = 16
+"""Places in a run behind `/`, `-`, `_` and line ends at which a stream may begin, as behind a path."""
 
 
 def find(text: bytes) -> Iterator[tuple[int, int]]:
@@ -98,7 +100,7 @@ def find(text: bytes) -> Iterator[tuple[int, int]]:
 
 def find_deflated(text: bytes) -> Iterator[tuple[int, int]]:
     """Yield where a block may be a raw deflate stream, at its beginning or behind `/`, `-`, `_` or a line end."""
-    yield from spans(text, *_DEFLATED)
+    yield from spans(text, *_DEFLATED, is_led=True)
 
 
 def heads(block: bytes) -> Iterator[int]:
@@ -112,6 +114,13 @@ def variants(block: bytes) -> Iterator[bytes]:
     plain = _stripped(block)
     for start in range(4):
         yield decode(plain[start:])
+
+
+def streams(block: bytes) -> Iterator[bytes]:
+    """Yield what a block says from each place on at which a stream may begin."""
+    yield decode(block)
+    for found in islice(_STARTS.finditer(block), _PARTS):
+        yield decode(block[found.end() :])
 
 
 def decode(block: bytes) -> bytes:

@@ -6,6 +6,10 @@ from typing import Protocol, cast
 import re2
 
 
+WRAP = rb"(?:[ \t]*\r?\n[ \t]*(?:[>|*#;%] ?)?|(?:\\r)?\\n|[\"'][ \t]*[+.,\\]?[ \t]*\r?\n[ \t]*[\"'])"
+"""Where a form is wrapped: at the end of a line, quoted, commented or not, and between strings of a program."""
+
+
 class Found(Protocol):
     """A place in a text."""
 
@@ -27,18 +31,16 @@ def finder(pattern: bytes) -> "Finder":
     return cast("Finder", compiled.finditer)  # pyright: ignore[reportUnknownMemberType]  the same
 
 
-def spans(text: bytes, *finders: Finder) -> Iterator[tuple[int, int]]:
+def spans(text: bytes, *finders: Finder, is_led: bool = False) -> Iterator[tuple[int, int]]:
     """Yield the places that several patterns find, without those that are within another one.
 
-    A pattern may begin with the one character that tells where a word begins: it is left out.
+    What `is_led` begins with the one character that tells where a word begins, unless the text does: it is left out.
     """
-    places = [found.span() for one in finders for found in one(text)]
+    places = (found.span() for one in finders for found in one(text))
+    if is_led:
+        places = ((start + (not text[start : start + 1].isalnum()), end) for start, end in places)
     last = 0
-    for start, end in sorted(((start + (not text[start:start + 1].isalnum()), end) for start, end in places), key=_first):
+    for start, end in sorted(places, key=lambda place: (place[0], -place[1])):
         if end > last:
             last = end
             yield start, end
-
-
-def _first(place: tuple[int, int]) -> tuple[int, int]:
-    return place[0], -place[1]

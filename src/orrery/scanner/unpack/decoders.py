@@ -26,6 +26,9 @@ FILE: Final = 40
 LOOKED_AT: Final = 150
 """Octets from which on what is decoded is looked at as a file, whatever it is: it may be one that cannot be read."""
 
+_LEAST: Final = 5
+"""Octets of the shortest stream: three letters."""
+
 _APART: Final = b"\n\n"
 _BLANK: Final = re.compile(rb"[\s\\rn]*")
 _SMALL: Final = 4096
@@ -65,14 +68,14 @@ TABLE: Final = (
         base64_blocks.stream,
         base64_blocks.heads,
     ),
-    Decoder("Base64", base64_blocks.SHORTEST, base64_blocks.find_deflated, base64_blocks.variants),
+    Decoder("Base64", base64_blocks.SHORTEST_DEFLATED, base64_blocks.find_deflated, base64_blocks.streams),
     Decoder("hex", hex_blocks.SHORTEST, hex_blocks.find, hex_blocks.variants, hex_blocks.stream),
-    Decoder("hex", hex_blocks.SHORTEST, hex_blocks.find_deflated, hex_blocks.variants),
+    Decoder("hex", hex_blocks.SHORTEST_DEFLATED, hex_blocks.find_deflated, hex_blocks.variants),
 )
 ESCAPES: Final = Decoder("escapes", escapes.SHORTEST, escapes.find, escapes.undone, lambda pieces: iter(pieces))
 """What the search reads by itself: only other forms in it are of interest here, and what is no text."""
 
-SHORTEST: Final = 11
+SHORTEST: Final = base64_blocks.SHORTEST_DEFLATED
 """Characters of a text in which anything may stand in another form that is judged here."""
 
 
@@ -143,7 +146,7 @@ def _escaped(text: bytes, strings: list[bytes], depth: int = 0) -> Iterator[Deco
     texts, places, ends = list[bytes](), list[int](), [0]
     for begin, end in ESCAPES.find(text):
         content = next(ESCAPES.decode(text[begin:end]))
-        if len(content) < JUDGED:
+        if len(content) < _LEAST:
             continue
         if not is_text(content):
             yield from _judged(ESCAPES, text[begin:end], begin, strings, is_whole=True)
@@ -172,7 +175,7 @@ def _judged(decoder: Decoder, run: bytes, place: int, strings: list[bytes], *, i
             yield Decoded(place, decoder.name, content, packed=True)
             return
         if not decoder.stream:
-            return
+            continue
         if is_whole and not number and is_readable(content):
             yield Decoded(place, decoder.name, _as_utf8(content))
             return

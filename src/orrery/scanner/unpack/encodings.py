@@ -6,7 +6,7 @@ from binascii import a2b_qp
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from orrery.scanner.unpack.byte_patterns import finder
+from orrery.scanner.unpack.byte_patterns import Finder, finder
 
 _BOMS: Final = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # first, because it begins like that of UTF-16
@@ -37,6 +37,18 @@ _WORDS: Final = (
 )
 _WESTERN: Final = finder(_NEAR + rb"(?:" + _WORDS % {b"l": _LOW, b"u": _UPPER} + rb")" + _NEAR)
 """A word of cp1252 with a letter that is not English, all lower or all upper case but for its initial."""
+
+_PAGES: Final = ("cp1250", "cp850", "cp852", "mac_roman", "mac_latin2", "iso8859_2", "iso8859_15", "cp437")
+"""Code pages of Western and Central Europe beside cp1252, of Windows, DOS, the Mac and Unix."""
+
+_FOREIGN: Final = finder(rb"[^\n]{0,64}[\x80-\xff][^\n]{0,64}")
+_H: Final = rb"[\x80-\xff]"
+_FOREIGN_WORD: Final = finder(
+    _NEAR
+    + (rb"(?:[A-Za-z]%(h)b[a-z]{3}|[A-Za-z][a-z]%(h)b[a-z]{2}|[A-Za-z][a-z]{2}(?:%(h)b[a-z]|[a-z]%(h)b)|%(h)b[a-z]{4})" % {b"h": _H})
+    + _NEAR
+)
+"""A word in a binary file with a letter that is not English, in whatever code page: with one letter more."""
 
 _DECLARED: Final = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?([A-Za-z0-9_.:-]{1,40})""")
 
@@ -98,6 +110,17 @@ def stretches(text: bytes) -> Iterator[bytes]:
     if not text.isascii():
         for found in _WESTERN(text):
             yield text[slice(*found.span())].decode("cp1252", "replace").encode()
+        yield from in_other_pages(text, _FOREIGN_WORD)
+
+
+def in_other_pages(text: bytes, pattern: Finder = _FOREIGN) -> Iterator[bytes]:
+    """Yield what is not ASCII in a text, with what is near, in each code page in which it says something else."""
+    near = b"\n".join(text[slice(*found.span())] for found in pattern(text))
+    seen = {near.decode("cp1252", "replace")}
+    for page in _PAGES if near else ():
+        if (said := near.decode(page, "replace")) not in seen:
+            seen.add(said)
+            yield said.encode()
 
 
 def declared(first: bytes) -> str:

@@ -28,8 +28,11 @@ def find(text: bytes) -> Iterator[tuple[int, int]]:
 
 
 def undone(run: bytes) -> Iterator[bytes]:
-    """Yield the octets that a run stands for; what is escaped twice is a run again."""
+    """Yield the octets that a run stands for, and those from its first escape on; what is escaped twice is one again."""
     yield _ONE.sub(_octets, run)
+    first = _ONE.search(run)
+    if first and first.start():
+        yield _ONE.sub(_octets, run[first.start() :])
 
 
 def _octets(found: re.Match[bytes]) -> bytes:

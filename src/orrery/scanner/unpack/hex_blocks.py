@@ -4,10 +4,13 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from orrery.scanner.unpack.byte_patterns import finder, spans
+from orrery.scanner.unpack.byte_patterns import WRAP, finder, spans
 
 SHORTEST: Final = 12
 """Digits of the shortest block that is judged; in shorter ones the terms' own forms are searched."""
+
+SHORTEST_DEFLATED: Final = 10
+"""Digits of the shortest stream: three letters."""
 
 _X: Final = rb"[0-9A-Fa-f]"
 _XX: Final = _X + _X
@@ -27,23 +30,28 @@ _TELLING: Final = (
 )
 """UTF-8; UTF-16; and how gzip, zlib, zip, PNG, PDF, xz and bzip2 begin."""
 
+_FIRST: Final = {7, *range(0x50 >> 3, (0xAE >> 3) + 1), 28, 29, 30}
+"""Five bits of the fixed code of a line end, of ASCII, and of the first octets of UTF-8: RFC 1951, 3.2.6."""
+
 _FIXED: Final = _octets(
-    one for one in range(256) if one & 7 in {2, 3} and 0x50 >> 3 <= int(f"{one >> 3:05b}"[::-1], 2) <= 0xAE >> 3
+    one for one in range(256) if one & 7 in {2, 3} and int(f"{one >> 3:05b}"[::-1], 2) in _FIRST
 )
-"""The first octet of a raw deflate stream whose first letter is ASCII and has its fixed code: RFC 1951, 3.2.6."""
+"""The first octet of a raw deflate stream of a text in fixed codes."""
 
 _OWN: Final = _X + b"[45CDcd]"
 """The first octet of a stream that begins with a block of its own codes: RFC 1951, 3.2.3."""
 
-_WRAP: Final = rb"(?:[ \t]*\r?\n[ \t]*|(?:\\r)?\\n)?"
-_SEPARATOR: Final = rb"(?:[ \t]?[ \t,:;-](?:[ \t]*\r?\n[ \t]*)?(?:0[xX])?|[ \t]*\r?\n[ \t]*(?:0[xX])?)"
+_WRAPPED: Final = WRAP + b"?"
+_SEPARATOR: Final = rb"(?:[ \t]?[ \t,:;-][ \t]?(?:[ \t]*\r?\n[ \t]*)?(?:0[xX])?|[ \t]*\r?\n[ \t]*(?:0[xX])?)"
 _BEFORE: Final = b"(?:^|[^0-9A-Za-z])"
 _OFFSET: Final = rb"[ \t]*[0-9A-Fa-f]{4,16}:?[ \t]{1,4}"
+_SOME: Final = b"(?:" + _XX + b"){1,4}(?:[ \t]{1,2}(?:" + _XX + b"){1,4})*"
 _CELLS: Final = b"(?:" + _XX + b"){1,4}(?:[ \t]{1,2}(?:" + _XX + b"){1,4}){2,}"
+_SAID: Final = rb"(?:[ \t|>][^\r\n]*)?\r?(?:\n|$)"
 _OCTETS: Final = finder(_XX + b"(?:" + _SEPARATOR + _XX + rb"){4}|(?:^|\n)" + _OFFSET + _CELLS)
 """What has none of these has no octets one by one: one search is faster than those for all their forms."""
 
-_DIGITS: Final = finder(_X + b"*(?:" + b"|".join(_TELLING) + b")(?:" + _WRAP + _X + b")*")
+_DIGITS: Final = finder(_X + b"*(?:" + b"|".join(_TELLING) + b")(?:" + _WRAPPED + _X + b")*")
 """Digits with a text or the head of a file in them."""
 
 _APART: Final = (
@@ -51,13 +59,13 @@ _APART: Final = (
         b"(?:%(xx)b%(sep)b)*[2-7]%(x)b(?:%(sep)b[2-7]%(x)b){5}(?:%(sep)b%(xx)b)*"
         % {b"x": _X, b"xx": _XX, b"sep": _SEPARATOR}
     ),
-    finder(rb"(?:^|\n)(?:" + _OFFSET + _CELLS + rb"(?:[ \t|>][^\r\n]*)?\r?(?:\n|$))+"),
+    finder(rb"(?:^|\n)(?:" + _OFFSET + _CELLS + _SAID + b")+(?:" + _OFFSET + _SOME + _SAID + b")?"),
     finder(_BEFORE + b"(?:0[xX])?(?:" + _FIXED + b"|78|1[Ff]|" + _OWN + b")(?:" + _SEPARATOR + _XX + b"){4,}"),
 )
 """Octets one by one that are a text, the lines of a dump, and octets that may be packed."""
 
-_DEFLATED: Final = finder(_BEFORE + b"(?:" + _FIXED + _X + b"{8,}|" + _OWN + b"(?:" + _WRAP + _X + b"){72,})")
-_LINE: Final = re.compile(_OFFSET + b"(" + _CELLS + b")")
+_DEFLATED: Final = finder(_BEFORE + b"(?:" + _FIXED + b"(?:" + _WRAPPED + _X + b"){8,}|" + _OWN + b"(?:" + _WRAPPED + _X + b"){72,})")
+_LINE: Final = re.compile(_OFFSET + b"(" + _SOME + b")")
 _OTHER: Final = re.compile(rb"0[xX]|\\[rn]|[^0-9A-Fa-f]+")
 _ENDS: Final = re.compile(rb"[^0-9A-Fa-f\\nr\s]")
 
@@ -69,16 +77,16 @@ def find(text: bytes) -> Iterator[tuple[int, int]]:
 
 def find_deflated(text: bytes) -> Iterator[tuple[int, int]]:
     """Yield where digits may be a raw deflate stream."""
-    yield from spans(text, _DEFLATED)
+    yield from spans(text, _DEFLATED, is_led=True)
 
 
 def variants(block: bytes) -> Iterator[bytes]:
-    """Yield what digits say, from the first one and from the second one on; those of a dump without their places."""
-    if _LINE.match(block):
+    """Yield what digits say, from the first, the second and the third one on; those of a dump without their places."""
+    if _LINE.match(block.lstrip(b"\n")):
         yield from _dumped(block)
         return
     digits = _OTHER.sub(b"", block)
-    for start in range(2):
+    for start in range(3):
         yield bytes.fromhex(digits[start : len(digits) - (len(digits) - start) % 2].decode())
 
 

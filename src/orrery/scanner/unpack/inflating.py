@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Final
 
-from orrery.scanner.unpack.encodings import is_text
+from orrery.scanner.unpack.encodings import is_text, is_utf8
 from orrery.scanner.unpack.limits import breaking
 
 _PIECE: Final = 256 * 1024
@@ -32,7 +32,7 @@ def is_packed(content: bytes, is_readable: Callable[[bytes], bool]) -> bool:
     if not stream.eof:
         return len(found) >= _CERTAIN and is_readable(found)
     return (is_readable(found) and len(found) >= len(stream.unused_data)) or (
-        len(found) >= _LEAST and not stream.unused_data and found.isascii() and is_text(found)
+        len(found) >= _LEAST and not stream.unused_data and is_text(found) and is_utf8(found)
     )
 
 

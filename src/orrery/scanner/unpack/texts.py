@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from orrery.scanner.unpack.decoders import SHORTEST, Decoded, Decoders, stream
-from orrery.scanner.unpack.encodings import declared, decoded, is_utf8, stretches, unquoted, wide
+from orrery.scanner.unpack.encodings import declared, decoded, in_other_pages, is_utf8, stretches, unquoted, wide
 from orrery.scanner.unpack.inflating import inflated
 from orrery.scanner.unpack.markup import dialect_of, is_markup, joined, versions
 from orrery.scanner.unpack.parts import Part
@@ -87,6 +87,7 @@ def _other_forms(view: View, other: str) -> Iterator[View]:
         yield from windows(view.part, [b"\n".join(stretches(view.text))], 0)
     elif not is_utf8(view.text):
         yield from windows(view.part, decoded([view.text], other), view.line)
+        yield from windows(view.part, in_other_pages(view.text), 0)
 
 
 def _from(pieces: Iterable[bytes], start: int) -> Iterator[bytes]:

@@ -1,0 +1,160 @@
+"""Terms that are shorter than a decoder can judge, in Base64 and in hexadecimal digits: their own forms are searched.
+
+Octets that are decoded from any word look like a text of three letters now and then. So what is short is not decoded:
+each term is encoded, at the three places that it may have in a group of Base64, whatever its case.
+"""
+
+import re
+from base64 import b64decode
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
+
+from orrery.scanner.detectors.fast import PatternSet
+from orrery.scanner.detectors.letters import plain
+from orrery.scanner.detectors.patterns import is_address
+from orrery.scanner.detectors.reading import Reading
+from orrery.scanner.detectors.searching import Place
+from orrery.scanner.detectors.spelling import address_of, value_of
+from orrery.scanner.detectors.words import begins, ends
+from orrery.scanner.findings import Kind
+
+JUDGED = 8
+"""Octets of ASCII side by side from which a decoder knows a text: a term that has them is found in what it decodes."""
+
+LONGEST = 32
+"""Octets of the longest term without so many: one in letters with marks."""
+
+CLEAR = 6
+"""Letters from which a term does not come about in random octets, whatever stands beside it."""
+
+NEAR = 12
+"""Characters beside a form that say whether the word ends there."""
+
+_JOINS = ("", " ", "-", "_", ".")
+_ASCII = re.compile(rb"[ -~]{%d}" % JUDGED)
+_GAP = b"(?:[ :,-]{0,2}(?:0x)?)"
+_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+_LETTERS = _ALPHABET + b"-_"
+_WORD = _ALPHABET[:-1]
+_STANDARD = bytes.maketrans(b"-_", b"+/")
+_DIGITS_BEFORE = re.compile(rb"(?:[0-9A-Fa-f]{2})*\Z"), re.compile(rb"(?:[0-9A-Fa-f]{2}[ :,-]{1,2}(?:0x)?)*\Z")
+_DIGITS_AFTER = re.compile(rb"(?:[0-9A-Fa-f]{2})*"), re.compile(rb"(?:[ :,-]{1,2}(?:0x)?[0-9A-Fa-f]{2})*")
+"""Without and with something between them."""
+
+_NO_DIGIT = re.compile(rb"0[xX]|[^0-9A-Fa-f]")
+_CLEAN = re.compile(rb"[\t\n\r -~]?")
+
+Octets = tuple[tuple[int, ...], ...]
+"""What each octet of a term may be: a letter of ASCII is in either case."""
+
+
+class FormSearch:
+    """Searches for the forms of short terms in a text, however it is read."""
+
+    def __init__(self, terms: Iterable[tuple[Kind, str]]) -> None:
+        self._forms = [
+            (kind, text, octets, at)
+            for kind, text in dict.fromkeys(terms)
+            for octets in _octets(text)
+            for at in (0, 1, 2, None)
+        ]
+
+    def __call__(self, readings: Sequence[Reading]) -> Iterator[Place]:
+        """Yield where a form stands, and what it says is a word."""
+        for reading in readings:
+            for number in sorted(self._set(reading.octets)) if self._forms else ():
+                yield from self._places(reading, number)
+
+    @cached_property
+    def _set(self) -> PatternSet:
+        return PatternSet([_pattern(octets, at) for _, _, octets, at in self._forms])
+
+    def _places(self, reading: Reading, number: int) -> Iterator[Place]:
+        kind, text, octets, at = self._forms[number]
+        for found in re.finditer(_pattern(octets, at), reading.octets):
+            start, end = found.span()
+            before, behind = (
+                _in_hex(reading.octets, start, end) if at is None else _in_base64(reading.octets, start, end, at)
+            )
+            if reading.judges(start, end) and _is_word(before, behind, len(octets)):
+                value = address_of(text) if is_address(kind) else value_of(text)
+                yield Place(kind, reading, start, end, value)
+
+
+def _octets(text: str) -> Iterator[Octets]:
+    """Yield the octets of each way to write a term in which a decoder knows no text."""
+    words = text.split()
+    if text.isascii() and len(text) - len(words) + 1 >= JUDGED:
+        return
+    written = {join.join(words) for join in _JOINS} if len(words) > 1 else {text}
+    written |= {plain(one) for one in written}
+    for one in sorted(written):
+        for cased in {one} if one.isascii() else {one, one.lower(), one.upper(), one.title()}:
+            octets = cased.encode(errors="replace")
+            if len(octets) <= LONGEST and not _ASCII.search(octets):
+                yield tuple(tuple({*bytes([octet]).lower(), *bytes([octet]).upper()}) for octet in octets)
+
+
+def _pattern(octets: Octets, at: int | None) -> bytes:
+    """Return the pattern of a term behind so many octets of a group of Base64, or in hexadecimal digits."""
+    if at is None:
+        return _GAP.join(b"(?:" + b"|".join(map(_digits, one)) + b")" for one in octets)
+    bits = [((0, 255), 0)] * (8 * at) + [(one, bit) for one in octets for bit in range(7, -1, -1)]
+    bits += [((0, 255), 0)] * (-len(bits) % 6)
+    letters = [tuple(bits[start : start + 6]) for start in range(0, len(bits), 6)]
+    return b"".join(map(_letter, letters[8 * at // 6 :]))
+
+
+def _digits(octet: int) -> bytes:
+    return b"[%X%x][%X%x]" % (octet >> 4, octet >> 4, octet & 15, octet & 15)
+
+
+@lru_cache(4096)
+def _letter(bits: tuple[tuple[Sequence[int], int], ...]) -> bytes:
+    """Return the pattern of a letter of Base64, each bit of which is that of an octet, and may be any of 0 and 255."""
+    fits = [
+        number
+        for number in range(64)
+        if all(
+            any(octet >> bit & 1 == number >> (5 - place) & 1 for octet in octets)
+            for place, (octets, bit) in enumerate(bits)
+        )
+    ]
+    known = b"[" + b"".join({62: b"+\\-", 63: b"/_"}.get(one, _ALPHABET[one : one + 1]) for one in fits) + b"]"
+    return rb"\\?" + known if 63 in fits else known
+
+
+def _in_base64(text: bytes, start: int, end: int, at: int) -> tuple[bytes, bytes]:
+    """Return what a block says before a term, and from it on; nothing where the block begins within its group."""
+    group = start - 8 * at // 6
+    before = text[max(0, group - NEAR) : max(0, group)]
+    before = before[len(before.rstrip(_WORD)) :]
+    behind = text[max(0, group) : end + NEAR].replace(rb"\/", b"/")
+    behind = behind[: len(behind) - len(behind.lstrip(_LETTERS))]
+    if group < 0 or group + len(behind) < end - text.count(rb"\/", start, end):
+        return b"", b""
+    behind = behind[: len(behind) - (len(behind) % 4 == 1)].translate(_STANDARD)
+    said = b64decode(behind + b"=" * (-len(behind) % 4))
+    return b64decode(before[len(before) % 4 :]) + said[:at], said[at:]
+
+
+def _in_hex(text: bytes, start: int, end: int) -> tuple[bytes, bytes]:
+    """Return what digits say before a term, and from it on."""
+    apart = not text[start:end].isalnum()
+    before = _DIGITS_BEFORE[apart].search(text[max(0, start - 2 * NEAR) : start])
+    behind = _DIGITS_AFTER[apart].match(text[end : end + 2 * NEAR])
+    digits = _NO_DIGIT.sub(b"", text[start:end] + (behind[0] if behind else b""))
+    return _octets_of(_NO_DIGIT.sub(b"", before[0] if before else b"")), _octets_of(digits)
+
+
+def _octets_of(digits: bytes) -> bytes:
+    return bytes.fromhex(digits.decode())
+
+
+def _is_word(before: bytes, behind: bytes, letters: int) -> bool:
+    """Return whether a term of so many octets, with which `behind` begins, is a word."""
+    word, after = behind[:letters], behind[letters:]
+    if letters < CLEAR and not (_CLEAN.fullmatch(before[-1:]) and _CLEAN.fullmatch(after[:1])):
+        return False
+    texts = [one.decode(errors="replace") for one in (before, word, after)]
+    return len(word) == letters and begins(texts[0], texts[1]) and ends(texts[1], texts[2])
