@@ -1,31 +1,44 @@
 """A term is found in each form, at each length, alignment, nesting and carrier; every threshold is crossed."""
 
 import json
-import re
-from base64 import b64decode
-from collections.abc import Iterator
-from pathlib import Path
+import zlib
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pkgutil import iter_modules
+from urllib.parse import quote
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import orrery.scanner.unpack
+from orrery.scanner.detectors import own_forms
 from orrery.scanner.detectors.all import detectors
 from orrery.scanner.findings import Finding
 from orrery.scanner.fingerprints import Fingerprints
 from orrery.scanner.policy import Policy, Term
 from orrery.scanner.scanning import Scan
 from tests.scanner.corpus.measured import found_in
-from tests.scanner.unpack.forms import FORMS, PACKED, WRAPPED, wrapped
+from tests.scanner.unpack.carriers import chunk, png
+from tests.scanner.unpack.forms import FORMS, PACKED, WRAPPED, base64, raw_deflate, wrapped
 from tests.support.soak import rounds
 
 LONG, SHORT, MARKED = "Quillfeather", "Zel", "Köpenøcğü"
-SCAN = Scan([*detectors(Policy(terms=tuple(Term("customer", one) for one in (LONG, SHORT, MARKED, "山田"))))], Fingerprints(b"k"))
-BEFORE = (b"", b"\n", b"key: ", b'{"k": "', b"data:;base64,", b"https://host.example/a/b/", b"kind-1_", b"x", b"ab", b"abc")
+TERMS = (LONG, SHORT, MARKED, "山田")
+SCAN = Scan(
+    [*detectors(Policy(terms=tuple(Term("customer", one) for one in TERMS)))], Fingerprints(b"a key of the tests")
+)
+BEFORE = (
+    *(b"", b"\n", b"key: ", b'{"k": "', b"data:;base64,", b"https://host.example/a/b/", b"kind-1_"),
+    *(b"x", b"ab", b"abc"),
+)
+"""What stands before a form; the last three hang together with it."""
+
 FILLER = "The offer is ready; it waits, and so do we. "
 
 
 def found(content: bytes, name: str = "a.txt") -> list[Finding]:
+    """Return what is found in a file."""
     return found_in(SCAN, name, content)
 
 
@@ -43,11 +56,11 @@ def gap(form: str, packed: str, before: bytes) -> bytes:
     return b" = " if before.isalpha() and (packed == "raw deflate" or "hex" in form) else b""
 
 
-@settings(max_examples=rounds(150), deadline=None)
+@settings(max_examples=rounds(60), deadline=None)
 @given(
     form=st.sampled_from([*FORMS]),
     packed=st.sampled_from([*PACKED]),
-    term=st.sampled_from([LONG, SHORT, MARKED, "山田"]),
+    term=st.sampled_from(TERMS),
     length=st.integers(0, 600),
     where=st.integers(0, 600),
     before=st.sampled_from(BEFORE),
@@ -62,3 +75,132 @@ def test_a_term_is_found_in_every_form(
     content = PACKED[packed](text_of(term, length, where))
     made = wrapped(FORMS[form](content), width if form in WRAPPED else 0, end)
     assert found(b"one\n" + before + made + b"\n"), (form, packed, term, before, made)
+
+
+@settings(max_examples=rounds(20), deadline=None)
+@given(
+    forms=st.lists(st.sampled_from(["Base64", "Base64 in an address", "hex", "hex with colons"]), min_size=2, max_size=3),
+    packed=st.sampled_from([*PACKED]),
+    before=st.sampled_from(BEFORE[:7]),
+)
+def test_a_term_is_found_in_forms_within_forms(forms: list[str], packed: str, before: bytes) -> None:
+    """To the depth of `Limits`: below it, the file is not clean either."""
+    content = text_of(LONG, 60, 7)
+    for form in forms:
+        content = before + FORMS[form](PACKED[packed](content)) + b"\n"
+    assert found(content), (forms, packed, before)
+
+
+def thresholds() -> Iterator[tuple[str, int]]:
+    """Yield every number that a module of the decoders has by a name, by itself."""
+    names = [one.name for one in iter_modules(orrery.scanner.unpack.__path__)]
+    decoding = ("decoders", "base64_blocks", "hex_blocks", "escapes", "inflating", "view")
+    for name in (one for one in names if one in decoding):
+        for key, value in vars(import_module(f"orrery.scanner.unpack.{name}")).items():
+            if isinstance(value, int) and key.lstrip("_").isupper():
+                yield f"{name}.{key}", value
+    yield from ((f"own_forms.{one}", getattr(own_forms, one)) for one in ("JUDGED", "LONGEST", "CLEAR", "NEAR"))
+
+
+THRESHOLDS = dict(thresholds())
+
+
+def test_every_threshold_is_known() -> None:
+    """At least those of length, and the size of a window."""
+    assert len(THRESHOLDS) >= 15
+    assert {"decoders.JUDGED", "decoders.LOOKED_AT", "base64_blocks.SHORTEST", "view.WINDOW"} <= THRESHOLDS.keys()
+
+
+@pytest.mark.parametrize("form", ["Base64", "hex", "hex with colons", "Base64 in an address"])
+@pytest.mark.parametrize("name", THRESHOLDS)
+def test_a_threshold_is_crossed(name: str, form: str) -> None:
+    """In letters of the form and in octets of what it says: one less, as many, and one more."""
+    most = THRESHOLDS[name]
+    is_long = most > THRESHOLDS["decoders.LOOKED_AT"] * 10
+    if is_long and form != "Base64":
+        return  # what is longer than a window goes one way
+    for length in {most * per // 4 + one for per in (2, 3, 4) for one in (-1, 0, 1)} if not is_long else {most}:
+        for term in (LONG, SHORT) if not is_long else (LONG,):
+            content = text_of(term, max(0, length), 0)
+            if content:
+                assert found(b"key: " + FORMS[form](content) + b"\n"), (name, form, length, term)
+
+
+def random_octets(many: int) -> bytes:
+    """Return octets that are no text."""
+    return b"".join(zlib.crc32(b"%d" % one).to_bytes(4, "big") for one in range(many // 4))
+
+
+NOTE = f'<mxGraphModel><root><mxCell value="{LONG}"/></root></mxGraphModel>'.encode()
+DIAGRAM = b'<mxfile><diagram id="a" name="Page-1">%b</diagram></mxfile>' % base64(raw_deflate(quote(NOTE).encode()))
+MAP = json.dumps({"version": 3, "sources": ["a.ts"], "sourcesContent": [f"const a = '{LONG}'"], "mappings": "AAAA"})
+SAML = quote(base64(raw_deflate(f"<samlp:AuthnRequest><saml:Issuer>{LONG}</saml:Issuer>".encode())), safe="")
+CARRIERS: dict[str, tuple[str, bytes]] = {
+    "diagram": ("a.drawio", DIAGRAM),
+    "diagram in a picture": ("a.drawio.png", png(chunk(b"tEXt", b"mxfile\0" + quote(DIAGRAM).encode()))),
+    "diagram in a packed chunk": (
+        "a.drawio.png",
+        png(chunk(b"zTXt", b"mxfile\0\0" + zlib.compress(quote(DIAGRAM).encode()))),
+    ),
+    "diagram in a drawing": (
+        "a.drawio.svg",
+        b'<svg content="%b"><g/></svg>' % DIAGRAM.replace(b"<", b"&lt;").replace(b">", b"&gt;").replace(b'"', b"&quot;"),
+    ),
+    "sign-in request": ("a.har", f"GET https://idp.example/sso?SAMLRequest={SAML}&RelayState=x HTTP/1.1".encode()),
+    **{
+        f"secret of {term}": (
+            "secret.yaml",
+            b"apiVersion: v1\nkind: Secret\ndata:\n  user: %b\n  password: %b\n"
+            % (base64(term.encode()), base64(random_octets(12))),
+        )
+        for term in TERMS
+    },
+    "source map": (
+        "a.js",
+        b"//# sourceMappingURL=data:application/json;charset=utf-8;base64," + base64(MAP.encode()),
+    ),
+    "UTF-7": ("a.txt", f"Ask {MARKED}, please.".encode("utf-7")),
+    "UTF-7 throughout": ("a.txt", b"Ask +" + base64(LONG.encode("utf-16-be")).rstrip(b"=") + b"-, please."),
+    "UTF-16 in Base64": ("a.ps1", b"powershell -e " + base64(f"echo {LONG}".encode("utf-16-le"))),
+    "UTF-32 in hex": ("a.txt", f"echo {LONG}".encode("utf-32-le").hex().encode()),
+    "octets before the text": ("a.txt", b"k: " + base64(random_octets(40) + LONG.encode() + random_octets(40))),
+    "over windows, packed": (
+        "a.json",
+        b'{"k": "' + base64(zlib.compress(random_octets(1_600_000) + LONG.encode())) + b'"}',
+    ),
+    "digits over windows": ("a.txt", (random_octets(600_000) + text_of(LONG, 30, 3)).hex().encode()),
+}
+
+
+@pytest.mark.parametrize("name", CARRIERS)
+def test_a_real_file_is_seen_through(name: str) -> None:
+    """As the programs write them."""
+    assert {one.kind for one in found(CARRIERS[name][1], CARRIERS[name][0])} == {"customer"}
+
+
+PAGES = {
+    "Dvořák": ("cp1250", "cp852", "iso8859-2"),
+    "Łukaszewski": ("cp1250", "cp852", "iso8859-2", "mac_latin2"),
+    "Köpenickmüller": ("cp1252", "cp437", "cp850", "mac_roman", "iso8859-15", "cp1250"),
+}
+
+
+@pytest.mark.parametrize(("name", "page"), [(name, page) for name, pages in PAGES.items() for page in pages])
+@pytest.mark.parametrize("around", [b"Ask %b, please.\n", b"\0\1\2 %b \0\3"])
+def test_a_name_is_found_in_every_code_page(name: str, page: str, around: bytes) -> None:
+    """Of Western and Central Europe, in a text and in a binary file."""
+    searching = Scan([*detectors(Policy(terms=(Term("person", name),)))], Fingerprints(b"a key of the tests"))
+    assert {one.kind for one in found_in(searching, "a.dat", around % name.encode(page))} == {"person"}
+
+
+ORDINARY: dict[str, Callable[[], bytes]] = {
+    "digests": lambda: b"".join(b"sha256:%b\n" % random_octets(32 + one)[one:].hex().encode() for one in range(2000)),
+    "Base64 of chance": lambda: base64(random_octets(60_000)),
+    "words": lambda: b"\n".join(b"word%d/path_of-%d" % (one, one) for one in range(20_000)),
+}
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_chance_is_no_term(name: str) -> None:
+    """Neither is a term of three letters found in octets of chance, nor are they called unreadable."""
+    assert found(ORDINARY[name]()) == []

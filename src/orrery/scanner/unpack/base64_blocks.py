@@ -58,6 +58,11 @@ _WIDE: Final = (WRAP + b"?").join(
 )
 """Three letters of ASCII in UTF-16."""
 
+_WIDER: Final = (WRAP + b"?").join(
+    (_one(lambda bits: 8 <= bits <= 31), *(b"[AQgw]", b"A", b"A", b"A", b"[C-H]", b"[AEIMQUYcgkosw048]", b"A"))  # noqa: PLR2004  the same
+)
+"""Two letters in UTF-32."""
+
 _HEADS: Final = rb"H4sI|eJ[w-z]|eN[o-r]|eA[E-H]|eF[4-7]|UEsDB|iVBOR|JVBER|R0lGO|/9j/|Qlpo|[/_]Td6W"
 """How gzip, zlib, zip, PNG, PDF, GIF, JPEG, bzip2 and xz begin where a block does."""
 
@@ -71,6 +76,7 @@ _BLOCKS: Final = tuple(
             *(_groups(one, two) for one, two in (("lcl", "clc"), ("clc", "lcl"))),
             *(_groups(one, one) for one in ("tcc", "ctc", "cct")),
             _WIDE,
+            _WIDER,
             _HEADS,
         ),
     )

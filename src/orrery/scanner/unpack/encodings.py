@@ -15,6 +15,7 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _HEAD: Final = 4096
+_ASCII: Final = bytes(range(128))
 _SHORTEST: Final = 8
 _ALL_CONTROLS: Final = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
 _CONTINUES: Final = bytes(range(0x80, 0xC0))
@@ -45,7 +46,10 @@ _FOREIGN: Final = finder(rb"[^\n]{0,64}[\x80-\xff][^\n]{0,64}")
 _H: Final = rb"[\x80-\xff]"
 _FOREIGN_WORD: Final = finder(
     _NEAR
-    + (rb"(?:[A-Za-z]%(h)b[a-z]{3}|[A-Za-z][a-z]%(h)b[a-z]{2}|[A-Za-z][a-z]{2}(?:%(h)b[a-z]|[a-z]%(h)b)|%(h)b[a-z]{4})" % {b"h": _H})
+    + (
+        rb"(?:[A-Za-z]%(h)b[a-z]{3}|[A-Za-z][a-z]%(h)b[a-z]{2}|[A-Za-z][a-z]{2}(?:%(h)b[a-z]|[a-z]%(h)b)|%(h)b[a-z]{4}"
+        rb"|[A-Za-z][a-z]{1,2}%(h)b[a-z]?%(h)b[a-z])" % {b"h": _H}
+    )
     + _NEAR
 )
 """A word in a binary file with a letter that is not English, in whatever code page: with one letter more."""
@@ -115,6 +119,8 @@ def stretches(text: bytes) -> Iterator[bytes]:
 
 def in_other_pages(text: bytes, pattern: Finder = _FOREIGN) -> Iterator[bytes]:
     """Yield what is not ASCII in a text, with what is near, in each code page in which it says something else."""
+    if 4 * len(text.translate(None, _ASCII)) > len(text):  # such texts have few other letters
+        return
     near = b"\n".join(text[slice(*found.span())] for found in pattern(text))
     seen = {near.decode("cp1252", "replace")}
     for page in _PAGES if near else ():

@@ -23,12 +23,12 @@ def _octets(which: Iterable[int]) -> bytes:
 
 _TELLING: Final = (
     (b"(?:[2-7]%b|0[9AaDd]|[CcDd]%b[89ABab]%b|[Ee]%b[89ABab]%b[89ABab]%b){6}").replace(b"%b", _X),
-    b"(?:[2-7]%b00){4}|(?:00[2-7]%b){4}" % (_X, _X),
+    b"(?:[2-7]%b00){4}|(?:00[2-7]%b){4}|(?:[2-7]%b000000){3}|(?:000000[2-7]%b){3}" % (_X, _X, _X, _X),
     _octets([0x1F]) + b"8[Bb]08|78(?:01|5[Ee]|9[Cc]|[Dd][Aa])",
     b"|".join(_octets([first]) + rest for first, rest in ((0x50, b"4[Bb]0304"), (0x89, b"504[Ee]47"), (0x25, b"504446"))),
     b"[Ff][Dd]377[Aa]58|425[Aa]68",
 )
-"""UTF-8; UTF-16; and how gzip, zlib, zip, PNG, PDF, xz and bzip2 begin."""
+"""UTF-8; UTF-16 and UTF-32; and how gzip, zlib, zip, PNG, PDF, xz and bzip2 begin."""
 
 _FIRST: Final = {7, *range(0x50 >> 3, (0xAE >> 3) + 1), 28, 29, 30}
 """Five bits of the fixed code of a line end, of ASCII, and of the first octets of UTF-8: RFC 1951, 3.2.6."""
