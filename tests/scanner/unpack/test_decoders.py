@@ -60,26 +60,28 @@ def gap(form: str, packed: str, before: bytes) -> bytes:
 @given(
     form=st.sampled_from([*FORMS]),
     packed=st.sampled_from([*PACKED]),
-    term=st.sampled_from(TERMS),
-    length=st.integers(0, 600),
-    where=st.integers(0, 600),
+    text=st.builds(text_of, st.sampled_from(TERMS), st.integers(0, 600), st.integers(0, 600)),
     before=st.sampled_from(BEFORE),
-    width=st.sampled_from([0, 0, 20, 64, 76]),
-    end=st.sampled_from([b"\n", b"\r\n", b"\n  ", rb"\n", b"\n# ", b'"\n  "']),
+    wrap=st.tuples(
+        st.sampled_from([0, 0, 20, 64, 76]),
+        st.sampled_from([b"\n", b"\r\n", b"\n  ", rb"\n", b"\n# ", b'"\n  "']),
+    ),
 )
 def test_a_term_is_found_in_every_form(
-    form: str, packed: str, term: str, length: int, where: int, before: bytes, width: int, end: bytes
+    form: str, packed: str, text: bytes, before: bytes, wrap: tuple[int, bytes]
 ) -> None:
     """Whatever stands before it; a raw stream begins where a word does, as nothing else tells that it is one."""
     before += gap(form, packed, before)
-    content = PACKED[packed](text_of(term, length, where))
-    made = wrapped(FORMS[form](content), width if form in WRAPPED else 0, end)
-    assert found(b"one\n" + before + made + b"\n"), (form, packed, term, before, made)
+    content = PACKED[packed](text)
+    made = wrapped(FORMS[form](content), wrap[0] if form in WRAPPED else 0, wrap[1])
+    assert found(b"one\n" + before + made + b"\n"), (form, packed, before, made)
 
 
 @settings(max_examples=rounds(20), deadline=None)
 @given(
-    forms=st.lists(st.sampled_from(["Base64", "Base64 in an address", "hex", "hex with colons"]), min_size=2, max_size=3),
+    forms=st.lists(
+        st.sampled_from(["Base64", "Base64 in an address", "hex", "hex with colons"]), min_size=2, max_size=3
+    ),
     packed=st.sampled_from([*PACKED]),
     before=st.sampled_from(BEFORE[:7]),
 )
@@ -132,8 +134,12 @@ def random_octets(many: int) -> bytes:
 
 
 NOTE = f'<mxGraphModel><root><mxCell value="{LONG}"/></root></mxGraphModel>'.encode()
-DIAGRAM = b'<mxfile><diagram id="a" name="Page-1">%b</diagram></mxfile>' % base64(raw_deflate(quote(NOTE).encode()))
-MAP = json.dumps({"version": 3, "sources": ["a.ts"], "sourcesContent": [f"const a = '{LONG}'"], "mappings": "AAAA"})
+DIAGRAM = b'<mxfile><diagram id="a" name="Page-1">%b</diagram></mxfile>' % base64(
+    raw_deflate(quote(NOTE).encode())
+)
+MAP = json.dumps(
+    {"version": 3, "sources": ["a.ts"], "sourcesContent": [f"const a = '{LONG}'"], "mappings": "AAAA"}
+)
 SAML = quote(base64(raw_deflate(f"<samlp:AuthnRequest><saml:Issuer>{LONG}</saml:Issuer>".encode())), safe="")
 CARRIERS: dict[str, tuple[str, bytes]] = {
     "diagram": ("a.drawio", DIAGRAM),
@@ -144,7 +150,8 @@ CARRIERS: dict[str, tuple[str, bytes]] = {
     ),
     "diagram in a drawing": (
         "a.drawio.svg",
-        b'<svg content="%b"><g/></svg>' % DIAGRAM.replace(b"<", b"&lt;").replace(b">", b"&gt;").replace(b'"', b"&quot;"),
+        b'<svg content="%b"><g/></svg>'
+        % DIAGRAM.replace(b"<", b"&lt;").replace(b">", b"&gt;").replace(b'"', b"&quot;"),
     ),
     "sign-in request": ("a.har", f"GET https://idp.example/sso?SAMLRequest={SAML}&RelayState=x HTTP/1.1".encode()),
     **{
@@ -194,7 +201,9 @@ def test_a_name_is_found_in_every_code_page(name: str, page: str, around: bytes)
 
 
 ORDINARY: dict[str, Callable[[], bytes]] = {
-    "digests": lambda: b"".join(b"sha256:%b\n" % random_octets(32 + one)[one:].hex().encode() for one in range(2000)),
+    "digests": lambda: b"".join(
+        b"sha256:%b\n" % random_octets(32 + one)[one:].hex().encode() for one in range(2000)
+    ),
     "Base64 of chance": lambda: base64(random_octets(60_000)),
     "words": lambda: b"\n".join(b"word%d/path_of-%d" % (one, one) for one in range(20_000)),
 }

@@ -23,7 +23,9 @@ CANARY = r"[A-Za-z](?:[\s_.-]{0,3}[0-9][\s_.-]{0,3}[A-Za-z]){7}[\s_.-]{0,3}[0-9]
 """Sixteen letters and digits by turns."""
 
 
-_HINTS = {one: at for at, one in enumerate((WRITTEN, DEFANGED, UTF_7, MAIL, WIDE, ESCAPE, JWT, LABEL, GUID, CANARY))}
+_HINTS = {
+    one: at for at, one in enumerate((WRITTEN, DEFANGED, UTF_7, MAIL, WIDE, ESCAPE, JWT, LABEL, GUID, CANARY))
+}
 _SET = PatternSet([one.encode() for one in _HINTS])
 
 

@@ -1,7 +1,7 @@
-"""Terms that are shorter than a decoder can judge, in Base64 and in hexadecimal digits: their own forms are searched.
+"""Terms that are too short for a decoder, in Base64 and in digits: their own forms are searched.
 
-Octets that are decoded from any word look like a text of three letters now and then. So what is short is not decoded:
-each term is encoded, at the three places that it may have in a group of Base64, whatever its case.
+Octets that are decoded from any word look like a text of three letters now and then. So what is short is not
+decoded: each term is encoded, at the three places that it may have in a group of Base64, whatever its case.
 """
 
 import re
@@ -19,7 +19,7 @@ from orrery.scanner.detectors.words import begins, ends
 from orrery.scanner.findings import Kind
 
 JUDGED = 8
-"""Octets of ASCII side by side from which a decoder knows a text: a term that has them is found in what it decodes."""
+"""Octets of ASCII side by side from which a decoder knows a text, and so finds a term that has them."""
 
 LONGEST = 32
 """Octets of the longest term without so many: one in letters with marks."""
@@ -34,6 +34,7 @@ _JOINS = ("", " ", "-", "_", ".")
 _ASCII = re.compile(rb"[ -~]{%d}" % JUDGED)
 _GAP = b"(?:[ :,-]{0,2}(?:0x)?)"
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+_SLASH = len(_ALPHABET) - 1
 _LETTERS = _ALPHABET + b"-_"
 _WORD = _ALPHABET[:-1]
 _STANDARD = bytes.maketrans(b"-_", b"+/")
@@ -52,7 +53,7 @@ class FormSearch:
     """Searches for the forms of short terms in a text, however it is read."""
 
     def __init__(self, terms: Iterable[tuple[Kind, str]]) -> None:
-        self._forms = [
+        self._forms: list[tuple[Kind, str, Octets, int | None]] = [
             (kind, text, octets, at)
             for kind, text in dict.fromkeys(terms)
             for octets in _octets(text)
@@ -111,7 +112,7 @@ def _digits(octet: int) -> bytes:
 
 @lru_cache(4096)
 def _letter(bits: tuple[tuple[Sequence[int], int], ...]) -> bytes:
-    """Return the pattern of a letter of Base64, each bit of which is that of an octet, and may be any of 0 and 255."""
+    """Return the pattern of a letter of Base64 whose bits are those of octets; one of 0 and 255 may be any."""
     fits = [
         number
         for number in range(64)
@@ -121,7 +122,7 @@ def _letter(bits: tuple[tuple[Sequence[int], int], ...]) -> bytes:
         )
     ]
     known = b"[" + b"".join({62: b"+\\-", 63: b"/_"}.get(one, _ALPHABET[one : one + 1]) for one in fits) + b"]"
-    return rb"\\?" + known if 63 in fits else known
+    return rb"\\?" + known if _SLASH in fits else known
 
 
 def _in_base64(text: bytes, start: int, end: int, at: int) -> tuple[bytes, bytes]:

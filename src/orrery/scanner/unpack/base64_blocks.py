@@ -17,6 +17,7 @@ SHORTEST_DEFLATED: Final = 7
 _ALPHABET: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _ANY: Final = rb"(?:[A-Za-z0-9+/_-]|\\/)"
 _STANDARD: Final = bytes.maketrans(b"-_", b"+/")
+_PLAIN: Final = _ALPHABET.encode() + b"-_= \t\r\n"
 _WRAPPED: Final = re.compile(WRAP)
 _ENDS: Final = re.compile(rb"[^A-Za-z0-9+/_\-\\\s]")
 
@@ -119,7 +120,7 @@ def variants(block: bytes) -> Iterator[bytes]:
     """Yield what a block says at each of its four alignments."""
     plain = _stripped(block)
     for start in range(4):
-        yield decode(plain[start:])
+        yield _octets(plain[start:])
 
 
 def streams(block: bytes) -> Iterator[bytes]:
@@ -131,18 +132,21 @@ def streams(block: bytes) -> Iterator[bytes]:
 
 def decode(block: bytes) -> bytes:
     """Return what a block of Base64 says, in either alphabet, wrapped, with or without its end."""
-    block = _stripped(block)
-    block = block[: len(block) - (len(block) % 4 == 1)]
+    return _octets(_stripped(block))
+
+
+def _octets(plain: bytes) -> bytes:
+    plain = plain[: len(plain) - (len(plain) % 4 == 1)]
     try:
-        return a2b_base64(block + b"=" * (-len(block) % 4))
+        return a2b_base64(plain + b"=" * (-len(plain) % 4))
     except Error:
         return b""
 
 
 def _stripped(block: bytes) -> bytes:
-    if not block.isalnum():
-        block = _WRAPPED.sub(b"", block).translate(_STANDARD, b" \t\r\n\\=")
-    return block
+    if block.translate(None, _PLAIN):  # quoted, commented, or within a string
+        block = _WRAPPED.sub(b"", block)
+    return block.translate(_STANDARD, b" \t\r\n\\=")
 
 
 def stream(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -5,7 +5,6 @@ from typing import Protocol, cast
 
 import re2
 
-
 WRAP = rb"(?:[ \t]*\r?\n[ \t]*(?:[>|*#;%] ?)?|(?:\\r)?\\n|[\"'][ \t]*[+.,\\]?[ \t]*\r?\n[ \t]*[\"'])"
 """Where a form is wrapped: at the end of a line, quoted, commented or not, and between strings of a program."""
 
@@ -34,7 +33,7 @@ def finder(pattern: bytes) -> "Finder":
 def spans(text: bytes, *finders: Finder, is_led: bool = False) -> Iterator[tuple[int, int]]:
     """Yield the places that several patterns find, without those that are within another one.
 
-    What `is_led` begins with the one character that tells where a word begins, unless the text does: it is left out.
+    What `is_led` begins with the one character that tells where a word begins: it is left out.
     """
     places = (found.span() for one in finders for found in one(text))
     if is_led:

@@ -15,7 +15,7 @@ from orrery.scanner.unpack.kinds import begins_as_file
 from orrery.scanner.unpack.view import OVERLAP
 
 DEPTH: Final = 4
-"""How often escapes are undone within escapes; what is decoded is a file inside, and `Limits.depth` counts those."""
+"""How often escapes are undone within escapes; `Limits.depth` counts what is decoded, as files inside."""
 
 JUDGED: Final = 8
 """Octets from which on what is decoded is taken for a text: fewer come about in what is none."""
@@ -24,7 +24,7 @@ FILE: Final = 40
 """Octets from which on what begins as a file does is one: no archive or picture with a text in it is shorter."""
 
 LOOKED_AT: Final = 150
-"""Octets from which on what is decoded is looked at as a file, whatever it is: it may be one that cannot be read."""
+"""Octets from which on what is decoded is looked at as a file, too: it may be one that cannot be read."""
 
 _LEAST: Final = 5
 """Octets of the shortest stream: three letters."""
@@ -72,7 +72,7 @@ TABLE: Final = (
     Decoder("hex", hex_blocks.SHORTEST, hex_blocks.find, hex_blocks.variants, hex_blocks.stream),
     Decoder("hex", hex_blocks.SHORTEST_DEFLATED, hex_blocks.find_deflated, hex_blocks.variants),
 )
-ESCAPES: Final = Decoder("escapes", escapes.SHORTEST, escapes.find, escapes.undone, lambda pieces: iter(pieces))
+ESCAPES: Final = Decoder("escapes", escapes.SHORTEST, escapes.find, escapes.undone, iter)
 """What the search reads by itself: only other forms in it are of interest here, and what is no text."""
 
 SHORTEST: Final = base64_blocks.SHORTEST_DEFLATED
@@ -103,7 +103,7 @@ class Decoders:
     _streamed: bool = False
 
     def files(self, text: bytes, start: int, before: int, *, last: bool) -> list[Decoded]:
-        """Return what is in a window, which begins at `start` of the text; `before` bytes were in the one before."""
+        """Return what is in a window that begins at `start`; `before` bytes of it were in the one before."""
         strings = list[bytes]()
         found = [one for decoder in TABLE for one in self._of(decoder, text, start, before, strings, last=last)]
         found += _escaped(text, strings)
@@ -111,7 +111,9 @@ class Decoders:
             found.append(Decoded(0, "", b"\n".join(strings)))
         return sorted(found, key=lambda one: one.place)
 
-    def _of(self, decoder: Decoder, text: bytes, start: int, before: int, strings: list[bytes], *, last: bool) -> Iterator[Decoded]:
+    def _of(
+        self, decoder: Decoder, text: bytes, start: int, before: int, strings: list[bytes], *, last: bool
+    ) -> Iterator[Decoded]:
         for begin, end in decoder.find(text):
             is_cut = not last and bool(_BLANK.fullmatch(text, end))
             goes_on = bool(before) and not begin
@@ -166,7 +168,9 @@ def _once_more(text: bytes, strings: list[bytes], depth: int) -> Iterator[Decode
     yield from _escaped(text, strings, depth)
 
 
-def _judged(decoder: Decoder, run: bytes, place: int, strings: list[bytes], *, is_whole: bool) -> Iterator[Decoded]:
+def _judged(
+    decoder: Decoder, run: bytes, place: int, strings: list[bytes], *, is_whole: bool
+) -> Iterator[Decoded]:
     """Yield a text, a file or a packed stream that a run is; else what is readable in it at each alignment."""
     if len(run) < decoder.shortest:
         return
@@ -185,14 +189,15 @@ def _judged(decoder: Decoder, run: bytes, place: int, strings: list[bytes], *, i
         yield from _parts(decoder, content, place, strings, is_file=is_whole and not number)
 
 
-def _parts(decoder: Decoder, content: bytes, place: int, strings: list[bytes], *, is_file: bool) -> Iterator[Decoded]:
+def _parts(
+    decoder: Decoder, content: bytes, place: int, strings: list[bytes], *, is_file: bool
+) -> Iterator[Decoded]:
     for start, _ in _places(_HEADS, content):
-        rest = content[start:]
-        if rest.startswith(_STREAMS):
-            if is_packed(rest, is_readable):
-                yield Decoded(place, decoder.name, rest, packed=True)
-        elif len(rest) >= FILE:
-            yield Decoded(place, decoder.name, rest)
+        if content.startswith(_STREAMS, start):
+            if is_packed(content[start : start + _SMALL], is_readable):
+                yield Decoded(place, decoder.name, content[start:], packed=True)
+        elif len(content) - start >= FILE:
+            yield Decoded(place, decoder.name, content[start:])
     if is_file and len(content) >= LOOKED_AT:
         yield Decoded(place, decoder.name, content)
         return

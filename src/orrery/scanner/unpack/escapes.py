@@ -28,7 +28,7 @@ def find(text: bytes) -> Iterator[tuple[int, int]]:
 
 
 def undone(run: bytes) -> Iterator[bytes]:
-    """Yield the octets that a run stands for, and those from its first escape on; what is escaped twice is one again."""
+    """Yield the octets that a run stands for, and those from its first escape on."""
     yield _ONE.sub(_octets, run)
     first = _ONE.search(run)
     if first and first.start():

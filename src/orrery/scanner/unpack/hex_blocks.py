@@ -25,7 +25,9 @@ _TELLING: Final = (
     (b"(?:[2-7]%b|0[9AaDd]|[CcDd]%b[89ABab]%b|[Ee]%b[89ABab]%b[89ABab]%b){6}").replace(b"%b", _X),
     b"(?:[2-7]%b00){4}|(?:00[2-7]%b){4}|(?:[2-7]%b000000){3}|(?:000000[2-7]%b){3}" % (_X, _X, _X, _X),
     _octets([0x1F]) + b"8[Bb]08|78(?:01|5[Ee]|9[Cc]|[Dd][Aa])",
-    b"|".join(_octets([first]) + rest for first, rest in ((0x50, b"4[Bb]0304"), (0x89, b"504[Ee]47"), (0x25, b"504446"))),
+    b"|".join(
+        _octets([first]) + rest for first, rest in ((0x50, b"4[Bb]0304"), (0x89, b"504[Ee]47"), (0x25, b"504446"))
+    ),
     b"[Ff][Dd]377[Aa]58|425[Aa]68",
 )
 """UTF-8; UTF-16 and UTF-32; and how gzip, zlib, zip, PNG, PDF, xz and bzip2 begin."""
@@ -64,7 +66,9 @@ _APART: Final = (
 )
 """Octets one by one that are a text, the lines of a dump, and octets that may be packed."""
 
-_DEFLATED: Final = finder(_BEFORE + b"(?:" + _FIXED + b"(?:" + _WRAPPED + _X + b"){8,}|" + _OWN + b"(?:" + _WRAPPED + _X + b"){72,})")
+_DEFLATED: Final = finder(
+    _BEFORE + b"(?:" + _FIXED + b"(?:" + _WRAPPED + _X + b"){8,}|" + _OWN + b"(?:" + _WRAPPED + _X + b"){72,})"
+)
 _LINE: Final = re.compile(_OFFSET + b"(" + _SOME + b")")
 _OTHER: Final = re.compile(rb"0[xX]|\\[rn]|[^0-9A-Fa-f]+")
 _ENDS: Final = re.compile(rb"[^0-9A-Fa-f\\nr\s]")
@@ -81,7 +85,7 @@ def find_deflated(text: bytes) -> Iterator[tuple[int, int]]:
 
 
 def variants(block: bytes) -> Iterator[bytes]:
-    """Yield what digits say, from the first, the second and the third one on; those of a dump without their places."""
+    """Yield what digits say, from the first three of them on; those of a dump without their places."""
     if _LINE.match(block.lstrip(b"\n")):
         yield from _dumped(block)
         return

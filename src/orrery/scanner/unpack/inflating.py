@@ -1,4 +1,4 @@
-"""Deflate streams within what was decoded: with the header of gzip or zlib, and raw as drawings and sign-ins have them."""
+"""Deflate streams in what was decoded: with the header of gzip or zlib, or raw as drawings have them."""
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -20,7 +20,12 @@ _LEAST: Final = 3
 def is_packed(content: bytes, is_readable: Callable[[bytes], bool]) -> bool:
     """Return whether octets begin with a deflate stream: what comes of chance ends in an error, or is no text."""
     bits = _window(content)
-    if bits < 0 and (content[:1] or b"\0")[0] & 7 not in {2, 3, 4, 5}:  # RFC 1951, 3.2.3; what is stored stands open
+    if bits < 0 and (content[:1] or b"\0")[0] & 7 not in {
+        2,
+        3,
+        4,
+        5,
+    }:  # RFC 1951, 3.2.3; what is stored stands open
         return False
     stream = zlib.decompressobj(bits)
     try:
