@@ -14,6 +14,10 @@ SHORTEST: Final = 8
 SHORTEST_DEFLATED: Final = 7
 """Characters of the shortest stream: three letters."""
 
+LONG_DEFLATED: Final = 50
+"""Characters from which on a stream may have its own codes; with fixed ones it ends in seven bits that are zero."""
+
+_ENDS_FIXED: Final = (b"A", b"B", b"E", b"Q")
 _ALPHABET: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _ANY: Final = rb"(?:[A-Za-z0-9+/_-]|\\/)"
 _STANDARD: Final = bytes.maketrans(b"-_", b"+/")
@@ -107,7 +111,9 @@ def find(text: bytes) -> Iterator[tuple[int, int]]:
 
 def find_deflated(text: bytes) -> Iterator[tuple[int, int]]:
     """Yield where a block may be a raw deflate stream, at its beginning or behind `/`, `-`, `_` or a line end."""
-    yield from spans(text, *_DEFLATED, is_led=True)
+    for start, end in spans(text, *_DEFLATED, is_led=True):
+        if end - start >= LONG_DEFLATED or text[start:end].rstrip(b"=").endswith(_ENDS_FIXED):
+            yield start, end
 
 
 def heads(block: bytes) -> Iterator[int]:

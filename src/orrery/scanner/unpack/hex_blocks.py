@@ -12,6 +12,9 @@ SHORTEST: Final = 12
 SHORTEST_DEFLATED: Final = 10
 """Digits of the shortest stream: three letters."""
 
+LONG_DEFLATED: Final = 72
+"""Digits from which on a stream may have its own codes; with fixed ones it ends in seven bits that are zero."""
+
 _X: Final = rb"[0-9A-Fa-f]"
 _XX: Final = _X + _X
 
@@ -67,7 +70,7 @@ _APART: Final = (
 """Octets one by one that are a text, the lines of a dump, and octets that may be packed."""
 
 _DEFLATED: Final = finder(
-    _BEFORE + b"(?:" + _FIXED + b"(?:" + _WRAPPED + _X + b"){8,}|" + _OWN + b"(?:" + _WRAPPED + _X + b"){72,})"
+    _BEFORE + b"(?:" + _FIXED + _X + b"{8}|" + _OWN + _X + b"{16})(?:" + _WRAPPED + _X + b")*"
 )
 _LINE: Final = re.compile(_OFFSET + b"(" + _SOME + b")")
 _OTHER: Final = re.compile(rb"0[xX]|\\[rn]|[^0-9A-Fa-f]+")
@@ -81,7 +84,9 @@ def find(text: bytes) -> Iterator[tuple[int, int]]:
 
 def find_deflated(text: bytes) -> Iterator[tuple[int, int]]:
     """Yield where digits may be a raw deflate stream."""
-    yield from spans(text, _DEFLATED, is_led=True)
+    for start, end in spans(text, _DEFLATED, is_led=True):
+        if end - start >= LONG_DEFLATED or text.startswith((b"00", b"01"), end - 2):
+            yield start, end
 
 
 def variants(block: bytes) -> Iterator[bytes]:
