@@ -15,7 +15,7 @@ SHORTEST_DEFLATED: Final = 7
 """Characters of the shortest stream: three letters."""
 
 LONG_DEFLATED: Final = 50
-"""Characters from which on a stream may have its own codes; with fixed ones it ends in seven zero bits."""
+"""Characters from which on a stream may have own codes; with fixed ones it ends in seven bits that are zero."""
 
 _ENDS_FIXED: Final = (b"A", b"B", b"E", b"Q")
 _ALPHABET: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"

@@ -13,6 +13,9 @@ _TRIED: Final = 4096
 _CERTAIN: Final = 64
 """Octets that no header inflates to by chance, and of text that no raw stream does."""
 
+_ONE_FIXED: Final = 3
+_OTHERS: Final = {2, 3, 4, 5}
+_LONG: Final = 36
 _LEAST: Final = 3
 """Octets of the shortest term."""
 
@@ -20,12 +23,7 @@ _LEAST: Final = 3
 def is_packed(content: bytes, is_readable: Callable[[bytes], bool]) -> bool:
     """Return whether octets begin with a deflate stream: what comes of chance ends in an error, or is no text."""
     bits = _window(content)
-    if bits < 0 and (content[:1] or b"\0")[0] & 7 not in {
-        2,
-        3,
-        4,
-        5,
-    }:  # RFC 1951, 3.2.3; what is stored stands open
+    if bits < 0 and not _may_be_raw(content):
         return False
     stream = zlib.decompressobj(bits)
     try:
@@ -51,6 +49,15 @@ def inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
             yield stream.decompress(piece, _PIECE)
             while stream.unconsumed_tail:
                 yield stream.decompress(stream.unconsumed_tail, _PIECE)
+
+
+def _may_be_raw(content: bytes) -> bool:
+    """Return whether the first block has fixed codes, after which zeros end the stream, or is long.
+
+    See RFC 1951, 3.2.3. What is stored without a code stands open.
+    """
+    kind = (content[:1] or b"\0")[0] & 7
+    return (kind == _ONE_FIXED and content[-1] <= 1) or (kind in _OTHERS and len(content) >= _LONG)
 
 
 def _window(content: bytes) -> int:
