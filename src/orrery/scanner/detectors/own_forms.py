@@ -22,7 +22,7 @@ JUDGED = 8
 """Octets of ASCII side by side from which a decoder knows a text, and so finds a term that has them."""
 
 LONGEST = 32
-"""Octets of the longest term without so many: one in letters with marks."""
+"""Octets of the longest term without JUDGED of them side by side: one in letters with marks."""
 
 CLEAR = 6
 """Letters from which a term does not come about in random octets, whatever stands beside it."""
@@ -97,7 +97,7 @@ def _octets(text: str) -> Iterator[Octets]:
 
 
 def _pattern(octets: Octets, at: int | None) -> bytes:
-    """Return the pattern of a term behind so many octets of a group of Base64, or in hexadecimal digits."""
+    """Return the pattern of a term behind `at` octets of a group of Base64, or in hexadecimal digits."""
     if at is None:
         return _GAP.join(b"(?:" + b"|".join(map(_digits, one)) + b")" for one in octets)
     bits = [((0, 255), 0)] * (8 * at) + [(one, bit) for one in octets for bit in range(7, -1, -1)]
@@ -153,7 +153,7 @@ def _octets_of(digits: bytes) -> bytes:
 
 
 def _is_word(before: bytes, behind: bytes, letters: int) -> bool:
-    """Return whether a term of so many octets, with which `behind` begins, is a word."""
+    """Return whether a term of `letters` octets, with which `behind` begins, is a word."""
     word, after = behind[:letters], behind[letters:]
     if letters < CLEAR and not (_CLEAN.fullmatch(before[-1:]) and _CLEAN.fullmatch(after[:1])):
         return False

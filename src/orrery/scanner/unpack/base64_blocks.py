@@ -66,7 +66,7 @@ _WIDE: Final = (WRAP + b"?").join(
 _WIDER: Final = (WRAP + b"?").join(
     (_one(lambda bits: 8 <= bits <= 31), *(b"[AQgw]", b"A", b"A", b"A", b"[C-H]", b"[AEIMQUYcgkosw048]", b"A"))  # noqa: PLR2004  the same
 )
-"""Two letters in UTF-32."""
+"""A pair of letters in UTF-32."""
 
 _HEADS: Final = rb"H4sI|eJ[w-z]|eN[o-r]|eA[E-H]|eF[4-7]|UEsDB|iVBOR|JVBER|R0lGO|/9j/|Qlpo|[/_]Td6W"
 """How gzip, zlib, zip, PNG, PDF, GIF, JPEG, bzip2 and xz begin where a block does."""

@@ -52,7 +52,7 @@ _FOREIGN_WORD: Final = finder(
     )
     + _NEAR
 )
-"""A word in a binary file with a letter that is not English, in whatever code page: with one letter more."""
+"""A word in a binary file with a letter that is not English, in whatever code page: and one more letter."""
 
 _DECLARED: Final = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?([A-Za-z0-9_.:-]{1,40})""")
 
