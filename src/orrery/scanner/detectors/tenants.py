@@ -44,7 +44,7 @@ _CALLED = re.compile(
 )
 _NEAR = 12
 _WORDS = ("tenan", "tid", "realm", "director")
-"""One of these stands before a GUID that is named: to look for a word takes a hundredth of an expression's time."""
+"""One of these stands before a GUID that is named; the expression is tried only then."""
 
 _SITE = re.compile(
     r"(?:MSIP_Label_[^\s\"'<>=]{1,80}_SiteId(?:[\s\"'=:>,{(]|<[^<>]{1,120}>|value){0,12}"
