@@ -151,7 +151,7 @@ def test_what_only_stands_near_is_no_name(text: str) -> None:
         st.sampled_from([NAME, "see ", "é", "\n", "x" * 200, *"*_`[]()\"'-+ab<&", "\\\n", "-\n"]), max_size=40
     )
 )
-def test_nothing_makes_it_slow_or_fail(parts: list[str]) -> None:
+def test_a_name_is_found_whatever_stands_around_it(parts: list[str]) -> None:
     """Whatever stands around it, a name that stands whole, in a line of its own, is found there."""
     assert (NAME.lower(), len(parts) and "".join(parts).count("\n") + 1) in _found(
         "".join(parts) + f"\n{NAME}\n"

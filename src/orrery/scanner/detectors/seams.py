@@ -19,7 +19,9 @@ _LETTER = r"[0-9A-Za-z\x80-\xff]"
 _NO_PREFIX = "[AC-EG-KM-QSV-Zac-eg-km-qsv-z]"
 """A letter that no language writes before a string literal, as Python does in `rb""` and C in `L""`."""
 
-_COMMENT = r"#[^\n\x00]*\n|//[^\n\x00]*\n|/\*[^*\x00]*\*/"
+_COMMENT = r"#[^\n\x00]{0,100}\n|//[^\n\x00]{0,100}\n|/\*[^*\x00]{0,100}\*/"
+"""At most a line: without a bound, unfinished ones take time that grows with the square of the text."""
+
 _GAP = rf"(?:[\s\\]|{_COMMENT})"
 _JOINED = rf"(?:(?:[+.&|<>^~_]{{1,3}}|\.concat\(){_GAP}*)"
 _PREFIX = r"(?:[@$A-Za-z]{1,2}|u8)?"
@@ -45,7 +47,7 @@ _PAIRED = "|".join(
     rf"{_LETTER}{_POINT}?{mark}[^\s{one}\x00][^{one}\n\x00]*{mark}|{mark}[^{one}\n\x00]*[^\s{one}\x00]{mark}{_POINT}?{_LETTER}"
     for one, mark in _PAIRS
 )
-_LINK = r"(?:!?\[){1,3}[^\[\]\n\x00]*\]\("
+_LINK = r"(?:!?\[){1,3}[^\[\]\n\x00]{0,100}\]\("
 _LINKS = rf"{_LETTER}[ *_~]{{0,4}}{_LINK}|\]\([^\n\x00]*\)[ *_~`]{{0,4}}(?:!?\[|{_LETTER})|\]{_LETTER}"
 _BREAK = r"<[bB][rR] ?/?>"
 _BESIDE = r"[ .@&*~_)\]-]{0,4}"
