@@ -167,6 +167,7 @@ def _become(request: _Request, files: Sequence[int]) -> Sequence[str]:
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)  # a shell lets what it starts in the background ignore it
     os.setsid()
     for number, file in enumerate(files):
         os.dup2(file, number)
