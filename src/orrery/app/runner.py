@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from orrery.adapters.clock import SystemClock
-from orrery.adapters.scan_process import ScanProcess
+from orrery.adapters.own_process.scan import ScanProcess
 from orrery.app.adapters import Adapters
 from orrery.app.composition import clock_of, opened
 from orrery.app.refresh import HttpRefreshServices

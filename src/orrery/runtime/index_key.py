@@ -3,7 +3,7 @@
 import secrets
 
 from orrery.errors import StoreUnavailable
-from orrery.ports.store import Absent, Conflict, Put, Store
+from orrery.ports.store import Absent, Conflict, Entry, Put, Store
 from orrery.runtime.collection import Changes, commit, compare_and_set
 
 INDEX_KEY = "index-key"
@@ -22,11 +22,8 @@ async def index_key(store: Store) -> bytes:
     """Return the key, made when the store is new (decision 10); raise the store's errors."""
 
     async def attempt() -> bytes | Conflict:
-        found = await store.inspect()  # asked first: another process may make the key at this moment
-        if entry := await store.get(INDEX_KEY):
+        if entry := await _found(store):
             return entry.value
-        if found.last_version:
-            raise emptied()
         made = secrets.token_bytes(32)
         outcome = await commit(store, Changes([Put(INDEX_KEY, made)], [Absent(INDEX_KEY)]))
         return outcome if isinstance(outcome, Conflict) else made
@@ -42,8 +39,14 @@ async def have_one_origin(one: Store, other: Store) -> bool:
 
 async def stored_key(store: Store) -> bytes:
     """Return the key, or in a new store any key, which is not stored; raise the store's errors."""
-    found = await store.inspect()
+    entry = await _found(store)
+    return entry.value if entry else secrets.token_bytes(32)
+
+
+async def _found(store: Store) -> Entry | None:
+    """Return the key's entry; None in a new store."""
+    found = await store.inspect()  # asked first: another process may make the key at this moment
     entry = await store.get(INDEX_KEY)
     if entry is None and found.last_version:
         raise emptied()
-    return entry.value if entry else secrets.token_bytes(32)
+    return entry

@@ -75,7 +75,7 @@ class LocalDeployment:
         return hooks_folders(folder)
 
     def write_journal(self, config: Path | None, text: str) -> None:
-        from orrery.adapters.journal_process import write_journal  # noqa: PLC0415  a hook needs none of it
+        from orrery.adapters.own_process.journal import write_journal  # noqa: PLC0415  a hook needs none of it
 
         write_journal(config, text)
 

@@ -1,13 +1,12 @@
 """The scanner as a process of its own: it has the role scan, whose settings and secrets no other role reads."""
 
 import json
-import subprocess
-import sys
 import tarfile
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 
+from orrery.adapters.own_process.command import run_command
 from orrery.errors import NotConfigured
 from orrery.ports.scanner import Checked, Leak, Scanned
 
@@ -23,7 +22,6 @@ class ScanProcess:
     """See `Scanner`. The files go through a pipe as a tar, so that nothing is written anywhere."""
 
     def __init__(self, settings_file: Path) -> None:
-        self._command = (sys.executable, "-P", "-m", "orrery", "tenants", "scan", "--json")
         self._config = ("--config", str(settings_file))
 
     def check(self) -> tuple[Checked, ...]:
@@ -45,15 +43,12 @@ class ScanProcess:
         return Scanned(tuple(leaks), tuple(summary["notes"]), summary["watch_list"])
 
     def _run(self, given: bytes, what: str) -> str:
-        command = [*self._command, what, *self._config]
-        try:
-            run = subprocess.run(command, input=given, capture_output=True, timeout=SECONDS, check=False)  # noqa: S603  our own
-        except subprocess.TimeoutExpired:
-            raise NotConfigured(f"The scanner did not end within {SECONDS // 60} minutes.") from None
-        if run.returncode not in {0, _FOUND} or not run.stdout:
-            said = run.stderr.decode(errors="replace").strip().splitlines()
-            raise NotConfigured(f"The scanner cannot run: {said[-1] if said else f'exit {run.returncode}'}")
-        return run.stdout.decode()
+        too_late = f"The scanner did not end within {SECONDS // 60} minutes."
+        arguments = ("tenants", "scan", "--json", what, *self._config)
+        code, printed, why = run_command(arguments, given, SECONDS, too_late)
+        if code not in {0, _FOUND} or not printed:
+            raise NotConfigured(f"The scanner cannot run: {why}")
+        return printed
 
 
 def _kind(found: Mapping[str, str]) -> str:

@@ -1,0 +1,21 @@
+"""A command of Orrery as a process of its own, for what another role may do and this one may not."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from orrery.errors import NotConfigured
+
+
+def run_command(arguments: Sequence[str], given: bytes, seconds: int, too_late: str) -> tuple[int, str, str]:
+    """Run `orrery` with `given` as its input; return its exit code, its output, and why it failed.
+
+    Raises `NotConfigured` with the words `too_late` after so many seconds.
+    """
+    command = (sys.executable, "-P", "-m", "orrery", *arguments)
+    try:
+        run = subprocess.run(command, input=given, capture_output=True, timeout=seconds, check=False)  # noqa: S603  our own
+    except subprocess.TimeoutExpired:
+        raise NotConfigured(too_late) from None
+    said = run.stderr.decode(errors="replace").strip().splitlines()
+    return run.returncode, run.stdout.decode(), said[-1] if said else f"exit {run.returncode}"
