@@ -1,4 +1,4 @@
-"""A command of Orrery as a process of its own, for what another role may do and this one may not."""
+"""A command of Orrery as another process, for what another role may do and this one may not."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from orrery.errors import NotConfigured
 def run_command(arguments: Sequence[str], given: bytes, seconds: int, too_late: str) -> tuple[int, str, str]:
     """Run `orrery` with `given` as its input; return its exit code, its output, and why it failed.
 
-    Raises `NotConfigured` with the words `too_late` after so many seconds.
+    Raises `NotConfigured` with the words `too_late` when it takes longer than `seconds`.
     """
     command = (sys.executable, "-P", "-m", "orrery", *arguments)
     try:
