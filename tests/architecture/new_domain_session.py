@@ -16,7 +16,7 @@ import httpx2
 
 from orrery.app.composition import opened
 from orrery.app.main import main
-from orrery.app.settings import load
+from orrery.app.settings.reader import load
 from orrery.approvals.approvals import Approvals, IntentDraft
 from orrery.edge.auth import hashed
 from orrery.runtime.readiness import Readiness

@@ -115,6 +115,10 @@ PLANTED = [
     Planted("pure-live", "live/answers.py", "import orrery.ports.store", "orrery.ports.store"),
     Planted("pure-fraud", "fraud/clusters.py", "import orrery.ports.store", "orrery.ports.store"),
     Planted("pure-checkout", "checkout/selling/params.py", "import orrery.ports.store", "orrery.ports.store"),
+    Planted("no-circle", "app/scan/found.py", "import orrery.app.scan.files", "- .found -> .files (1 import)"),
+    Planted(
+        "no-circle", "app/modules.py", "import orrery.app.settings.places", "- .modules -> .settings (1 import)"
+    ),
     Planted("pure-rules", "syntax/lines.py", "import asyncio", "asyncio"),
     Planted("adapters-alone", "adapters/ntfy.py", "import orrery.adapters.memory", "orrery.adapters.memory"),
     Planted("ports-alone", "ports/clock.py", "import orrery.ports.notifier", "orrery.ports.notifier"),

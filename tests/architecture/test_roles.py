@@ -28,7 +28,7 @@ NO_SCAN = {
         "apsw",
         "msal",
     ),
-    *("orrery.app.settings", "orrery.app.composition", "orrery.checkout.secrets", "orrery.adapters.ntfy"),
+    *("orrery.app.composition", "orrery.checkout.secrets", "orrery.adapters.ntfy", "orrery.trust"),
 }
 KEY = "A" * 43
 """A key of a watch-list."""

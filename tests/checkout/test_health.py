@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.app.deployment_files.variables import secret_names
+from orrery.app.settings.variables import secret_names
 from orrery.checkout.catalogue import Catalogue, Product
 from orrery.checkout.health import RETIRING, CheckoutHealth
 from orrery.errors import ItemUnreadable

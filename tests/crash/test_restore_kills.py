@@ -13,7 +13,7 @@ import pytest
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore, backup, create
 from orrery.app.cli.restore import restored
-from orrery.app.settings import load
+from orrery.app.settings.reader import load
 from orrery.runtime.collection import Changes
 from orrery.runtime.index_key import index_key
 from orrery.runtime.outbox import Draft, Outbox, commit_with, rows_of

@@ -13,10 +13,10 @@ from pydantic_core import PydanticUndefined
 
 from orrery.adapters.sqlite import create
 from orrery.app.composition import opened
-from orrery.app.deployment_files.sections import sections_of
-from orrery.app.deployment_files.variables import secret_names
-from orrery.app.settings import Secrets, settings_from
-from orrery.app.settings.model import file_model
+from orrery.app.settings.reader import settings_from
+from orrery.app.settings.secrets import Secrets
+from orrery.app.settings.sections import file_model, sections_of
+from orrery.app.settings.variables import secret_names
 from orrery.approvals.chain import LogEntry
 from orrery.approvals.progress import Progress, Use
 from orrery.checkout.records import (

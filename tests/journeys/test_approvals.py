@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from orrery.app.composition import opened
-from orrery.app.settings import load
+from orrery.app.settings.reader import load
 from orrery.approvals.approvals import Approvals
 from orrery.approvals.intents import NAMESPACE
 from orrery.fraud.domain import FraudDomain

@@ -15,7 +15,7 @@ from orrery.adapters.sqlite import SqliteStore, create
 from orrery.app.cli.config import group
 from orrery.app.cli.uvicorn_config import listen
 from orrery.app.composition import opened
-from orrery.app.settings import load
+from orrery.app.settings.reader import load
 from orrery.errors import OrreryError
 from orrery.ports.store import Put
 from orrery.runtime.settings import Server

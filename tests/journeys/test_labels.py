@@ -15,7 +15,7 @@ from fastapi.routing import APIRoute
 
 from orrery.app.composition import opened
 from orrery.app.modules import MODULES
-from orrery.app.settings import load
+from orrery.app.settings.reader import load
 from orrery.cockpit.rows import LEDGER_ACCOUNT
 from orrery.edge.launch import Launch
 from orrery.edge.local import local_app

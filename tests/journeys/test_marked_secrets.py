@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from orrery.app.composition import opened
-from orrery.app.settings import load
+from orrery.app.settings.reader import load
 from orrery.runtime.index_key import index_key
 from tests.support.deployment import CounterSettings, Deployment, Product
 from tests.support.live_counter import GUIDED, INTEL, REFRESH, LiveCounter

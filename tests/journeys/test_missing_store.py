@@ -6,7 +6,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from orrery.app.settings import CONFIG_VARIABLE
+from orrery.app.settings.variables import CONFIG_VARIABLE
 from tests.support.deployment import Deployment, beside_a_sandbox, stop
 from tests.support.program import run_orrery
 from tests.support.visiting import Visitor

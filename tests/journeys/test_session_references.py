@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from orrery.app.composition import opened
-from orrery.app.settings import load
+from orrery.app.settings.reader import load
 from orrery.ports.health import Finding
 from orrery.runtime.findings import Findings
 from orrery.runtime.jobs import Workers

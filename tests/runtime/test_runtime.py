@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.settings import settings_from
+from orrery.app.settings.reader import settings_from
 from orrery.ports.processor import Processor
 from orrery.runtime.jobs import Workers
 from orrery.runtime.module import Module, target_of

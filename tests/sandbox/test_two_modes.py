@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import stripe
 
-from orrery.app.settings import Secrets
+from orrery.app.settings.secrets import Secrets
 from orrery.sandbox.app import PriceSeed, SandboxConfig
 from orrery.sandbox.processor.world import Mode
 from tests.sandbox.conftest import EVERYTHING_PERMITTED, VERSION, Receiver, Running, receiving, running, until

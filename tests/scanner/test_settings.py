@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.deployment_files.variables import SettingsError
-from orrery.app.scan.settings import NO_LIST, NO_SETTINGS, load
+from orrery.app.scan.deployment import LocalDeployment
+from orrery.app.scan.found import NO_LIST, NO_SETTINGS
+from orrery.app.settings.variables import SettingsError
 from tests.support.scan_user import SECRETS, TRACKS, ScanUser
 
 TRAP = "[scan]\nno_such_key = 1\n"
@@ -27,7 +28,7 @@ def test_each_place_goes_before_the_next(user: ScanUser, tmp_path: Path) -> None
         user.write(f'[scan]\ndomains = ["{name}.example"]\n', file)
 
     def read(config: Path | None = None) -> set[str]:
-        return set(load(config).policy.domains)
+        return set(LocalDeployment().load(config).policy.domains)
 
     assert read() == {"home.example"}
     user.set(XDG_CONFIG_HOME=str(tmp_path / "xdg"))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orrery.app.deployment_files.secrets import secret_names
+from orrery.app.settings.variables import secret_names
 from orrery.scanner.detectors.secrets import SecretDetector
 from orrery.scanner.rules import secret_rules, shipped
 from tests.support.package_copy import ROOT

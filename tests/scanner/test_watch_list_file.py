@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.deployment_files.variables import SettingsError
-from orrery.app.scan.settings import NO_LIST, scan_files
+from orrery.app.scan.files import scan_files
+from orrery.app.scan.found import NO_LIST
+from orrery.app.settings.variables import SettingsError
 from orrery.errors import NotConfigured
 from orrery.scanner.watch_list import Entry
 from tests.support.scan_user import SECRETS, TRACKS, ScanUser

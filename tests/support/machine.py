@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.settings import CONFIG_VARIABLE, SettingsError, examine, load
+from orrery.app.settings.reader import examine, load
+from orrery.app.settings.variables import CONFIG_VARIABLE, SettingsError
 
 MARK = "marked-value-0x5eed"
 """What no message may hold."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from orrery.adapters.ssh_keygen import SshKeygen
 from orrery.app.composition import opened
-from orrery.app.settings import load
+from orrery.app.settings.reader import load
 from orrery.approvals.approvals import Approvals
 from orrery.approvals.intents import NAMESPACE
 from orrery.approvals.settings import ApprovalSettings

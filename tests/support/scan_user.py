@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.scan.settings import load, scan_files
+from orrery.app.scan.deployment import LocalDeployment
+from orrery.app.scan.files import scan_files
 from orrery.scanner.deployment import Loaded
 from orrery.scanner.watch_list_file import WatchListFile
 from tests.support.plain_commands import plain
@@ -64,7 +65,7 @@ class ScanUser:
             self.monkeypatch.setenv(name, value)
 
     def load(self, config: Path | None = None) -> Loaded:
-        return load(config)
+        return LocalDeployment().load(config)
 
     def watch_list(self, config: Path | None = None) -> WatchListFile:
         return scan_files(config).watch_list()

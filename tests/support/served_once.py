@@ -15,7 +15,7 @@ from orrery.adapters.movable_clock import MovableClock
 from orrery.app.cli.serve import log_settings, serve
 from orrery.app.composition import opened
 from orrery.app.deployment import Orrery
-from orrery.app.settings import load
+from orrery.app.settings.reader import load
 from orrery.errors import OrreryError
 from orrery.ports.clock import Clock
 from orrery.runtime.jobs import Job

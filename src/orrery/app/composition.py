@@ -1,8 +1,10 @@
 """The composition root: settings choose adapters, modules make parts over them, parts make HTTP apps and jobs."""
 
+import json
 import secrets as random
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from hashlib import sha256
 
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.movable_clock import MovableClock
@@ -11,9 +13,9 @@ from orrery.adapters.unavailable_store import UnavailableStore
 from orrery.app.adapters import Adapters
 from orrery.app.deployment import Orrery
 from orrery.app.modules import MODULES
-from orrery.app.settings import Secrets, Settings
-from orrery.app.settings.held_secrets import HeldSecretFiles
-from orrery.app.settings.model import deployment_id
+from orrery.app.settings.secret_observation import HeldSecretFiles
+from orrery.app.settings.secrets import Secrets
+from orrery.app.settings.sections import Settings, sections_of
 from orrery.edge.auth import GuessLimiter
 from orrery.errors import OrreryError, StoreError, StoreUnavailable
 from orrery.logs import refer_to_sessions
@@ -99,7 +101,7 @@ def _ground(adapters: Adapters, store: Store, key: bytes, tasks: Tasks) -> Groun
     settings = adapters.settings
     return Ground(
         mode=settings.mode,
-        deployment=deployment_id(settings, key),
+        deployment=_deployment_id(settings, key),
         settings=settings,
         secrets=adapters.secrets,
         clock=adapters.clock,
@@ -109,6 +111,14 @@ def _ground(adapters: Adapters, store: Store, key: bytes, tasks: Tasks) -> Groun
         holder=random.token_hex(8),
         port=adapters.port,
     )
+
+
+def _deployment_id(settings: Settings, store_key: bytes) -> str:
+    """Return a digest of what makes a deployment another one: its store's key, its mode, what its modules name."""
+    own = sections_of(settings.role)
+    identity = [key.partition(".") for module in MODULES for key in module.identity]
+    values = [str(getattr(settings[own[one]], key)).rstrip("/") for one, _, key in identity if one in own]
+    return sha256(json.dumps([store_key.hex(), settings.mode, *values]).encode()).hexdigest()[:16]
 
 
 def composed(

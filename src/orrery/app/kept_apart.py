@@ -1,6 +1,6 @@
 """What the cockpit keeps lies in no destination of a track whose data it is not (spec 3, Authentication 4)."""
 
-from orrery.app.settings import Settings
+from orrery.app.settings.sections import Settings
 from orrery.cockpit.settings import CockpitSettings, SampleMailboxSettings
 from orrery.syntax.track import TRACKS
 from orrery.tenants.gate import Gate

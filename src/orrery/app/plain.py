@@ -6,12 +6,14 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 
 from orrery.app.modules import MODULES
-from orrery.app.scan.deployment import LocalDeployment
 from orrery.errors import Invalid, OrreryError
 from orrery.runtime.module import Command, load
 from orrery.syntax.lines import visible
 
 USAGE = 2
+
+_SCAN_DEPLOYMENT = "orrery.app.scan.deployment:LocalDeployment"
+"""A guest's command loads none of it."""
 
 
 def run(command: Command, arguments: Sequence[str]) -> int:
@@ -19,7 +21,7 @@ def run(command: Command, arguments: Sequence[str]) -> int:
     if not command.target:
         return _group(command, arguments)
     try:
-        handed = [LocalDeployment()] if command.role == "scan" else []
+        handed = [load(_SCAN_DEPLOYMENT)()] if command.role == "scan" else []
         code: int = load(command.target)(arguments, *handed)
         _ = sys.stdout.flush()
     except OrreryError as error:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.settings import load
+from orrery.app.settings.reader import load
 from orrery.approvals.settings import ApprovalSettings
 from tests.support.machine import Machine, machine_in
 from tests.support.ssh_keys import make_key, public_half

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.settings import load
+from orrery.app.settings.reader import load
 from orrery.fraud.build import own_addresses
 from orrery.fraud.module import MODULE
 from tests.support.machine import Machine, machine_in

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.settings import load
+from orrery.app.settings.reader import load
 from orrery.gateway.settings import GatewaySettings
 from tests.support.machine import Machine, machine_in
 

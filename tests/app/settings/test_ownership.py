@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.deployment_files.ownership import NOBODYS_AFFAIR, Users, why_foreign
-from orrery.app.settings import load, load_settings, load_usable, observe_secrets
+from orrery.app.settings.ownership import NOBODYS_AFFAIR, Users, why_foreign
+from orrery.app.settings.reader import load, load_settings, load_usable
+from orrery.app.settings.secret_observation import observe
 from orrery.secrets.fingerprints import DIRECTORY, Fingerprints
 from tests.support.machine import MARK, SECRETS, Machine, machine_in
 
@@ -136,7 +137,7 @@ def test_an_examination_names_the_folder(machine: Machine) -> None:
 def test_the_service_notices_while_it_runs(machine: Machine) -> None:
     """What the next start would stop at is seen at the next look."""
     open_to_all(machine.folder / "secrets" / "processor_api_key")
-    seen = observe_secrets(load_settings(), Fingerprints.of_store(b"the tests' own store key"))
+    seen = observe(load_settings(), Fingerprints.of_store(b"the tests' own store key"))
     assert seen[DIRECTORY].state == "refused"
 
 

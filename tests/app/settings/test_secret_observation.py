@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.deployment_files.secrets import secret_kinds
-from orrery.app.settings import held_fingerprints, load, load_settings, load_usable, observe_secrets
+from orrery.app.settings.reader import load, load_settings, load_usable
+from orrery.app.settings.secret_observation import HeldSecretFiles, observe
+from orrery.app.settings.secrets import secret_kinds
 from orrery.secrets.fingerprints import DIRECTORY, Fingerprints, SecretObservation
 from tests.support.machine import MARK, SECRETS, Machine, machine_in
 
@@ -25,7 +26,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
 
 def sight() -> dict[str, SecretObservation]:
     """Return what lies there now, and see that no value of it shows."""
-    found = observe_secrets(load_settings(), FINGERPRINTS)
+    found = observe(load_settings(), FINGERPRINTS)
     assert MARK not in repr(found)
     return found
 
@@ -35,7 +36,7 @@ def test_what_lies_there_is_what_is_held(machine: Machine) -> None:
     for name in secret_kinds("site"):
         begins = {KEY: "sk_test_", "webhook_signing_secret": "whsec_"}.get(name, "")
         machine.secret(name, f" {begins}{MARK}-{name}\n")
-    held = held_fingerprints(load()[1], FINGERPRINTS)
+    held = HeldSecretFiles(*load()).held(FINGERPRINTS)
     found = sight()
     assert {name: found[name].fingerprint for name in held} == held
     assert {found[name].state for name in held} == {"present"}

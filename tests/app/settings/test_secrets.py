@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.deployment_files.secrets import secret_kinds
-from orrery.app.settings import load
+from orrery.app.settings.reader import load
+from orrery.app.settings.secrets import secret_kinds
 from orrery.checkout.build import plan
 from orrery.checkout.module import MODULE
 from tests.support.machine import MARK, SECRETS, Machine, machine_in

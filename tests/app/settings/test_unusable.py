@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.settings import load, load_usable
+from orrery.app.settings.reader import load, load_usable
 from tests.support.machine import MARK, SECRETS, Machine, machine_in
 
 LETTERS = "0x5eedmarked"

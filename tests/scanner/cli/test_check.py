@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from orrery.app.scan.deployment import LocalDeployment
-from orrery.app.scan.settings import scan_files
+from orrery.app.scan.files import scan_files
 from orrery.scanner.told import Told
 from tests.support.plain_commands import plain
 from tests.support.scan_user import SECRETS, TRACKS, ScanUser

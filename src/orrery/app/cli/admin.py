@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from orrery.app.cli.services import Config
-from orrery.app.settings import load
+from orrery.app.settings.reader import load
 from orrery.edge.auth import hashed
 from orrery.errors import Invalid
 from orrery.runtime.console.tables import note

@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 import typer
 
 from orrery.adapters.sqlite import create
-from orrery.app.deployment_files.secrets import secret_kinds
-from orrery.app.deployment_files.sections import sections_of
-from orrery.app.settings import SYSTEM_FOLDER
+from orrery.app.settings.places import SYSTEM_FOLDER
+from orrery.app.settings.secrets import secret_kinds
+from orrery.app.settings.sections import sections_of
 from orrery.errors import Invalid
 from orrery.runtime.console.tables import note
 from orrery.runtime.module import Role

@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
-from orrery.app.settings import Secrets, Settings, load
+from orrery.app.settings.reader import load
+from orrery.app.settings.secrets import Secrets
+from orrery.app.settings.sections import Settings
 from orrery.logs import Redaction, configure
 from orrery.runtime.console.runner import CONFIG_HELP
 from orrery.runtime.module import Role

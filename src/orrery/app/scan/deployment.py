@@ -1,4 +1,4 @@
-"""The composition root of the role scan: what its commands stand on. Nothing here meets the site's settings."""
+"""The composition root of the role scan: what its commands stand on. It imports no pydantic by itself."""
 
 import os
 import sys
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from orrery.adapters.file_tree import FileTree
 from orrery.adapters.git_objects import History, Message, Outgoing, Staged, hooks_folders
 from orrery.adapters.given_text import GivenText
-from orrery.app.scan.settings import load
+from orrery.app.scan.found import NO_LIST, NO_SETTINGS, found_file, is_there_a_list, today
 from orrery.ports.scanned import HooksFolder, Source
+from orrery.scanner.allowances import Allowances
 from orrery.scanner.deployment import Loaded
 
 if TYPE_CHECKING:
@@ -63,7 +64,12 @@ class LocalDeployment:
         return _this_orrery()
 
     def load(self, config: Path | None) -> Loaded:
-        return load(config)
+        file = found_file(config)
+        if file is None and not is_there_a_list():
+            return Loaded(allowances=Allowances(today=today()), notes=(NO_SETTINGS, NO_LIST))
+        from orrery.app.scan.files import files_of  # noqa: PLC0415  it imports pydantic
+
+        return files_of(file).loaded()
 
     @property
     def protected(self) -> "Protected":

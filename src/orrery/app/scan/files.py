@@ -2,19 +2,19 @@
 
 import os
 import pwd
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from os.path import lexists
 from pathlib import Path
 
 from orrery.adapters.private_files import OwnFile
-from orrery.app.deployment_files.places import own_folder
-from orrery.app.deployment_files.secrets import CREDENTIALS_VARIABLE, Secrets, examine_secrets, secret_file
-from orrery.app.deployment_files.sections import Settings
-from orrery.app.deployment_files.variables import SettingsError
+from orrery.app.scan.found import LIST_NAME, NO_LIST, NO_SETTINGS, found_file, today
 from orrery.app.scan.own_place import require_own_place
-from orrery.app.scan.settings import LIST_NAME, NO_LIST, NO_SETTINGS, TOLD_NAME, today
+from orrery.app.settings.places import own_folder
+from orrery.app.settings.reader import read_settings
+from orrery.app.settings.secrets import CREDENTIALS_VARIABLE, Secrets, examine_secrets, secret_file
+from orrery.app.settings.sections import Settings
+from orrery.app.settings.variables import ENVIRONMENT, SettingsError
 from orrery.runtime.settings import SecretFiles
 from orrery.scanner.allowances import Allowances
 from orrery.scanner.baseline import read_baseline
@@ -31,6 +31,19 @@ TIMER_STATE = Path("/var/lib/orrery-scan")
 EMPTY_LIST = "The watch-list is empty: no person, customer or project is searched for."
 
 
+TOLD_NAME = "told"
+
+
+def scan_files(config: Path | None) -> "ScanFiles":
+    """Return the files of the role, as its settings have them; raise `SettingsError`."""
+    return files_of(found_file(config))
+
+
+def files_of(file: Path | None) -> "ScanFiles":
+    """Return those of a settings file, or the defaults; no variable is a setting of this role."""
+    return ScanFiles(file, read_settings(file, "scan", {}))
+
+
 def _timer_state() -> Path:
     return TIMER_STATE / pwd.getpwuid(os.geteuid()).pw_name
 
@@ -40,7 +53,6 @@ class ScanFiles:
     """What the settings file (None without one) and the environment say. `timer_state` is the timer's folder."""
 
     file: Path | None
-    environment: Mapping[str, str]
     settings: Settings
     timer_state: Path = field(default_factory=_timer_state)
 
@@ -64,7 +76,7 @@ class ScanFiles:
     @property
     def list_path(self) -> Path | None:
         """Where the watch-list is, or would be; a user without a home has no place for one by default."""
-        own = own_folder(self.environment)
+        own = own_folder(ENVIRONMENT)
         return self._scan.watch_list or (own / LIST_NAME if own else None)
 
     def watch_list(self) -> WatchListFile:
@@ -77,7 +89,7 @@ class ScanFiles:
 
     def told(self) -> OwnFile:
         """Return the file of what was pushed; raise `SettingsError` where it may not lie."""
-        state = own_folder(self.environment, "XDG_STATE_HOME", ".local/state")
+        state = own_folder(ENVIRONMENT, "XDG_STATE_HOME", ".local/state")
         if self.timer_state.is_dir():
             state = self.timer_state
         path = self._scan.told or (state / TOLD_NAME if state else None)
@@ -96,7 +108,7 @@ class ScanFiles:
     @property
     def key_file(self) -> Path | None:
         """The file that the key is in, or belongs in."""
-        directory = self.environment.get(CREDENTIALS_VARIABLE) or self._directory
+        directory = ENVIRONMENT.get(CREDENTIALS_VARIABLE) or self._directory
         return secret_file(Path(directory), SECRET, "scan") if directory else None
 
     @property
@@ -112,7 +124,7 @@ class ScanFiles:
 
     @cached_property
     def _secrets(self) -> Secrets:
-        return examine_secrets(self._directory, self.environment, self.settings.mode, "scan")
+        return examine_secrets(self._directory, ENVIRONMENT, self.settings.mode, "scan")
 
     @property
     def _directory(self) -> Path | None:

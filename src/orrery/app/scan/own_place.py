@@ -3,8 +3,8 @@
 from os.path import lexists
 from pathlib import Path
 
-from orrery.app.deployment_files.ownership import refuse_foreign_folder
-from orrery.app.deployment_files.variables import SettingsError
+from orrery.app.settings.ownership import refuse_foreign_folder
+from orrery.app.settings.variables import SettingsError
 from orrery.tenants.gate import lies_in
 from orrery.tenants.settings import TenantsSettings
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from orrery.adapters.git_objects import main_work_tree
 from orrery.adapters.private_files import OwnFile
-from orrery.app.deployment_files.places import own_folder
-from orrery.app.deployment_files.variables import SettingsError
+from orrery.app.settings.places import own_folder
+from orrery.app.settings.variables import ENVIRONMENT, SettingsError
 from orrery.errors import OrreryError
 
 NAME = "protected"
@@ -36,7 +36,7 @@ class LocalProtected:
             self._file().change(lambda before: _packed([one for one in _listed(before) if one != gone]))
 
     def _file(self) -> OwnFile:
-        state = own_folder(os.environ, "XDG_STATE_HOME", ".local/state")  # noqa: TID251  as the settings are found
+        state = own_folder(ENVIRONMENT, "XDG_STATE_HOME", ".local/state")
         if state is None:
             raise SettingsError("This user has no home, where the protected repositories would be noted.")
         return OwnFile(state / NAME)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.private_files import OwnFile
-from orrery.app.scan.files import ScanFiles
-from orrery.app.scan.settings import scan_files
+from orrery.app.scan.files import ScanFiles, scan_files
+from orrery.app.settings.authority import check_authority
 from orrery.errors import NotConfigured
 from orrery.ports.notifier import Message
 from orrery.runtime.settings import Push as PushSettings
@@ -56,7 +56,6 @@ class _Pushing:
         import asyncio  # noqa: PLC0415  most rounds send nothing
 
         from orrery.adapters.ntfy import NtfyNotifier  # noqa: PLC0415  the same
-        from orrery.app.deployment_files.authority import check_authority  # noqa: PLC0415  the same
         from orrery.trust import Trust  # noqa: PLC0415  the same
 
         authority = self.files.settings[TlsSettings].ca_file

@@ -3,7 +3,12 @@
 import os
 from pathlib import Path
 
+from orrery.adapters.private_files import write_new
+from orrery.app.scan.files import scan_files
+from orrery.app.scan.found import today
+from orrery.app.scan.own_place import repository_of
 from orrery.errors import Invalid
+from orrery.scanner.watch_list import new_key
 from orrery.scanner.watch_list_file import WatchListFile
 
 
@@ -11,14 +16,9 @@ class LocalWatching:
     """See `Watching`."""
 
     def watch_list(self, config: Path | None) -> WatchListFile:
-        from orrery.app.scan.settings import scan_files  # noqa: PLC0415  `--help` reads no settings
-
         return scan_files(config).watch_list()
 
     def keep_new_key(self, config: Path | None, *, printed: bool) -> str:
-        from orrery.app.scan.settings import scan_files  # noqa: PLC0415  `--help` reads no settings
-        from orrery.scanner.watch_list import new_key  # noqa: PLC0415  `--help` needs no cipher
-
         files = scan_files(config)
         if files.new_key_file and not printed:
             _make_folder(files.new_key_file.parent)
@@ -34,14 +34,10 @@ class LocalWatching:
         return key if printed else str(_kept(files.new_key_file, key))
 
     def refuse_public(self, file: Path) -> None:
-        from orrery.app.scan.own_place import repository_of  # noqa: PLC0415  `--help` needs none
-
         if repository := repository_of(file):
             raise Invalid(f"The file lies in the repository {repository}: move it out, before it is committed.")
 
     def today(self) -> str:
-        from orrery.app.scan.settings import today  # noqa: PLC0415  `--help` needs none
-
         return today().isoformat()
 
 
@@ -59,8 +55,6 @@ def _kept(place: Path | None, key: str) -> Path:
             "There is no folder for the key: set `directory` in [secrets] of the settings, which "
             "`orrery init --role scan` writes, or have the key printed with --print."
         )
-    from orrery.adapters.private_files import write_new  # noqa: PLC0415  `--help` needs none
-
     try:
         write_new(place, f"{key}\n")
     except FileExistsError:

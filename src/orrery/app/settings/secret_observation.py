@@ -1,25 +1,79 @@
-"""The present state of the secrets: fingerprints and file modes. No value leaves this module."""
+"""The secrets of this process as the secrets check sees them: fingerprints and modes. No value leaves here."""
 
+import asyncio
+import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from orrery.app.deployment_files.secrets import (
+from orrery.app.settings.secrets import (
     CREDENTIALS_VARIABLE,
     Secrets,
     examine_secrets,
-    read_secrets,
+    secret_files,
     secret_kinds,
-    secret_name,
+    uses_of,
 )
-from orrery.app.deployment_files.variables import PREFIX, SettingsError
+from orrery.app.settings.sections import Settings
+from orrery.app.settings.variables import ENVIRONMENT, PREFIX
 from orrery.runtime.module import Role
-from orrery.runtime.secret import SecretKind
+from orrery.runtime.secret import Form, SecretKind, SecretUse
 from orrery.runtime.section import Mode
-from orrery.secrets.fingerprints import DIRECTORY, Fingerprinting, Place, SecretObservation
+from orrery.runtime.settings import SecretFiles, Server
+from orrery.secrets.fingerprints import DIRECTORY, Fingerprinting, Place, SecretObservation, SecretObservations
 
 _THERE = "there"
 """The pseudo-fingerprint of a folder, which has no value."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldSecretFiles:
+    """See `ObservedSecrets`. The settings are those of the start."""
+
+    settings: Settings
+    secrets: Secrets
+
+    @property
+    def observer(self) -> str:
+        """Return the listener that only this process has."""
+        return f"{platform.node()}:{self.settings[Server].private_port}"
+
+    @property
+    def troubles(self) -> Mapping[str, str]:
+        return self.secrets.troubles
+
+    def form(self, name: str) -> Form:
+        """Return how a secret in memory looks."""
+        return self.secrets.form(name, self.settings.mode)
+
+    def held(self, fingerprint: Fingerprinting) -> Mapping[str, str | None]:
+        """Return the fingerprint of each secret in memory, or None for one that is not set."""
+        values = {name: self.secrets.normalized(name) for name in self.secrets.kinds}
+        return {name: fingerprint(name, value) if value else None for name, value in values.items()}
+
+    async def observe(self, fingerprint: Fingerprinting) -> SecretObservations:
+        """Return the present state of each secret where it lies."""
+        return await asyncio.to_thread(observe, self.settings, fingerprint)
+
+    def uses(self) -> Mapping[str, SecretUse]:
+        """Return the use of each secret."""
+        return uses_of(self.settings)
+
+
+def observe(settings: Settings, fingerprint: Fingerprinting) -> dict[str, SecretObservation]:
+    """Return the present state of each secret, and of the folder.
+
+    A variable goes first, as at the start. Where a service manager hands over copies, the configured folder goes
+    before them: it has what the next start will get, while the copies stay as they are.
+    """
+    directory, role = settings[SecretFiles].directory, settings.role
+    folders = _folders(directory, role)
+    observations = {
+        name: _observation(name, kind, folders, fingerprint) for name, kind in secret_kinds(role).items()
+    }
+    readable = all(observed.state not in ("unreadable", "unknown") for observed in observations.values())
+    refused = readable and _is_refused(directory, settings.mode, role)
+    return observations | {DIRECTORY: _observed_folder(folders, refused=refused)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,32 +85,8 @@ class _Folder:
     mode: int | None
 
 
-def held_fingerprints(secrets: Secrets, fingerprint: Fingerprinting) -> dict[str, str | None]:
-    """Return the fingerprint of each secret in a process's memory, or None for one that is not set."""
-    values = {name: secrets.normalized(name) for name in secrets.kinds}
-    return {name: fingerprint(name, value) if value else None for name, value in values.items()}
-
-
-def observe(
-    directory: Path | None, environment: Mapping[str, str], mode: Mode, role: Role, fingerprint: Fingerprinting
-) -> dict[str, SecretObservation]:
-    """Return the present state of each secret, and of the folder.
-
-    A variable goes first, as at the start. Where a service manager hands over copies, the configured folder goes
-    before them: it has what the next start will get, while the copies stay as they are.
-    """
-    folders = _folders(directory, environment, role)
-    observations = {
-        name: _observation(name, kind, environment, folders, fingerprint)
-        for name, kind in secret_kinds(role).items()
-    }
-    readable = all(observed.state not in ("unreadable", "unknown") for observed in observations.values())
-    refused = readable and _is_refused(directory, environment, mode, role)
-    return observations | {DIRECTORY: _observed_folder(folders, refused=refused)}
-
-
-def _folders(directory: Path | None, environment: Mapping[str, str], role: Role) -> list[_Folder]:
-    credentials = environment.get(CREDENTIALS_VARIABLE)
+def _folders(directory: Path | None, role: Role) -> list[_Folder]:
+    credentials = ENVIRONMENT.get(CREDENTIALS_VARIABLE)
     folders = [_folder("directory", directory, role)] if directory else []
     if credentials:
         readable = any(folder.files is not None for folder in folders)
@@ -66,7 +96,7 @@ def _folders(directory: Path | None, environment: Mapping[str, str], role: Role)
 
 def _folder(place: Place, path: Path, role: Role) -> _Folder:
     try:
-        return _Folder(place, {secret_name(file, role): file for file in path.iterdir()}, _mode(path))
+        return _Folder(place, secret_files(path, role), _mode(path))
     except OSError:
         return _Folder(place, None, None)
 
@@ -78,12 +108,11 @@ def _mode(path: Path) -> int:
 def _observation(
     name: str,
     kind: SecretKind,
-    environment: Mapping[str, str],
     folders: list[_Folder],
     fingerprint: Fingerprinting,
 ) -> SecretObservation:
     folder = next((one for one in folders if name in (one.files or ())), None)
-    text, place, mode = environment.get(PREFIX + name.upper()), "environment", None
+    text, place, mode = ENVIRONMENT.get(PREFIX + name.upper()), "environment", None
     try:
         if text is None and folder and folder.files:
             file, place = folder.files[name], folder.place
@@ -108,14 +137,12 @@ def _observed_folder(folders: list[_Folder], *, refused: bool) -> SecretObservat
     return SecretObservation("refused" if refused else "present", _THERE, first.place, first.mode)
 
 
-def _is_refused(directory: Path | None, environment: Mapping[str, str], mode: Mode, role: Role) -> bool:
-    try:
-        _ = read_secrets(directory, environment, mode, role)
-    except SettingsError:
+def _is_refused(directory: Path | None, mode: Mode, role: Role) -> bool:
+    if examine_secrets(directory, ENVIRONMENT, mode, role).troubles:
         return True
-    if CREDENTIALS_VARIABLE not in environment:
+    if CREDENTIALS_VARIABLE not in ENVIRONMENT:
         return False
     # The copies stay as they are: the next start gets the values of the folder, and those that are not copied.
-    next_start = {name: value for name, value in environment.items() if name != CREDENTIALS_VARIABLE}
+    next_start = {name: value for name, value in ENVIRONMENT.items() if name != CREDENTIALS_VARIABLE}
     found = examine_secrets(directory, next_start, mode, role)
     return any(name in found.troubles for name in secret_kinds(role))

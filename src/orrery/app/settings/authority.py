@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from orrery.app.deployment_files.ownership import read_own
-from orrery.app.deployment_files.variables import SettingsError
+from orrery.app.settings.ownership import read_own
+from orrery.app.settings.variables import SettingsError
 from orrery.errors import Invalid
-from orrery.trust import certificates
 
 _WHAT = "The certificate file (tls.ca_file)"
 
@@ -14,6 +13,8 @@ def check_authority(file: Path | None) -> None:
     """Raise `SettingsError` unless a file that is named holds certificates, and nobody else may write it."""
     if file is None:
         return
+    from orrery.trust import certificates  # noqa: PLC0415  it imports a web client, and most settings name no file
+
     try:
         text = read_own(file, _WHAT)
     except UnicodeDecodeError:

@@ -1,17 +1,18 @@
 """The secrets of a deployment: one file each, or one environment variable each."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from pydantic import SecretStr
 
-from orrery.app.deployment_files.ownership import read_own, refuse_foreign_folder
-from orrery.app.deployment_files.variables import PREFIX, SettingsError, secret_names
 from orrery.app.modules import MODULES
+from orrery.app.settings.ownership import read_own, refuse_foreign_folder
+from orrery.app.settings.sections import Settings
+from orrery.app.settings.variables import PREFIX, SettingsError, secret_names
 from orrery.runtime.module import Role, load
-from orrery.runtime.secret import Form, SecretKind
+from orrery.runtime.secret import Form, SecretKind, SecretUse
 from orrery.runtime.section import Mode
 
 CREDENTIALS_VARIABLE = "CREDENTIALS_DIRECTORY"
@@ -86,31 +87,24 @@ class Secrets:
         return next((f"The secret {name} is {what}: put the right value there." for what in found if what), "")
 
 
-def read_secrets(directory: Path | None, environment: Mapping[str, str], mode: Mode, role: Role) -> Secrets:
-    """Return the secrets of this machine, all usable; raise `SettingsError` naming the one that is not."""
-    secrets = Secrets.of(_all_texts(directory, environment, role), role)
-    _refuse_unusable(mode, secrets)
-    return secrets
-
-
 def examine_secrets(directory: Path | None, environment: Mapping[str, str], mode: Mode, role: Role) -> Secrets:
     """Return the secrets of this machine that can be used, with a sentence for each that cannot."""
     usable: dict[str, str] = {}
     troubles: dict[str, str] = {}
-    place = _believed(directory, environment)
+    files, trouble = _files_in(_place(directory, environment), role)
     for name in secret_kinds(role):
         try:
-            found = _one_text(name, place, environment, role)
+            found = _texts_of(name, environment, files, role)
             _refuse_unusable(mode, Secrets.of(found, role))
             usable |= found
         except SettingsError as error:
             troubles[name] = str(error)
-    try:
-        _ = read_secrets(directory, environment, mode, role)
-    except SettingsError as error:
-        if str(error) not in troubles.values():
-            troubles[""] = str(error)
-    return Secrets.of(usable, role, troubles)
+    return Secrets.of(usable, role, troubles | ({"": trouble} if trouble else {}))
+
+
+def uses_of(settings: Settings) -> dict[str, SecretUse]:
+    """Return the use of each secret, by its name."""
+    return {name: kind.use(settings) for name, kind in secret_kinds(settings.role).items()}
 
 
 def secret_name(file: Path, role: Role) -> str:
@@ -127,52 +121,42 @@ def secret_file(folder: Path, name: str, role: Role) -> Path:
     return copied if copied.exists() else folder / name
 
 
+def secret_files(folder: Path, role: Role) -> dict[str, Path]:
+    """Return the files of secrets in a folder, those of other roles too, by name; raise `OSError` without one."""
+    copied_last = sorted(folder.iterdir(), key=lambda file: (secret_name(file, role) != file.name, file.name))
+    return {name: file for file in copied_last if not (name := secret_name(file, role)).startswith(".")}
+
+
 def _place(directory: Path | None, environment: Mapping[str, str]) -> Path | None:
     credentials = environment.get(CREDENTIALS_VARIABLE)
     return Path(credentials) if credentials else directory
 
 
-def _believed(directory: Path | None, environment: Mapping[str, str]) -> Path | None:
-    """Return the folder of secrets, or None when nothing in it can be used."""
-    place = _place(directory, environment)
+def _files_in(folder: Path | None, role: Role) -> tuple[dict[str, Path], str]:
+    """Return the files of secrets, and why a start refuses the folder; none counts that others may write."""
     try:
-        if place:
-            refuse_foreign_folder(place, _FOLDER)
-    except (OSError, SettingsError):
-        return None
-    return place
-
-
-def _one_text(name: str, place: Path | None, environment: Mapping[str, str], role: Role) -> dict[str, str]:
-    found = {} if (text := environment.get(PREFIX + name.upper())) is None else {name: text}
-    if not found and place and (file := secret_file(place, name, role)).exists():
-        found = {name: _read_secret(file, role)}
-    _refuse_garbled(found)
-    return found
-
-
-def _all_texts(directory: Path | None, environment: Mapping[str, str], role: Role) -> dict[str, str]:
-    names = secret_kinds(role)
-    from_environment = {name: environment.get(PREFIX + name.upper()) for name in names}
-    found = {name: value for name, value in from_environment.items() if value is not None}
-    if place := _place(directory, environment):
-        files = {secret_name(file, role): file for file in _secret_files(place, role)}
-        found = {name: _read_secret(file, role) for name, file in files.items() if name in names} | found
-    _refuse_garbled(found)
-    return found
-
-
-def _secret_files(directory: Path, role: Role) -> Iterator[Path]:
-    """Yield the files of secrets, those of other roles too."""
-    try:
-        refuse_foreign_folder(directory, _FOLDER)
-        files = sorted(file for file in directory.iterdir() if not secret_name(file, role).startswith("."))
+        if folder is None:
+            return {}, ""
+        refuse_foreign_folder(folder, _FOLDER)
+        files = secret_files(folder, role)
     except OSError as error:
-        raise SettingsError(f"{_FOLDER} {directory} cannot be read ({type(error).__name__}).") from None
-    if unknown := [file for file in files if secret_name(file, role) not in secret_names()]:
-        named = " and ".join(file.name for file in unknown)
-        raise SettingsError(f"The secret file {named} is none of {', '.join(secret_names())}.")
-    yield from files
+        return {}, f"{_FOLDER} {folder} cannot be read ({type(error).__name__})."
+    except SettingsError as error:
+        return {}, str(error)
+    unknown = " and ".join(file.name for name, file in files.items() if name not in secret_names())
+    return files, f"The secret file {unknown} is none of {', '.join(secret_names())}." if unknown else ""
+
+
+def _texts_of(name: str, environment: Mapping[str, str], files: Mapping[str, Path], role: Role) -> dict[str, str]:
+    """Return the text of a secret under its name, or nothing when it is nowhere; a variable goes first."""
+    text = environment.get(PREFIX + name.upper())
+    if text is None:
+        return {name: _read_secret(files[name], role)} if name in files else {}
+    try:
+        _ = text.encode()
+    except UnicodeEncodeError:
+        raise SettingsError(f"The secret {name} is not valid UTF-8.") from None
+    return {name: text}
 
 
 def _read_secret(file: Path, role: Role) -> str:
@@ -182,14 +166,6 @@ def _read_secret(file: Path, role: Role) -> str:
         raise SettingsError(
             f"The secret file {secret_name(file, role)} cannot be read ({type(error).__name__})."
         ) from None
-
-
-def _refuse_garbled(found: Mapping[str, str]) -> None:
-    for name, value in found.items():
-        try:
-            _ = value.encode()
-        except UnicodeEncodeError:
-            raise SettingsError(f"The secret {name} is not valid UTF-8.") from None
 
 
 def _refuse_unusable(mode: Mode, secrets: Secrets) -> None:

@@ -1,11 +1,12 @@
-"""The sections of one role, and what a settings file says in them."""
+"""The sections of one role, and what the settings say in them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, create_model
 
 from orrery.app.modules import MODULES
 from orrery.runtime.module import Role, load
@@ -50,14 +51,19 @@ def sections_of(role: Role) -> dict[str, type[BaseModel]]:
     return {one.name: load(one.target) for one in named if role in one.roles}
 
 
-def fields_of(role: Role) -> dict[str, Any]:
-    """Return the fields of a role's file, for `create_model`: another role's sections are not looked at."""
+class SettingsFile(BaseModel):
+    """The keys of `orrery.toml` outside all sections; the model of a role has its sections beside them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    mode: Mode = "live"
+
+
+@cache
+def file_model(role: Role) -> type[SettingsFile]:
+    """Return the model of the file for a role: another role's sections may be there, and are not looked at."""
     own = sections_of(role)
     foreign = {one.name for module in MODULES for one in module.sections} - own.keys()
     fields: dict[str, Any] = {name: (kind, kind()) for name, kind in own.items()}
-    return fields | dict.fromkeys(foreign, (dict[str, Any], dict[str, Any]()))
-
-
-def settings_of(mode: Mode, role: Role, file: BaseModel) -> Settings:
-    """Return the sections that were read."""
-    return Settings(mode, role, {type(value): value for _, value in file if isinstance(value, BaseModel)})
+    fields |= dict.fromkeys(foreign, (dict[str, Any], dict[str, Any]()))
+    return create_model("SettingsFile", __base__=SettingsFile, **fields)

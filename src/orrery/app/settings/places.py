@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from orrery.app.deployment_files.variables import CONFIG_VARIABLE, SettingsError
+from orrery.app.settings.variables import CONFIG_VARIABLE, SettingsError
 from orrery.runtime.module import Role
 
 DEFAULT_FILE = Path("orrery.toml")

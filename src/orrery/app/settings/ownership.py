@@ -14,7 +14,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from orrery.app.deployment_files.variables import SettingsError
+from orrery.app.settings.variables import SettingsError
 
 NOBODYS_AFFAIR = ""
 """The reason against a file that nobody else may write: none."""

@@ -1,0 +1,174 @@
+"""The one reader of `orrery.toml`, of the environment, and of the secrets' files; read once, frozen.
+
+The environment goes before the file: `ORRERY_SERVER__PORT=9000` is `[server] port`. Secrets are files with the
+names that the modules give, in `$CREDENTIALS_DIRECTORY` or `[secrets] directory`, or `ORRERY_` variables.
+Unknown keys, variables and secret files are fatal (decision 41); a missing secret is not. A role reads its own
+sections and secrets only (decision 40).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar, cast
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from orrery.app.settings.authority import check_authority
+from orrery.app.settings.places import find_settings_file, find_settings_file_if_any
+from orrery.app.settings.secrets import Secrets, examine_secrets
+from orrery.app.settings.sections import Settings, file_model
+from orrery.app.settings.tables import Table, laid_over, read_toml, table_of_variables, unknown_variables
+from orrery.app.settings.variables import ENVIRONMENT, SettingsError
+from orrery.runtime.module import Role
+from orrery.runtime.settings import SecretFiles, TlsSettings
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What a start finds in the files of a deployment; `problems` are sentences, and any of them refuses it."""
+
+    settings: Settings | None
+    secrets: Secrets | None
+    problems: tuple[str, ...]
+
+
+def load(path: Path | None = None, role: Role = "site") -> tuple[Settings, Secrets]:
+    """Return the settings and secrets of this machine; raise `SettingsError` with all that cannot be used.
+
+    Without `path`, the file is found by `find_settings_file`.
+    """
+    found = examine(path, role)
+    if found.problems or not (found.settings and found.secrets):
+        raise SettingsError(" ".join(found.problems))
+    return found.settings, found.secrets
+
+
+def examine(path: Path | None = None, role: Role = "site") -> Examined:
+    """Return the settings and secrets of this machine, with all that stands against a start.
+
+    While the settings cannot be used, the secrets are read where the mode and their folder are known.
+    """
+    problems = unknown_variables(ENVIRONMENT, role, file_model(role))
+    try:
+        file = settings_file(path, role)
+        found = read_toml(file)
+    except SettingsError as error:
+        return Examined(None, None, (*problems, str(error)))
+    settings = secrets = None
+    try:
+        settings = settings_from(found, file.parent, role)
+    except SettingsError as error:
+        problems.append(str(error))
+    if known := settings or _usable(found, file.parent, role):
+        secrets = _secrets(known)
+        problems += secrets.troubles.values()
+    return Examined(settings, secrets, tuple(problems))
+
+
+def _usable(found: Table, folder: Path, role: Role) -> Settings | None:
+    """Return the settings that say where the secrets are, whatever is wrong with the others."""
+    try:
+        return settings_from({name: found[name] for name in ("mode", "secrets") if name in found}, folder, role)
+    except SettingsError:
+        return None
+
+
+def _secrets(settings: Settings) -> Secrets:
+    return examine_secrets(settings[SecretFiles].directory, ENVIRONMENT, settings.mode, settings.role)
+
+
+def load_settings(path: Path | None = None, role: Role = "site") -> Settings:
+    """Return the settings alone; raise `SettingsError` when they cannot be used."""
+    _refuse_unknown_variables(role)
+    return _checked(read_settings(settings_file(path, role), role, ENVIRONMENT))
+
+
+def load_settings_if_any(path: Path | None = None, role: Role = "site") -> Settings:
+    """Return the settings alone; without a file, those of the variables, for what needs no deployment.
+
+    Raises `SettingsError` when the file that is named, or that is there, cannot be used.
+    """
+    _refuse_unknown_variables(role)
+    return _checked(read_settings(find_settings_file_if_any(path, ENVIRONMENT, role=role), role, ENVIRONMENT))
+
+
+def load_usable(path: Path | None = None, role: Role = "site") -> tuple[Settings, Secrets]:
+    """Return settings and the secrets that can be used, with the troubles of the others."""
+    settings = load_settings(path, role)
+    return settings, _secrets(settings)
+
+
+def settings_file(path: Path | None = None, role: Role = "site") -> Path:
+    """Return where the settings are; raise `SettingsError` when they are nowhere."""
+    return find_settings_file(path, ENVIRONMENT, role=role)
+
+
+def settings_from(found: Table, folder: Path, role: Role = "site") -> Settings:
+    """Return the settings that a file's contents and the variables make; relative paths begin in `folder`."""
+    return _checked(_read(found, folder, role, ENVIRONMENT))
+
+
+def read_settings(file: Path | None, role: Role, variables: Mapping[str, str]) -> Settings:
+    """Return what a file, if there is one, and variables say; raise `SettingsError` when it cannot be used.
+
+    The file of certificate authorities is not looked at: see `check_authority`.
+    """
+    return _read(read_toml(file) if file else {}, file.parent if file else Path.cwd(), role, variables)
+
+
+def _checked(settings: Settings) -> Settings:
+    check_authority(settings[TlsSettings].ca_file)
+    return settings
+
+
+def _refuse_unknown_variables(role: Role) -> None:
+    if unknown := unknown_variables(ENVIRONMENT, role, file_model(role)):
+        raise SettingsError(" ".join(unknown))
+
+
+def _read(found: Table, folder: Path, role: Role, variables: Mapping[str, str]) -> Settings:
+    model = file_model(role)
+    try:
+        file = model.model_validate(laid_over(found, table_of_variables(variables, role, model)))
+    except ValidationError as error:
+        raise SettingsError(_unusable(error)) from None
+    file = _anchored(file, folder)
+    sections = {type(value): value for _, value in file if isinstance(value, BaseModel)}
+    return Settings(file.mode, role, sections)
+
+
+def _unusable(error: ValidationError) -> str:
+    """Return what is wrong with settings, key by key; no value is repeated."""
+    problems = error.errors(include_url=False, include_input=False)
+    said = [f"{'.'.join(str(part) for part in one['loc'])}: {_sentence(one)}" for one in problems]
+    return f"The settings cannot be used: {'; '.join(said)}."
+
+
+def _sentence(problem: ErrorDetails) -> str:
+    if tags := problem.get("ctx", {}).get("expected_tags"):  # the library's own sentence repeats the value
+        return f"kind must be one of {tags}"
+    return problem["msg"].removeprefix("Value error, ").rstrip(".")
+
+
+def _anchored(model: Model, folder: Path) -> Model:
+    """Return a model with each relative path beginning in `folder`, and `~` replaced by the user's home.
+
+    So a command finds the same store in whatever folder it is typed.
+    """
+    return model.model_copy(update={name: _anchored_value(value, folder) for name, value in model})
+
+
+def _anchored_value(value: object, folder: Path) -> object:
+    if isinstance(value, BaseModel):
+        return _anchored(value, folder)
+    if isinstance(value, tuple):
+        return tuple(_anchored_value(one, folder) for one in cast("tuple[object, ...]", value))
+    if not isinstance(value, Path):
+        return value
+    try:
+        return folder / value.expanduser()
+    except RuntimeError:
+        raise SettingsError("A path in the settings begins with ~ and a name that is no user's.") from None

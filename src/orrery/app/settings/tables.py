@@ -1,0 +1,86 @@
+"""What the settings file and the variables hold, as tables of plain values, before a section looks at them."""
+
+import json
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast, get_origin
+
+from pydantic import BaseModel
+
+from orrery.app.settings.ownership import read_own
+from orrery.app.settings.variables import PREFIX, SettingsError, keys_of, possible_settings, unknown_variable
+from orrery.runtime.module import Role
+
+Table = dict[str, Any]
+
+
+def read_toml(path: Path) -> Table:
+    """Return what a settings file holds; raise `SettingsError`."""
+    try:
+        return tomllib.loads(read_own(path, "The settings file"))
+    except FileNotFoundError:
+        raise SettingsError(f"There is no settings file {path}; `orrery init` writes one.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"The settings file {path} cannot be read ({type(error).__name__}).") from None
+    except tomllib.TOMLDecodeError as error:
+        where = str(error).rpartition("(")[2].rstrip(")")
+        raise SettingsError(f"The settings file {path} is not valid TOML ({where}).") from None
+
+
+def unknown_variables(environment: Mapping[str, str], role: Role, file: type[BaseModel]) -> list[str]:
+    """Return a sentence for each variable that is no key of the file."""
+    names = possible_settings(environment, role)
+    return [str(unknown_variable(name)) for name in names if _kind(name, file) is None]
+
+
+def table_of_variables(environment: Mapping[str, str], role: Role, file: type[BaseModel]) -> Table:
+    """Return the settings in variables; raise `SettingsError` for a list or a table that is no JSON."""
+    table: Table = {}
+    for name in possible_settings(environment, role):
+        if kind := _kind(name, file):
+            table = laid_over(table, _nested(keys_of(name), _value(name, environment[name], kind)))
+    return table
+
+
+def laid_over(below: Table, above: Table) -> Table:
+    """Return two tables as one: of each key what is `above`, and of a table in both again each key."""
+    found = {**below}
+    for key, value in above.items():
+        lower = below.get(key)
+        inner = isinstance(lower, dict) and isinstance(value, dict)
+        found[key] = laid_over(cast("Table", lower), cast("Table", value)) if inner else value
+    return found
+
+
+def _nested(keys: Sequence[str], value: object) -> Table:
+    first, *inner = keys
+    return {first: _nested(inner, value) if inner else value}
+
+
+def _kind(variable: str, file: type[BaseModel]) -> object:
+    """Return the type of the key that a variable names, or None when it names none."""
+    kind: object = file
+    for key in keys_of(variable):
+        if not (isinstance(kind, type) and issubclass(kind, BaseModel) and key in kind.model_fields):
+            return None
+        kind = kind.model_fields[key].annotation
+    return kind if variable == variable.upper() else None
+
+
+def _value(variable: str, text: str, kind: object) -> object:
+    """Return the value in a variable: a list or a table is written as JSON, anything else as it is."""
+    if not text or not _is_written_as_json(kind):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        section = f"{PREFIX}{keys_of(variable)[0].upper()}"
+        raise SettingsError(
+            f"The {section} variables cannot be read: a list or a table is written as JSON."
+        ) from None
+
+
+def _is_written_as_json(kind: object) -> bool:
+    plain = get_origin(kind) or kind
+    return isinstance(plain, type) and issubclass(plain, (BaseModel, Collection)) and plain is not str
