@@ -1,6 +1,6 @@
 """What tells fast that a text needs a closer look: one search says which of these expressions are in it."""
 
-from orrery.scanner.detectors.fast import PatternSet
+from orrery.scanner.regex import PatternSet
 
 DEFANGED = r"[\[({<][ ]?(?:\.|(?i:dot|at)|@)[ ]?[\])}>]|(?i: dot |,[ ]?dc=| at [\w-]{1,63}(?:\.| dot )\w)"
 WRITTEN = (

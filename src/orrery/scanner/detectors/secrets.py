@@ -5,9 +5,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-from orrery.scanner.detectors.secret_regex import Found, Prefilter, Words
 from orrery.scanner.detectors.secret_rules import Allowlist, Leak, Required, Rule, RuleSet, entropy
 from orrery.scanner.findings import BETWEEN, Match
+from orrery.scanner.regex import Found, PatternSet, Prefilter
 
 PIECE = 128 * 1024
 """Bytes of a text that are asked at once which rules can match in them: in a longer one more of them can."""
@@ -25,11 +25,18 @@ LONGEST_LINE = 2 * 1024
 _ANCHOR = re.compile(r"\\[Az]|(?<!\[)\^|\$")
 """What may mean the start or the end of a text, which one of several does not have."""
 
+_OF_LINES = re.compile(r"\(\?[a-z]*m[a-z]*\)(?!.*(?:\\[Az]|\(\?[a-z]*-))", re.DOTALL)
+"""An expression in which they mean those of a line: what stands between texts ends one, and begins one."""
+
+
+def _is_anchored(rule: Rule) -> bool:
+    return bool(_ANCHOR.search(rule.pattern)) and not _OF_LINES.match(rule.pattern)
+
 
 class _Text:
     """One text, with what is asked of it again and again."""
 
-    def __init__(self, text: bytes, path: str | None, words: Words) -> None:
+    def __init__(self, text: bytes, path: str | None, words: "_Words") -> None:
         self.text = text
         self.path = path
         self.is_name = path is not None and text == path.encode(errors="surrogateescape")
@@ -42,8 +49,20 @@ class _Text:
         return (not rule.keywords or not self._present.isdisjoint(rule.keywords)) and rule.is_for(self.path)
 
     @cached_property
-    def _present(self) -> frozenset[bytes]:
+    def _present(self) -> set[bytes]:
         return self._words.present(self.text)
+
+
+class _Words:
+    """The keywords of all rules, in whatever case."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._words = sorted({word for one in rules for word in one.keywords})
+        self._set = PatternSet(self._words, literal=True)
+
+    def present(self, text: bytes) -> set[bytes]:
+        """Return those that a text has."""
+        return {self._words[number] for number in self._set(text)}
 
 
 class SecretDetector:
@@ -53,10 +72,8 @@ class SecretDetector:
         self._rules = [one for one in rules.rules if one.regex and one.reported]
         self._names = [one for one in rules.rules if not one.regex and one.reported]
         self._prefilter = Prefilter([one.pattern for one in self._rules])
-        self._words = Words(word for one in self._rules for word in one.keywords)
-        anchored = [one for one in self._rules if _ANCHOR.search(one.pattern)]
-        self._anchored = [one for one in anchored if not one.path]
-        self._of_paths = [one for one in anchored if one.path]
+        self._words = _Words(self._rules)
+        self._of_paths = [one for one in self._rules if one.path and _is_anchored(one)]
 
     def is_for_path(self, path: str) -> bool:
         return any(one.is_for(path) for one in self._of_paths)
@@ -77,13 +94,15 @@ class SecretDetector:
 
         A match over two of them hides that in each: neither its group nor what allows it says anything of those.
         """
-        for search in self._searches(_Text(text, None, self._words)):
+        searches = [one for one in self._searches(_Text(text, None, self._words)) if one.is_wanted]
+        for search in searches:
             yield from (Match("secret", one.start(), one.end(), "", search.rule.id) for one in search.found)
+        anchored = [one.rule for one in searches if not one.rule.path and _is_anchored(one.rule)]
         at = 0
-        for one in text.split(BETWEEN) if self._anchored else ():
+        for one in text.split(BETWEEN) if anchored else ():
             yield from (
                 Match("secret", at, at + len(one), "", rule.id)
-                for rule in self._anchored
+                for rule in anchored
                 if next(rule.found(one, 0, len(one)), None)
             )
             at += len(one) + len(BETWEEN)
@@ -110,7 +129,7 @@ class SecretDetector:
     def _searches(self, text: _Text) -> Iterable["_Search"]:
         searches: dict[int, _Search] = {}
         for start in range(0, len(text.text), PIECE):
-            for number in self._prefilter.possible(text.text[start : start + PIECE + REACH]):
+            for number in self._prefilter(text.text[start : start + PIECE + REACH]):
                 if number not in searches:
                     searches[number] = _Search(self._rules[number], text)
                 searches[number].look_in_piece(start)
@@ -124,14 +143,14 @@ class _Search:
         self.rule = rule
         self.found: list[Found] = []
         self._text = text
-        self._is_wanted = text.wants(rule)
+        self.is_wanted = text.wants(rule)
         self._done = 0
         """Where the last match ended: the next one does not overlap it."""
 
     def look_in_piece(self, start: int) -> None:
         """Find what begins in the piece that begins at this byte."""
         end = start + PIECE
-        pieces = self.rule.found(self._text.text, max(start, self._done), end + REACH) if self._is_wanted else ()
+        pieces = self.rule.found(self._text.text, max(start, self._done), end + REACH) if self.is_wanted else ()
         for found in pieces:
             if found.start() >= end:
                 return

@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Final
 
-from orrery.scanner.unpack.byte_patterns import WRAP, finder, spans
+from orrery.scanner.regex import compiled, spans
+
+WRAP: Final = rb"(?:[ \t]*\r?\n[ \t]*(?:[>|*#;%] ?)?|(?:\\r)?\\n|[\"'][ \t]*[+.,\\]?[ \t]*\r?\n[ \t]*[\"'])"
+"""Where a form is wrapped: at the end of a line, quoted, commented or not, and between strings of a program."""
 
 SHORTEST: Final = 8
 """Characters of the shortest block that is judged; in shorter ones the terms' own forms are searched."""
@@ -74,7 +77,7 @@ _HEADS: Final = rb"H4sI|eJ[w-z]|eN[o-r]|eA[E-H]|eF[4-7]|UEsDB|iVBOR|JVBER|R0lGO|
 _GAP: Final = WRAP + b"?"
 _REST: Final = b"(?:" + _GAP + _ANY + b")"
 _BLOCKS: Final = tuple(
-    finder(b"(?:" + _ANY + _GAP + b")*(?:" + b"|".join(telling) + b")" + _REST + b"*={0,2}")
+    compiled(b"(?:" + _ANY + _GAP + b")*(?:" + b"|".join(telling) + b")" + _REST + b"*={0,2}")
     for telling in (
         (_groups("aaa", "aaa"),),
         (
@@ -96,7 +99,7 @@ See RFC 1951, 3.2.3.
 """
 
 _DEFLATED: Final = tuple(
-    finder(b"(?:^|[^A-Za-z0-9+])" + begins + _REST + least + b"={0,2}")
+    compiled(b"(?:^|[^A-Za-z0-9+])" + begins + _REST + least + b"={0,2}")
     for begins, least in ((_FIXED, b"{5,}"), (_OWN, b"{48,}"))
 )
 _STARTS: Final = re.compile(b"(?:[/_-]|" + WRAP + b")(?=" + _FIXED + b"|" + _OWN + b")")

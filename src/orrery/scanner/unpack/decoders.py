@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final, NamedTuple
 
+from orrery.scanner.regex import Regex, compiled
 from orrery.scanner.unpack import base64_blocks, escapes, hex_blocks
-from orrery.scanner.unpack.byte_patterns import Finder, finder
 from orrery.scanner.unpack.encodings import is_text, is_utf8, stretches, wide
 from orrery.scanner.unpack.inflating import inflated, is_packed
 from orrery.scanner.unpack.kinds import begins_as_file
@@ -37,8 +37,8 @@ _TEXT: Final = (
     rb"|(?:[\xc2-\xdf][\x80-\xbf]){4,}|(?:[\xe0-\xef][\x80-\xbf]{2}){3,}"
 )
 _HEAD: Final = rb"\x1f\x8b\x08|\x78[\x01\x5e\x9c\xda]|PK\x03\x04|\x89PNG|%PDF-|BZh[1-9]1AY|\xfd7zXZ\x00"
-_TEXTS: Final = (re.compile(_TEXT), finder(_TEXT))
-_HEADS: Final = (re.compile(_HEAD), finder(_HEAD))
+_TEXTS: Final = (re.compile(_TEXT), compiled(_TEXT))
+_HEADS: Final = (re.compile(_HEAD), compiled(_HEAD))
 """Each in the form that is faster for a few octets, and in the one that is faster for many."""
 
 _STREAMS: Final = (b"\x1f", b"\x78")
@@ -206,8 +206,8 @@ def _parts(
         strings += stretches(content)
 
 
-def _places(pattern: tuple[re.Pattern[bytes], Finder], content: bytes) -> Iterator[tuple[int, int]]:
-    found = pattern[0].finditer(content) if len(content) < _SMALL else pattern[1](content)
+def _places(pattern: tuple[re.Pattern[bytes], Regex], content: bytes) -> Iterator[tuple[int, int]]:
+    found = pattern[0].finditer(content) if len(content) < _SMALL else pattern[1].finditer(content)
     return (one.span() for one in found)
 
 

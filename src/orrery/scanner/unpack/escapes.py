@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from html import unescape
 from typing import Final
 
-from orrery.scanner.unpack.byte_patterns import finder, spans
+from orrery.scanner.regex import compiled, spans
 
 SHORTEST: Final = 4
 """Characters of the shortest run in which escapes are undone."""
@@ -18,7 +18,7 @@ _ESCAPES: Final = (
 ) % {b"x": _X}
 """Percent-encoding, character references, quoted-printable, and escapes of JSON and of programs."""
 
-_RUN: Final = finder(b"%(any)b*(?:%(one)b)(?:%(any)b|%(one)b)*" % {b"any": _ANY, b"one": _ESCAPES})
+_RUN: Final = compiled(b"%(any)b*(?:%(one)b)(?:%(any)b|%(one)b)*" % {b"any": _ANY, b"one": _ESCAPES})
 _ONE: Final = re.compile(_ESCAPES)
 
 
