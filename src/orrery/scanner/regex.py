@@ -1,11 +1,11 @@
 """RE2: regular expressions, many at once or one by one, in time linear to the text.
 
-A text is bytes, of whatever encoding it may be. An expression whose memory does not suffice finds nothing, and says
-nothing: so every search for many has a mark to find, and what is not found with it may be there.
+A text is bytes, of whatever encoding it may be. A search for many whose memory does not suffice finds nothing, and
+says nothing: so each has a mark to find, and without the mark, all that it was for may be there.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final, Protocol
 
@@ -190,16 +190,19 @@ def _fits(made: Any) -> bool:  # noqa: ANN401  the library's set or filter
     return True
 
 
-def spans(text: bytes, *regexes: Regex, is_led: bool = False) -> Iterator[tuple[int, int]]:
-    """Yield the places that several expressions match, without those that are within another one.
+def places(text: bytes, *regexes: Regex, is_led: bool = False) -> Iterator[tuple[int, int]]:
+    """Yield where several expressions match.
 
     What `is_led` begins with the one character that tells where a word begins: it is left out.
     """
-    places = [found.span() for one in regexes for found in one.finditer(text)]
-    if is_led:
-        places = [(start + (not text[start : start + 1].isalnum()), end) for start, end in places]
+    for start, end in (found.span() for one in regexes for found in one.finditer(text)):
+        yield start + (is_led and not text[start : start + 1].isalnum()), end
+
+
+def outermost(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield places in their order, without those that are within another one."""
     last = 0
-    for start, end in sorted(places, key=lambda place: (place[0], -place[1])):
+    for start, end in sorted(spans, key=lambda place: (place[0], -place[1])):
         if end > last:
             last = end
             yield start, end

@@ -21,14 +21,16 @@ _ALL_CONTROLS: Final = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
 _CONTINUES: Final = bytes(range(0x80, 0xC0))
 _PIECE: Final = 1024 * 256
 
-_WIDE: Final = (
-    (compiled(rb"(?:[^\x00][\x00-\x06]|[\x10-\x1f]\x20){4,}"), "utf-16-le"),
-    (compiled(rb"(?:[\x00-\x06][^\x00]|\x20[\x10-\x1f]){4,}"), "utf-16-be"),
-    (compiled(rb"(?:[^\x00][\x00-\x06]\x00\x00){4,}"), "utf-32-le"),
-    (compiled(rb"(?:\x00\x00[\x00-\x06][^\x00]){4,}"), "utf-32-be"),
-)
+_WIDE: Final = {
+    "utf-16-le": rb"(?:[^\x00][\x00-\x06]|[\x10-\x1f]\x20){4,}",
+    "utf-16-be": rb"(?:[\x00-\x06][^\x00]|\x20[\x10-\x1f]){4,}",
+    "utf-32-le": rb"(?:[^\x00][\x00-\x06]\x00\x00){4,}",
+    "utf-32-be": rb"(?:\x00\x00[\x00-\x06][^\x00]){4,}",
+}
+WIDE: Final = b"|".join(_WIDE.values())
 """Four characters and more of the alphabets below U+0700, and quotation marks and dashes (U+2010 to U+201F)."""
 
+_STRETCHES: Final = [(compiled(pattern), encoding) for encoding, pattern in _WIDE.items()]
 _NEAR: Final = rb"[ -~\x80-\xff]{0,64}"
 _LOW: Final = rb"[\x9a\x9c\x9e\xdf-\xff]"
 _UPPER: Final = rb"[\x8a\x8c\x8e\x9f\xc0-\xde]"
@@ -108,7 +110,7 @@ def decoded(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
 
 def stretches(text: bytes) -> Iterator[bytes]:
     """Yield the lines in UTF-16, UTF-32 and cp1252 within a binary one, as UTF-8."""
-    for pattern, encoding in _WIDE:
+    for pattern, encoding in _STRETCHES:
         for found in pattern.finditer(text):
             yield text[slice(*found.span())].decode(encoding, "replace").encode(errors="replace")
     if not text.isascii():

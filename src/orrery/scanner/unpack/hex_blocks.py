@@ -1,10 +1,10 @@
 """Hexadecimal digits in texts: plain and wrapped, with blanks or colons or `0x`, and as programs dump a file."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Final
 
-from orrery.scanner.regex import compiled, spans
+from orrery.scanner.regex import compiled, outermost, places
 from orrery.scanner.unpack.base64_blocks import WRAP
 
 SHORTEST: Final = 12
@@ -54,8 +54,12 @@ _OFFSET: Final = rb"[ \t]*[0-9A-Fa-f]{4,16}:?[ \t]{1,4}"
 _SOME: Final = b"(?:" + _XX + b"){1,4}(?:[ \t]{1,2}(?:" + _XX + b"){1,4})*"
 _CELLS: Final = b"(?:" + _XX + b"){1,4}(?:[ \t]{1,2}(?:" + _XX + b"){1,4}){2,}"
 _SAID: Final = rb"(?:[ \t|>][^\r\n]*)?\r?(?:\n|$)"
-_OCTETS: Final = compiled(_XX + b"(?:" + _SEPARATOR + _XX + rb"){4}|(?:^|\n)" + _OFFSET + _CELLS)
+_ONE_BY_ONE: Final = _XX + b"(?:" + _SEPARATOR + _XX + rb"){4}|(?:^|\n)" + _OFFSET + _CELLS
+_OCTETS: Final = compiled(_ONE_BY_ONE)
 """What has none of these has no octets one by one: one search is faster than those for all their forms."""
+
+HINT: Final = _ONE_BY_ONE + b"|" + _X + b"(?:" + _WRAPPED + _X + b"){%d}" % (SHORTEST_DEFLATED - 1)
+"""The shortest digits that count, in any form."""
 
 _DIGITS: Final = compiled(_X + b"*(?:" + b"|".join(_TELLING) + b")(?:" + _WRAPPED + _X + b")*")
 """Digits with a text or the head of a file in them."""
@@ -78,14 +82,16 @@ _OTHER: Final = re.compile(rb"0[xX]|\\[rn]|[^0-9A-Fa-f]+")
 _ENDS: Final = re.compile(rb"[^0-9A-Fa-f\\nr\s]")
 
 
-def find(text: bytes) -> Iterator[tuple[int, int]]:
+def find(text: bytes, hints: Container[bytes]) -> Iterator[tuple[int, int]]:
     """Yield where digits stand that have a text or the head of a file in them."""
-    yield from spans(text, _DIGITS, *(_APART if _OCTETS.search(text) else ()))
+    del hints
+    return outermost(places(text, _DIGITS, *(_APART if _OCTETS.search(text) else ())))
 
 
-def find_deflated(text: bytes) -> Iterator[tuple[int, int]]:
+def find_deflated(text: bytes, hints: Container[bytes]) -> Iterator[tuple[int, int]]:
     """Yield where digits may be a raw deflate stream."""
-    for start, end in spans(text, _DEFLATED, is_led=True):
+    del hints
+    for start, end in outermost(places(text, _DEFLATED, is_led=True)):
         if end - start >= LONG_DEFLATED or text.startswith((b"00", b"01"), end - 2):
             yield start, end
 
