@@ -137,17 +137,15 @@ def of_rule(pattern: str) -> Regex:
 
 
 class PatternSet:
-    """Many expressions that are searched for at once: `compiled` ones, or `literal` words in whatever case."""
+    """Many expressions that are searched for at once."""
 
-    def __init__(self, patterns: Sequence[bytes], memory: int = MEMORY, *, literal: bool = False) -> None:
+    def __init__(self, patterns: Sequence[bytes], memory: int = MEMORY) -> None:
         self._count = len(patterns)
         options = _options()
         options.max_mem = memory
-        options.literal = literal
-        options.case_sensitive = not literal
         made = _RE2.Set.SearchSet(options)
         try:
-            for one in (*patterns, _MARK if literal else _RE2.escape(_MARK)):
+            for one in (*patterns, _RE2.escape(_MARK)):
                 _ = made.Add(one)
         except _RE2.error:
             raise ValueError("A pattern cannot be compiled.") from None  # its cause would name it
@@ -155,13 +153,18 @@ class PatternSet:
 
     def __call__(self, octets: bytes) -> set[int]:
         """Return the numbers of those that are there, or when the memory does not suffice, that may be."""
-        found = self._match(b"\n" + octets + _MARK) if self._match else None
-        if found is not None:
-            return {*found} - {self._count}
-        if not self._match or len(octets) < _LEAST:
-            return set(range(self._count))
-        half = len(octets) // 2
-        return self(octets[: half + _SHARED]) | self(octets[half - _SHARED :])
+        return numbers(self._match, octets, self._count) if self._match else set(range(self._count))
+
+
+def numbers(match: _Match, octets: bytes, count: int) -> set[int]:
+    """Return what a search for `count` expressions and the mark finds: without memory it finds nothing at all."""
+    found = match(b"\n" + octets + _MARK)
+    if found is not None:
+        return {*found} - {count}
+    if len(octets) < _LEAST:
+        return set(range(count))
+    half = len(octets) // 2
+    return numbers(match, octets[: half + _SHARED], count) | numbers(match, octets[half - _SHARED :], count)
 
 
 class Prefilter:

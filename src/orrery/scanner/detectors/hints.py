@@ -22,7 +22,6 @@ GUID = f"[^0-9A-Za-z](?:{GUID_FORMS})[^0-9A-Za-z]"
 CANARY = r"[A-Za-z](?:[\s_.-]{0,3}[0-9][\s_.-]{0,3}[A-Za-z]){7}[\s_.-]{0,3}[0-9]"
 """Sixteen letters and digits by turns."""
 
-
 _HINTS = {
     one: at for at, one in enumerate((WRITTEN, DEFANGED, UTF_7, MAIL, WIDE, ESCAPE, JWT, LABEL, GUID, CANARY))
 }

@@ -134,7 +134,7 @@ def _rule(rule_id: str, table: Table) -> Rule:
         _compiled(table, "path", table.text("path")),
         table.count("secretgroup") or 0,
         table.number("entropy"),
-        tuple(map(str.encode, keywords)) if all(map(str.isascii, keywords)) else (),
+        tuple(one.lower().encode() for one in keywords) if all(map(str.isascii, keywords)) else (),
         tuple(_allowlist(one) for one in _allowlists(table)),
         reported=not table.flag("skipreport"),
     )

@@ -8,6 +8,7 @@ from itertools import chain, islice
 from typing import Final
 
 from orrery.scanner.regex import Regex, compiled, outermost, places
+from orrery.scanner.unpack.inflating import begins_raw
 
 WRAP: Final = rb"(?:[ \t]*\r?\n[ \t]*(?:[>|*#;%] ?)?|(?:\\r)?\\n|[\"'][ \t]*[+.,\\]?[ \t]*\r?\n[ \t]*[\"'])"
 """Where a form is wrapped: at the end of a line, quoted, commented or not, and between strings of a program."""
@@ -34,7 +35,8 @@ Octets = Collection[int]
 """What an octet may be."""
 
 _EVERY: Final = range(256)
-_TEXT: Final = frozenset(b"\t\n\r") | frozenset(range(0x20, 0x7F))
+_ASCII: Final = range(0x20, 0x7F)
+_OF_TEXT: Final = (*b"\t\n\r", *_ASCII)
 _TWO: Final = (range(0xC2, 0xE0), range(0x80, 0xC0))
 _THREE: Final = (range(0xE0, 0xF0), range(0x80, 0xC0), range(0x80, 0xC0))
 """A letter of UTF-8 in two octets, and in three."""
@@ -85,14 +87,14 @@ def _block(*telling: bytes) -> Regex:
 
 
 _NUL: Final = frozenset({0})
-_WIDE: Final = (_letters([_TEXT, _NUL] * 3), _letters([_TEXT, *[_NUL] * 3] * 2))
+_WIDE: Final = (_letters([_ASCII, _NUL] * 3), _letters([_ASCII, *[_NUL] * 3] * 2))
 """Three letters of ASCII in UTF-16, and two in UTF-32."""
 
 _BLOCKS: Final = (
-    _block(*_anywhere(*[_TEXT] * JUDGED)),
+    _block(*_anywhere(*[_OF_TEXT] * JUDGED)),
     _block(*_anywhere(*_TWO * 3), *_anywhere(*_THREE * 3), *_WIDE, _HEADS),
 )
-"""Blocks with eight octets of ASCII in them, with three letters of other alphabets, or with the head of a file."""
+"""Blocks with a stretch of text in them, at any alignment, or with the head of a file."""
 
 _LONG: Final = _block(LONG)
 _WORDS: Final = re.compile(rb"[^A-Z]+|[^a-z]+|(?:[A-Z]?[a-z]{2,}+[/_-]*+)++")
@@ -112,6 +114,8 @@ FIXED: Final = _BEGINS + _FIXED + _REST + b"{%d,}" % (SHORTEST_DEFLATED - 3) + _
 _FIXED_CODES: Final = compiled(FIXED + b"={0,2}")
 _OWN_CODES: Final = compiled(_BEGINS + _OWN + _REST + b"{%d,}={0,2}" % (LONG_DEFLATED - 2))
 _STARTS: Final = re.compile(b"(?:[/_-]|" + WRAP + b")(?=" + _FIXED + b"|" + _OWN + b")")
+_ENDS_FIXED: Final = (b"A", b"B", b"E", b"Q")
+_TRIED: Final = 96
 _PARTS: Final = 16
 """Places in a run behind `/`, `-`, `_` and line ends at which a stream may begin, as behind a path."""
 
@@ -169,10 +173,11 @@ def variants(block: bytes) -> Iterator[bytes]:
 
 
 def streams(block: bytes) -> Iterator[bytes]:
-    """Yield what a block says from each place on at which a stream may begin."""
-    yield decode(block)
-    for found in islice(_STARTS.finditer(block), _PARTS):
-        yield decode(block[found.end() :])
+    """Yield what a block says from each place on at which a stream begins, as far as its first letters tell."""
+    least = SHORTEST_DEFLATED if block.rstrip(b"=").endswith(_ENDS_FIXED) else LONG_DEFLATED - 2
+    for start in (0, *(found.end() for found in islice(_STARTS.finditer(block), _PARTS))):
+        if len(block) - start >= least and begins_raw(decode(block[start : start + _TRIED])):
+            yield decode(block[start:])
 
 
 def decode(block: bytes) -> bytes:

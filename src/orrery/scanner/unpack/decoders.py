@@ -136,7 +136,7 @@ class Decoders:
         return sorted(found, key=lambda one: one.place)
 
     def _is_here(self, run: "Run", text: bytes, start: int, before: int, *, last: bool) -> bool:
-        """Return whether a run is judged in this window, and not in the one before or the next one, or as a stream."""
+        """Return whether a run is judged in this window: not in the one before or the next one, or as a stream."""
         end = run.place + len(run.octets)
         is_cut = not last and bool(_BLANK.fullmatch(text, end))
         goes_on = bool(before) and not run.place
@@ -210,10 +210,14 @@ def _escaped(text: bytes, hints: set[bytes], strings: list[bytes], depth: int = 
             texts.append(content)
             places.append(begin)
             ends.append(ends[-1] + len(content) + len(_APART))
+    if not texts or depth == DEPTH:
+        return
     joined = _APART.join(texts)
-    hints = _hints(joined) if joined and depth < DEPTH else set()
-    again = chain(_judged_together([*_runs(joined, hints)], strings), _escaped(joined, hints, strings, depth + 1))
-    for one in again if joined and depth < DEPTH else ():
+    hints = _hints(joined)
+    for one in (
+        *_judged_together([*_runs(joined, hints)], strings),
+        *_escaped(joined, hints, strings, depth + 1),
+    ):
         yield one._replace(place=places[bisect_right(ends, one.place, 0, len(places)) - 1])
 
 
