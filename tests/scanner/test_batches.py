@@ -18,6 +18,7 @@ FILLS = (b"", b"lorem ipsum " * 20, "Привет мир ".encode() * 9, "größ
 
 UNFINISHED = '[[rules]]\nid = "late"\nregex = "token[\\\\s\\\\S]{0,99}(key_[0-9]+)"\n'
 STOPPED = '[[rules]]\nid = "pair"\nregex = "begin([^.]+)[.]"\n[[rules.allowlists]]\nstopwords = ["example"]\n'
+OF_TEXTS = "[[rules]]\nid = \"whole\"\nregex = '\\Akey_[0-9]+\\z'\n"
 ANCHORED = "[[rules]]\nid = \"first\"\nregex = '^key_[0-9]+'\n"
 OF_PATH = "[[rules]]\nid = \"file\"\npath = '^2$'\nregex = '\\A\\S+'\n"
 
@@ -62,6 +63,7 @@ def test_a_neighbour_does_not_change_how_a_text_is_read(term: str, texts: list[b
         (UNFINISHED, [b"token key_1", b"key_2"]),
         (STOPPED, [b"begin example", b"begin abc."]),
         (ANCHORED, [b"other", b"key_1"]),
+        (OF_TEXTS, [b"other", b"key_1", b"other"]),
         (OF_PATH, [b"other", b"other", b"value"]),
     ],
 )

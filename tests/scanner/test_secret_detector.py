@@ -7,9 +7,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from orrery.scanner.detectors.secret_format import read
-from orrery.scanner.detectors.secret_regex import PaddedRegex, Prefilter, Words, compiled
 from orrery.scanner.detectors.secret_rules import Leak
 from orrery.scanner.detectors.secrets import PIECE, REACH, SecretDetector
+from orrery.scanner.regex import PaddedRegex, PatternSet, Prefilter, of_rule
 
 RULES = """
 [[rules]]
@@ -81,7 +81,7 @@ def test_the_fast_search_finds_what_the_rules_match(text: str) -> None:
     expected = [
         (found.start(1), rule)
         for rule, pattern in patterns.items()
-        for found in compiled(pattern).finditer(text.encode())
+        for found in of_rule(pattern).finditer(text.encode())
     ]
     assert [(one.start, one.rule) for one in DETECTOR.matches(text.encode(), "a.txt")] == sorted(expected)
 
@@ -102,7 +102,7 @@ PADS = [
 @given(text=st.text("aé.keyx=] ", max_size=12), pos=st.integers(0, 4), end=st.integers(3, 20))
 def test_a_beginning_that_may_be_empty(pattern: str, text: str, pos: int, end: int) -> None:
     """The faster search finds the same places as the engine's."""
-    padded, plain = compiled(pattern), compiled(pattern.replace("[", "(?:)[", 1))
+    padded, plain = of_rule(pattern), of_rule(pattern.replace("[", "(?:)[", 1))
     assert isinstance(padded, PaddedRegex)
     assert not isinstance(plain, PaddedRegex)
     given_text = text.encode()
@@ -138,17 +138,27 @@ def named(count: int, letters: int) -> list[str]:
 
 
 def test_what_can_match_by_many_rules() -> None:
-    """Of thousands of rules the one that can match is found, and the word that is there."""
+    """Of thousands of rules the one that can match is found, and the expression that is there."""
     names = named(5000, 12)
-    assert Prefilter([f"{name}=[0-9]+" for name in names]).possible(f"x {names[77]}=1 y".encode()) == [77]
-    assert Words(map(str.encode, names)).present(f"x {names[77].upper()} y".encode()) == {names[77].encode()}
+    assert Prefilter([f"{name}=[0-9]+" for name in names])(f"x {names[77]}=1 y".encode()) == {77}
+    assert PatternSet([*map(str.encode, names)])(f"x {names[77]} y".encode()) == {77}
 
 
 def test_too_many_rules_for_the_engine() -> None:
     """Then each rule is tried in each text."""
     names = named(200, 700)
-    assert len(Prefilter([f"{name}=[0-9]+" for name in names]).possible(b"x")) == len(names)
-    assert Words(map(str.encode, names)).present(b"x") == set(map(str.encode, names))
+    assert len(Prefilter([f"{name}=[0-9]+" for name in names])(b"x")) == len(names)
+    assert len(PatternSet([*map(str.encode, names)], 8 * 2**20)(b"x")) == len(names)
+
+
+@pytest.mark.parametrize("keyword", ["Q~", "Other"])
+def test_a_rule_is_for_texts_with_its_keyword(keyword: str) -> None:
+    """In whatever case, also in another piece, and one that is too short for the fast search."""
+    rule = f'[[rules]]\nid = "kept"\nregex = \'tk_[a-z]{{4}}\'\nkeywords = ["{keyword}"]\n'
+    detector = SecretDetector(read(rule.encode(), "rules.toml").rule_set())
+    text = b"tk_abcd" + b"." * 2 * PIECE
+    assert not [*detector.matches(text, "a.txt")]
+    assert [one.value for one in detector.matches(text + keyword.lower().encode(), "a.txt")] == ["tk_abcd"]
 
 
 def test_nothing_tells_a_secret() -> None:

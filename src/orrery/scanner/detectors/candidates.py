@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from orrery.scanner.detectors.fast import PatternSet, around, compiled
 from orrery.scanner.detectors.hints import ESCAPE
+from orrery.scanner.regex import PatternSet, around, compiled
 
 _ESCAPES = (b"\\n", b"\\t", b"\\r")
 _ESCAPE = compiled(ESCAPE)

@@ -1,6 +1,6 @@
 """What tells fast that a text needs a closer look: one search says which of these expressions are in it."""
 
-from orrery.scanner.detectors.fast import PatternSet
+from orrery.scanner.regex import PatternSet
 
 DEFANGED = r"[\[({<][ ]?(?:\.|(?i:dot|at)|@)[ ]?[\])}>]|(?i: dot |,[ ]?dc=| at [\w-]{1,63}(?:\.| dot )\w)"
 WRITTEN = (
@@ -21,7 +21,6 @@ GUID_FORMS = f"{GUID_DIGITS}|{GUID_PARTS}"
 GUID = f"[^0-9A-Za-z](?:{GUID_FORMS})[^0-9A-Za-z]"
 CANARY = r"[A-Za-z](?:[\s_.-]{0,3}[0-9][\s_.-]{0,3}[A-Za-z]){7}[\s_.-]{0,3}[0-9]"
 """Sixteen letters and digits by turns."""
-
 
 _HINTS = {
     one: at for at, one in enumerate((WRITTEN, DEFANGED, UTF_7, MAIL, WIDE, ESCAPE, JWT, LABEL, GUID, CANARY))

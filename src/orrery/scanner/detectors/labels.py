@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from orrery.scanner.detectors.fast import around, compiled
 from orrery.scanner.detectors.hints import LABEL
 from orrery.scanner.detectors.reading import Reading
 from orrery.scanner.detectors.searching import Place, SearchDetector
+from orrery.scanner.regex import around, compiled
 from orrery.syntax.track import label_places
 
 _AFTER = 1024

@@ -9,7 +9,6 @@ from base64 import b64decode
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 
-from orrery.scanner.detectors.fast import PatternSet
 from orrery.scanner.detectors.letters import plain
 from orrery.scanner.detectors.patterns import is_address
 from orrery.scanner.detectors.reading import Reading
@@ -17,6 +16,7 @@ from orrery.scanner.detectors.searching import Place
 from orrery.scanner.detectors.spelling import address_of, value_of
 from orrery.scanner.detectors.words import begins, ends
 from orrery.scanner.findings import Kind
+from orrery.scanner.regex import PatternSet
 
 JUDGED = 8
 """Octets of ASCII side by side from which a decoder knows a text, and so finds a term that has them."""
@@ -46,7 +46,7 @@ _NO_DIGIT = re.compile(rb"0[xX]|[^0-9A-Fa-f]")
 _CLEAN = re.compile(rb"[\t\n\r -~]?")
 
 Octets = tuple[tuple[int, ...], ...]
-"""What each octet of a term may be: a letter of ASCII is in either case."""
+"""What each octet of a term may be: a letter of ASCII is in either case, which is one bit."""
 
 
 class FormSearch:
@@ -100,10 +100,13 @@ def _pattern(octets: Octets, at: int | None) -> bytes:
     """Return the pattern of a term behind `at` octets of a group of Base64, or in hexadecimal digits."""
     if at is None:
         return _GAP.join(b"(?:" + b"|".join(map(_digits, one)) + b")" for one in octets)
-    bits = [((0, 255), 0)] * (8 * at) + [(one, bit) for one in octets for bit in range(7, -1, -1)]
-    bits += [((0, 255), 0)] * (-len(bits) % 6)
-    letters = [tuple(bits[start : start + 6]) for start in range(0, len(bits), 6)]
-    return b"".join(map(_letter, letters[8 * at // 6 :]))
+    size = 8 * len(octets)
+    rest = -(8 * at + size) % 6
+    bits = int.from_bytes(bytes(one[0] for one in octets), "big") << rest
+    free = int.from_bytes(bytes(one[0] ^ one[-1] for one in octets), "big") << rest
+    free |= ((1 << 8 * at) - 1 << size + rest) | (1 << rest) - 1
+    places = range(size + rest + 8 * at % 6 - 6, -1, -6)
+    return b"".join(_letter(bits >> place & 63, free >> place & 63) for place in places)
 
 
 def _digits(octet: int) -> bytes:
@@ -111,16 +114,9 @@ def _digits(octet: int) -> bytes:
 
 
 @lru_cache(4096)
-def _letter(bits: tuple[tuple[Sequence[int], int], ...]) -> bytes:
-    """Return the pattern of a letter of Base64 whose bits are those of octets; one of 0 and 255 may be any."""
-    fits = [
-        number
-        for number in range(64)
-        if all(
-            any(octet >> bit & 1 == number >> (5 - place) & 1 for octet in octets)
-            for place, (octets, bit) in enumerate(bits)
-        )
-    ]
+def _letter(bits: int, free: int) -> bytes:
+    """Return the pattern of a letter of Base64 with six bits, of which some are free."""
+    fits = [number for number in range(64) if number | free == bits | free]
     known = b"[" + b"".join({62: b"+\\-", 63: b"/_"}.get(one, _ALPHABET[one : one + 1]) for one in fits) + b"]"
     return rb"\\?" + known if _SLASH in fits else known
 

@@ -7,15 +7,19 @@ any costs one pass.
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import chain
 
 from orrery.scanner.detectors.encodings import as_text
-from orrery.scanner.detectors.fast import around, compiled
 from orrery.scanner.findings import BETWEEN
+from orrery.scanner.regex import around, compiled
 
 _MARGIN = 128
 """Bytes beside a seam that are read with it."""
 
 _LETTER = r"[0-9A-Za-z\x80-\xff]"
+_ENDS, _BEGINS = r"[0-9A-Za-z\x80-\xbf]", r"[0-9A-Za-z\xc2-\xf4]"
+"""The octet that ends a letter of UTF-8, and the one that begins it: other texts are searched as UTF-8, too."""
+
 _NO_PREFIX = "[AC-EG-KM-QSV-Zac-eg-km-qsv-z]"
 """A letter that no language writes before a string literal, as Python does in `rb""` and C in `L""`."""
 
@@ -42,24 +46,22 @@ _MARKS = r"(?:[*~`^][*_~`^]*|_[*_~`^]+)"
 """Emphasis: not one underscore, which stands in names of programs, and joins words anyway."""
 
 _POINT = r"[.@-]"
-_PAIRS = (("=", "=="), ("+", r"\+\+"), ("|", r"\|\|"))
-_PAIRED = "|".join(
-    rf"{_LETTER}{_POINT}?{mark}[^\s{one}\x00][^{one}\n\x00]*{mark}|{mark}[^{one}\n\x00]*[^\s{one}\x00]{mark}{_POINT}?{_LETTER}"
-    for one, mark in _PAIRS
-)
-_LINK = r"(?:!?\[){1,3}[^\[\]\n\x00]{0,100}\]\("
-_LINKS = rf"{_LETTER}[ *_~]{{0,4}}{_LINK}|\]\([^\n\x00]*\)[ *_~`]{{0,4}}(?:!?\[|{_LETTER})|\]{_LETTER}"
+_PAIRED = r"==|\+\+|\|\|"
 _BREAK = r"<[bB][rR] ?/?>"
 _BESIDE = r"[ .@&*~_)\]-]{0,4}"
 _WORD_BEFORE = (rf"{_NO_PREFIX}[A-Za-z]", "[A-Za-z]{3}", _NO_PREFIX, r"[\x80-\xff]")
 
 _SEAM = compiled(
-    rf"{_LETTER}{_BESIDE}(?:{'|'.join(_LITERALS)}){_BESIDE}{_LETTER}"
-    rf"|(?:{'|'.join(_WORD_BEFORE)})\"{_LETTER}|{_LETTER}'{_LETTER}+'|'{_LETTER}+'{_LETTER}"
-    rf"|{_LETTER}(?:{'|'.join(_HYPHENS)}){_ENDS_LINE}|{_LETTER}[\\`]{_CONTINUES}"
-    rf"|{_LETTER}(?:{_MARKS}{_POINT}?|{_POINT}{_MARKS}){_LETTER}|{_PAIRED}|{_LINKS}|{_BREAK}"
+    rf"{_ENDS}{_BESIDE}[\"'](?:[\"'\s\\+.&|<>^~_]|\.concat\()*(?:{_PREFIX}[\"']{_BESIDE}{_BEGINS}|#|//|/\*)"
+    rf"|{_ENDS}`\s*\+\s*`|(?:{'|'.join(_WORD_BEFORE)})\"{_BEGINS}|{_ENDS}'{_LETTER}+'|'{_LETTER}+'{_BEGINS}"
+    rf"|{_LETTER}(?:{'|'.join(_HYPHENS)})[ \t]*\r?\n|{_ENDS}[\\`]\r?\n"
+    rf"|{_ENDS}(?:{_MARKS}{_POINT}?|{_POINT}{_MARKS}){_BEGINS}|\]\(|\]{_BEGINS}|{_BREAK}"
+    rf"|{_ENDS}{_POINT}?(?:{_PAIRED})[^\s\x00]|[^\s\x00](?:{_PAIRED}){_POINT}?{_BEGINS}"
 )
-"""Where a text may go on for a reader although other characters follow: what comes of it is judged afterwards."""
+"""Where a text may go on for a reader although other characters follow.
+
+It has few states, because it asks for what stands at one end of a seam; what comes of it is judged afterwards.
+"""
 
 _DEFINED = compiled(r"\n {0,3}\[[^\[\]\n]+\]:[ \t]")
 _SHORTCUT = compiled(rf"{_LETTER} ?\[{_LETTER}[^\[\]\n\x00]*\]|\](?:\[[^\[\]\n\x00]*\])? ?{_LETTER}")
@@ -79,7 +81,7 @@ _ONE_TEXT = re.compile(
             r"\](?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)|\[[^\[\]\n]*\]|)",
             *(rf"{mark}[*_~`^]*" for mark in (r"\*", "~", "`", r"\^")),
             rf"_(?:[*_~`^]+|(?!{_LETTER})|(?<!{_LETTER}_))",
-            *(mark for _, mark in _PAIRS),
+            _PAIRED,
         )
     ).encode("latin-1")
 )
@@ -90,51 +92,63 @@ _LAST_EDGE = re.compile(rb".*[^0-9A-Za-z\x80-\xff@.-]", re.DOTALL)
 
 
 class OneText:
-    """What stands near the seams of a text, without them, and where each part of it comes from."""
+    """What stands near the seams of a text, without them."""
 
-    def __init__(self) -> None:
-        self._read: list[int] = []
-        self._raw: list[int] = []
-        self._parts: list[str] = []
-        self.size = 0
+    def __init__(self, text: bytes) -> None:
+        self._whole = text
+        self._places: list[tuple[int, int]] = []
+        self._sizes = [0]
+        self._read: list[str] = []
 
     @property
     def text(self) -> str:
-        return "".join(self._parts)
+        return "".join(self._read)
+
+    @property
+    def size(self) -> int:
+        return self._sizes[-1]
 
     def at(self, place: int) -> int:
         """Return where in the whole text a character is."""
-        number = bisect_right(self._read, place) - 1
-        return self._raw[number] + place - self._read[number]
+        number = bisect_right(self._sizes, place) - 1
+        place -= self._sizes[number]
+        for start, end in self._lines(*self._places[number]):
+            size = len(as_text(self._whole[start:end]))
+            if place < size:
+                return start + place
+            place -= size
+        return self._places[number][1]
 
-    def add(self, text: bytes, start: int, end: int) -> None:
+    def add(self, start: int, end: int) -> None:
         """Add what stands between two places."""
-        for found in _ONE_TEXT.finditer(text, start, end):
-            self._take(text[start : found.start()], start)
-            if found[0].startswith(b"<"):
-                self._take(b"\n", found.start())
-            start = found.end()
-        self._take(text[start:end], start)
-        self._take(BETWEEN, end)
+        self._places.append((start, end))
+        self._read.append(as_text(_ONE_TEXT.sub(_shown, self._whole[start:end]) + BETWEEN))
+        self._sizes.append(self.size + len(self._read[-1]))
 
-    def _take(self, piece: bytes, raw: int) -> None:
-        for line in [piece] if piece.isascii() else piece.splitlines(keepends=True):
-            if line:
-                self._read.append(self.size)
-                self._raw.append(raw)
-                self._parts.append(as_text(line))
-                self.size += len(self._parts[-1])
-                raw += len(line)
+    def _lines(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Yield the parts of what stands between two places that have no seam, a line of each at a time."""
+        for found in chain(_ONE_TEXT.finditer(self._whole, start, end), [None]):
+            last = found.start() if found else end
+            for line in self._whole[start:last].splitlines(keepends=True):
+                yield start, start + len(line)
+                start += len(line)
+            if found:
+                yield from [found.span()] if _shown(found) else []
+                start = found.end()
+
+
+def _shown(seam: re.Match[bytes]) -> bytes:
+    return b"\n" if seam[0].startswith(b"<") else b""
 
 
 def one_texts(text: bytes, most: int) -> Iterator[OneText]:
     """Yield what stands near the seams of a text, of about `most` characters each."""
-    made = OneText()
+    made = OneText(text)
     for start, end in _near(text, most):
-        made.add(text, start, end)
+        made.add(start, end)
         if made.size > most:
             yield made
-            made = OneText()
+            made = OneText(text)
     if made.size:
         yield made
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import cast, get_args
 
 from orrery.errors import Invalid
-from orrery.scanner.detectors.secret_regex import Regex, RegexRefused, compiled
 from orrery.scanner.detectors.secret_rules import Allowlist, Required, Rule, RuleSet, Target
 from orrery.scanner.detectors.secret_tables import Table, parsed
+from orrery.scanner.regex import Regex, RegexRefused, of_rule
 
 _ALL = frozenset({"and", "&&"})
 _ANY = frozenset({"", "or", "||"})
@@ -134,7 +134,7 @@ def _rule(rule_id: str, table: Table) -> Rule:
         _compiled(table, "path", table.text("path")),
         table.count("secretgroup") or 0,
         table.number("entropy"),
-        tuple(map(str.encode, keywords)) if all(map(str.isascii, keywords)) else (),
+        tuple(one.lower().encode() for one in keywords) if all(map(str.isascii, keywords)) else (),
         tuple(_allowlist(one) for one in _allowlists(table)),
         reported=not table.flag("skipreport"),
     )
@@ -188,7 +188,7 @@ def _joined(table: Table, key: str) -> Regex | None:
 
 def _compiled(table: Table, key: str, pattern: str) -> Regex | None:
     try:
-        return compiled(pattern) if pattern else None
+        return of_rule(pattern) if pattern else None
     except RegexRefused as error:
         said = str(error)
     raise table.refusal(f"cannot be used: its {key} cannot be compiled ({said}).")

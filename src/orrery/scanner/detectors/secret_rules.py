@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import log2
 from typing import Literal
 
-from orrery.scanner.detectors.secret_regex import Found, Regex
+from orrery.scanner.regex import Found, Regex
 
 Target = Literal["secret", "match", "line"]
 """What the regular expressions of an allowlist are compared with."""

@@ -3,11 +3,12 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
-from orrery.scanner.detectors.secret_regex import Found, Prefilter, Words
 from orrery.scanner.detectors.secret_rules import Allowlist, Leak, Required, Rule, RuleSet, entropy
 from orrery.scanner.findings import BETWEEN, Match
+from orrery.scanner.regex import Found, Prefilter, of_rule
 
 PIECE = 128 * 1024
 """Bytes of a text that are asked at once which rules can match in them: in a longer one more of them can."""
@@ -26,24 +27,37 @@ _ANCHOR = re.compile(r"\\[Az]|(?<!\[)\^|\$")
 """What may mean the start or the end of a text, which one of several does not have."""
 
 
+def _for_several(rule: Rule) -> Rule:
+    """Return a rule for several texts: what stands between them ends a line, and so it may end a text.
+
+    One for a path is not changed: a text with that path is searched by itself.
+    """
+    if rule.path or not _ANCHOR.search(rule.pattern):
+        return rule
+    bounds = {r"\A": "^", r"\z": "$"}
+    pattern = re.sub(r"\\.", lambda found: bounds.get(found[0], found[0]), rule.pattern, flags=re.DOTALL)
+    return replace(rule, regex=of_rule("(?m)" + pattern))
+
+
 class _Text:
     """One text, with what is asked of it again and again."""
 
-    def __init__(self, text: bytes, path: str | None, words: Words) -> None:
+    def __init__(self, text: bytes, path: str | None) -> None:
         self.text = text
         self.path = path
         self.is_name = path is not None and text == path.encode(errors="surrogateescape")
-        self._words = words
 
     def wants(self, rule: Rule) -> bool:
-        """Return whether a rule is for this file, and for a text with these words."""
-        if self.is_name and rule.path:
-            return False
-        return (not rule.keywords or not self._present.isdisjoint(rule.keywords)) and rule.is_for(self.path)
+        """Return whether a rule is for this file."""
+        return not (self.is_name and rule.path) and rule.is_for(self.path)
+
+    def has_keyword(self, rule: Rule) -> bool:
+        """Return whether one of a rule's keywords is in the text, if it has some."""
+        return not rule.keywords or any(one in self._low for one in rule.keywords)
 
     @cached_property
-    def _present(self) -> frozenset[bytes]:
-        return self._words.present(self.text)
+    def _low(self) -> bytes:
+        return self.text.lower()
 
 
 class SecretDetector:
@@ -52,11 +66,9 @@ class SecretDetector:
     def __init__(self, rules: RuleSet) -> None:
         self._rules = [one for one in rules.rules if one.regex and one.reported]
         self._names = [one for one in rules.rules if not one.regex and one.reported]
-        self._prefilter = Prefilter([one.pattern for one in self._rules])
-        self._words = Words(word for one in self._rules for word in one.keywords)
-        anchored = [one for one in self._rules if _ANCHOR.search(one.pattern)]
-        self._anchored = [one for one in anchored if not one.path]
-        self._of_paths = [one for one in anchored if one.path]
+        self._prefilter = Prefilter([*(one.pattern for one in self._rules), *map(_any_keyword, self._rules)])
+        self._for_several = [_for_several(one) for one in self._rules]
+        self._of_paths = [one for one in self._rules if one.path and _ANCHOR.search(one.pattern)]
 
     def is_for_path(self, path: str) -> bool:
         return any(one.is_for(path) for one in self._of_paths)
@@ -67,7 +79,7 @@ class SecretDetector:
         if place is None:
             yield from self._perhaps(text)
             return
-        leaks = sorted(self._leaks(_Text(text, place, self._words)), key=lambda leak: leak.secret_start)
+        leaks = sorted(self._leaks(_Text(text, place)), key=lambda leak: leak.secret_start)
         for leak in _without_repeats(leaks, text):
             end = leak.secret_start + len(leak.secret)
             yield Match("secret", leak.secret_start, end, leak.secret.decode(errors="backslashreplace"), leak.rule)
@@ -77,16 +89,8 @@ class SecretDetector:
 
         A match over two of them hides that in each: neither its group nor what allows it says anything of those.
         """
-        for search in self._searches(_Text(text, None, self._words)):
+        for search in self._searches(_Text(text, None), self._for_several):
             yield from (Match("secret", one.start(), one.end(), "", search.rule.id) for one in search.found)
-        at = 0
-        for one in text.split(BETWEEN) if self._anchored else ():
-            yield from (
-                Match("secret", at, at + len(one), "", rule.id)
-                for rule in self._anchored
-                if next(rule.found(one, 0, len(one)), None)
-            )
-            at += len(one) + len(BETWEEN)
 
     def _named(self, text: bytes, place: str | None) -> Iterator[Match]:
         """Yield what is a secret by its path: the text is a path, or the path of a member of an archive is."""
@@ -103,18 +107,30 @@ class SecretDetector:
             yield from (Match("secret", 0, 0, place, rule.id) for rule in self._names if rule.is_for(place))
 
     def _leaks(self, text: _Text) -> Iterator[Leak]:
-        for search in self._searches(text):
+        for search in self._searches(text, self._rules):
+            if not search.found or not text.has_keyword(search.rule):
+                continue
             leaks = [leak for found in search.found if (leak := _leak(search.rule, text, found))]
             yield from _complete(search.rule, leaks, text) if search.rule.required else leaks
 
-    def _searches(self, text: _Text) -> Iterable["_Search"]:
-        searches: dict[int, _Search] = {}
-        for start in range(0, len(text.text), PIECE):
-            for number in self._prefilter.possible(text.text[start : start + PIECE + REACH]):
-                if number not in searches:
-                    searches[number] = _Search(self._rules[number], text)
+    def _searches(self, text: _Text, rules: Sequence[Rule]) -> Iterable["_Search"]:
+        starts = range(0, len(text.text), PIECE)
+        possible = [self._prefilter(text.text[start : start + PIECE + REACH]) for start in starts]
+        there = set[int]().union(*possible)
+        searches = {
+            number: _Search(rule, text)
+            for number, rule in enumerate(rules)
+            if number in there and len(rules) + number in there and text.wants(rule)
+        }
+        for start, numbers in zip(starts, possible, strict=True):
+            for number in sorted(searches.keys() & numbers):
                 searches[number].look_in_piece(start)
         return searches.values()
+
+
+def _any_keyword(rule: Rule) -> str:
+    """Return what the prefilter knows a rule's keywords by: it asks for all of three letters and more."""
+    return "|".join(re.escape(one.decode()) for one in rule.keywords)
 
 
 class _Search:
@@ -124,15 +140,13 @@ class _Search:
         self.rule = rule
         self.found: list[Found] = []
         self._text = text
-        self._is_wanted = text.wants(rule)
         self._done = 0
         """Where the last match ended: the next one does not overlap it."""
 
     def look_in_piece(self, start: int) -> None:
         """Find what begins in the piece that begins at this byte."""
         end = start + PIECE
-        pieces = self.rule.found(self._text.text, max(start, self._done), end + REACH) if self._is_wanted else ()
-        for found in pieces:
+        for found in self.rule.found(self._text.text, max(start, self._done), end + REACH):
             if found.start() >= end:
                 return
             self._done = found.end()

@@ -6,13 +6,13 @@ from base64 import urlsafe_b64decode
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from orrery.scanner.detectors.fast import compiled
 from orrery.scanner.detectors.guids import CONSUMERS, encoded, guids, is_placeholder
 from orrery.scanner.detectors.hints import JWT
 from orrery.scanner.detectors.reading import Raw, Reading
 from orrery.scanner.detectors.searching import Place, SearchDetector
 from orrery.scanner.findings import Kind
 from orrery.scanner.policy import Policy
+from orrery.scanner.regex import compiled
 
 BEFORE = 400
 """Characters before a GUID that say what it is."""

@@ -2,11 +2,19 @@
 
 import re
 from binascii import Error, a2b_base64
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from bisect import bisect_right
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import Final
 
-from orrery.scanner.unpack.byte_patterns import WRAP, finder, spans
+from orrery.scanner.regex import Regex, compiled, outermost, places
+from orrery.scanner.unpack.inflating import begins_raw
+
+WRAP: Final = rb"(?:[ \t]*\r?\n[ \t]*(?:[>|*#;%] ?)?|(?:\\r)?\\n|[\"'][ \t]*[+.,\\]?[ \t]*\r?\n[ \t]*[\"'])"
+"""Where a form is wrapped: at the end of a line, quoted, commented or not, and between strings of a program."""
+
+JUDGED: Final = 8
+"""Octets from which on what is decoded is taken for a text: fewer come about in what is none."""
 
 SHORTEST: Final = 8
 """Characters of the shortest block that is judged; in shorter ones the terms' own forms are searched."""
@@ -14,80 +22,85 @@ SHORTEST: Final = 8
 SHORTEST_DEFLATED: Final = 7
 """Characters of the shortest stream: three letters."""
 
-LONG_DEFLATED: Final = 50
-"""Characters from which on a stream may have own codes; with fixed ones it ends in seven bits that are zero."""
-
-_ENDS_FIXED: Final = (b"A", b"B", b"E", b"Q")
-_ALPHABET: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+_ALPHABET: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _ANY: Final = rb"(?:[A-Za-z0-9+/_-]|\\/)"
 _STANDARD: Final = bytes.maketrans(b"-_", b"+/")
-_PLAIN: Final = _ALPHABET.encode() + b"-_= \t\r\n"
+_PLAIN: Final = _ALPHABET + b"-_= \t\r\n"
 _WRAPPED: Final = re.compile(WRAP)
 _ENDS: Final = re.compile(rb"[^A-Za-z0-9+/_\-\\\s]")
 
 
-def _one(which: Callable[[int], bool]) -> bytes:
-    """Return a pattern for the letters whose six bits are as asked for, of both alphabets."""
-    letters = "".join(one for number, one in enumerate(_ALPHABET) if which(number))
-    known = re.sub(r"[+/]", lambda found: {"+": r"+\-", "/": "/_"}[found[0]], letters).encode()
-    return rb"(?:[%b]|\\/)" % known if b"/" in known else b"[%b]" % known
+_GAP: Final = WRAP + b"?"
+Octets = Collection[int]
+"""What an octet may be."""
+
+_EVERY: Final = range(256)
+_ASCII: Final = range(0x20, 0x7F)
+_OF_TEXT: Final = (*b"\t\n\r", *_ASCII)
+_TWO: Final = (range(0xC2, 0xE0), range(0x80, 0xC0))
+_THREE: Final = (range(0xE0, 0xF0), range(0x80, 0xC0), range(0x80, 0xC0))
+"""A letter of UTF-8 in two octets, and in three."""
 
 
-_OCTETS: Final[dict[str, tuple[Callable[[int], bool], ...]]] = {
-    "a": (lambda top: 8 <= top <= 31, lambda top: 2 <= top <= 7, lambda top: top <= 1),  # noqa: PLR2004  the bits of an octet
-    "l": (lambda top: 48 <= top <= 55, lambda top: 12 <= top <= 13, lambda top: top == 3),  # noqa: PLR2004  the same
-    "t": (lambda top: 56 <= top <= 59, lambda top: top == 14, lambda top: top == 3),  # noqa: PLR2004  the same
-    "c": (lambda top: 32 <= top <= 47, lambda top: 8 <= top <= 11, lambda top: top == 2),  # noqa: PLR2004  the same
-}
-"""What the first six, four and two bits of an octet are: ASCII, the first of two or three, one that follows."""
+def _letters(octets: Sequence[Octets], at: int = 0) -> bytes:
+    """Return a pattern for the letters that say octets, of which the first is behind `at` others of its group."""
+    around = [*[_EVERY] * at, *octets, *[_EVERY] * 3]
+    groups = [(_EVERY, *around[first : first + 3], _EVERY) for first in range(0, at + len(octets), 3)]
+    known = [_numbers(group[place], group[place + 1], 2 * place) for group in groups for place in range(4)]
+    told = [place for place, numbers in enumerate(known) if len(numbers) < len(_ALPHABET)]
+    return _GAP.join(map(_letter, known[told[0] : told[-1] + 1]))
 
 
-def _group(octets: str) -> bytes:
-    """Return a pattern for the four letters of three octets."""
-    first, second, third = (_OCTETS[one][at] for at, one in enumerate(octets))
-    letters = (
-        _one(first),
-        _one(lambda bits: second(bits & 15)),
-        _one(lambda bits: third(bits & 3)),
-        _ANY,
-    )
-    return (WRAP + b"?").join(letters)
+def _numbers(before: Octets, after: Octets, bits: int) -> set[int]:
+    """Return the numbers of a letter that has the last bits of an octet, and the first ones of the next."""
+    lasts = {(octet & (1 << bits) - 1) << 6 - bits for octet in before}
+    firsts = {octet >> 2 + bits for octet in after}
+    return {last | first for last in lasts for first in firsts}
 
 
-def _groups(*octets: str) -> bytes:
-    return (WRAP + b"?").join(_group(one) for one in octets)
+def _letter(numbers: Iterable[int]) -> bytes:
+    """Return a pattern for letters of both alphabets."""
+    known = b"[" + b"".join({62: b"+\\-", 63: b"/_"}.get(one, _ALPHABET[one : one + 1]) for one in numbers) + b"]"
+    return b"(?:" + known + rb"|\\/)" if b"/" in known else known
 
 
-_WIDE: Final = (WRAP + b"?").join(
-    (_one(lambda bits: 8 <= bits <= 31), b"[AQgw]", b"[AB]", _ANY, b"A", b"[C-H]", b"[AEIMQUYcgkosw048]", b"A")  # noqa: PLR2004  the bits of an octet
-)
-"""Three letters of ASCII in UTF-16."""
+def _anywhere(*octets: Octets) -> list[bytes]:
+    """Return the patterns for octets at each of the three places in a group."""
+    return [_letters(octets, at) for at in range(3)]
 
-_WIDER: Final = (WRAP + b"?").join(
-    (_one(lambda bits: 8 <= bits <= 31), *(b"[AQgw]", b"A", b"A", b"A", b"[C-H]", b"[AEIMQUYcgkosw048]", b"A"))  # noqa: PLR2004  the same
-)
-"""A pair of letters in UTF-32."""
 
 _HEADS: Final = rb"H4sI|eJ[w-z]|eN[o-r]|eA[E-H]|eF[4-7]|UEsDB|iVBOR|JVBER|R0lGO|/9j/|Qlpo|[/_]Td6W"
 """How gzip, zlib, zip, PNG, PDF, GIF, JPEG, bzip2 and xz begin where a block does."""
 
-_GAP: Final = WRAP + b"?"
-_REST: Final = b"(?:" + _GAP + _ANY + b")"
-_BLOCKS: Final = tuple(
-    finder(b"(?:" + _ANY + _GAP + b")*(?:" + b"|".join(telling) + b")" + _REST + b"*={0,2}")
-    for telling in (
-        (_groups("aaa", "aaa"),),
-        (
-            *(_groups(one, two) for one, two in (("lcl", "clc"), ("clc", "lcl"))),
-            *(_groups(one, one) for one in ("tcc", "ctc", "cct")),
-            _WIDE,
-            _WIDER,
-            _HEADS,
-        ),
-    )
-)
-"""Blocks with a stretch of text in them at any alignment, or with the head of a file."""
+LONG_DEFLATED: Final = 50
+"""Characters from which on a stream may have own codes."""
 
+LONG: Final = b"[A-Za-z0-9+/]{60}"
+"""A line of a block that may be a file, although nothing in it tells of which kind."""
+
+_REST: Final = b"(?:" + _GAP + _ANY + b")"
+
+
+def _block(*telling: bytes) -> Regex:
+    """Return what matches a block with one of several things in it."""
+    return compiled(b"(?:" + _ANY + _GAP + b")*(?:" + b"|".join(telling) + b")" + _REST + b"*={0,2}")
+
+
+_NUL: Final = frozenset({0})
+_WIDE: Final = (_letters([_ASCII, _NUL] * 3), _letters([_ASCII, *[_NUL] * 3] * 2))
+"""Three letters of ASCII in UTF-16, and two in UTF-32."""
+
+_BLOCKS: Final = (
+    _block(*_anywhere(*[_OF_TEXT] * JUDGED)),
+    _block(*_anywhere(*_TWO * 3), *_anywhere(*_THREE * 3), *_WIDE, _HEADS),
+)
+"""Blocks with a stretch of text in them, at any alignment, or with the head of a file."""
+
+_LONG: Final = _block(LONG)
+_WORDS: Final = re.compile(rb"[^A-Z]+|[^a-z]+|(?:[A-Z]?[a-z]{2,}+[/_-]*+)++")
+"""Digits, and words as names of classes and paths have them: no file looks so."""
+
+_BEGINS: Final = b"(?:^|[^A-Za-z0-9+])"
 _FIXED: Final = rb"[CKMOSUceiqsuy048][w-z0-9+/_-]"
 _OWN: Final = rb"[BDFHJLNPRTVXZbdfhjlnprtvxz13579][A-Za-f]"
 """How a raw deflate stream of a text begins: with a block of fixed codes, or, if it is longer, of its own ones.
@@ -95,25 +108,55 @@ _OWN: Final = rb"[BDFHJLNPRTVXZbdfhjlnprtvxz13579][A-Za-f]"
 See RFC 1951, 3.2.3.
 """
 
-_DEFLATED: Final = tuple(
-    finder(b"(?:^|[^A-Za-z0-9+])" + begins + _REST + least + b"={0,2}")
-    for begins, least in ((_FIXED, b"{5,}"), (_OWN, b"{48,}"))
-)
+FIXED: Final = _BEGINS + _FIXED + _REST + b"{%d,}" % (SHORTEST_DEFLATED - 3) + _GAP + rb"[ABEQ]\b"
+"""A stream in fixed codes: it ends in seven bits that are zero."""
+
+_FIXED_CODES: Final = compiled(FIXED + b"={0,2}")
+_OWN_CODES: Final = compiled(_BEGINS + _OWN + _REST + b"{%d,}={0,2}" % (LONG_DEFLATED - 2))
 _STARTS: Final = re.compile(b"(?:[/_-]|" + WRAP + b")(?=" + _FIXED + b"|" + _OWN + b")")
+_ENDS_FIXED: Final = (b"A", b"B", b"E", b"Q")
+_TRIED: Final = 96
 _PARTS: Final = 16
 """Places in a run behind `/`, `-`, `_` and line ends at which a stream may begin, as behind a path."""
 
-
-def find(text: bytes) -> Iterator[tuple[int, int]]:
-    """Yield where blocks are that have a text or the head of a file in them, one after another."""
-    yield from spans(text, *_BLOCKS)
+_APART: Final = b"A" * 8
+"""Letters between blocks that are decoded together: at least four octets that are zero."""
 
 
-def find_deflated(text: bytes) -> Iterator[tuple[int, int]]:
+def find(text: bytes, hints: Container[bytes]) -> Iterator[tuple[int, int]]:
+    """Yield where blocks are that have a text or the head of a file in them, or are long, one after another."""
+    long = places(text, _LONG) if LONG in hints else ()
+    files = (place for place in long if not _WORDS.fullmatch(text, *place))
+    return outermost(chain(places(text, *_BLOCKS), files))
+
+
+def find_deflated(text: bytes, hints: Container[bytes]) -> Iterator[tuple[int, int]]:
     """Yield where a block may be a raw deflate stream, at its beginning or behind `/`, `-`, `_` or a line end."""
-    for start, end in spans(text, *_DEFLATED, is_led=True):
-        if end - start >= LONG_DEFLATED or text[start:end].rstrip(b"=").endswith(_ENDS_FIXED):
-            yield start, end
+    regexes = (_OWN_CODES, _FIXED_CODES) if FIXED in hints else (_OWN_CODES,)
+    return outermost(places(text, *regexes, is_led=True))
+
+
+class Together:
+    """Blocks that are decoded in one text, at each of the four alignments."""
+
+    def __init__(self, blocks: Iterable[bytes]) -> None:
+        self._ends = list[int]()
+        plain = b""
+        for block in blocks:
+            plain += _stripped(block)
+            self._ends.append(len(plain))
+            plain += _APART + b"A" * (-len(plain) % 4)
+        self._plain = plain
+
+    def said(self) -> Iterator[tuple[int, bytes]]:
+        """Yield each alignment, and what the blocks say there."""
+        for start in range(4):
+            yield start, a2b_base64(self._plain[start : len(self._plain) - (-start % 4)])
+
+    def block_at(self, start: int, place: int) -> tuple[int, int]:
+        """Return the number of the block that says an octet at an alignment, and where what it says ends."""
+        number = bisect_right(self._ends, start + place * 4 // 3)
+        return number, (self._ends[number] - start) * 3 // 4
 
 
 def heads(block: bytes) -> Iterator[int]:
@@ -130,10 +173,11 @@ def variants(block: bytes) -> Iterator[bytes]:
 
 
 def streams(block: bytes) -> Iterator[bytes]:
-    """Yield what a block says from each place on at which a stream may begin."""
-    yield decode(block)
-    for found in islice(_STARTS.finditer(block), _PARTS):
-        yield decode(block[found.end() :])
+    """Yield what a block says from each place on at which a stream begins, as far as its first letters tell."""
+    least = SHORTEST_DEFLATED if block.rstrip(b"=").endswith(_ENDS_FIXED) else LONG_DEFLATED - 2
+    for start in (0, *(found.end() for found in islice(_STARTS.finditer(block), _PARTS))):
+        if len(block) - start >= least and begins_raw(decode(block[start : start + _TRIED])):
+            yield decode(block[start:])
 
 
 def decode(block: bytes) -> bytes:

@@ -2,14 +2,15 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final, NamedTuple
 
+from orrery.scanner.regex import PatternSet, Regex, compiled
 from orrery.scanner.unpack import base64_blocks, escapes, hex_blocks
-from orrery.scanner.unpack.byte_patterns import Finder, finder
-from orrery.scanner.unpack.encodings import is_text, is_utf8, stretches, wide
+from orrery.scanner.unpack.base64_blocks import JUDGED
+from orrery.scanner.unpack.encodings import WIDE, is_text, is_utf8, stretches, wide
 from orrery.scanner.unpack.inflating import inflated, is_packed
 from orrery.scanner.unpack.kinds import begins_as_file
 from orrery.scanner.unpack.view import OVERLAP
@@ -17,14 +18,14 @@ from orrery.scanner.unpack.view import OVERLAP
 DEPTH: Final = 4
 """How often escapes are undone within escapes; `Limits.depth` counts what is decoded, as files inside."""
 
-JUDGED: Final = 8
-"""Octets from which on what is decoded is taken for a text: fewer come about in what is none."""
-
 FILE: Final = 40
 """Octets from which on what begins as a file does is one: no archive or picture with a text in it is shorter."""
 
 LOOKED_AT: Final = 150
 """Octets from which on what is decoded is looked at as a file, too: it may be one that cannot be read."""
+
+_SHORT: Final = FILE * 4 // 3
+"""Characters of a block up to which it is judged together with others."""
 
 _LEAST: Final = 5
 """Octets of the shortest stream: three letters."""
@@ -37,8 +38,9 @@ _TEXT: Final = (
     rb"|(?:[\xc2-\xdf][\x80-\xbf]){4,}|(?:[\xe0-\xef][\x80-\xbf]{2}){3,}"
 )
 _HEAD: Final = rb"\x1f\x8b\x08|\x78[\x01\x5e\x9c\xda]|PK\x03\x04|\x89PNG|%PDF-|BZh[1-9]1AY|\xfd7zXZ\x00"
-_TEXTS: Final = (re.compile(_TEXT), finder(_TEXT))
-_HEADS: Final = (re.compile(_HEAD), finder(_HEAD))
+_TEXTS: Final = (re.compile(_TEXT), compiled(_TEXT))
+_HEADS: Final = (re.compile(_HEAD), compiled(_HEAD))
+_SAID: Final = compiled(_HEAD + b"|" + _TEXT + b"|" + WIDE)
 """Each in the form that is faster for a few octets, and in the one that is faster for many."""
 
 _STREAMS: Final = (b"\x1f", b"\x78")
@@ -47,36 +49,57 @@ _STREAMS: Final = (b"\x1f", b"\x78")
 class Decoder(NamedTuple):
     """One form. `find` yields where a text may have it, and `decode` what a run of it may say, at each alignment.
 
+    `find` is also given the `hints` in the text, of all in the table; without its own one it is not called.
     `shortest` is in characters. A run that is longer than a window is decoded by `stream`, from each place that
     `heads` yields. Of runs without it, only what is a packed stream from its first octet on counts.
     """
 
     name: str
     shortest: int
-    find: Callable[[bytes], Iterator[tuple[int, int]]]
+    find: Callable[[bytes, Container[bytes]], Iterator[tuple[int, int]]]
     decode: Callable[[bytes], Iterator[bytes]]
+    hints: tuple[bytes, ...] = ()
     stream: Callable[[Iterable[bytes]], Iterator[bytes]] | None = None
     heads: Callable[[bytes], Iterable[int]] = lambda run: (0,) if run else ()
 
 
-TABLE: Final = (
-    Decoder(
-        "Base64",
-        base64_blocks.SHORTEST,
-        base64_blocks.find,
-        base64_blocks.variants,
-        base64_blocks.stream,
-        base64_blocks.heads,
-    ),
-    Decoder("Base64", base64_blocks.SHORTEST_DEFLATED, base64_blocks.find_deflated, base64_blocks.streams),
-    Decoder("hex", hex_blocks.SHORTEST, hex_blocks.find, hex_blocks.variants, hex_blocks.stream),
-    Decoder("hex", hex_blocks.SHORTEST_DEFLATED, hex_blocks.find_deflated, hex_blocks.variants),
+BASE64: Final = Decoder(
+    "Base64",
+    base64_blocks.SHORTEST,
+    base64_blocks.find,
+    base64_blocks.variants,
+    stream=base64_blocks.stream,
+    heads=base64_blocks.heads,
 )
-ESCAPES: Final = Decoder("escapes", escapes.SHORTEST, escapes.find, escapes.undone, iter)
+TABLE: Final = (
+    BASE64,
+    Decoder("Base64", base64_blocks.SHORTEST_DEFLATED, base64_blocks.find_deflated, base64_blocks.streams),
+    Decoder(
+        "hex", hex_blocks.SHORTEST, hex_blocks.find, hex_blocks.variants, (hex_blocks.HINT,), hex_blocks.stream
+    ),
+    Decoder(
+        "hex", hex_blocks.SHORTEST_DEFLATED, hex_blocks.find_deflated, hex_blocks.variants, (hex_blocks.HINT,)
+    ),
+)
+ESCAPES: Final = Decoder("escapes", escapes.SHORTEST, escapes.find, escapes.undone, (escapes.HINT,), iter)
 """What the search reads by itself: only other forms in it are of interest here, and what is no text."""
+
+_HINTS: Final = (base64_blocks.LONG, base64_blocks.FIXED, hex_blocks.HINT, escapes.HINT)
+_HINTED: Final = PatternSet(_HINTS)
+"""What is rare: one search says which of these are in a text, and most texts have none."""
 
 SHORTEST: Final = base64_blocks.SHORTEST_DEFLATED
 """Characters of a text in which anything may stand in another form that is judged here."""
+
+
+@dataclass(eq=False, slots=True)
+class Run:
+    """A run of a form, at a place of a text; `is_whole`: no window cuts it."""
+
+    decoder: Decoder
+    place: int
+    octets: bytes
+    is_whole: bool = True
 
 
 class Decoded(NamedTuple):
@@ -105,34 +128,32 @@ class Decoders:
     def files(self, text: bytes, start: int, before: int, *, last: bool) -> list[Decoded]:
         """Return what is in a window that begins at `start`; `before` bytes of it were in the one before."""
         strings = list[bytes]()
-        found = [one for decoder in TABLE for one in self._of(decoder, text, start, before, strings, last=last)]
-        found += _escaped(text, strings)
+        hints = _hints(text)
+        runs = [run for run in _runs(text, hints) if self._is_here(run, text, start, before, last=last)]
+        found = [*_judged_together(runs, strings), *_escaped(text, hints, strings)]
         if strings:
             found.append(Decoded(0, "", b"\n".join(strings)))
         return sorted(found, key=lambda one: one.place)
 
-    def _of(
-        self, decoder: Decoder, text: bytes, start: int, before: int, strings: list[bytes], *, last: bool
-    ) -> Iterator[Decoded]:
-        for begin, end in decoder.find(text):
-            is_cut = not last and bool(_BLANK.fullmatch(text, end))
-            goes_on = bool(before) and not begin
-            if (before and end <= before and not _BLANK.fullmatch(text, end, before)) or (
-                is_cut and begin > len(text) - OVERLAP
-            ):
-                continue  # the window before had it, or the next one has it
-            if decoder.stream and goes_on and self._streamed:
-                self._streamed = is_cut
-                continue
-            run = text[begin:end]
-            is_whole = not is_cut and not goes_on
-            if decoder.stream and is_cut and not goes_on:
-                content = next(decoder.decode(run))
-                self._streamed = is_readable(content) or begins_as_file(content)
-                self.long += [(decoder, start + begin + head) for head in decoder.heads(run[:OVERLAP])]
-                if self._streamed:
-                    continue
-            yield from _judged(decoder, run, begin, strings, is_whole=is_whole)
+    def _is_here(self, run: "Run", text: bytes, start: int, before: int, *, last: bool) -> bool:
+        """Return whether a run is judged in this window: not in the one before or the next one, or as a stream."""
+        end = run.place + len(run.octets)
+        is_cut = not last and bool(_BLANK.fullmatch(text, end))
+        goes_on = bool(before) and not run.place
+        run.is_whole = not is_cut and not goes_on
+        if before and end <= before and not _BLANK.fullmatch(text, end, before):
+            return False
+        if is_cut and run.place > len(text) - OVERLAP:
+            return False
+        if not run.decoder.stream or run.is_whole:
+            return True
+        if goes_on:
+            was_streamed, self._streamed = self._streamed, self._streamed and is_cut
+            return not was_streamed
+        content = next(run.decoder.decode(run.octets))
+        self._streamed = is_readable(content) or begins_as_file(content)
+        self.long += [(run.decoder, start + run.place + head) for head in run.decoder.heads(run.octets[:OVERLAP])]
+        return not self._streamed
 
 
 def stream(decoder: Decoder, pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -143,50 +164,81 @@ def stream(decoder: Decoder, pieces: Iterable[bytes]) -> Iterator[bytes]:
     return inflated(whole) if is_packed(first, is_readable) else whole
 
 
-def _escaped(text: bytes, strings: list[bytes], depth: int = 0) -> Iterator[Decoded]:
+def _hints(text: bytes) -> set[bytes]:
+    return {_HINTS[number] for number in _HINTED(text)}
+
+
+def _runs(text: bytes, hints: set[bytes]) -> Iterator[Run]:
+    for decoder in TABLE:
+        if not decoder.hints or not hints.isdisjoint(decoder.hints):
+            for start, end in decoder.find(text, hints):
+                yield Run(decoder, start, text[start:end])
+
+
+def _judged_together(runs: Sequence[Run], strings: list[bytes]) -> Iterator[Decoded]:
+    """Yield what runs say. Of short blocks, a search in what all of them say tells which are worth it."""
+    short = [run for run in runs if run.decoder is BASE64 and run.is_whole and len(run.octets) < _SHORT]
+    telling = {id(short[number]) for number in _telling([run.octets for run in short])} if short else set[int]()
+    for run in runs:
+        if run not in short or id(run) in telling:
+            yield from _judged(run, strings)
+
+
+def _telling(blocks: Sequence[bytes]) -> set[int]:
+    """Return the numbers of those blocks that say a text, or begin a packed stream, at any of their alignments."""
+    together = base64_blocks.Together(blocks)
+    found = set[int]()
+    for start, said in together.said():
+        for one in _SAID.finditer(said):
+            number, end = together.block_at(start, one.start())
+            is_stream = said.startswith(_STREAMS, one.start())
+            if not is_stream or is_packed(said[one.start() : end], is_readable):
+                found.add(number)
+    return found
+
+
+def _escaped(text: bytes, hints: set[bytes], strings: list[bytes], depth: int = 0) -> Iterator[Decoded]:
     """Yield what is in another form once the escapes in it are undone."""
     texts, places, ends = list[bytes](), list[int](), [0]
-    for begin, end in ESCAPES.find(text):
+    for begin, end in ESCAPES.find(text, hints) if escapes.HINT in hints else ():
         content = next(ESCAPES.decode(text[begin:end]))
         if len(content) < _LEAST:
             continue
         if not is_text(content):
-            yield from _judged(ESCAPES, text[begin:end], begin, strings, is_whole=True)
+            yield from _judged(Run(ESCAPES, begin, text[begin:end]), strings)
         else:
             texts.append(content)
             places.append(begin)
             ends.append(ends[-1] + len(content) + len(_APART))
+    if not texts or depth == DEPTH:
+        return
     joined = _APART.join(texts)
-    for one in _once_more(joined, strings, depth + 1) if joined and depth < DEPTH else ():
+    hints = _hints(joined)
+    for one in (
+        *_judged_together([*_runs(joined, hints)], strings),
+        *_escaped(joined, hints, strings, depth + 1),
+    ):
         yield one._replace(place=places[bisect_right(ends, one.place, 0, len(places)) - 1])
 
 
-def _once_more(text: bytes, strings: list[bytes], depth: int) -> Iterator[Decoded]:
-    for decoder in TABLE:
-        for begin, end in decoder.find(text):
-            yield from _judged(decoder, text[begin:end], begin, strings, is_whole=True)
-    yield from _escaped(text, strings, depth)
-
-
-def _judged(
-    decoder: Decoder, run: bytes, place: int, strings: list[bytes], *, is_whole: bool
-) -> Iterator[Decoded]:
+def _judged(run: Run, strings: list[bytes]) -> Iterator[Decoded]:
     """Yield a text, a file or a packed stream that a run is; else what is readable in it at each alignment."""
-    if len(run) < decoder.shortest:
+    decoder, place = run.decoder, run.place
+    if len(run.octets) < decoder.shortest:
         return
-    for number, content in enumerate(decoder.decode(run)):
+    for number, content in enumerate(decoder.decode(run.octets)):
         if is_packed(content, is_readable):
             yield Decoded(place, decoder.name, content, packed=True)
             return
         if not decoder.stream:
             continue
-        if is_whole and not number and is_readable(content):
+        if run.is_whole and not number and is_readable(content):
             yield Decoded(place, decoder.name, _as_utf8(content))
             return
-        if is_whole and len(content) >= FILE and begins_as_file(content):
+        if run.is_whole and len(content) >= FILE and begins_as_file(content):
             yield Decoded(place, decoder.name, content)
             return
-        yield from _parts(decoder, content, place, strings, is_file=is_whole and not number)
+        yield from _parts(decoder, content, place, strings, is_file=run.is_whole and not number)
 
 
 def _parts(
@@ -206,8 +258,8 @@ def _parts(
         strings += stretches(content)
 
 
-def _places(pattern: tuple[re.Pattern[bytes], Finder], content: bytes) -> Iterator[tuple[int, int]]:
-    found = pattern[0].finditer(content) if len(content) < _SMALL else pattern[1](content)
+def _places(pattern: tuple[re.Pattern[bytes], Regex], content: bytes) -> Iterator[tuple[int, int]]:
+    found = pattern[0].finditer(content) if len(content) < _SMALL else pattern[1].finditer(content)
     return (one.span() for one in found)
 
 

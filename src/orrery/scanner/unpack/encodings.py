@@ -6,7 +6,7 @@ from binascii import a2b_qp
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from orrery.scanner.unpack.byte_patterns import Finder, finder
+from orrery.scanner.regex import Regex, compiled
 
 _BOMS: Final = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # first, because it begins like that of UTF-16
@@ -21,14 +21,16 @@ _ALL_CONTROLS: Final = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
 _CONTINUES: Final = bytes(range(0x80, 0xC0))
 _PIECE: Final = 1024 * 256
 
-_WIDE: Final = (
-    (finder(rb"(?:[^\x00][\x00-\x06]|[\x10-\x1f]\x20){4,}"), "utf-16-le"),
-    (finder(rb"(?:[\x00-\x06][^\x00]|\x20[\x10-\x1f]){4,}"), "utf-16-be"),
-    (finder(rb"(?:[^\x00][\x00-\x06]\x00\x00){4,}"), "utf-32-le"),
-    (finder(rb"(?:\x00\x00[\x00-\x06][^\x00]){4,}"), "utf-32-be"),
-)
+_WIDE: Final = {
+    "utf-16-le": rb"(?:[^\x00][\x00-\x06]|[\x10-\x1f]\x20){4,}",
+    "utf-16-be": rb"(?:[\x00-\x06][^\x00]|\x20[\x10-\x1f]){4,}",
+    "utf-32-le": rb"(?:[^\x00][\x00-\x06]\x00\x00){4,}",
+    "utf-32-be": rb"(?:\x00\x00[\x00-\x06][^\x00]){4,}",
+}
+WIDE: Final = b"|".join(_WIDE.values())
 """Four characters and more of the alphabets below U+0700, and quotation marks and dashes (U+2010 to U+201F)."""
 
+_STRETCHES: Final = [(compiled(pattern), encoding) for encoding, pattern in _WIDE.items()]
 _NEAR: Final = rb"[ -~\x80-\xff]{0,64}"
 _LOW: Final = rb"[\x9a\x9c\x9e\xdf-\xff]"
 _UPPER: Final = rb"[\x8a\x8c\x8e\x9f\xc0-\xde]"
@@ -36,15 +38,15 @@ _WORDS: Final = (
     rb"[A-Za-z]%(l)b[a-z]{2}|[A-Za-z][a-z](?:%(l)b[a-z]|[a-z]%(l)b)|(?:%(l)b|%(u)b)[a-z]{3}"
     rb"|[A-Z]%(u)b[A-Z]{2}|[A-Z]{2}(?:%(u)b[A-Z]|[A-Z]%(u)b)|%(u)b[A-Z]{3}"
 )
-_WESTERN: Final = finder(_NEAR + rb"(?:" + _WORDS % {b"l": _LOW, b"u": _UPPER} + rb")" + _NEAR)
+_WESTERN: Final = compiled(_NEAR + rb"(?:" + _WORDS % {b"l": _LOW, b"u": _UPPER} + rb")" + _NEAR)
 """A word of cp1252 with a letter that is not English, all lower or all upper case but for its initial."""
 
 _PAGES: Final = ("cp1250", "cp850", "cp852", "mac_roman", "mac_latin2", "iso8859_2", "iso8859_15", "cp437")
 """Code pages of Western and Central Europe beside cp1252, of Windows, DOS, the Mac and Unix."""
 
-_FOREIGN: Final = finder(rb"[^\n]{0,64}[\x80-\xff][^\n]{0,64}")
+_FOREIGN: Final = compiled(rb"[^\n]{0,64}[\x80-\xff][^\n]{0,64}")
 _H: Final = rb"[\x80-\xff]"
-_FOREIGN_WORD: Final = finder(
+_FOREIGN_WORD: Final = compiled(
     _NEAR
     + (
         rb"(?:[A-Za-z]%(h)b[a-z]{3}|[A-Za-z][a-z]%(h)b[a-z]{2}|[A-Za-z][a-z]{2}(?:%(h)b[a-z]|[a-z]%(h)b)|%(h)b[a-z]{4}"
@@ -108,20 +110,20 @@ def decoded(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
 
 def stretches(text: bytes) -> Iterator[bytes]:
     """Yield the lines in UTF-16, UTF-32 and cp1252 within a binary one, as UTF-8."""
-    for pattern, encoding in _WIDE:
-        for found in pattern(text):
+    for pattern, encoding in _STRETCHES:
+        for found in pattern.finditer(text):
             yield text[slice(*found.span())].decode(encoding, "replace").encode(errors="replace")
     if not text.isascii():
-        for found in _WESTERN(text):
+        for found in _WESTERN.finditer(text):
             yield text[slice(*found.span())].decode("cp1252", "replace").encode()
         yield from in_other_pages(text, _FOREIGN_WORD)
 
 
-def in_other_pages(text: bytes, pattern: Finder = _FOREIGN) -> Iterator[bytes]:
+def in_other_pages(text: bytes, pattern: Regex = _FOREIGN) -> Iterator[bytes]:
     """Yield what is not ASCII in a text, with what is near, in each code page in which it says something else."""
     if 4 * len(text.translate(None, _ASCII)) > len(text):  # such texts have few other letters
         return
-    near = b"\n".join(text[slice(*found.span())] for found in pattern(text))
+    near = b"\n".join(text[slice(*found.span())] for found in pattern.finditer(text))
     seen = {near.decode("cp1252", "replace")}
     for page in _PAGES if near else ():
         if (said := near.decode(page, "replace")) not in seen:

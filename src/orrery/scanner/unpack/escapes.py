@@ -1,30 +1,31 @@
 """Escapes within what is itself encoded: `%2B` and `&#43;` in Base64, and octets that are no text."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from html import unescape
 from typing import Final
 
-from orrery.scanner.unpack.byte_patterns import finder, spans
+from orrery.scanner.regex import compiled, places
 
 SHORTEST: Final = 4
 """Characters of the shortest run in which escapes are undone."""
 
 _ANY: Final = rb"[A-Za-z0-9+/_=-]"
 _X: Final = rb"[0-9A-Fa-f]"
-_ESCAPES: Final = (
+HINT: Final = (
     rb"%%%(x)b{2}|&(?:#[0-9]{1,7}|#[xX]%(x)b{1,6}|[A-Za-z][A-Za-z0-9]{1,31});|=[0-9A-F]{2}|=\r?\n"
     rb"|\\{1,4}(?:(?:u00|x)%(x)b{2}|[0-3][0-7]{2}|/)"
 ) % {b"x": _X}
 """Percent-encoding, character references, quoted-printable, and escapes of JSON and of programs."""
 
-_RUN: Final = finder(b"%(any)b*(?:%(one)b)(?:%(any)b|%(one)b)*" % {b"any": _ANY, b"one": _ESCAPES})
-_ONE: Final = re.compile(_ESCAPES)
+_RUN: Final = compiled(b"%(any)b*(?:%(one)b)(?:%(any)b|%(one)b)*" % {b"any": _ANY, b"one": HINT})
+_ONE: Final = re.compile(HINT)
 
 
-def find(text: bytes) -> Iterator[tuple[int, int]]:
+def find(text: bytes, hints: Container[bytes]) -> Iterator[tuple[int, int]]:
     """Yield runs of letters of an encoding with at least one escape in them."""
-    yield from spans(text, _RUN)
+    del hints
+    return places(text, _RUN)
 
 
 def undone(run: bytes) -> Iterator[bytes]:

@@ -1,10 +1,11 @@
 """Hexadecimal digits in texts: plain and wrapped, with blanks or colons or `0x`, and as programs dump a file."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Final
 
-from orrery.scanner.unpack.byte_patterns import WRAP, finder, spans
+from orrery.scanner.regex import compiled, outermost, places
+from orrery.scanner.unpack.base64_blocks import WRAP
 
 SHORTEST: Final = 12
 """Digits of the shortest block that is judged; in shorter ones the terms' own forms are searched."""
@@ -53,23 +54,27 @@ _OFFSET: Final = rb"[ \t]*[0-9A-Fa-f]{4,16}:?[ \t]{1,4}"
 _SOME: Final = b"(?:" + _XX + b"){1,4}(?:[ \t]{1,2}(?:" + _XX + b"){1,4})*"
 _CELLS: Final = b"(?:" + _XX + b"){1,4}(?:[ \t]{1,2}(?:" + _XX + b"){1,4}){2,}"
 _SAID: Final = rb"(?:[ \t|>][^\r\n]*)?\r?(?:\n|$)"
-_OCTETS: Final = finder(_XX + b"(?:" + _SEPARATOR + _XX + rb"){4}|(?:^|\n)" + _OFFSET + _CELLS)
+_ONE_BY_ONE: Final = _XX + b"(?:" + _SEPARATOR + _XX + rb"){4}|(?:^|\n)" + _OFFSET + _CELLS
+_OCTETS: Final = compiled(_ONE_BY_ONE)
 """What has none of these has no octets one by one: one search is faster than those for all their forms."""
 
-_DIGITS: Final = finder(_X + b"*(?:" + b"|".join(_TELLING) + b")(?:" + _WRAPPED + _X + b")*")
+HINT: Final = _ONE_BY_ONE + b"|" + _X + b"(?:" + _WRAPPED + _X + b"){%d}" % (SHORTEST_DEFLATED - 1)
+"""The shortest digits that count, in any form."""
+
+_DIGITS: Final = compiled(_X + b"*(?:" + b"|".join(_TELLING) + b")(?:" + _WRAPPED + _X + b")*")
 """Digits with a text or the head of a file in them."""
 
 _APART: Final = (
-    finder(
+    compiled(
         b"(?:%(xx)b%(sep)b)*[2-7]%(x)b(?:%(sep)b[2-7]%(x)b){5}(?:%(sep)b%(xx)b)*"
         % {b"x": _X, b"xx": _XX, b"sep": _SEPARATOR}
     ),
-    finder(rb"(?:^|\n)(?:" + _OFFSET + _CELLS + _SAID + b")+(?:" + _OFFSET + _SOME + _SAID + b")?"),
-    finder(_BEFORE + b"(?:0[xX])?(?:" + _FIXED + b"|78|1[Ff]|" + _OWN + b")(?:" + _SEPARATOR + _XX + b"){4,}"),
+    compiled(rb"(?:^|\n)(?:" + _OFFSET + _CELLS + _SAID + b")+(?:" + _OFFSET + _SOME + _SAID + b")?"),
+    compiled(_BEFORE + b"(?:0[xX])?(?:" + _FIXED + b"|78|1[Ff]|" + _OWN + b")(?:" + _SEPARATOR + _XX + b"){4,}"),
 )
 """Octets one by one that are a text, the lines of a dump, and octets that may be packed."""
 
-_DEFLATED: Final = finder(
+_DEFLATED: Final = compiled(
     _BEFORE + b"(?:" + _FIXED + _X + b"{8}|" + _OWN + _X + b"{16})(?:" + _WRAPPED + _X + b")*"
 )
 _LINE: Final = re.compile(_OFFSET + b"(" + _SOME + b")")
@@ -77,14 +82,16 @@ _OTHER: Final = re.compile(rb"0[xX]|\\[rn]|[^0-9A-Fa-f]+")
 _ENDS: Final = re.compile(rb"[^0-9A-Fa-f\\nr\s]")
 
 
-def find(text: bytes) -> Iterator[tuple[int, int]]:
+def find(text: bytes, hints: Container[bytes]) -> Iterator[tuple[int, int]]:
     """Yield where digits stand that have a text or the head of a file in them."""
-    yield from spans(text, _DIGITS, *(_APART if next(_OCTETS(text), None) else ()))
+    del hints
+    return outermost(places(text, _DIGITS, *(_APART if _OCTETS.search(text) else ())))
 
 
-def find_deflated(text: bytes) -> Iterator[tuple[int, int]]:
+def find_deflated(text: bytes, hints: Container[bytes]) -> Iterator[tuple[int, int]]:
     """Yield where digits may be a raw deflate stream."""
-    for start, end in spans(text, _DEFLATED, is_led=True):
+    del hints
+    for start, end in outermost(places(text, _DEFLATED, is_led=True)):
         if end - start >= LONG_DEFLATED or text.startswith((b"00", b"01"), end - 2):
             yield start, end
 

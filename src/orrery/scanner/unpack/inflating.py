@@ -39,6 +39,15 @@ def is_packed(content: bytes, is_readable: Callable[[bytes], bool]) -> bool:
     )
 
 
+def begins_raw(content: bytes) -> bool:
+    """Return whether octets may begin a raw stream: those of chance are an error soon."""
+    try:
+        _ = zlib.decompressobj(-zlib.MAX_WBITS).decompress(content, _TRIED)
+    except zlib.error:
+        return False
+    return True
+
+
 def inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Yield what is in a deflate stream, as far as it goes."""
     before = iter(pieces)
