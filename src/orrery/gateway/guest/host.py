@@ -12,6 +12,7 @@ import subprocess
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 from orrery.errors import Invalid
@@ -29,6 +30,7 @@ _UNFINISHED = ".orrery-guest.new"
 """A file that is being written, under a name that systemd reads in none of its folders."""
 
 _LOCK = Path("/run/orrery-guest.lock")
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 _ASSIGNMENT = re.compile(r"(\w+)=(.*)")
 
@@ -43,24 +45,36 @@ class Host:
     def is_root(self) -> bool:
         return os.geteuid() == 0
 
-    def now(self) -> int:
-        """Return the seconds since 1970, as `date +%s` does in the scripts."""
-        return int(time.time())  # noqa: TID251  the host is what the clock port is elsewhere
+    def wall_clock(self) -> datetime:
+        """Return the time of day, to be shown or to name a file."""
+        return datetime.now(UTC)  # noqa: TID251  the host is what the clock port is elsewhere
 
-    def monotonic(self) -> float:
-        """Return the seconds of the clock by which systemd notes when a unit changed."""
+    def uptime(self) -> float:
+        """Return the seconds since the boot, also those asleep: the clock of every duration, as in the scripts."""
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+    def uptime_at(self, microseconds: int) -> float:
+        """Return when a time of systemd's was, by `uptime`.
+
+        systemd notes by CLOCK_MONOTONIC, which stands still while the machine sleeps: a time before the last sleep
+        comes out later than it was, by the length of that sleep.
+        """
+        return microseconds / 1_000_000 + self.uptime() - self.awake()
+
+    def awake(self) -> float:
+        """Return the seconds since the boot without those asleep: the clock by which systemd notes its times."""
         return time.monotonic()
 
-    def wait(self, seconds: float) -> None:
-        time.sleep(seconds)  # noqa: TID251  as in `now`
-
-    def up_seconds(self) -> int:
-        """Return the seconds since the machine started."""
-        return int(time.monotonic())
-
     def started_at(self, microseconds: int) -> float:
-        """Return when a time of systemd's monotonic clock was, in seconds since 1970."""
-        return time.time() - time.monotonic() + microseconds / 1_000_000  # noqa: TID251  as in `now`
+        """Return when a time of systemd's was, in seconds since 1970."""
+        return time.time() - time.monotonic() + microseconds / 1_000_000  # noqa: TID251  as in `wall_clock`
+
+    def boot(self) -> str:
+        """Return the id of this boot."""
+        return _BOOT.read_text(encoding="ascii").strip()
+
+    def wait(self, seconds: float) -> None:
+        time.sleep(seconds)  # noqa: TID251  as in `wall_clock`
 
     def stored(self, path: str) -> StoredFile | None:
         """Return a file, or None when there is none; raise `GuestFailed` when it cannot be read."""

@@ -119,7 +119,7 @@ def watch_is_older(host: Host, unit: UnitName) -> bool:
     started = _state(host, unit.watch).one("ExecMainStartTimestampMonotonic")
     if not started.isdecimal() or started == "0":
         return False
-    at, now = host.started_at(int(started)), host.now()
+    at, now = host.started_at(int(started)), host.wall_clock().timestamp()
     read = (conf_path(unit), f"{unit.script}-recover.lib", f"{unit.script}-watch.sh", f"{_WANTED_BY}/{unit.watch}")
     return any(at < host.modified_at(path) <= now + 1 for path in read)
 

@@ -20,6 +20,7 @@ recover() {
   if [ -f "$RUN/request" ]; then requested=1 probing=probe; fi # the watch has seen it fail already
   rm -f "$RUN/request"
   deliver
+  note_clock
   look || return 1
   judge "$probing"
   [ "$finding" = waiting ] || rm -f "$RUN/waits-since"
@@ -38,8 +39,9 @@ recover() {
 report_waiting() {
   case $LoadState/$ActiveState in masked/* | */active | */reloading) return 0 ;; esac
   if is_stopping; then return 0; fi
-  [ -s "$RUN/waits-since" ] || up_seconds >"$RUN/waits-since"
-  read -r since <"$RUN/waits-since" && [ "$(($(up_seconds) - since))" -ge "$LONGEST_START" ] || return 0
+  clock
+  [ -s "$RUN/waits-since" ] || echo "$now" >"$RUN/waits-since"
+  read -r since <"$RUN/waits-since" && [ "$((now - since))" -ge "$LONGEST_START" ] || return 0
   open_outage "$UNIT on $(uname -n) does not come up." "For more than $((LONGEST_START / 60)) min: $why. See: systemctl status $UNIT"
 }
 
@@ -53,7 +55,8 @@ retry() {
 
 fire() {
   is_stopping && return 0
-  begun=$(now)
+  clock
+  begun=$now
   log "$UNIT is recovered: $why."
   [ "$ActiveState/$Result" != inactive/success ] ||
     log "If you stopped it yourself, pause the recovery first: $here/$name-recover.sh pause 2h"
@@ -63,11 +66,12 @@ fire() {
   insist reset-failed -- "$UNIT" 2>/dev/null
   insist restart --no-block -- "$UNIT" || log "systemd refused to restart $UNIT."
   [ "$finding" != dead ] || hurry
-  if answers && answered=$(($(now) - begun)) && holds; then
+  if answers && answered=$((now - begun)) && holds; then
     log "$UNIT has recovered: it answered $answered s after the recovery began, and still does."
     settle
   else
-    up_seconds >"$RUN/failed-at"
+    clock
+    echo "$now" >"$RUN/failed-at"
     open_outage "$UNIT on $(uname -n) did not recover." \
       "Before: $why. Now: $ActiveState ($Result, status $ExecMainStatus${answer:+, probe: $answer}). $(advice)"
     return 1
@@ -95,14 +99,17 @@ hurry() {
 
 # Waits for the first answer.
 answers() {
-  asked=$(up_seconds) entered=''
-  while [ "$(($(up_seconds) - asked))" -lt "$((LONGEST_START + START_SECONDS))" ]; do
+  clock
+  asked=$now entered=''
+  while [ "$((now - asked))" -lt "$((LONGEST_START + START_SECONDS))" ]; do
     look || return 1
-    [ "$Entered" = "$entered" ] || entered=$Entered active_at=$(up_seconds)
+    clock
+    [ "$Entered" = "$entered" ] || entered=$Entered active_at=$now
     case $ActiveState/$SubState/$Job in
       active/*/ | reloading/*/)
-        probe && return 0
-        [ "$(($(up_seconds) - active_at))" -lt "$START_SECONDS" ] || return 1
+        probe && clock && return 0
+        clock
+        [ "$((now - active_at))" -lt "$START_SECONDS" ] || return 1
         ;;
       activating/auto-restart*/ | inactive/*/ | failed/*/) return 1 ;;
     esac
@@ -137,10 +144,12 @@ pause() {
     echo "A pause is written like 30m, 2h or 1d, and lasts at most 7d." >&2
     return 2
   fi
-  if ! echo "$(($(now) + seconds))" | keep paused-until; then
+  clock
+  if ! echo "$((now + seconds))" | keep paused-until; then
     echo "The pause cannot be written: $UNIT is not paused." >&2
     return 1
   fi
+  note_clock
   log "The recovery of $UNIT is paused for $1."
   echo "$UNIT is left alone for $1. To end the pause sooner: $here/$name-recover.sh resume"
 }
@@ -159,7 +168,7 @@ status() {
   echo "unit: $UNIT, $ActiveState ($SubState), $finding${why:+: $why}"
   if is_paused; then echo "paused: for $(((left + 59) / 60)) min more"; fi
   echo "recoveries in the last hour: $(fires)"
-  if is_kept outage && read -r since <"$(kept outage)"; then echo "outage: for $((($(now) - since) / 60)) min"; fi
+  if is_kept outage && outage_seconds; then echo "outage: for $((lasted / 60)) min${rebooted:+, and over a boot}"; fi
   echo "pushes that wait: $(find "$STATE/outbox" "$RUN/outbox" -type f | wc -l | tr -d ' ')"
 }
 
