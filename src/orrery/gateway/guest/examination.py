@@ -81,10 +81,10 @@ def unit_state(host: Host, name: str) -> UnitState:
 
 def _unread(host: Host, state: UnitState, known: Sequence[str]) -> tuple[str, ...]:
     """Return the files of a unit that were written, or removed, since systemd last read all units."""
-    read_at = host.manager_property("UnitsLoadTimestampMonotonic")
-    if not read_at.isdecimal():
-        return ()  # systemd before 251 does not say
-    since = host.started_at(int(read_at))
+    # Two readings of the wall clock, each of its moment, as systemd compares them too: a clock that was put back
+    # between can leave a file unnamed here, and changes nothing in what is found.
+    if not (since := host.units_read_at()):
+        return ()
     there = [
         f"{folder}/{name}"
         for folder in (f"{place}/{state.name}.d" for place in _PLACES)

@@ -65,10 +65,6 @@ class Host:
         """Return the seconds since the boot without those asleep: the clock by which systemd notes its times."""
         return time.monotonic()
 
-    def started_at(self, microseconds: int) -> float:
-        """Return when a time of systemd's was, in seconds since 1970."""
-        return time.time() - time.monotonic() + microseconds / 1_000_000  # noqa: TID251  as in `wall_clock`
-
     def boot(self) -> str:
         """Return the id of this boot."""
         return _BOOT.read_text(encoding="ascii").strip()
@@ -98,7 +94,10 @@ class Host:
             return None
 
     def modified_at(self, path: str) -> float:
-        """Return when a file was last written, in seconds since 1970; 0 for one that is not there."""
+        """Return when a file was last written, in seconds since 1970 by the wall clock of that moment.
+
+        That is 0 for one that is not there.
+        """
         with suppress(OSError):
             return self._place(path).stat().st_mtime
         return 0.0
@@ -182,9 +181,14 @@ class Host:
                 found[match[1]] = (*found.get(match[1], ()), match[2])
         return found
 
-    def manager_property(self, name: str) -> str:
-        """Return a property of systemd itself."""
-        return self.systemctl("show", f"--property={name}", "--value").strip()
+    def units_read_at(self) -> float:
+        """Return when systemd last read its units, in seconds since 1970 by the wall clock of that moment.
+
+        That is 0 where systemd does not say (before 251).
+        """
+        manager = ("org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager")
+        said = self._run(["busctl", "get-property", *manager, "UnitsLoadTimestamp"]).stdout.split()
+        return int(said[1]) / 1_000_000 if said[:1] == ["t"] else 0.0
 
     def run_script(self, script: str, *words: str) -> tuple[int, str, str]:
         """Run one of the installed scripts; return its exit code, its output and its complaint."""
