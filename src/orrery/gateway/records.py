@@ -32,6 +32,7 @@ class LastPing(Record):
     active_seconds: int | None = None
     restarts: int = 0
     probe: str = ""
+    judgement: str = ""
     stretch: str = ""
     day: date | None = None
     stretches: int = 0
@@ -47,6 +48,7 @@ class LastPing(Record):
             self.exec_main_status,
             self.active_seconds,
             self.restarts,
+            self.judgement,
         )
 
     def followed_by(self, ping: Ping, now: datetime, grace: timedelta) -> "LastPing":
@@ -71,6 +73,7 @@ class LastPing(Record):
             active_seconds=ping.active_seconds,
             restarts=ping.restarts,
             probe=ping.probe,
+            judgement=ping.judgement,
         )
 
 
