@@ -136,7 +136,8 @@ class Gateway:
 
     def has_failed_before(self, times: int) -> None:
         """Have the guest remember so many recoveries within the last minute."""
-        self.machine.run(f"now=$(date +%s); for one in $(seq {times}); do echo $now; done > {self.state}/fires")
+        now = "read -r up _ < /proc/uptime"
+        self.machine.run(f"{now}; for one in $(seq {times}); do echo ${{up%.*}}; done > {self.state}/fires")
 
     def fires(self) -> list[str]:
         """Return the times of the recoveries that the guest counted."""

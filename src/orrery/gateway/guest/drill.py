@@ -4,13 +4,12 @@ import signal
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
 from orrery.errors import Invalid
 from orrery.gateway.guest.comparison import changes
 from orrery.gateway.guest.drill_report import Fault, Report, Trial, parsed, rendered
 from orrery.gateway.guest.errors import GuestFailed
-from orrery.gateway.guest.examination import progress
+from orrery.gateway.guest.examination import clock_of, progress
 from orrery.gateway.guest.files import HostFile, conf_path, host_files
 from orrery.gateway.guest.host import Host
 from orrery.gateway.guest.installation import installed_options, restart_watch
@@ -45,7 +44,7 @@ class Drill:
         """Make a fault, and return what was measured."""
         if fault == "hang" and not self.options.probe:
             return Trial(fault, skipped="without a probe no hang is noticed")
-        until = f"{self.host.now() + int(self._longest) + 60}\n"
+        until = f"{clock_of(self.host, self.unit) + int(self._longest) + 60}\n"
         self.host.write(HostFile(f"{self.unit.run_folder}/drill-until", until, 0o600))
         if fault == "crash":  # else one within a minute of another, as of the last drill, is left to systemd
             _ = self.host.remove(f"{self.unit.run_folder}/tried")
@@ -92,17 +91,17 @@ class Drill:
             _ = self.host.remove(f"{self.unit.run_folder}/drill-until")
 
     def _stop(self) -> float:
-        began = self.host.monotonic()
+        began = self.host.uptime()
         _ = self.host.systemctl("stop", "--no-block", "--", self.unit.unit)
         return began
 
     def _crash(self) -> float:
-        began = self.host.monotonic()
+        began = self.host.uptime()
         _ = self.host.systemctl("kill", "--signal=KILL", "--", self.unit.unit)
         return began
 
     def _hang(self) -> float:
-        began = self.host.monotonic()
+        began = self.host.uptime()
         _ = self.host.systemctl("kill", "--signal=STOP", "--", self.unit.unit)
         return began
 
@@ -110,21 +109,21 @@ class Drill:
         """Use up the budget of starts while the recovery is paused; the fault begins with the end of the pause."""
         paused_at = float("-inf")
         for _ in range(_STARTS):
-            if self.host.monotonic() - paused_at > _RENEWED_AFTER:
-                paused_at = self.host.monotonic()
+            if self.host.uptime() - paused_at > _RENEWED_AFTER:
+                paused_at = self.host.uptime()
                 _ = self._script("pause", _PAUSED)
             if self._is_refused():
                 break
         else:
             raise GuestFailed(f"{self.unit.unit} was started {_STARTS} times, and systemd did not refuse one.")
-        began = self.host.monotonic()
+        began = self.host.uptime()
         _ = self._script("resume")
         return began
 
     def _is_refused(self) -> bool:
         """Stop the unit and have it started, which is not waited for; return whether systemd refused the start."""
         _ = self.host.systemctl("stop", "--no-block", "--", self.unit.unit)
-        _ = self._awaited(self.host.monotonic(), lambda: self._state("ActiveState") in {"inactive", "failed"})
+        _ = self._awaited(self.host.uptime(), lambda: self._state("ActiveState") in {"inactive", "failed"})
         before = self._time("InactiveExitTimestampMonotonic")
         _ = self.host.systemctl("start", "--no-block", "--", self.unit.unit)
 
@@ -134,14 +133,14 @@ class Drill:
         def is_taken() -> bool:
             return is_refused() or self._time("InactiveExitTimestampMonotonic") != before
 
-        _ = self._awaited(self.host.monotonic(), is_taken)
+        _ = self._awaited(self.host.uptime(), is_taken)
         return is_refused()
 
     def _awaited(self, began: float, look: Callable[[], bool]) -> float | None:
         """Return the seconds since `began` once `look` is true, or None when that takes too long."""
-        while self.host.monotonic() - began < self._longest:
+        while self.host.uptime() - began < self._longest:
             if look():
-                return self.host.monotonic() - began
+                return self.host.uptime() - began
             self.host.wait(_PAUSE)
         return None
 
@@ -156,13 +155,13 @@ class Drill:
         return LONGEST_TRIAL + int(self.options.start_within or ASSUMED["start_within"])
 
     def _time(self, name: str) -> float:
-        """Return a time of systemd's, in seconds of its clock."""
-        return int(self._state(name) or 0) / 1_000_000
+        """Return a time of systemd's, by `uptime`; one that never was is that of the boot."""
+        return self.host.uptime_at(int(self._state(name) or 0))
 
     def _noticed(self, began: float) -> float | None:
         """Return the seconds until the recovery began."""
         shown = self.host.show(self.unit.recover_service, ["ExecMainStartTimestampMonotonic"])
-        at = float(UnitState("", shown).one("ExecMainStartTimestampMonotonic") or 0) / 1_000_000
+        at = self.host.uptime_at(int(UnitState("", shown).one("ExecMainStartTimestampMonotonic") or 0))
         return at - began if at >= began else None
 
     def _is_settled(self) -> bool:
@@ -199,7 +198,7 @@ def ready_drill(host: Host, unit: UnitName) -> Drill:
         )
     if not is_answering(host, unit, options):
         raise Invalid(f"{unit.unit} does not answer its probe: a drill begins with a unit that does.")
-    if (kept := progress(host, unit)) and kept.pause_left(host.now()):
+    if (kept := progress(host, unit)) and kept.pause_left(clock_of(host, unit)):
         raise Invalid(
             f"The recovery of {unit.unit} is paused: end that first, with `orrery gateway guest resume`."
         )
@@ -222,7 +221,7 @@ def last_report(host: Host, unit: UnitName) -> Report | None:
 
 def kept_report(host: Host, unit: UnitName, trials: Sequence[Trial]) -> Report:
     """Keep the report of a drill, and return it."""
-    at = datetime.fromtimestamp(host.now(), UTC)
+    at = host.wall_clock()
     report = Report(at, unit.unit, tuple(trials))
     name = f"{unit.state_folder}/drills/{at:%Y-%m-%dT%H%M%SZ}.json"
     host.write(HostFile(name, rendered(report), 0o600))

@@ -1,5 +1,6 @@
 """Reading the gateway's host for `verify`."""
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 
@@ -19,6 +20,8 @@ from orrery.syntax.lines import one_line
 
 _PLACES = tuple(f"{one}/systemd/system" for one in ("/etc", "/run", "/usr/local/lib", "/usr/lib"))
 """Where the drop-ins of a unit are."""
+
+_CLOCK = re.compile(r"(?P<boot>\S+) (?P<base>[0-9]+) (?P<noted>[0-9]+)")
 
 _NEEDED = ("flock", "timeout", "busctl")
 
@@ -51,7 +54,7 @@ def observed(host: Host, unit: UnitName, options: Options) -> Observed:
     """Read everything that `verify` judges."""
     files = host_files(unit, options)
     return Observed(
-        now=host.now(),
+        now=clock_of(host, unit),
         is_root=host.is_root,
         files=tuple((file, host.stored(file.path)) for file in files),
         unit=unit_state(host, unit.unit),
@@ -60,7 +63,7 @@ def observed(host: Host, unit: UnitName, options: Options) -> Observed:
         secrets=_secrets(host, options),
         progress=progress(host, unit),
         judgement=judged(host, unit, options),
-        up_seconds=host.up_seconds(),
+        up_seconds=int(host.awake()),
         stale_watch=watch_is_older(host, unit),
         own_name=unit.name,
     )
@@ -78,10 +81,10 @@ def unit_state(host: Host, name: str) -> UnitState:
 
 def _unread(host: Host, state: UnitState, known: Sequence[str]) -> tuple[str, ...]:
     """Return the files of a unit that were written, or removed, since systemd last read all units."""
-    read_at = host.manager_property("UnitsLoadTimestampMonotonic")
-    if not read_at.isdecimal():
-        return ()  # systemd before 251 does not say
-    since = host.started_at(int(read_at))
+    # Two readings of the wall clock, each of its moment, as systemd compares them too: a clock that was put back
+    # between can leave a file unnamed here, and changes nothing in what is found.
+    if not (since := host.units_read_at()):
+        return ()
     there = [
         f"{folder}/{name}"
         for folder in (f"{place}/{state.name}.d" for place in _PLACES)
@@ -92,6 +95,21 @@ def _unread(host: Host, state: UnitState, known: Sequence[str]) -> tuple[str, ..
     return tuple(path for path in paths if not 0 < host.modified_at(path) <= since)
 
 
+def clock_of(host: Host, unit: UnitName) -> int:
+    """Return the seconds that the machine has run since the recovery came to it, as the scripts count them.
+
+    They note their clock as the boot, what the boots before it came to, and the time when they noted that.
+    """
+    kept = _CLOCK.fullmatch(_kept(host, unit, "clock"))
+    before = kept["base" if kept["boot"] == host.boot() else "noted"] if kept else 0
+    return int(host.uptime()) + int(before)
+
+
+def _kept(host: Host, unit: UnitName, name: str) -> str:
+    """Return a text that the scripts keep; on a full disk that is in /run."""
+    return (host.text(f"{unit.run_folder}/{name}") or host.text(f"{unit.state_folder}/{name}") or "").strip()
+
+
 def progress(host: Host, unit: UnitName) -> Progress | None:
     """Return what the recovery keeps, or None for who may not read it."""
     folder = unit.state_folder
@@ -100,13 +118,11 @@ def progress(host: Host, unit: UnitName) -> Progress | None:
     if names is None or waiting is None:
         return None
 
-    def text(name: str) -> str:  # on a full disk the scripts keep it in /run
-        return (host.text(f"{unit.run_folder}/{name}") or host.text(f"{folder}/{name}") or "").strip()
-
     def number(name: str) -> int | None:
-        return int(text(name)) if text(name).isdecimal() else None
+        first = _kept(host, unit, name).partition(" ")[0]
+        return int(first) if first.isdecimal() else None
 
-    fires = text("fires").split()
+    fires = _kept(host, unit, "fires").split()
     return Progress(
         fires=tuple(int(one) for one in fires if one.isdecimal()),
         outage_since=number("outage"),

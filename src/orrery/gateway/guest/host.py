@@ -12,6 +12,7 @@ import subprocess
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 from orrery.errors import Invalid
@@ -32,6 +33,7 @@ _UNFINISHED = ".orrery-guest.new"
 """A file that is being written, under a name that systemd reads in none of its folders."""
 
 _LOCK = Path("/run/orrery-guest.lock")
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 _ASSIGNMENT = re.compile(r"(\w+)=(.*)")
 
@@ -46,24 +48,32 @@ class Host:
     def is_root(self) -> bool:
         return os.geteuid() == 0
 
-    def now(self) -> int:
-        """Return the seconds since 1970, as `date +%s` does in the scripts."""
-        return int(time.time())  # noqa: TID251  the host is what the clock port is elsewhere
+    def wall_clock(self) -> datetime:
+        """Return the time of day, to be shown or to name a file."""
+        return datetime.now(UTC)  # noqa: TID251  the host is what the clock port is elsewhere
 
-    def monotonic(self) -> float:
-        """Return the seconds of the clock by which systemd notes when a unit changed."""
+    def uptime(self) -> float:
+        """Return the seconds since the boot, also those asleep: the clock of every duration, as in the scripts."""
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+    def uptime_at(self, microseconds: int) -> float:
+        """Return when a time of systemd's was, by `uptime`.
+
+        systemd notes by CLOCK_MONOTONIC, which stands still while the machine sleeps: a time before the last sleep
+        comes out later than it was, by the length of that sleep.
+        """
+        return microseconds / 1_000_000 + self.uptime() - self.awake()
+
+    def awake(self) -> float:
+        """Return the seconds since the boot without those asleep: the clock by which systemd notes its times."""
         return time.monotonic()
 
+    def boot(self) -> str:
+        """Return the id of this boot."""
+        return _BOOT.read_text(encoding="ascii").strip()
+
     def wait(self, seconds: float) -> None:
-        time.sleep(seconds)  # noqa: TID251  as in `now`
-
-    def up_seconds(self) -> int:
-        """Return the seconds since the machine started."""
-        return int(time.monotonic())
-
-    def started_at(self, microseconds: int) -> float:
-        """Return when a time of systemd's monotonic clock was, in seconds since 1970."""
-        return time.time() - time.monotonic() + microseconds / 1_000_000  # noqa: TID251  as in `now`
+        time.sleep(seconds)  # noqa: TID251  as in `wall_clock`
 
     def stored(self, path: str) -> StoredFile | None:
         """Return a file, or None when there is none; raise `GuestFailed` when it cannot be read."""
@@ -87,7 +97,10 @@ class Host:
             return None
 
     def modified_at(self, path: str) -> float:
-        """Return when a file was last written, in seconds since 1970; 0 for one that is not there."""
+        """Return when a file was last written, in seconds since 1970 by the wall clock of that moment.
+
+        That is 0 for one that is not there.
+        """
         with suppress(OSError):
             return self._place(path).stat().st_mtime
         return 0.0
@@ -164,16 +177,22 @@ class Host:
         return finished.stdout
 
     def show(self, unit: str, names: Sequence[str]) -> Properties:
-        """Return properties of a unit, as `systemctl show` prints them."""
+        """Return properties of a unit, or of systemd itself without one, as `systemctl show` prints them."""
         found: dict[str, tuple[str, ...]] = {}
-        for line in self.systemctl("show", f"--property={','.join(names)}", "--", unit).splitlines():
+        of_unit = ["--", unit] if unit else []
+        for line in self.systemctl("show", f"--property={','.join(names)}", *of_unit).splitlines():
             if match := _ASSIGNMENT.fullmatch(line):
                 found[match[1]] = (*found.get(match[1], ()), match[2])
         return found
 
-    def manager_property(self, name: str) -> str:
-        """Return a property of systemd itself."""
-        return self.systemctl("show", f"--property={name}", "--value").strip()
+    def units_read_at(self) -> float:
+        """Return when systemd last read its units, in seconds since 1970 by the wall clock of that moment.
+
+        That is 0 where systemd does not say (before 251).
+        """
+        manager = ("org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager")
+        said = self._run(["busctl", "get-property", *manager, "UnitsLoadTimestamp"]).stdout.split()
+        return int(said[1]) / 1_000_000 if said[:1] == ["t"] else 0.0
 
     def run_script(self, script: str, *words: str) -> tuple[int, str, str]:
         """Run one of the installed scripts; return its exit code, its output and its complaint."""

@@ -16,7 +16,9 @@ from orrery.gateway.guest.patience import Proposal
 from orrery.gateway.guest.unit_name import UnitName
 
 _WANTED_BY = "/etc/systemd/system"
-_STATE = ("LoadState", "ActiveState", "UnitFileState", "NeedDaemonReload", "ExecMainStartTimestampMonotonic")
+_STATE = ("LoadState", "ActiveState", "UnitFileState", "NeedDaemonReload")
+_OLDER = "watch-is-older"
+"""A file in /run: the watch runs what was there before the last files were written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,11 @@ def plan(host: Host, unit: UnitName, given: Mapping[str, str | None]) -> Plan:
 def write(host: Host, planned: Plan) -> None:
     """Write the files that are new or changed, each whole or not at all."""
     host.remove_unfinished(_folders(planned.files))
+    unit = planned.unit
+    read = {conf_path(unit), f"{unit.script}-recover.lib", f"{unit.script}-watch.sh", f"{_WANTED_BY}/{unit.watch}"}
+    changed = {one.path for one in planned.changes if one.change != "same"}
+    if read & changed and host.entries(unit.run_folder):  # without that folder, no watch has run since the boot
+        host.write(HostFile(f"{unit.run_folder}/{_OLDER}", "", 0o600))
     for file, change in zip(planned.files, planned.changes, strict=True):
         if change.change != "same":
             host.write(file)
@@ -117,6 +124,7 @@ def start(host: Host, planned: Plan) -> list[str]:
         elif name == unit.watch and watch_is_older(host, unit):
             restart_watch(host, unit)
             done.append(f"{name} was restarted")
+    _ = host.remove(f"{unit.run_folder}/{_OLDER}")
     return done
 
 
@@ -127,12 +135,7 @@ def restart_watch(host: Host, unit: UnitName) -> None:
 
 def watch_is_older(host: Host, unit: UnitName) -> bool:
     """Return whether the watch was started before its files were last written, and so runs what was there."""
-    started = _state(host, unit.watch).one("ExecMainStartTimestampMonotonic")
-    if not started.isdecimal() or started == "0":
-        return False
-    at, now = host.started_at(int(started)), host.now()
-    read = (conf_path(unit), f"{unit.script}-recover.lib", f"{unit.script}-watch.sh", f"{_WANTED_BY}/{unit.watch}")
-    return any(at < host.modified_at(path) <= now + 1 for path in read)
+    return _OLDER in (host.entries(unit.run_folder) or ())
 
 
 def uninstall(host: Host, unit: UnitName) -> list[str]:

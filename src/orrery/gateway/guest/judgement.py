@@ -15,7 +15,7 @@ from orrery.gateway.guest.files import host_files
 from orrery.gateway.guest.host import Host
 from orrery.gateway.guest.observed import Judgement, UnitState
 from orrery.gateway.guest.options import LONGEST_PATIENCE, Options
-from orrery.gateway.guest.patience import READ, Defaults, Proposal, proposals
+from orrery.gateway.guest.patience import DEFAULTS, READ, Proposal, proposals
 from orrery.gateway.guest.unit_name import UnitName
 
 ANSWERS = 10
@@ -39,9 +39,9 @@ class Scripts:
 
     def answer_took(self) -> float | None:
         """Ask the probe once; return the seconds until its answer, or None for one that says dead, or for none."""
-        began = self.host.monotonic()
+        began = self.host.uptime()
         code, _, _ = self.host.run_script(self.path, "probe", str(LONGEST_PATIENCE["answer_within"]))
-        return None if code else self.host.monotonic() - began
+        return None if code else self.host.uptime() - began
 
 
 @contextmanager
@@ -66,14 +66,14 @@ def proposed(host: Host, unit: UnitName, options: Options) -> list[Proposal]:
         return []
     try:
         state = UnitState(unit.unit, host.show(unit.unit, READ))
-        defaults = Defaults(*(host.manager_property(f"DefaultTimeout{word}USec") for word in ("Start", "Stop")))
+        systemd = UnitState("", host.show("", DEFAULTS))
     except (GuestFailed, Invalid):
         return []  # a plan can be made on any machine
     if state.one("LoadState") != "loaded":
         return []
     is_asked = "answer_within" in missing and options.probe and state.one("ActiveState") == "active"
     answers = _answers(host, unit, options) if is_asked else []
-    found = proposals(state, defaults, answers, has_probe=bool(options.probe))
+    found = proposals(state, systemd, answers, has_probe=bool(options.probe))
     return [one for one in found if one.option in missing]
 
 

@@ -14,6 +14,9 @@ READ = (
 )
 """The properties of a unit that a proposal follows from."""
 
+DEFAULTS = ("DefaultTimeoutStartUSec", "DefaultTimeoutStopUSec")
+"""The properties of systemd itself that a proposal follows from."""
+
 ASSUMED: Mapping[str, int] = {"start_within": 90, "answer_within": 2, "stop_within": 5}
 """Seconds: what the scripts take where nothing is known, and the least that is proposed. A start after a boot is
 slower than any that was measured before."""
@@ -37,20 +40,16 @@ class Proposal:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Defaults:
-    """systemd's own time-outs, as it shows them: a unit that has others says something about itself."""
-
-    start: str = ""
-    stop: str = ""
-
-
 def proposals(
-    state: UnitState, defaults: Defaults, answers: Sequence[float], *, has_probe: bool
+    state: UnitState, systemd: UnitState, answers: Sequence[float], *, has_probe: bool
 ) -> Iterator[Proposal]:
-    """Yield what is proposed; nothing for what is not known. `answers` are the seconds that each one took."""
+    """Yield what is proposed; nothing for what is not known.
+
+    `systemd` has its own time-outs: a unit that has others says something about itself. `answers` are the seconds
+    that each one took.
+    """
     if (took := _start_took(state, has_probe=has_probe)) is not None:
-        said = _of_unit(state.one("TimeoutStartUSec"), defaults.start)
+        said = _of_unit(state.one("TimeoutStartUSec"), systemd.one("DefaultTimeoutStartUSec"))
         yield _proposal("start_within", [took], said, f"its last start took {took:.1f} s")
     if answers:
         yield _proposal(
@@ -58,7 +57,8 @@ def proposals(
         )
     took = _between(state, "ActiveExitTimestampMonotonic", "InactiveEnterTimestampMonotonic")
     why = "no stop of it was seen" if took is None else f"its last stop took {took:.1f} s"
-    yield _proposal("stop_within", [took or 0.0], _of_unit(state.one("TimeoutStopUSec"), defaults.stop), why)
+    said = _of_unit(state.one("TimeoutStopUSec"), systemd.one("DefaultTimeoutStopUSec"))
+    yield _proposal("stop_within", [took or 0.0], said, why)
 
 
 def start_proposal(measured: Sequence[float]) -> Proposal:

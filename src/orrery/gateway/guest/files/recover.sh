@@ -21,6 +21,7 @@ recover() {
   if is_requested; then requested=1 often=once; fi # the watch has just seen it fail
   rm -f "$RUN/request"
   deliver
+  note_clock
   look || return 1
   judge "$often"
   [ "$finding" = waiting ] || rm -f "$RUN/waits-since"
@@ -37,7 +38,7 @@ recover() {
 
 # A request that was not taken at once, as systemd refused, is none later.
 is_requested() {
-  [ -f "$RUN/request" ] && read -r at <"$RUN/request" && [ "$(($(up_seconds) - at))" -lt "$LONGEST_REQUEST" ]
+  [ -f "$RUN/request" ] && read -r at <"$RUN/request" && clock && [ "$((now - at))" -lt "$LONGEST_REQUEST" ]
 }
 
 # A start is systemd's to end: what takes long may be at work.
@@ -45,7 +46,7 @@ report_start() {
   if is_stopping || is_kept outage; then return 0; fi
   ping 9>&- &
   open_outage "$UNIT on $(uname -n) does not come up." \
-    "$why. Neither systemd nor the recovery ends that start. See: systemctl status $UNIT"
+    "Now: $why. The recovery leaves that to systemd. See: systemctl status $UNIT"
 }
 
 # What systemd never finishes, such as a job that waits for another, and a unit that it cannot load are not recovered.
@@ -53,8 +54,9 @@ report_start() {
 report_waiting() {
   case $LoadState/$ActiveState in masked/* | */active | */reloading) return 0 ;; esac
   if is_stopping; then return 0; fi
-  [ -s "$RUN/waits-since" ] || up_seconds >"$RUN/waits-since"
-  read -r since <"$RUN/waits-since" && [ "$(($(up_seconds) - since))" -ge "$LONGEST_WAIT" ] || return 0
+  clock
+  [ -s "$RUN/waits-since" ] || echo "$now" >"$RUN/waits-since"
+  read -r since <"$RUN/waits-since" && [ "$((now - since))" -ge "$LONGEST_WAIT" ] || return 0
   open_outage "$UNIT on $(uname -n) does not come up." \
     "For more than $((LONGEST_WAIT / 60)) min: $why. See: systemctl status $UNIT"
 }
@@ -69,7 +71,8 @@ retry() {
 
 fire() {
   is_stopping && return 0
-  begun=$(now)
+  clock
+  begun=$now
   log "$UNIT is recovered: $why."
   [ "$ActiveState/$Result" != inactive/success ] ||
     log "If you stopped it yourself, pause the recovery first: $here/$name-recover.sh pause 2h"
@@ -78,14 +81,16 @@ fire() {
   ping 9>&- &
   insist reset-failed -- "$UNIT" 2>/dev/null
   insist restart --no-block -- "$UNIT" || log "systemd refused to restart $UNIT."
-  begun_up=$(up_seconds)
+  clock
+  restarted=$now
   case $finding in hanging | dead) hurry ;; esac
-  if answers && answered=$(($(now) - begun)) && holds; then
+  if answers && answered=$((now - begun)) && holds; then
     log "$UNIT has recovered: it answered $answered s after the recovery began, and still does."
     settle
   else
+    clock
     read_failures
-    echo "$(up_seconds) $((failed + 1))" >"$RUN/failed-at"
+    echo "$now $((failed + 1))" >"$RUN/failed-at"
     open_outage "$UNIT on $(uname -n) did not recover." \
       "Before: $why. Now: $ActiveState ($Result, status $ExecMainStatus${answer:+, probe: $answer}). $(advice)"
     return 1
@@ -101,29 +106,37 @@ advice() {
 
 # A service that hangs may not hear that it is to stop.
 hurry() {
-  while [ "$(($(up_seconds) - begun_up))" -le "$STOP_WITHIN" ]; do
+  while [ "$((now - restarted))" -le "$STOP_WITHIN" ]; do
     sleep 1
-    look && [ "$ActiveState" = deactivating ] || return 0
+    clock
+    look || return 0
+    case $ActiveState/$Job in deactivating/* | active/?*) ;; *) return 0 ;; esac
   done
   log "$UNIT does not stop within $STOP_WITHIN s: it is killed."
   control kill --signal=KILL -- "$UNIT"
 }
 
+# Whether the start takes longer than it may. What still stops, or waits for its start, is not late.
+is_late() {
+  case $ActiveState/$SubState/$Job in
+    active/*/ | reloading/*/) ;;
+    *) is_starting || return 1 ;;
+  esac
+  [ "$(seconds_since "$Begun")" -ge "$START_WITHIN" ]
+}
+
 # Waits for the first answer, also for a late one.
 answers() {
-  while [ "$(($(up_seconds) - begun_up))" -lt "$LONGEST_RECOVERY" ]; do
+  clock
+  while [ "$((now - restarted))" -lt "$LONGEST_RECOVERY" ]; do
     look || return 1
     case $ActiveState/$SubState/$Job in
-      active/*/ | reloading/*/) if probe "$((2 * ANSWER_WITHIN))"; then return 0; fi ;;
+      active/*/ | reloading/*/) if probe "$((2 * ANSWER_WITHIN))" && clock; then return 0; fi ;;
       activating/auto-restart*/ | inactive/*/ | failed/*/) return 1 ;;
-      activating/*) ;;
-      *) # it stops, or its start waits
-        sleep 1
-        continue
-        ;;
     esac
-    [ "$(seconds_since "$Begun")" -lt "$START_WITHIN" ] || return 1
+    if is_late; then return 1; fi
     sleep 1
+    clock
   done
   return 1
 }
@@ -131,9 +144,10 @@ answers() {
 # Whether it goes on answering.
 holds() {
   note_answer
-  held=$Entered until=$(($(up_seconds) + HOLD_SECONDS))
-  while [ "$(up_seconds)" -lt "$until" ]; do
+  held=$Entered until=$((now + HOLD_SECONDS))
+  while [ "$now" -lt "$until" ]; do
     sleep 2
+    clock
     look && [ "$ActiveState" = active ] && [ "$Entered" = "$held" ] && probe_twice || return 1
   done
 }
@@ -154,10 +168,12 @@ pause() {
     echo "A pause is written like 30m, 2h or 1d, and lasts at most 7d." >&2
     return 2
   fi
-  if ! echo "$(($(now) + seconds))" | keep paused-until; then
+  clock
+  if ! echo "$((now + seconds))" | keep paused-until; then
     echo "The pause cannot be written: $UNIT is not paused." >&2
     return 1
   fi
+  note_clock
   log "The recovery of $UNIT is paused for $1."
   echo "$UNIT is left alone for $1. To end the pause sooner: $here/$name-recover.sh resume"
 }
@@ -176,7 +192,7 @@ status() {
   echo "unit: $UNIT, $ActiveState ($SubState), $finding${why:+: $why}"
   if is_paused; then echo "paused: for $(((left + 59) / 60)) min more"; fi
   echo "recoveries in the last hour: $(fires)"
-  if is_kept outage && read -r since <"$(kept outage)"; then echo "outage: for $((($(now) - since) / 60)) min"; fi
+  if is_kept outage && outage_seconds; then echo "outage: for $((lasted / 60)) min${rebooted:+, and over a boot}"; fi
   echo "pushes that wait: $(find "$STATE/outbox" "$RUN/outbox" -type f | wc -l | tr -d ' ')"
 }
 
