@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from orrery.errors import StoreError
-from orrery.gateway.causes import UNKNOWN, diagnosis
+from orrery.gateway.causes import UNKNOWN, diagnosis, kind_of
 from orrery.gateway.pings import GatewayPlan, Pings
 from orrery.gateway.records import LastPing
 from orrery.gateway.settings import MINIMUM_GRACE
@@ -76,6 +76,7 @@ class GatewayHealth:
             is_early = abs(now - (last.good_at or last.expected_since)) < self._plan.grace
             return self._broken(found.cause, found.fix, is_early=is_early)
         state = "paused by its operator" if last.state == "paused" else last.state
+        state += " and slow" if kind_of(last.ping) == "slow" else ""
         return Finding(
             PART, "ok", f"The gateway is {state}; the last ping came {ago(last.at, now)}.", essential=False
         )

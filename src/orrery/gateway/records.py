@@ -32,6 +32,7 @@ class LastPing(Record):
     active_seconds: int | None = None
     restarts: int = 0
     probe: str = ""
+    judgement: str = ""
     stretch: str = ""
     day: date | None = None
     stretches: int = 0
@@ -47,6 +48,7 @@ class LastPing(Record):
             self.exec_main_status,
             self.active_seconds,
             self.restarts,
+            self.judgement,
         )
 
     def moved(self, by: timedelta) -> "LastPing":
@@ -79,6 +81,7 @@ class LastPing(Record):
             active_seconds=ping.active_seconds,
             restarts=ping.restarts,
             probe=ping.probe,
+            judgement=ping.judgement,
         )
 
 

@@ -45,8 +45,8 @@ class PingStretch(Record):
 
     def says(self, ping: Ping) -> bool:
         """Return whether a ping says the same."""
-        said = (self.state, self.result, self.exec_main_status, self.probe)
-        return said == (ping.state, ping.result, ping.exec_main_status, ping.probe)
+        said = (self.kind, self.state, self.result, self.exec_main_status, self.probe)
+        return said == (kind_of(ping), ping.state, ping.result, ping.exec_main_status, ping.probe)
 
     def goes_on_with(self, ping: Ping, now: datetime) -> bool:
         """Return whether a ping belongs to this stretch."""

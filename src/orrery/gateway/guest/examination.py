@@ -9,16 +9,14 @@ from orrery.gateway.guest.effective import READ
 from orrery.gateway.guest.files import host_files
 from orrery.gateway.guest.host import Host
 from orrery.gateway.guest.installation import kept_options, watch_is_older
-from orrery.gateway.guest.observed import Observed, Progress, Properties, SecretFile, Tools, UnitState
+from orrery.gateway.guest.judgement import judged
+from orrery.gateway.guest.observed import Observed, Progress, SecretFile, Tools, UnitState
 from orrery.gateway.guest.options import Options
 from orrery.gateway.guest.surroundings import file_findings
 from orrery.gateway.guest.unit_name import UnitName
-from orrery.gateway.guest.verify import contradicts, verified
+from orrery.gateway.guest.verify import verified
 from orrery.ports.health import Finding
 from orrery.syntax.lines import one_line
-
-PROBE_SECONDS = 4
-"""As in the scripts."""
 
 _PLACES = tuple(f"{one}/systemd/system" for one in ("/etc", "/run", "/usr/local/lib", "/usr/lib"))
 """Where the drop-ins of a unit are."""
@@ -36,33 +34,35 @@ def examined(host: Host, unit: UnitName, options: Options) -> list[Finding]:
 
 
 def require_answer(host: Host, unit: UnitName, options: Options) -> None:
-    """Raise `Invalid` for a new probe that calls the running service dead: the guest would restart it."""
+    """Raise `Invalid` for a new probe that calls the running service dead: the guest would restart it.
+
+    The probe of an installation that knows no patience is a new one, too: it was judged by other rules.
+    """
     kept = kept_options(host, unit)
-    if not options.probe or (kept and kept.probe == options.probe):
+    if not options.probe or (kept and kept.probe == options.probe and kept.answer_within):
         return
-    state = unit_state(host, unit.unit)
-    answer = _probe_answer(host, state.properties, options.probe)
-    if contradicts(state, answer, int(host.awake())):
+    found = judged(host, unit, options)
+    if found.finding in {"hanging", "dead"} and found.answer:
         raise Invalid(
-            f"{unit.unit} runs, and --probe calls it dead ({answer}): the guest would restart it again and again. "
+            f"{unit.unit} runs, and --probe calls it dead ({found.answer}): the guest would restart it again and "
+            "again. "
             f"Correct --probe; if the service does hang, first type: systemctl restart {unit.unit}"
         )
 
 
 def observed(host: Host, unit: UnitName, options: Options) -> Observed:
     """Read everything that `verify` judges."""
-    gateway = unit_state(host, unit.unit)
     files = host_files(unit, options)
     return Observed(
         now=clock_of(host, unit),
         is_root=host.is_root,
         files=tuple((file, host.stored(file.path)) for file in files),
-        unit=gateway,
+        unit=unit_state(host, unit.unit),
         own={name: unit_state(host, name) for name in unit.own_units},
         tools=_tools(host),
         secrets=_secrets(host, options),
         progress=progress(host, unit),
-        probe_answer=_probe_answer(host, gateway.properties, options.probe),
+        judgement=judged(host, unit, options),
         up_seconds=int(host.awake()),
         stale_watch=watch_is_older(host, unit),
         own_name=unit.name,
@@ -142,12 +142,3 @@ def _tools(host: Host) -> Tools:
 
 def _secrets(host: Host, options: Options) -> Mapping[str, SecretFile]:
     return {path: host.secret(path) for path in (options.topic_file, options.ping_token_file) if path}
-
-
-def _probe_answer(host: Host, properties: Properties, probe: str) -> str:
-    """Return what the probe answers now, in the words of a ping; only root runs a command."""
-    if properties.get("ActiveState") != ("active",):
-        return ""
-    if not probe.startswith(("http://", "https://")) and not host.is_root:
-        return ""
-    return host.probe_answer(probe, PROBE_SECONDS)

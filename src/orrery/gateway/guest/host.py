@@ -21,7 +21,10 @@ from orrery.gateway.guest.files import HostFile
 from orrery.gateway.guest.observed import Properties, SecretFile, StoredFile
 
 DEADLINE = 60.0
-"""Seconds for one call of `systemctl`, or of a script."""
+"""Seconds for one call of `systemctl`."""
+
+SCRIPT_DEADLINE = 120.0
+"""Seconds for a script, which may wait for two answers, each as late as the longest patience allows."""
 
 SERVICE_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Where systemd's services find their programs."""
@@ -174,9 +177,10 @@ class Host:
         return finished.stdout
 
     def show(self, unit: str, names: Sequence[str]) -> Properties:
-        """Return properties of a unit, as `systemctl show` prints them."""
+        """Return properties of a unit, or of systemd itself without one, as `systemctl show` prints them."""
         found: dict[str, tuple[str, ...]] = {}
-        for line in self.systemctl("show", f"--property={','.join(names)}", "--", unit).splitlines():
+        of_unit = ["--", unit] if unit else []
+        for line in self.systemctl("show", f"--property={','.join(names)}", *of_unit).splitlines():
             if match := _ASSIGNMENT.fullmatch(line):
                 found[match[1]] = (*found.get(match[1], ()), match[2])
         return found
@@ -192,43 +196,13 @@ class Host:
 
     def run_script(self, script: str, *words: str) -> tuple[int, str, str]:
         """Run one of the installed scripts; return its exit code, its output and its complaint."""
-        finished = self._run(["/bin/sh", script, *words])
+        finished = self._run(["/bin/sh", script, *words], SCRIPT_DEADLINE)
         return finished.returncode, finished.stdout, finished.stderr
 
     def program(self, name: str) -> str | None:
         """Return the real path of a program that a service would find."""
         found = shutil.which(name, path=SERVICE_PATH)
         return str(Path(found).resolve()) if found else None
-
-    def status_of(self, address: str, seconds: int) -> str:
-        """Return the status of HTTP that an address answers, or `none`, asked with the tools of the scripts."""
-        limit = str(seconds)
-        if self.program("curl"):
-            write_status = ["-w", "%{http_code}"]
-            words = ["curl", "-q", "-k", "-s", "-o", "/dev/null", "-m", limit, *write_status, "--", address]
-        else:
-            words = ["timeout", limit, "wget", "--no-check-certificate", "-S", "-O", "/dev/null", "--", address]
-        finished = self._run(words)
-        if words[0] == "curl":
-            statuses = re.findall(r"[0-9]{3}", finished.stdout)
-        else:
-            statuses = re.findall(r"HTTP/[0-9.]+ ([0-9]{3})", finished.stderr)
-        return statuses[-1] if statuses and statuses[-1] != "000" else "none"
-
-    def probe_answer(self, probe: str, seconds: int) -> str:
-        """Return what a probe, an address or a command, answers now, in the words of a ping; empty without one."""
-        if not probe:
-            return ""
-        if probe.startswith(("http://", "https://")):
-            return self.status_of(probe, seconds)
-        return "ok" if self.succeeds(probe, seconds) else "failed"
-
-    def succeeds(self, command: str, seconds: int) -> bool:
-        """Return whether a command of the shell ends well in time. What it leaves behind is not waited for."""
-        silent = 'sh -c "$1" >/dev/null 2>&1'
-        return (
-            self._run(["timeout", "-s", "KILL", str(seconds), "sh", "-c", silent, "sh", command]).returncode == 0
-        )
 
     @contextmanager
     def in_turn(self) -> Generator[None]:
@@ -248,7 +222,7 @@ class Host:
             raise GuestFailed(f"{place} leads out of {self.root}: a folder in it is a link.")
         return place
 
-    def _run(self, words: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    def _run(self, words: Sequence[str], deadline: float = DEADLINE) -> subprocess.CompletedProcess[str]:
         try:
             return subprocess.run(  # noqa: S603  fixed programs and checked names, no shell of ours
                 words,
@@ -256,13 +230,13 @@ class Host:
                 capture_output=True,
                 text=True,
                 errors="replace",
-                timeout=DEADLINE,
+                timeout=deadline,
                 check=False,
             )
         except FileNotFoundError:
             raise Invalid(f"There is no {words[0]} on this machine: it must run systemd.") from None
         except subprocess.TimeoutExpired:
-            raise GuestFailed(f"`{' '.join(words)}` did not end within {DEADLINE:.0f} s.") from None
+            raise GuestFailed(f"`{' '.join(words)}` did not end within {deadline:.0f} s.") from None
 
 
 def _sync_folder(folder: Path) -> None:

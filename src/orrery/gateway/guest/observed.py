@@ -79,6 +79,15 @@ class Tools:
 
 
 @dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the scripts make of the unit, in their words: the finding, what the probe was answered, and why."""
+
+    finding: str = ""
+    answer: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Observed:
     """The host, at one time. `progress` is None for who may not read it."""
 
@@ -91,7 +100,7 @@ class Observed:
     tools: Tools
     secrets: Mapping[str, SecretFile]
     progress: Progress | None
-    probe_answer: str = ""
+    judgement: Judgement = Judgement()
     up_seconds: int = 0
     """Since the boot, by systemd's clock, as its times of a unit."""
     stale_watch: bool = False

@@ -11,38 +11,54 @@ name=${name%-recover.sh}
 # shellcheck source=recover.lib
 . "$here/$name-recover.lib"
 
-readonly LONGEST_START=600 HOLD_SECONDS=10 STOP_SECONDS=5
+readonly LONGEST_WAIT=600 HOLD_SECONDS=10 LONGEST_REQUEST=30
+readonly LONGEST_RECOVERY=660 # from the restart to the first answer: the longest stop and the longest start
 
 recover() {
   exec 9>"$RUN/lock"
   flock -n 9 || return 0
-  probing=probe_twice requested=
-  if [ -f "$RUN/request" ]; then requested=1 probing=probe; fi # the watch has seen it fail already
+  often=twice requested=
+  if is_requested; then requested=1 often=once; fi # the watch has just seen it fail
   rm -f "$RUN/request"
   deliver
   note_clock
   look || return 1
-  judge "$probing"
+  judge "$often"
   [ "$finding" = waiting ] || rm -f "$RUN/waits-since"
   case $finding in
-    good) settle ;;
+    good | slow) settle ;;
     waiting)
       if [ -z "$missing" ]; then report_waiting; elif [ -z "$requested" ] && [ "$ActiveState" != activating ]; then retry; fi
       ;;
     crashed) [ -f "$RUN/tried" ] || fire ;; # at once, once; then the unit's own restarts keep their pace
+    hanging) if is_starting; then report_start; else fire; fi ;;
     stopped | dead) fire ;;
   esac
 }
 
-# What systemd never finishes, such as a start without a time-out, and a unit that it cannot load are not recovered.
-# They are reported once that lasts longer than a start may.
+# A request that was not taken at once, as systemd refused, is none later.
+is_requested() {
+  [ -f "$RUN/request" ] && read -r at <"$RUN/request" && clock && [ "$((now - at))" -lt "$LONGEST_REQUEST" ]
+}
+
+# A start is systemd's to end: what takes long may be at work.
+report_start() {
+  if is_stopping || is_kept outage; then return 0; fi
+  ping 9>&- &
+  open_outage "$UNIT on $(uname -n) does not come up." \
+    "Now: $why. The recovery leaves that to systemd. See: systemctl status $UNIT"
+}
+
+# What systemd never finishes, such as a job that waits for another, and a unit that it cannot load are not recovered.
+# They are reported once that has lasted.
 report_waiting() {
   case $LoadState/$ActiveState in masked/* | */active | */reloading) return 0 ;; esac
   if is_stopping; then return 0; fi
   clock
   [ -s "$RUN/waits-since" ] || echo "$now" >"$RUN/waits-since"
-  read -r since <"$RUN/waits-since" && [ "$((now - since))" -ge "$LONGEST_START" ] || return 0
-  open_outage "$UNIT on $(uname -n) does not come up." "For more than $((LONGEST_START / 60)) min: $why. See: systemctl status $UNIT"
+  read -r since <"$RUN/waits-since" && [ "$((now - since))" -ge "$LONGEST_WAIT" ] || return 0
+  open_outage "$UNIT on $(uname -n) does not come up." \
+    "For more than $((LONGEST_WAIT / 60)) min: $why. See: systemctl status $UNIT"
 }
 
 # Starts a unit whose credential is missing, in case that cannot be seen from here. That is no recovery: it does not
@@ -65,13 +81,16 @@ fire() {
   ping 9>&- &
   insist reset-failed -- "$UNIT" 2>/dev/null
   insist restart --no-block -- "$UNIT" || log "systemd refused to restart $UNIT."
-  [ "$finding" != dead ] || hurry
+  clock
+  restarted=$now
+  case $finding in hanging | dead) hurry ;; esac
   if answers && answered=$((now - begun)) && holds; then
     log "$UNIT has recovered: it answered $answered s after the recovery began, and still does."
     settle
   else
     clock
-    echo "$now" >"$RUN/failed-at"
+    read_failures
+    echo "$now $((failed + 1))" >"$RUN/failed-at"
     open_outage "$UNIT on $(uname -n) did not recover." \
       "Before: $why. Now: $ActiveState ($Result, status $ExecMainStatus${answer:+, probe: $answer}). $(advice)"
     return 1
@@ -87,43 +106,48 @@ advice() {
 
 # A service that hangs may not hear that it is to stop.
 hurry() {
-  waited=0
-  while [ "$waited" -lt "$STOP_SECONDS" ]; do
+  while [ "$((now - restarted))" -le "$STOP_WITHIN" ]; do
     sleep 1
-    waited=$((waited + 1))
-    look && [ "$ActiveState" = deactivating ] || return 0
+    clock
+    look || return 0
+    case $ActiveState/$Job in deactivating/* | active/?*) ;; *) return 0 ;; esac
   done
-  log "$UNIT does not stop: it is killed."
+  log "$UNIT does not stop within $STOP_WITHIN s: it is killed."
   control kill --signal=KILL -- "$UNIT"
 }
 
-# Waits for the first answer.
+# Whether the start takes longer than it may. What still stops, or waits for its start, is not late.
+is_late() {
+  case $ActiveState/$SubState/$Job in
+    active/*/ | reloading/*/) ;;
+    *) is_starting || return 1 ;;
+  esac
+  [ "$(seconds_since "$Begun")" -ge "$START_WITHIN" ]
+}
+
+# Waits for the first answer, also for a late one.
 answers() {
   clock
-  asked=$now entered=''
-  while [ "$((now - asked))" -lt "$((LONGEST_START + START_SECONDS))" ]; do
+  while [ "$((now - restarted))" -lt "$LONGEST_RECOVERY" ]; do
     look || return 1
-    clock
-    [ "$Entered" = "$entered" ] || entered=$Entered active_at=$now
     case $ActiveState/$SubState/$Job in
-      active/*/ | reloading/*/)
-        probe && clock && return 0
-        clock
-        [ "$((now - active_at))" -lt "$START_SECONDS" ] || return 1
-        ;;
+      active/*/ | reloading/*/) if probe "$((2 * ANSWER_WITHIN))" && clock; then return 0; fi ;;
       activating/auto-restart*/ | inactive/*/ | failed/*/) return 1 ;;
     esac
+    if is_late; then return 1; fi
     sleep 1
+    clock
   done
   return 1
 }
 
 # Whether it goes on answering.
 holds() {
-  held=$Entered waited=0
-  while [ "$waited" -lt "$HOLD_SECONDS" ]; do
+  note_answer
+  held=$Entered until=$((now + HOLD_SECONDS))
+  while [ "$now" -lt "$until" ]; do
     sleep 2
-    waited=$((waited + 2))
+    clock
     look && [ "$ActiveState" = active ] && [ "$Entered" = "$held" ] && probe_twice || return 1
   done
 }
@@ -164,7 +188,7 @@ resume() {
 
 status() {
   look || return 1
-  judge probe_twice
+  judge twice
   echo "unit: $UNIT, $ActiveState ($SubState), $finding${why:+: $why}"
   if is_paused; then echo "paused: for $(((left + 59) / 60)) min more"; fi
   echo "recoveries in the last hour: $(fires)"
@@ -172,11 +196,29 @@ status() {
   echo "pushes that wait: $(find "$STATE/outbox" "$RUN/outbox" -type f | wc -l | tr -d ' ')"
 }
 
+# Prints the finding, the answer of the probe, and the reason, each on its line.
+show_judgement() {
+  look || return 1
+  judge twice
+  printf '%s\n' "$finding" "$answer" "$why"
+}
+
+# Asks the probe once, and prints the answer.
+ask_once() {
+  case $1 in '' | *[!0-9]*) return 2 ;; esac
+  probe "$1"
+  asked=$?
+  echo "$answer"
+  return "$asked"
+}
+
 trap 'exit 0' TERM # the system is stopped
 case ${1-} in
   '') recover ;;
   pause) pause "${2-}" ;;
   resume | status) "$1" ;;
+  judge) show_judgement ;; # for `plan`, `install`, `verify` and the drill
+  probe) ask_once "${2-}" ;;
   *)
     echo "usage: $0 [pause 2h | resume | status]" >&2
     exit 2

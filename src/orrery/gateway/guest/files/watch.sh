@@ -12,7 +12,7 @@ name=${name%-watch.sh}
 
 readonly LOOK_SECONDS=10 PING_SECONDS=60 RETRY_SECONDS=60 LASTS_SECONDS=5
 
-next_look=0 next_ping=0 good_since='' seen='' said='' asked=-9 pinging=''
+next_look=0 next_ping=0 good_since='' seen='' said='' asked=-9 pinging='' slow=''
 MainPID=0 finding=''
 
 watch() {
@@ -36,9 +36,9 @@ check() {
     finding='' MainPID=0
     return
   fi
-  judge probe_twice
+  judge twice
   case $finding in
-    good) is_good ;;
+    good | slow) is_good ;;
     paused) is_paused_for_now ;;
     *) is_bad ;;
   esac
@@ -46,6 +46,7 @@ check() {
 
 is_good() {
   seen='' said=''
+  if [ "$finding" != slow ]; then slow=; elif [ -z "$slow" ]; then slow=1 && log "$UNIT is slow: $why."; fi
   : "${good_since:=$now}"
   [ "$MainPID" -gt 0 ] || next_look=$((now + 2)) # no process to look at
   if [ "$((now - good_since))" -ge "$LOOK_SECONDS" ]; then settle; fi
@@ -79,27 +80,30 @@ is_bad() {
   if [ -n "$missing" ]; then rm -f "$RUN/tried"; fi # it did not fail by itself
   case $finding in
     crashed) [ -f "$RUN/tried" ] || ask ;;
-    stopped) has_just_failed || ask ;;
-    dead) [ -f "$RUN/failed-at" ] || ask ;; # a restart did not help: the timer tries again
+    hanging) if is_starting; then is_kept outage || ask; else is_too_soon || ask; fi ;;
+    stopped | dead) is_too_soon || ask ;;
   esac
-  # A fault that lasts is pinged too, so that the site can name its cause.
-  sign="$LoadState $ActiveState $Result $ExecMainStatus $answer"
-  if [ "$sign" != "$seen" ]; then
-    seen=$sign seen_since=$now
-  elif [ "$sign" != "$said" ] && [ "$((now - seen_since))" -ge "$LASTS_SECONDS" ] && ping_beside; then
-    said=$sign
-  fi
+  # A fault that lasts is pinged at once, too, so that the site can name its cause.
+  sign="$finding $LoadState $ActiveState $Result $ExecMainStatus $answer"
+  if [ "$sign" != "$seen" ]; then seen=$sign seen_since=$now; fi
+  [ "$((now - seen_since))" -ge "$LASTS_SECONDS" ] || return 0
+  if [ "$sign" != "$said" ]; then said=$sign next_ping=$now; fi
+  ping_now_and_then
 }
 
-has_just_failed() {
-  [ -f "$RUN/failed-at" ] && read -r failed_at <"$RUN/failed-at" && [ "$((now - failed_at))" -lt "$RETRY_SECONDS" ]
+# A restart that did not help is repeated after 1, 2, 4 and 8 minutes; then the timer alone goes on.
+is_too_soon() {
+  read_failures
+  [ "$failed" -gt 0 ] || return 1
+  [ "$failed" -le 4 ] || return 0
+  [ "$((now - failed_at))" -lt "$((RETRY_SECONDS << (failed - 1)))" ]
 }
 
 # Starts the recovery, unless it is under way.
 ask() {
   [ "$((now - asked))" -ge 3 ] && flock -n "$RUN/lock" true && ! is_stopping || return 0
   asked=$now
-  : >"$RUN/request"
+  echo "$now" >"$RUN/request"
   control start --no-block -- "$name-recover.service"
 }
 
