@@ -213,9 +213,9 @@ class Gateway:
 
 
 @contextmanager
-def machine(disk: Path | None = None) -> Generator[Machine]:
+def machine(disk: Path | None = None, clocks: Sequence[str] = ()) -> Generator[Machine]:
     """Boot a machine with this Debian's packages, on which this checkout runs."""
-    with TemporaryDirectory() as place, booted(Path("/"), Path(place), "", disk) as host:
+    with TemporaryDirectory() as place, booted(Path("/"), Path(place), "", disk, clocks) as host:
         for hidden in ("/root", "/home", "/tmp"):  # noqa: S108  the folders that boot.sh covers
             if any(Path(hidden) in path.parents for path in (Path(sys.base_prefix), ROOT)):
                 host.run(f"umount {hidden}")

@@ -51,6 +51,14 @@ class LastPing(Record):
             self.judgement,
         )
 
+    def moved(self, by: timedelta) -> "LastPing":
+        """Return the record after the wall clock was put forward by so much; its lengths of time stay."""
+        return self.change(
+            at=self.at and self.at + by,
+            good_at=self.good_at and self.good_at + by,
+            trouble_since=self.trouble_since and self.trouble_since + by,
+        )
+
     def followed_by(self, ping: Ping, now: datetime, grace: timedelta) -> "LastPing":
         """Return the record after a ping; one that comes after a longer silence than `grace` begins anew."""
         kind = kind_of(ping)

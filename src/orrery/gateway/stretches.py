@@ -52,6 +52,10 @@ class PingStretch(Record):
         """Return whether a ping belongs to this stretch."""
         return self.says(ping) and abs(now - self.last_at) <= SILENCE
 
+    def moved(self, by: timedelta) -> "PingStretch":
+        """Return the stretch after the wall clock was put forward by so much."""
+        return self.change(first_at=self.first_at + by, last_at=self.last_at + by)
+
     def with_ping(self, ping: Ping, now: datetime) -> "PingStretch":
         """Return the stretch after one more ping."""
         after = self.change(last_at=now, count=self.count + 1, mixed=self.mixed or not self.says(ping))
