@@ -198,6 +198,11 @@ class Gateway:
         self.goes("active/running")
         assert self.shows("MainPID") != process
 
+    def runs_as(self, process: str) -> None:
+        """Fail unless the unit runs, as the same process."""
+        self.goes("active/running")
+        assert self.shows("MainPID") == process, self.log()
+
     def goes(self, state: str) -> None:
         """Fail unless the unit is in a state, as `active/running`."""
         assert f"{self.shows('ActiveState')}/{self.shows('SubState')}" == state

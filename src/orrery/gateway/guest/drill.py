@@ -51,7 +51,7 @@ class Drill:
         before = self._state("ActiveEnterTimestampMonotonic")
         began = {"stop": self._stop, "crash": self._crash, "exhaust": self._exhaust, "hang": self._hang}[fault]()
         answered = self._awaited(began, lambda: self._answers_anew(before))
-        started = began + answered - self._time("InactiveExitTimestampMonotonic") if answered is not None else None
+        started = None if answered is None else began + answered - self._begun()
         noticed = self._noticed(began)
         if answered is not None:
             _ = self._awaited(began, self._is_settled)
@@ -124,14 +124,14 @@ class Drill:
         """Stop the unit and have it started, which is not waited for; return whether systemd refused the start."""
         _ = self.host.systemctl("stop", "--no-block", "--", self.unit.unit)
         _ = self._awaited(self.host.uptime(), lambda: self._state("ActiveState") in {"inactive", "failed"})
-        before = self._time("InactiveExitTimestampMonotonic")
+        before = self._state("InactiveExitTimestampMonotonic")
         _ = self.host.systemctl("start", "--no-block", "--", self.unit.unit)
 
         def is_refused() -> bool:
             return self._state("Result") == "start-limit-hit"
 
         def is_taken() -> bool:
-            return is_refused() or self._time("InactiveExitTimestampMonotonic") != before
+            return is_refused() or self._state("InactiveExitTimestampMonotonic") != before
 
         _ = self._awaited(self.host.uptime(), is_taken)
         return is_refused()
@@ -154,9 +154,9 @@ class Drill:
     def _longest(self) -> float:
         return LONGEST_TRIAL + int(self.options.start_within or ASSUMED["start_within"])
 
-    def _time(self, name: str) -> float:
-        """Return a time of systemd's, by `uptime`; one that never was is that of the boot."""
-        return self.host.uptime_at(int(self._state(name) or 0))
+    def _begun(self) -> float:
+        """Return when the last start of the unit began, by `uptime`."""
+        return self.host.uptime_at(int(self._state("InactiveExitTimestampMonotonic") or 0))
 
     def _noticed(self, began: float) -> float | None:
         """Return the seconds until the recovery began."""
