@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from orrery.gateway.guest.files import HostFile, host_files
-from orrery.gateway.guest.observed import Observed, Progress, SecretFile, StoredFile, Tools, UnitState
+from orrery.gateway.guest.observed import Judgement, Observed, Progress, SecretFile, StoredFile, Tools, UnitState
 from orrery.gateway.guest.options import Options
 from orrery.gateway.guest.unit_name import unit_name
 from orrery.gateway.guest.verify import verified
@@ -18,6 +18,9 @@ OPTIONS = Options(
     ping="https://shop.example.org/ping",
     ping_token_file="/etc/gateway/ping_token",  # noqa: S106  a path, no password
     token_script="/usr/local/bin/fetch-token",  # noqa: S106  a path, no password
+    start_within="120",
+    answer_within="3",
+    stop_within="5",
 )
 NOW = 1_800_000_000
 DROP_IN = f"{UNIT.drop_in_folder}/cold-boot-retry.conf"
@@ -79,7 +82,7 @@ def whole() -> Observed:
         tools=Tools(curl=True, wget=""),
         secrets={path: secret(path) for path in (OPTIONS.topic_file, OPTIONS.ping_token_file)},
         progress=Progress(),
-        probe_answer="200",
+        judgement=Judgement("good", "200"),
         up_seconds=100_000,
         own_name=UNIT.name,
     )

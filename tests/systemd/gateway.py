@@ -136,7 +136,8 @@ class Gateway:
 
     def has_failed_before(self, times: int) -> None:
         """Have the guest remember so many recoveries within the last minute."""
-        self.machine.run(f"now=$(date +%s); for one in $(seq {times}); do echo $now; done > {self.state}/fires")
+        now = "read -r up _ < /proc/uptime"
+        self.machine.run(f"{now}; for one in $(seq {times}); do echo ${{up%.*}}; done > {self.state}/fires")
 
     def fires(self) -> list[str]:
         """Return the times of the recoveries that the guest counted."""
@@ -197,6 +198,11 @@ class Gateway:
         self.goes("active/running")
         assert self.shows("MainPID") != process
 
+    def runs_as(self, process: str) -> None:
+        """Fail unless the unit runs, as the same process."""
+        self.goes("active/running")
+        assert self.shows("MainPID") == process, self.log()
+
     def goes(self, state: str) -> None:
         """Fail unless the unit is in a state, as `active/running`."""
         assert f"{self.shows('ActiveState')}/{self.shows('SubState')}" == state
@@ -207,9 +213,9 @@ class Gateway:
 
 
 @contextmanager
-def machine(disk: Path | None = None) -> Generator[Machine]:
+def machine(disk: Path | None = None, clocks: Sequence[str] = ()) -> Generator[Machine]:
     """Boot a machine with this Debian's packages, on which this checkout runs."""
-    with TemporaryDirectory() as place, booted(Path("/"), Path(place), "", disk) as host:
+    with TemporaryDirectory() as place, booted(Path("/"), Path(place), "", disk, clocks) as host:
         for hidden in ("/root", "/home", "/tmp"):  # noqa: S108  the folders that boot.sh covers
             if any(Path(hidden) in path.parents for path in (Path(sys.base_prefix), ROOT)):
                 host.run(f"umount {hidden}")

@@ -114,17 +114,20 @@ def _run(command: Sequence[str]) -> str:
 
 
 @contextmanager
-def booted(root: Path, offered: Path, hosts: str, disk: Path | None = None) -> Generator[Host]:
+def booted(
+    root: Path, offered: Path, hosts: str, disk: Path | None = None, clocks: Sequence[str] = ()
+) -> Generator[Host]:
     """Boot the system below `root`; it sees `offered` as /srv/offered.
 
     What it writes stays on `disk` only. `hosts` is what /etc/hosts says at both ends, beside the loopback.
+    `clocks` are further options of `unshare`, for clocks of its own.
     """
     with tempfile.TemporaryDirectory() as place, _group() as group:
         folder = Path(place, "machine")
         folder.mkdir()
         names = Path(place, "hosts")
         names.write_text(f"127.0.0.1 localhost machine\n::1 localhost\n{hosts}")
-        with _first_process(group, folder, root, offered, disk) as first, _world(names) as outside:
+        with _first_process(group, folder, root, offered, disk, clocks) as first, _world(names) as outside:
             host = Host(first, outside)
             _connect(first, outside)
             host.write("/etc/hosts", names.read_text())
@@ -147,9 +150,13 @@ def _group() -> Generator[Path]:
 
 
 @contextmanager
-def _first_process(group: Path, folder: Path, root: Path, offered: Path, disk: Path | None) -> Generator[int]:
+def _first_process(
+    group: Path, folder: Path, root: Path, offered: Path, disk: Path | None, clocks: Sequence[str]
+) -> Generator[int]:
     """Boot, and yield the id of the machine's first process once everything there has started."""
-    boot = shlex.join(["--", str(BOOT), str(root), str(folder), str(offered), *([str(disk)] if disk else [])])
+    boot = shlex.join(
+        [*clocks, "--", str(BOOT), str(root), str(folder), str(offered), *([str(disk)] if disk else [])]
+    )
     entered = f"echo $$ > {shlex.quote(str(group / 'cgroup.procs'))} && exec unshare {_UNSHARED} {boot}"
     with (folder.parent / "boot.log").open("w+") as log:
         outer = subprocess.Popen(  # noqa: S603  our own script

@@ -32,19 +32,19 @@ def test_a_resumed_unit_is_recovered(machine: Machine) -> None:
     gateway.await_answer()
 
 
-@pytest.mark.parametrize("length", ["", "2", "h", "8d", "08h", "-1h", "1h30m", "0m", "99999999999999999999s"])
-def test_a_pause_of_no_length_is_refused(machine: Machine, length: str) -> None:
+def test_a_pause_of_no_length_is_refused(machine: Machine) -> None:
     """The sentence says how a pause is written."""
     gateway = machine.gateway("unpaused")
     gateway.install()
-    said = machine.run(f"{gateway.script} pause '{length}' 2>&1 || echo status $?")
-    assert said == "A pause is written like 30m, 2h or 1d, and lasts at most 7d.\nstatus 2\n"
+    for length in ("", "2", "h", "8d", "08h", "-1h", "1h30m", "0m", "99999999999999999999s"):
+        said = machine.run(f"{gateway.script} pause '{length}' 2>&1 || echo status $?")
+        assert said == "A pause is written like 30m, 2h or 1d, and lasts at most 7d.\nstatus 2\n", length
 
 
 def test_a_unit_in_a_long_start_is_not_down(machine: Machine) -> None:
-    """ExecStartPre may take its time: the guest neither recovers nor counts. Only the longest start is pushed."""
-    gateway = machine.gateway("slow")
-    gateway.install()
+    """ExecStartPre may take its time: the guest neither recovers nor counts. A longer one than its patience is pushed."""
+    gateway = machine.gateway("slow", "TimeoutStartSec=infinity")
+    gateway.install("--start-within", "10m")
     gateway.await_answer()
     before = "while test ! -e /run/slow-go; do sleep 0.1; done"
     machine.run("mkdir -p /etc/systemd/system/slow.service.d")
@@ -57,9 +57,7 @@ def test_a_unit_in_a_long_start_is_not_down(machine: Machine) -> None:
     gateway.goes("activating/start-pre")
     gateway.recovered(0)
     assert machine.pushes("slow.service") == []
-    machine.run(
-        f"sed -i s/LONGEST_START=600/LONGEST_START=0/ {gateway.script}; {gateway.script}; {gateway.script}"
-    )
+    gateway.install("--start-within", "1s")
     eventually(gateway.has_pushed(1))
     machine.run("touch /run/slow-go")
     gateway.await_answer()

@@ -41,4 +41,4 @@ def test_a_command_can_be_the_probe(machine: Machine) -> None:
     gateway.install(probe="trap : TERM; while test -e /run/commanded; do sleep 1; done")
     eventually(gateway.seen_to_answer)
     machine.run("touch /run/commanded")
-    eventually(lambda: gateway.said("commanded.service is recovered: it does not answer (probe: failed)."))
+    eventually(lambda: gateway.said("commanded.service is recovered: it does not answer (probe: none)."))

@@ -18,6 +18,7 @@ WEBHOOK_WARNED_BEFORE = timedelta(days=60)
 
 Kind = Literal[
     "good",
+    "slow",
     "paused",
     "missing",
     "masked",
@@ -27,11 +28,12 @@ Kind = Literal[
     "credentials",
     "budget",
     "starting",
+    "overdue",
     "stopping",
     "stopped",
     "failed",
 ]
-"""What is known of the gateway; the first two are good."""
+"""What is known of the gateway; the first three are good."""
 
 PASSING: frozenset[Kind] = frozenset({"starting", "stopping"})
 """What lies between two attempts: the trouble from before lasts meanwhile."""
@@ -46,7 +48,8 @@ class Ping:
 
     `state` is `ActiveState`, or `masked`, `missing` or `paused` (the operator paused the recovery). `probe` is the
     HTTP status, `none` without an answer, `ok` or `failed` for a command, and empty without a probe.
-    `active_seconds` is None unless the unit is active.
+    `active_seconds` is None unless the unit is active. `judgement` is what the guest makes of it, by
+    the patience that it knows: `starting`, `slow`, `hanging`, `dead` and others; empty of an earlier guest.
     """
 
     state: str
@@ -56,11 +59,12 @@ class Ping:
     exec_main_status: int = 0
     active_seconds: int | None = None
     restarts: int = 0
+    judgement: str = ""
 
     @property
     def is_good(self) -> bool:
         """Whether the gateway works, or is down because its operator wants it so."""
-        return kind_of(self) in {"good", "paused"}
+        return kind_of(self) in {"good", "slow", "paused"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ def is_dead(probe: str) -> bool:
 def kind_of(ping: Ping) -> Kind:
     """Return what a ping says."""
     if ping.state in {"active", "reloading"}:
-        return _kind_of_active(ping.probe)
+        return _kind_of_active(ping.probe, ping.judgement)
     if said := _SAID.get(ping.state):
         return said
     if ping.exec_main_status == CREDENTIALS:
@@ -96,15 +100,21 @@ def kind_of(ping: Ping) -> Kind:
     return _kind_of_inactive(ping)
 
 
-def _kind_of_active(probe: str) -> Kind:
+def _kind_of_active(probe: str, judgement: str) -> Kind:
     if not is_dead(probe):
-        return "good"
+        return "slow" if judgement == "slow" else "good"
+    if judgement == "starting":
+        return "starting"
+    if judgement == "dead" and probe == "none":
+        return "probe"
     return _DEAD.get(probe, "probe")
 
 
 def _kind_of_inactive(ping: Ping) -> Kind:
     if ping.state == "inactive" and ping.result in {"", "success"}:
         return "stopped"
+    if ping.state == "activating" and ping.judgement == "hanging":
+        return "overdue"
     return _ON_THE_WAY.get(ping.state, "failed")
 
 
@@ -153,6 +163,7 @@ _RESTARTED = f"Wait: the guest restarts it (layer 3). If it fails again, look at
 
 _DIAGNOSES: dict[Kind, Diagnosis] = {
     "good": Diagnosis(),
+    "slow": Diagnosis(),
     "paused": Diagnosis(),
     "missing": Diagnosis(
         "There is no such unit on the gateway's machine.", f"Correct --unit, then type {_VERIFY}."
@@ -169,6 +180,11 @@ _DIAGNOSES: dict[Kind, Diagnosis] = {
     ),
     "starting": Diagnosis(
         "The service is starting, or waits for its automatic restart.", "Wait for a few minutes."
+    ),
+    "overdue": Diagnosis(
+        "The service hangs while it starts, or takes longer than it may.",
+        "Look at its log: neither systemd nor the guest ends that start. By hand: `systemctl restart UNIT`. If it "
+        "is well so, install the guest with a longer --start-within.",
     ),
     "stopping": Diagnosis("The service is stopping.", "Wait for a few minutes."),
     "stopped": Diagnosis(

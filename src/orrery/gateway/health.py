@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from orrery.errors import StoreError
-from orrery.gateway.causes import UNKNOWN, diagnosis
+from orrery.gateway.causes import UNKNOWN, diagnosis, kind_of
 from orrery.gateway.pings import GatewayPlan, Pings
 from orrery.gateway.records import LastPing
 from orrery.gateway.settings import MINIMUM_GRACE
@@ -37,7 +37,7 @@ class GatewayHealth:
         self._pings = pings
         self._clock = clock
         self._plan = plan
-        self._began = clock.now()
+        self._began = clock.monotonic()
 
     async def check(self) -> list[Finding]:
         """Return the finding; nothing when the store fails, which has its own finding."""
@@ -55,20 +55,28 @@ class GatewayHealth:
             cause = secret_part(SECRET)
             return Look(None, Finding(PART, "broken", _NO_TOKEN, todo, essential=False, cause=cause))
         found = await self._pings.last.find()
-        last = found.record if found else LastPing(expected_since=self._began)
-        return Look(last, self._finding(last, self._clock.now()))
+        now = self._clock.now()
+        last = found.record.moved(self._pings.jump(found.record)) if found else self._unpinged(now)
+        return Look(last, self._finding(last, now))
+
+    def _runs(self) -> timedelta:
+        return timedelta(seconds=self._clock.monotonic() - self._began)
+
+    def _unpinged(self, now: datetime) -> LastPing:
+        return LastPing(expected_since=now - self._runs())
 
     def _finding(self, last: LastPing, now: datetime) -> Finding:
         if last.at is None:
             return self._without_a_ping(last, now)
         if self._is_silence(last.at, now):
-            return self._silent(last, last.at, now)
+            return self._silent(last, last.at)
         if last.trouble:
             lasts = abs(now - (last.trouble_since or now))
             found = diagnosis(last.ping, lasts, self._plan.token_script)
             is_early = abs(now - (last.good_at or last.expected_since)) < self._plan.grace
-            return self._broken(found.cause, found.fix, now, is_early=is_early)
+            return self._broken(found.cause, found.fix, is_early=is_early)
         state = "paused by its operator" if last.state == "paused" else last.state
+        state += " and slow" if kind_of(last.ping) == "slow" else ""
         return Finding(
             PART, "ok", f"The gateway is {state}; the last ping came {ago(last.at, now)}.", essential=False
         )
@@ -80,14 +88,14 @@ class GatewayHealth:
             return Finding(PART, "broken", why, todo, essential=False)
         return Finding(PART, "ok", why, todo, essential=False)
 
-    def _silent(self, last: LastPing, at: datetime, now: datetime) -> Finding:
+    def _silent(self, last: LastPing, at: datetime) -> Finding:
         said = diagnosis(last.ping, token_script=self._plan.token_script).cause
         before = f"The last one said: {said}" if said else "The last one was good."
         why = f"No ping since {_clock_time(at)}: whether the gateway works is unknown. {before}"
-        return self._broken(why, UNKNOWN.fix, now)
+        return self._broken(why, UNKNOWN.fix)
 
-    def _broken(self, why: str, todo: str, now: datetime, *, is_early: bool = False) -> Finding:
-        is_early = is_early or abs(now - self._began) < AFTER_START
+    def _broken(self, why: str, todo: str, *, is_early: bool = False) -> Finding:
+        is_early = is_early or self._runs() < AFTER_START
         return Finding(PART, "broken", why, todo, essential=False, urgent=True, early=is_early)
 
     def _is_silence(self, since: datetime, now: datetime) -> bool:

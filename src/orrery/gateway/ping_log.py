@@ -85,5 +85,6 @@ def _silences(found: Sequence[PingStretch], now: datetime) -> Iterator[Silence]:
     for one in found:
         if one.silence is not None:
             yield Silence(one.first_at - timedelta(seconds=one.silence), one.first_at, one.silence)
-    if found and now - found[-1].last_at > SILENCE:
-        yield Silence(found[-1].last_at, None, (now - found[-1].last_at).total_seconds())
+    last = max((one.last_at for one in found), default=now)  # after a clock was put back it is not the last one's
+    if now - last > SILENCE:
+        yield Silence(last, None, (now - last).total_seconds())

@@ -32,6 +32,18 @@ class Pings:
         self.last = last_ping(store, clock)
         self.stretches = stretches(store, clock)
         self.received = Counter[str]()
+        self._heard: tuple[datetime, float] | None = None
+
+    def jump(self, last: LastPing) -> timedelta:
+        """Return by how much the wall clock was put forward since this process has kept that ping.
+
+        A store that several processes share holds times of the wall clock only: for a ping that another has kept
+        this is nothing. The time in which this machine slept is a jump, too: it could not hear.
+        """
+        if self._heard is None or last.at != self._heard[0]:
+            return timedelta(0)
+        at, monotonic = self._heard
+        return self._clock.now() - at - timedelta(seconds=self._clock.monotonic() - monotonic)
 
     async def expect(self) -> None:
         """Note since when pings are expected, unless that is noted; where none are, forget the last one."""
@@ -45,23 +57,28 @@ class Pings:
         """Store a ping; raise `StoreUnavailable` when it cannot be stored."""
 
         async def attempt() -> Committed | Conflict:
-            now = self._clock.now()
+            now, heard = self._clock.now(), self._clock.monotonic()
             last, unchanged = await self.last.replaceable()
-            before = last or self._first()
-            id_, stretch, begun = await self._stretch(before, ping, now)
+            jump = self.jump(last) if last else timedelta(0)
+            before = last.moved(jump) if last else self._first()
+            id_, stretch, begun = await self._stretch(before, ping, now, jump)
             after = before.followed_by(ping, now, self._plan.grace)
             after = after.change(stretch=id_, day=now.date(), stretches=begun)
-            return await commit(
+            done = await commit(
                 self.store, Changes([self.last.put(after), self.stretches.put(stretch, id_)], [unchanged])
             )
+            self._heard = now, heard
+            return done
 
         _ = await compare_and_set(attempt, "The store is too busy to note a ping.")
         self.received["good" if ping.is_good else "bad"] += 1
 
-    async def _stretch(self, last: LastPing, ping: Ping, now: datetime) -> tuple[str, PingStretch, int]:
+    async def _stretch(
+        self, last: LastPing, ping: Ping, now: datetime, jump: timedelta
+    ) -> tuple[str, PingStretch, int]:
         """Return the stretch that a ping is in, with its id, and how many have begun on this day."""
         found = await self.stretches.find(last.stretch) if last.stretch else None
-        before = found.record if found else None
+        before = found.record.moved(jump) if found else None
         begun = last.stretches if last.day == now.date() else 0
         if before and (before.goes_on_with(ping, now) or begun >= MOST_A_DAY):
             return last.stretch, before.with_ping(ping, now), begun

@@ -32,6 +32,7 @@ class LastPing(Record):
     active_seconds: int | None = None
     restarts: int = 0
     probe: str = ""
+    judgement: str = ""
     stretch: str = ""
     day: date | None = None
     stretches: int = 0
@@ -47,6 +48,15 @@ class LastPing(Record):
             self.exec_main_status,
             self.active_seconds,
             self.restarts,
+            self.judgement,
+        )
+
+    def moved(self, by: timedelta) -> "LastPing":
+        """Return the record after the wall clock was put forward by so much; its lengths of time stay."""
+        return self.change(
+            at=self.at and self.at + by,
+            good_at=self.good_at and self.good_at + by,
+            trouble_since=self.trouble_since and self.trouble_since + by,
         )
 
     def followed_by(self, ping: Ping, now: datetime, grace: timedelta) -> "LastPing":
@@ -71,6 +81,7 @@ class LastPing(Record):
             active_seconds=ping.active_seconds,
             restarts=ping.restarts,
             probe=ping.probe,
+            judgement=ping.judgement,
         )
 
 

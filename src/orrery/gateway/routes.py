@@ -59,6 +59,7 @@ class PingBody(BaseModel):
     exec_main_status: Figure = 0
     active_seconds: Figure | None = None
     restarts: Figure = 0
+    judgement: Word = ""
 
 
 class JobBody(BaseModel):

@@ -45,12 +45,16 @@ class PingStretch(Record):
 
     def says(self, ping: Ping) -> bool:
         """Return whether a ping says the same."""
-        said = (self.state, self.result, self.exec_main_status, self.probe)
-        return said == (ping.state, ping.result, ping.exec_main_status, ping.probe)
+        said = (self.kind, self.state, self.result, self.exec_main_status, self.probe)
+        return said == (kind_of(ping), ping.state, ping.result, ping.exec_main_status, ping.probe)
 
     def goes_on_with(self, ping: Ping, now: datetime) -> bool:
         """Return whether a ping belongs to this stretch."""
         return self.says(ping) and abs(now - self.last_at) <= SILENCE
+
+    def moved(self, by: timedelta) -> "PingStretch":
+        """Return the stretch after the wall clock was put forward by so much."""
+        return self.change(first_at=self.first_at + by, last_at=self.last_at + by)
 
     def with_ping(self, ping: Ping, now: datetime) -> "PingStretch":
         """Return the stretch after one more ping."""

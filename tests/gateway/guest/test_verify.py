@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from orrery.gateway.guest.effective import shown_time
-from orrery.gateway.guest.observed import Observed, Progress, SecretFile, StoredFile, Tools
+from orrery.gateway.guest.observed import Judgement, Observed, Progress, SecretFile, StoredFile, Tools
 from orrery.gateway.guest.options import Options
-from orrery.gateway.guest.verify import contradicts, verified
+from orrery.gateway.guest.verify import verified
 from tests.support.guests import (
     DROP_IN,
     NOW,
@@ -185,6 +185,7 @@ def test_what_is_off_is_named() -> None:
         "probe": "Install with --probe URL or --probe COMMAND.",
         "push": "Install with --push URL --topic-file FILE.",
         "ping": "Install with --ping URL --ping-token-file FILE.",
+        "patience": f"While it runs, type: sudo orrery gateway guest install --unit {UNIT.unit}",
     }
 
 
@@ -279,7 +280,7 @@ def test_a_broken_credential_chain_names_the_token_script(shown: dict[str, str],
 def test_a_tunnel_that_answers_502_is_told_from_a_dead_one() -> None:
     """The gateway is dead while the tunnel is healthy (spec 3, Errors, last row)."""
     assert "The tunnel works and the gateway behind it does not: it answers 502." in said(
-        replace(whole(), probe_answer="502")
+        replace(whole(), judgement=Judgement("dead", "502"))
     )
 
 
@@ -294,22 +295,3 @@ def test_advice_names_the_unit() -> None:
     """It is typed as it stands there."""
     observed = with_unit(whole(), ActiveState="failed", Result="start-limit-hit")
     assert "systemctl reset-failed gateway.service" in said(observed)
-
-
-def contradicted(answer: str, active_for: int) -> bool:
-    """Return whether a probe with this answer contradicts a service that has been active for some seconds."""
-    entered = str((whole().up_seconds - active_for) * 1_000_000)
-    state = with_unit(whole(), ActiveEnterTimestampMonotonic=entered).unit
-    return contradicts(state, answer, whole().up_seconds)
-
-
-@pytest.mark.parametrize("answer", ["none", "502", "failed"])
-def test_a_probe_that_calls_a_running_service_dead_is_contradicted(answer: str) -> None:
-    """The guest would restart the service again and again."""
-    assert contradicted(answer, active_for=91)
-
-
-def test_a_service_that_has_just_started_contradicts_no_probe() -> None:
-    """It may not answer yet; and any answer below 500 is one."""
-    assert not contradicted("none", active_for=89)
-    assert not contradicted("404", active_for=91)

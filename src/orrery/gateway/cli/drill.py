@@ -10,6 +10,7 @@ from orrery.gateway.guest.drill import Drill, kept_report, last_report, ready_dr
 from orrery.gateway.guest.drill_report import FAULTS, Fault, Trial, compared
 from orrery.gateway.guest.host import Host
 from orrery.gateway.guest.installation import require_root
+from orrery.gateway.guest.options import flag
 from orrery.gateway.guest.unit_name import unit_name
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.tables import note, show
@@ -56,6 +57,8 @@ def command(
         raise typer.Exit(1)
     last = last_report(host, name)
     report = kept_report(host, name, _run(drill, faults))
+    if learnt := drill.learn(report.trials):
+        note(f"Set: {flag(learnt.option)} {learnt.seconds}s, as {learnt.why}.")
     show(compared(report, last), _COLUMNS, as_json=as_json, empty="")
     if any(trial.failed for trial in report.trials):
         raise typer.Exit(1)

@@ -5,11 +5,11 @@ In what `--help` prints, a line with \\b keeps the lines of the paragraph after 
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import timedelta
 from pathlib import Path
 from shlex import quote
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -30,7 +30,7 @@ from orrery.gateway.guest.installation import (
     write,
 )
 from orrery.gateway.guest.observed import LONGEST_PAUSE
-from orrery.gateway.guest.options import Options, with_given
+from orrery.gateway.guest.options import Options, flag, with_given
 from orrery.gateway.guest.unit_name import UnitName, unit_name
 from orrery.runtime.console.findings import show_findings
 from orrery.runtime.console.options import AsJson
@@ -70,6 +70,18 @@ TokenScript = Annotated[
     str | None,
     typer.Option(help="The script that fetches the gateway's credential, named in advice.", show_default=False),
 ]
+StartWithin = Annotated[
+    str | None,
+    typer.Option(help="How long a healthy gateway may take to start, such as 2m.", show_default=False),
+]
+AnswerWithin = Annotated[
+    str | None,
+    typer.Option(help="How long it may take to answer the probe, such as 8s.", show_default=False),
+]
+StopWithin = Annotated[
+    str | None,
+    typer.Option(help="How long it may take to stop, such as 20s.", show_default=False),
+]
 Bundle = Annotated[
     Path | None,
     typer.Option(help="Only write a tar for a host without Python, with a script.", show_default=False),
@@ -86,6 +98,9 @@ def plan_command(  # noqa: PLR0913  each is an option of the command line
     ping: Ping = None,
     ping_token_file: PingTokenFile = None,
     token_script: TokenScript = None,
+    start_within: StartWithin = None,
+    answer_within: AnswerWithin = None,
+    stop_within: StopWithin = None,
     root: Root = None,
     as_json: AsJson = False,
 ) -> None:
@@ -95,14 +110,7 @@ def plan_command(  # noqa: PLR0913  each is an option of the command line
     orrery gateway guest plan --unit gateway.service
     orrery gateway guest plan --unit gateway.service --probe http://127.0.0.1:8443/healthz
     """
-    given = {
-        "probe": probe,
-        "push": push,
-        "topic_file": topic_file,
-        "ping": ping,
-        "ping_token_file": ping_token_file,
-        "token_script": token_script,
-    }
+    given = _given(locals())
     planned = plan(Host(root), unit_name(unit), given)
     if as_json:
         show_json([asdict(change) for change in planned.changes])
@@ -110,6 +118,11 @@ def plan_command(  # noqa: PLR0913  each is an option of the command line
         _show_plan(planned)
     if not planned.is_empty:
         raise typer.Exit(1)
+
+
+def _given(typed: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return what was typed of the options that the host keeps, out of the arguments of a command."""
+    return {one.name: typed[one.name] for one in fields(Options) if one.name != "unit"}
 
 
 def _show_plan(planned: Plan) -> None:
@@ -120,8 +133,9 @@ def _show_plan(planned: Plan) -> None:
     for change in planned.changes:
         note(f"{change.change:>8}  {change.path}")
     if planned.kept:
-        names = ", ".join(f"--{name.replace('_', '-')}" for name in planned.kept)
-        note(f"Kept as they are on this host: {names}.")
+        note(f"Kept as they are on this host: {', '.join(map(flag, planned.kept))}.")
+    for one in planned.proposed:
+        note(f"Proposed: {flag(one.option)} {one.seconds}s, as {one.why}.")
 
 
 @group.command()
@@ -134,6 +148,9 @@ def install(  # noqa: PLR0913  each is an option of the command line
     ping: Ping = None,
     ping_token_file: PingTokenFile = None,
     token_script: TokenScript = None,
+    start_within: StartWithin = None,
+    answer_within: AnswerWithin = None,
+    stop_within: StopWithin = None,
     root: Root = None,
     bundle: Bundle = None,
     as_json: AsJson = False,
@@ -150,14 +167,7 @@ def install(  # noqa: PLR0913  each is an option of the command line
     sudo orrery gateway guest install --unit gateway.service --push ''
     orrery gateway guest install --unit gateway.service --bundle gateway-guest.tar
     """
-    given = {
-        "probe": probe,
-        "push": push,
-        "topic_file": topic_file,
-        "ping": ping,
-        "ping_token_file": ping_token_file,
-        "token_script": token_script,
-    }
+    given = _given(locals())
     name = unit_name(unit)
     if bundle is not None:
         _write_bundle(bundle, name, given, root)

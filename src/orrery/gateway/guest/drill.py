@@ -3,23 +3,23 @@
 import signal
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
 
 from orrery.errors import Invalid
-from orrery.gateway.causes import is_dead
+from orrery.gateway.guest.comparison import changes
 from orrery.gateway.guest.drill_report import Fault, Report, Trial, parsed, rendered
 from orrery.gateway.guest.errors import GuestFailed
-from orrery.gateway.guest.examination import progress
-from orrery.gateway.guest.files import HostFile
+from orrery.gateway.guest.examination import clock_of, progress
+from orrery.gateway.guest.files import HostFile, conf_path, host_files
 from orrery.gateway.guest.host import Host
-from orrery.gateway.guest.installation import installed_options
+from orrery.gateway.guest.installation import installed_options, restart_watch
 from orrery.gateway.guest.observed import UnitState
-from orrery.gateway.guest.options import Options
+from orrery.gateway.guest.options import Options, rendered_options
+from orrery.gateway.guest.patience import ASSUMED, Proposal, start_proposal
 from orrery.gateway.guest.unit_name import UnitName
 
 LONGEST_TRIAL = 300.0
-"""Seconds after which a fault counts as not recovered."""
+"""Seconds after which a fault counts as not recovered, beside those that the service may take to start."""
 
 _PAUSE = 0.05
 _STARTS = 40
@@ -28,8 +28,6 @@ _STARTS = 40
 _PAUSED, _RENEWED_AFTER = "3m", 30.0
 """How long the recovery is paused at a time, and the seconds after which it is paused anew: a drill that is killed
 leaves the unit stopped until the pause ends. Between lie a stop and a start, which have a minute each."""
-
-_PROBE_SECONDS = 2
 
 _ENDINGS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
@@ -46,17 +44,30 @@ class Drill:
         """Make a fault, and return what was measured."""
         if fault == "hang" and not self.options.probe:
             return Trial(fault, skipped="without a probe no hang is noticed")
-        until = f"{self.host.now() + int(LONGEST_TRIAL) + 60}\n"
+        until = f"{clock_of(self.host, self.unit) + int(self._longest) + 60}\n"
         self.host.write(HostFile(f"{self.unit.run_folder}/drill-until", until, 0o600))
         if fault == "crash":  # else one within a minute of another, as of the last drill, is left to systemd
             _ = self.host.remove(f"{self.unit.run_folder}/tried")
         before = self._state("ActiveEnterTimestampMonotonic")
         began = {"stop": self._stop, "crash": self._crash, "exhaust": self._exhaust, "hang": self._hang}[fault]()
         answered = self._awaited(began, lambda: self._answers_anew(before))
+        started = None if answered is None else began + answered - self._begun()
         noticed = self._noticed(began)
         if answered is not None:
             _ = self._awaited(began, self._is_settled)
-        return Trial(fault, noticed, answered)
+        return Trial(fault, noticed, answered, started=started)
+
+    def learn(self, trials: Sequence[Trial]) -> Proposal | None:
+        """Keep how long a start may take, where nobody has said so; return it."""
+        measured = [trial.started for trial in trials if trial.started is not None]
+        if self.options.start_within or not measured:
+            return None
+        found = start_proposal(measured)
+        learnt = replace(self.options, start_within=str(found.seconds))
+        with self.host.in_turn():
+            self.host.write(HostFile(conf_path(self.unit), rendered_options(learnt)))
+            restart_watch(self.host, self.unit)
+        return found
 
     @contextmanager
     def restored(self) -> Generator[None]:
@@ -80,17 +91,17 @@ class Drill:
             _ = self.host.remove(f"{self.unit.run_folder}/drill-until")
 
     def _stop(self) -> float:
-        began = self.host.monotonic()
-        _ = self.host.systemctl("stop", "--", self.unit.unit)
+        began = self.host.uptime()
+        _ = self.host.systemctl("stop", "--no-block", "--", self.unit.unit)
         return began
 
     def _crash(self) -> float:
-        began = self.host.monotonic()
+        began = self.host.uptime()
         _ = self.host.systemctl("kill", "--signal=KILL", "--", self.unit.unit)
         return began
 
     def _hang(self) -> float:
-        began = self.host.monotonic()
+        began = self.host.uptime()
         _ = self.host.systemctl("kill", "--signal=STOP", "--", self.unit.unit)
         return began
 
@@ -98,25 +109,38 @@ class Drill:
         """Use up the budget of starts while the recovery is paused; the fault begins with the end of the pause."""
         paused_at = float("-inf")
         for _ in range(_STARTS):
-            if self.host.monotonic() - paused_at > _RENEWED_AFTER:
-                paused_at = self.host.monotonic()
+            if self.host.uptime() - paused_at > _RENEWED_AFTER:
+                paused_at = self.host.uptime()
                 _ = self._script("pause", _PAUSED)
-            _ = self.host.systemctl("stop", "--", self.unit.unit)
-            with suppress(GuestFailed):  # the one that is over the budget is refused
-                _ = self.host.systemctl("start", "--", self.unit.unit)
-            if self._state("Result") == "start-limit-hit":
+            if self._is_refused():
                 break
         else:
             raise GuestFailed(f"{self.unit.unit} was started {_STARTS} times, and systemd did not refuse one.")
-        began = self.host.monotonic()
+        began = self.host.uptime()
         _ = self._script("resume")
         return began
 
+    def _is_refused(self) -> bool:
+        """Stop the unit and have it started, which is not waited for; return whether systemd refused the start."""
+        _ = self.host.systemctl("stop", "--no-block", "--", self.unit.unit)
+        _ = self._awaited(self.host.uptime(), lambda: self._state("ActiveState") in {"inactive", "failed"})
+        before = self._state("InactiveExitTimestampMonotonic")
+        _ = self.host.systemctl("start", "--no-block", "--", self.unit.unit)
+
+        def is_refused() -> bool:
+            return self._state("Result") == "start-limit-hit"
+
+        def is_taken() -> bool:
+            return is_refused() or self._state("InactiveExitTimestampMonotonic") != before
+
+        _ = self._awaited(self.host.uptime(), is_taken)
+        return is_refused()
+
     def _awaited(self, began: float, look: Callable[[], bool]) -> float | None:
         """Return the seconds since `began` once `look` is true, or None when that takes too long."""
-        while self.host.monotonic() - began < LONGEST_TRIAL:
+        while self.host.uptime() - began < self._longest:
             if look():
-                return self.host.monotonic() - began
+                return self.host.uptime() - began
             self.host.wait(_PAUSE)
         return None
 
@@ -124,12 +148,20 @@ class Drill:
         state = self._states("ActiveState", "ActiveEnterTimestampMonotonic")
         if state.one("ActiveState") != "active" or state.one("ActiveEnterTimestampMonotonic") == before:
             return False
-        return is_answering(self.host, self.options)
+        return is_answering(self.host, self.unit, self.options)
+
+    @property
+    def _longest(self) -> float:
+        return LONGEST_TRIAL + int(self.options.start_within or ASSUMED["start_within"])
+
+    def _begun(self) -> float:
+        """Return when the last start of the unit began, by `uptime`."""
+        return self.host.uptime_at(int(self._state("InactiveExitTimestampMonotonic") or 0))
 
     def _noticed(self, began: float) -> float | None:
         """Return the seconds until the recovery began."""
         shown = self.host.show(self.unit.recover_service, ["ExecMainStartTimestampMonotonic"])
-        at = float(UnitState("", shown).one("ExecMainStartTimestampMonotonic") or 0) / 1_000_000
+        at = self.host.uptime_at(int(UnitState("", shown).one("ExecMainStartTimestampMonotonic") or 0))
         return at - began if at >= began else None
 
     def _is_settled(self) -> bool:
@@ -156,18 +188,27 @@ def ready_drill(host: Host, unit: UnitName) -> Drill:
         state = UnitState(name, host.show(name, ["ActiveState"])).one("ActiveState")
         if state != "active":
             raise Invalid(f"{name} is {state or 'unknown'}: a drill begins with a unit that runs and is watched.")
-    if not is_answering(host, options):
+    if any(
+        one.change != "same"
+        for one in changes([(file, host.stored(file.path)) for file in host_files(unit, options)])
+    ):
+        raise Invalid(
+            f"The recovery of {unit.unit} is not as this release installs it: first type "
+            f"`sudo orrery gateway guest install --unit {unit.unit}`."
+        )
+    if not is_answering(host, unit, options):
         raise Invalid(f"{unit.unit} does not answer its probe: a drill begins with a unit that does.")
-    if (kept := progress(host, unit)) and kept.pause_left(host.now()):
+    if (kept := progress(host, unit)) and kept.pause_left(clock_of(host, unit)):
         raise Invalid(
             f"The recovery of {unit.unit} is paused: end that first, with `orrery gateway guest resume`."
         )
     return Drill(host, unit, options)
 
 
-def is_answering(host: Host, options: Options) -> bool:
-    """Return whether the probe answers; without one, yes."""
-    return not is_dead(host.probe_answer(options.probe, _PROBE_SECONDS))
+def is_answering(host: Host, unit: UnitName, options: Options) -> bool:
+    """Return whether the probe answers in time; without one, yes."""
+    seconds = options.answer_within or str(ASSUMED["answer_within"])
+    return host.run_script(f"{unit.script}-recover.sh", "probe", seconds)[0] == 0
 
 
 def last_report(host: Host, unit: UnitName) -> Report | None:
@@ -180,7 +221,7 @@ def last_report(host: Host, unit: UnitName) -> Report | None:
 
 def kept_report(host: Host, unit: UnitName, trials: Sequence[Trial]) -> Report:
     """Keep the report of a drill, and return it."""
-    at = datetime.fromtimestamp(host.now(), UTC)
+    at = host.wall_clock()
     report = Report(at, unit.unit, tuple(trials))
     name = f"{unit.state_folder}/drills/{at:%Y-%m-%dT%H%M%SZ}.json"
     host.write(HostFile(name, rendered(report), 0o600))

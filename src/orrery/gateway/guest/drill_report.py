@@ -18,13 +18,14 @@ WITHIN: dict[Fault, float] = {"stop": 5.0, "crash": 5.0, "exhaust": 10.0, "hang"
 class Trial:
     """One fault: seconds until the recovery began, and until the service answered; None: it did not.
 
-    `skipped` is the reason why the fault was not made.
+    `skipped` is the reason why the fault was not made, `started` the seconds of them from the begin of the start.
     """
 
     fault: Fault
     noticed: float | None = None
     answered: float | None = None
     skipped: str = ""
+    started: float | None = None
 
     @property
     def failed(self) -> bool:

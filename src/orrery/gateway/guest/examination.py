@@ -1,5 +1,6 @@
 """Reading the gateway's host for `verify`."""
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 
@@ -8,19 +9,19 @@ from orrery.gateway.guest.effective import READ
 from orrery.gateway.guest.files import host_files
 from orrery.gateway.guest.host import Host
 from orrery.gateway.guest.installation import kept_options, watch_is_older
-from orrery.gateway.guest.observed import Observed, Progress, Properties, SecretFile, Tools, UnitState
+from orrery.gateway.guest.judgement import judged
+from orrery.gateway.guest.observed import Observed, Progress, SecretFile, Tools, UnitState
 from orrery.gateway.guest.options import Options
 from orrery.gateway.guest.surroundings import file_findings
 from orrery.gateway.guest.unit_name import UnitName
-from orrery.gateway.guest.verify import contradicts, verified
+from orrery.gateway.guest.verify import verified
 from orrery.ports.health import Finding
 from orrery.syntax.lines import one_line
 
-PROBE_SECONDS = 4
-"""As in the scripts."""
-
 _PLACES = tuple(f"{one}/systemd/system" for one in ("/etc", "/run", "/usr/local/lib", "/usr/lib"))
 """Where the drop-ins of a unit are."""
+
+_CLOCK = re.compile(r"(?P<boot>\S+) (?P<base>[0-9]+) (?P<noted>[0-9]+)")
 
 _NEEDED = ("flock", "timeout", "busctl")
 
@@ -33,34 +34,36 @@ def examined(host: Host, unit: UnitName, options: Options) -> list[Finding]:
 
 
 def require_answer(host: Host, unit: UnitName, options: Options) -> None:
-    """Raise `Invalid` for a new probe that calls the running service dead: the guest would restart it."""
+    """Raise `Invalid` for a new probe that calls the running service dead: the guest would restart it.
+
+    The probe of an installation that knows no patience is a new one, too: it was judged by other rules.
+    """
     kept = kept_options(host, unit)
-    if not options.probe or (kept and kept.probe == options.probe):
+    if not options.probe or (kept and kept.probe == options.probe and kept.answer_within):
         return
-    state = unit_state(host, unit.unit)
-    answer = _probe_answer(host, state.properties, options.probe)
-    if contradicts(state, answer, host.up_seconds()):
+    found = judged(host, unit, options)
+    if found.finding in {"hanging", "dead"} and found.answer:
         raise Invalid(
-            f"{unit.unit} runs, and --probe calls it dead ({answer}): the guest would restart it again and again. "
+            f"{unit.unit} runs, and --probe calls it dead ({found.answer}): the guest would restart it again and "
+            "again. "
             f"Correct --probe; if the service does hang, first type: systemctl restart {unit.unit}"
         )
 
 
 def observed(host: Host, unit: UnitName, options: Options) -> Observed:
     """Read everything that `verify` judges."""
-    gateway = unit_state(host, unit.unit)
     files = host_files(unit, options)
     return Observed(
-        now=host.now(),
+        now=clock_of(host, unit),
         is_root=host.is_root,
         files=tuple((file, host.stored(file.path)) for file in files),
-        unit=gateway,
+        unit=unit_state(host, unit.unit),
         own={name: unit_state(host, name) for name in unit.own_units},
         tools=_tools(host),
         secrets=_secrets(host, options),
         progress=progress(host, unit),
-        probe_answer=_probe_answer(host, gateway.properties, options.probe),
-        up_seconds=host.up_seconds(),
+        judgement=judged(host, unit, options),
+        up_seconds=int(host.awake()),
         stale_watch=watch_is_older(host, unit),
         own_name=unit.name,
     )
@@ -78,10 +81,10 @@ def unit_state(host: Host, name: str) -> UnitState:
 
 def _unread(host: Host, state: UnitState, known: Sequence[str]) -> tuple[str, ...]:
     """Return the files of a unit that were written, or removed, since systemd last read all units."""
-    read_at = host.manager_property("UnitsLoadTimestampMonotonic")
-    if not read_at.isdecimal():
-        return ()  # systemd before 251 does not say
-    since = host.started_at(int(read_at))
+    # Two readings of the wall clock, each of its moment, as systemd compares them too: a clock that was put back
+    # between can leave a file unnamed here, and changes nothing in what is found.
+    if not (since := host.units_read_at()):
+        return ()
     there = [
         f"{folder}/{name}"
         for folder in (f"{place}/{state.name}.d" for place in _PLACES)
@@ -92,6 +95,21 @@ def _unread(host: Host, state: UnitState, known: Sequence[str]) -> tuple[str, ..
     return tuple(path for path in paths if not 0 < host.modified_at(path) <= since)
 
 
+def clock_of(host: Host, unit: UnitName) -> int:
+    """Return the seconds that the machine has run since the recovery came to it, as the scripts count them.
+
+    They note their clock as the boot, what the boots before it came to, and the time when they noted that.
+    """
+    kept = _CLOCK.fullmatch(_kept(host, unit, "clock"))
+    before = kept["base" if kept["boot"] == host.boot() else "noted"] if kept else 0
+    return int(host.uptime()) + int(before)
+
+
+def _kept(host: Host, unit: UnitName, name: str) -> str:
+    """Return a text that the scripts keep; on a full disk that is in /run."""
+    return (host.text(f"{unit.run_folder}/{name}") or host.text(f"{unit.state_folder}/{name}") or "").strip()
+
+
 def progress(host: Host, unit: UnitName) -> Progress | None:
     """Return what the recovery keeps, or None for who may not read it."""
     folder = unit.state_folder
@@ -100,13 +118,11 @@ def progress(host: Host, unit: UnitName) -> Progress | None:
     if names is None or waiting is None:
         return None
 
-    def text(name: str) -> str:  # on a full disk the scripts keep it in /run
-        return (host.text(f"{unit.run_folder}/{name}") or host.text(f"{folder}/{name}") or "").strip()
-
     def number(name: str) -> int | None:
-        return int(text(name)) if text(name).isdecimal() else None
+        first = _kept(host, unit, name).partition(" ")[0]
+        return int(first) if first.isdecimal() else None
 
-    fires = text("fires").split()
+    fires = _kept(host, unit, "fires").split()
     return Progress(
         fires=tuple(int(one) for one in fires if one.isdecimal()),
         outage_since=number("outage"),
@@ -126,12 +142,3 @@ def _tools(host: Host) -> Tools:
 
 def _secrets(host: Host, options: Options) -> Mapping[str, SecretFile]:
     return {path: host.secret(path) for path in (options.topic_file, options.ping_token_file) if path}
-
-
-def _probe_answer(host: Host, properties: Properties, probe: str) -> str:
-    """Return what the probe answers now, in the words of a ping; only root runs a command."""
-    if properties.get("ActiveState") != ("active",):
-        return ""
-    if not probe.startswith(("http://", "https://")) and not host.is_root:
-        return ""
-    return host.probe_answer(probe, PROBE_SECONDS)

@@ -12,6 +12,7 @@ import subprocess
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 from orrery.errors import Invalid
@@ -20,7 +21,10 @@ from orrery.gateway.guest.files import HostFile
 from orrery.gateway.guest.observed import Properties, SecretFile, StoredFile
 
 DEADLINE = 60.0
-"""Seconds for one call of `systemctl`, or of a script."""
+"""Seconds for one call of `systemctl`."""
+
+SCRIPT_DEADLINE = 120.0
+"""Seconds for a script, which may wait for two answers, each as late as the longest patience allows."""
 
 SERVICE_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Where systemd's services find their programs."""
@@ -29,6 +33,7 @@ _UNFINISHED = ".orrery-guest.new"
 """A file that is being written, under a name that systemd reads in none of its folders."""
 
 _LOCK = Path("/run/orrery-guest.lock")
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 _ASSIGNMENT = re.compile(r"(\w+)=(.*)")
 
@@ -43,24 +48,32 @@ class Host:
     def is_root(self) -> bool:
         return os.geteuid() == 0
 
-    def now(self) -> int:
-        """Return the seconds since 1970, as `date +%s` does in the scripts."""
-        return int(time.time())  # noqa: TID251  the host is what the clock port is elsewhere
+    def wall_clock(self) -> datetime:
+        """Return the time of day, to be shown or to name a file."""
+        return datetime.now(UTC)  # noqa: TID251  the host is what the clock port is elsewhere
 
-    def monotonic(self) -> float:
-        """Return the seconds of the clock by which systemd notes when a unit changed."""
+    def uptime(self) -> float:
+        """Return the seconds since the boot, also those asleep: the clock of every duration, as in the scripts."""
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+    def uptime_at(self, microseconds: int) -> float:
+        """Return when a time of systemd's was, by `uptime`.
+
+        systemd notes by CLOCK_MONOTONIC, which stands still while the machine sleeps: a time before the last sleep
+        comes out later than it was, by the length of that sleep.
+        """
+        return microseconds / 1_000_000 + self.uptime() - self.awake()
+
+    def awake(self) -> float:
+        """Return the seconds since the boot without those asleep: the clock by which systemd notes its times."""
         return time.monotonic()
 
+    def boot(self) -> str:
+        """Return the id of this boot."""
+        return _BOOT.read_text(encoding="ascii").strip()
+
     def wait(self, seconds: float) -> None:
-        time.sleep(seconds)  # noqa: TID251  as in `now`
-
-    def up_seconds(self) -> int:
-        """Return the seconds since the machine started."""
-        return int(time.monotonic())
-
-    def started_at(self, microseconds: int) -> float:
-        """Return when a time of systemd's monotonic clock was, in seconds since 1970."""
-        return time.time() - time.monotonic() + microseconds / 1_000_000  # noqa: TID251  as in `now`
+        time.sleep(seconds)  # noqa: TID251  as in `wall_clock`
 
     def stored(self, path: str) -> StoredFile | None:
         """Return a file, or None when there is none; raise `GuestFailed` when it cannot be read."""
@@ -84,7 +97,10 @@ class Host:
             return None
 
     def modified_at(self, path: str) -> float:
-        """Return when a file was last written, in seconds since 1970; 0 for one that is not there."""
+        """Return when a file was last written, in seconds since 1970 by the wall clock of that moment.
+
+        That is 0 for one that is not there.
+        """
         with suppress(OSError):
             return self._place(path).stat().st_mtime
         return 0.0
@@ -161,56 +177,32 @@ class Host:
         return finished.stdout
 
     def show(self, unit: str, names: Sequence[str]) -> Properties:
-        """Return properties of a unit, as `systemctl show` prints them."""
+        """Return properties of a unit, or of systemd itself without one, as `systemctl show` prints them."""
         found: dict[str, tuple[str, ...]] = {}
-        for line in self.systemctl("show", f"--property={','.join(names)}", "--", unit).splitlines():
+        of_unit = ["--", unit] if unit else []
+        for line in self.systemctl("show", f"--property={','.join(names)}", *of_unit).splitlines():
             if match := _ASSIGNMENT.fullmatch(line):
                 found[match[1]] = (*found.get(match[1], ()), match[2])
         return found
 
-    def manager_property(self, name: str) -> str:
-        """Return a property of systemd itself."""
-        return self.systemctl("show", f"--property={name}", "--value").strip()
+    def units_read_at(self) -> float:
+        """Return when systemd last read its units, in seconds since 1970 by the wall clock of that moment.
+
+        That is 0 where systemd does not say (before 251).
+        """
+        manager = ("org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager")
+        said = self._run(["busctl", "get-property", *manager, "UnitsLoadTimestamp"]).stdout.split()
+        return int(said[1]) / 1_000_000 if said[:1] == ["t"] else 0.0
 
     def run_script(self, script: str, *words: str) -> tuple[int, str, str]:
         """Run one of the installed scripts; return its exit code, its output and its complaint."""
-        finished = self._run(["/bin/sh", script, *words])
+        finished = self._run(["/bin/sh", script, *words], SCRIPT_DEADLINE)
         return finished.returncode, finished.stdout, finished.stderr
 
     def program(self, name: str) -> str | None:
         """Return the real path of a program that a service would find."""
         found = shutil.which(name, path=SERVICE_PATH)
         return str(Path(found).resolve()) if found else None
-
-    def status_of(self, address: str, seconds: int) -> str:
-        """Return the status of HTTP that an address answers, or `none`, asked with the tools of the scripts."""
-        limit = str(seconds)
-        if self.program("curl"):
-            write_status = ["-w", "%{http_code}"]
-            words = ["curl", "-q", "-k", "-s", "-o", "/dev/null", "-m", limit, *write_status, "--", address]
-        else:
-            words = ["timeout", limit, "wget", "--no-check-certificate", "-S", "-O", "/dev/null", "--", address]
-        finished = self._run(words)
-        if words[0] == "curl":
-            statuses = re.findall(r"[0-9]{3}", finished.stdout)
-        else:
-            statuses = re.findall(r"HTTP/[0-9.]+ ([0-9]{3})", finished.stderr)
-        return statuses[-1] if statuses and statuses[-1] != "000" else "none"
-
-    def probe_answer(self, probe: str, seconds: int) -> str:
-        """Return what a probe, an address or a command, answers now, in the words of a ping; empty without one."""
-        if not probe:
-            return ""
-        if probe.startswith(("http://", "https://")):
-            return self.status_of(probe, seconds)
-        return "ok" if self.succeeds(probe, seconds) else "failed"
-
-    def succeeds(self, command: str, seconds: int) -> bool:
-        """Return whether a command of the shell ends well in time. What it leaves behind is not waited for."""
-        silent = 'sh -c "$1" >/dev/null 2>&1'
-        return (
-            self._run(["timeout", "-s", "KILL", str(seconds), "sh", "-c", silent, "sh", command]).returncode == 0
-        )
 
     @contextmanager
     def in_turn(self) -> Generator[None]:
@@ -230,7 +222,7 @@ class Host:
             raise GuestFailed(f"{place} leads out of {self.root}: a folder in it is a link.")
         return place
 
-    def _run(self, words: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    def _run(self, words: Sequence[str], deadline: float = DEADLINE) -> subprocess.CompletedProcess[str]:
         try:
             return subprocess.run(  # noqa: S603  fixed programs and checked names, no shell of ours
                 words,
@@ -238,13 +230,13 @@ class Host:
                 capture_output=True,
                 text=True,
                 errors="replace",
-                timeout=DEADLINE,
+                timeout=deadline,
                 check=False,
             )
         except FileNotFoundError:
             raise Invalid(f"There is no {words[0]} on this machine: it must run systemd.") from None
         except subprocess.TimeoutExpired:
-            raise GuestFailed(f"`{' '.join(words)}` did not end within {DEADLINE:.0f} s.") from None
+            raise GuestFailed(f"`{' '.join(words)}` did not end within {deadline:.0f} s.") from None
 
 
 def _sync_folder(folder: Path) -> None:

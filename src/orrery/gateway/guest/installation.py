@@ -1,7 +1,7 @@
 """Installing the recovery on a host, and taking it away: every step can be repeated after a kill."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from orrery.errors import Invalid
@@ -9,12 +9,16 @@ from orrery.gateway.guest.comparison import FileChange, changes
 from orrery.gateway.guest.errors import OptionsUnreadable
 from orrery.gateway.guest.files import HostFile, conf_path, host_files
 from orrery.gateway.guest.host import Host
+from orrery.gateway.guest.judgement import proposed
 from orrery.gateway.guest.observed import UnitState
 from orrery.gateway.guest.options import Options, parsed_options, with_given
+from orrery.gateway.guest.patience import Proposal
 from orrery.gateway.guest.unit_name import UnitName
 
 _WANTED_BY = "/etc/systemd/system"
-_STATE = ("LoadState", "ActiveState", "UnitFileState", "NeedDaemonReload", "ExecMainStartTimestampMonotonic")
+_STATE = ("LoadState", "ActiveState", "UnitFileState", "NeedDaemonReload")
+_OLDER = "watch-is-older"
+"""A file in /run: the watch runs what was there before the last files were written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,8 @@ class Plan:
     changes: tuple[FileChange, ...]
     kept: tuple[str, ...]
     """The options that were not given and stay as the host's file says."""
+    proposed: tuple[Proposal, ...]
+    """The options that were not given and are not kept, as they follow from what was measured."""
 
     @property
     def is_empty(self) -> bool:
@@ -68,18 +74,25 @@ def kept_secrets(host: Host, unit: UnitName) -> list[str]:
 
 
 def plan(host: Host, unit: UnitName, given: Mapping[str, str | None]) -> Plan:
-    """Compare what would be installed with what is there; nothing is written."""
+    """Compare what would be installed with what is there; nothing is written, and the unit is not touched."""
     kept = kept_options(host, unit)
-    options = with_given(kept or Options(unit.unit), given)
+    asked_for = with_given(kept or Options(unit.unit), given)
+    proposals = tuple(proposed(host, unit, asked_for))
+    options = replace(asked_for, **{one.option: str(one.seconds) for one in proposals})
     files = host_files(unit, options)
     found = tuple(changes([(file, host.stored(file.path)) for file in files]))
-    names = tuple(name for name, value in given.items() if value is None and kept and getattr(options, name))
-    return Plan(unit, options, files, found, names)
+    names = tuple(name for name, value in given.items() if value is None and kept and getattr(asked_for, name))
+    return Plan(unit, options, files, found, names, proposals)
 
 
 def write(host: Host, planned: Plan) -> None:
     """Write the files that are new or changed, each whole or not at all."""
     host.remove_unfinished(_folders(planned.files))
+    unit = planned.unit
+    read = {conf_path(unit), f"{unit.script}-recover.lib", f"{unit.script}-watch.sh", f"{_WANTED_BY}/{unit.watch}"}
+    changed = {one.path for one in planned.changes if one.change != "same"}
+    if read & changed and host.entries(unit.run_folder):  # without that folder, no watch has run since the boot
+        host.write(HostFile(f"{unit.run_folder}/{_OLDER}", "", 0o600))
     for file, change in zip(planned.files, planned.changes, strict=True):
         if change.change != "same":
             host.write(file)
@@ -109,19 +122,20 @@ def start(host: Host, planned: Plan) -> list[str]:
             _ = host.systemctl("enable", "--now", "--", name)
             done.append(f"{name} was enabled and started")
         elif name == unit.watch and watch_is_older(host, unit):
-            _ = host.systemctl("restart", "--", name)
+            restart_watch(host, unit)
             done.append(f"{name} was restarted")
+    _ = host.remove(f"{unit.run_folder}/{_OLDER}")
     return done
+
+
+def restart_watch(host: Host, unit: UnitName) -> None:
+    """Have the watch read what was written."""
+    _ = host.systemctl("restart", "--", unit.watch)
 
 
 def watch_is_older(host: Host, unit: UnitName) -> bool:
     """Return whether the watch was started before its files were last written, and so runs what was there."""
-    started = _state(host, unit.watch).one("ExecMainStartTimestampMonotonic")
-    if not started.isdecimal() or started == "0":
-        return False
-    at, now = host.started_at(int(started)), host.now()
-    read = (conf_path(unit), f"{unit.script}-recover.lib", f"{unit.script}-watch.sh", f"{_WANTED_BY}/{unit.watch}")
-    return any(at < host.modified_at(path) <= now + 1 for path in read)
+    return _OLDER in (host.entries(unit.run_folder) or ())
 
 
 def uninstall(host: Host, unit: UnitName) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Literal
 from orrery.gateway.guest.files import HostFile
 
 LONGEST_PAUSE = 604800
-"""Seconds; an end of a pause further off is a clock that was put back."""
+"""Seconds; an end of a pause further off is none of this clock."""
 
 Properties = Mapping[str, tuple[str, ...]]
 """What `systemctl show` prints of a unit; a property may come more than once."""
@@ -53,7 +53,7 @@ class SecretFile:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What the recovery keeps in its state folder; times are seconds since 1970."""
+    """What the recovery keeps in its state folder; times are seconds of its clock (`clock_of`)."""
 
     fires: tuple[int, ...] = ()
     outage_since: int | None = None
@@ -79,10 +79,20 @@ class Tools:
 
 
 @dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the scripts make of the unit, in their words: the finding, what the probe was answered, and why."""
+
+    finding: str = ""
+    answer: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Observed:
     """The host, at one time. `progress` is None for who may not read it."""
 
     now: int
+    """By the clock of what the recovery keeps."""
     is_root: bool
     files: tuple[tuple[HostFile, StoredFile | None], ...]
     unit: UnitState
@@ -90,8 +100,9 @@ class Observed:
     tools: Tools
     secrets: Mapping[str, SecretFile]
     progress: Progress | None
-    probe_answer: str = ""
+    judgement: Judgement = Judgement()
     up_seconds: int = 0
+    """Since the boot, by systemd's clock, as its times of a unit."""
     stale_watch: bool = False
     """The watch was started before its files were last written."""
     own_name: str = ""

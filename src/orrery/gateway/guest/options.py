@@ -12,12 +12,17 @@ from orrery.syntax.lines import is_line
 LONGEST = 1000
 """Characters of one option."""
 
+LONGEST_PATIENCE: Mapping[str, int] = {"start_within": 600, "answer_within": 20, "stop_within": 60}
+"""Seconds: with the hold time they add up to less than the time-out of the recovery, which ends before the timer
+comes again."""
+
 _HEAD = """\
 # The settings of the recovery. `orrery gateway guest install` writes this file, and keeps what it is not given.
 """
 _LINE = re.compile(r"([A-Z_]+)='([^']*)'")
 _PATH = re.compile(r"/[!-~]*[!-.0-~]")
 _ADDRESS = re.compile(r"https?://[!-~]+", re.IGNORECASE)
+_SECONDS = re.compile(r"([1-9][0-9]{0,3})(s|m|)")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
@@ -27,7 +32,8 @@ class Options:
 
     `probe` is a web address or a command; `push` the address of an ntfy server, whose topic is in `topic_file`;
     `ping` the address that takes pings, with the token in `ping_token_file`; `token_script` fetches the unit's
-    credential, and is named in advice only.
+    credential, and is named in advice only. The last three are the patience: the seconds that a healthy
+    service may take to start, to answer and to stop; empty where that is not known.
     """
 
     unit: str
@@ -37,6 +43,9 @@ class Options:
     ping: str = ""
     ping_token_file: str = ""
     token_script: str = ""
+    start_within: str = ""
+    answer_within: str = ""
+    stop_within: str = ""
 
 
 def with_given(options: Options, given: Mapping[str, str | None]) -> Options:
@@ -61,6 +70,7 @@ def checked(options: Options) -> Options:
         topic_file=_checked_pair("--topic-file", options.topic_file, "--push", options.push),
         ping_token_file=_checked_pair("--ping-token-file", options.ping_token_file, "--ping", options.ping),
         token_script=_checked_path("--token-script", options.token_script),
+        **{name: _checked_seconds(name, getattr(options, name)) for name in LONGEST_PATIENCE},
     )
 
 
@@ -99,6 +109,20 @@ def _checked_probe(text: str) -> str:
         )
     scheme, _, rest = text.partition("://")  # the scripts know an address by its scheme
     return f"{scheme.lower()}://{rest}"
+
+
+def _checked_seconds(name: str, text: str) -> str:
+    found, longest = _SECONDS.fullmatch(text), LONGEST_PATIENCE[name]
+    seconds = int(found[1]) * (60 if found[2] == "m" else 1) if found else 0
+    if text and not 0 < seconds <= longest:
+        option = flag(name)
+        raise Invalid(f"{option} must be whole seconds or minutes, such as 8s or 2m, and at most {longest}s.")
+    return str(seconds) if text else ""
+
+
+def flag(name: str) -> str:
+    """Return how an option is typed."""
+    return f"--{name.replace('_', '-')}"
 
 
 def _checked_address(option: str, text: str) -> str:

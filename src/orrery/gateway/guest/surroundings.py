@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from orrery.gateway.guest.comparison import file_change
 from orrery.gateway.guest.files import HostFile
 from orrery.gateway.guest.observed import Observed, SecretFile, StoredFile
-from orrery.gateway.guest.options import Options
+from orrery.gateway.guest.options import LONGEST_PATIENCE, Options, flag
+from orrery.gateway.guest.patience import ASSUMED
 from orrery.ports.health import Finding
 
 FLAP_SECONDS = 3600
@@ -36,6 +37,20 @@ def feature_findings(options: Options, secrets: Mapping[str, SecretFile]) -> Ite
         yield Finding("probe", "off", why, "Install with --probe URL or --probe COMMAND.")
     yield _feature("push", options.push, options.topic_file, secrets, "Nobody is notified by this machine.")
     yield _feature("ping", options.ping, options.ping_token_file, secrets, "The site does not notice its silence.")
+
+
+def patience_finding(options: Options) -> Finding:
+    """Return for how long the service may start, answer and stop, and how that is learnt which is not known."""
+    seconds = {name: getattr(options, name) or str(ASSUMED[name]) for name in LONGEST_PATIENCE}
+    said = ", ".join(f"{flag(name)} {value}s" for name, value in seconds.items())
+    open_ = [name for name in LONGEST_PATIENCE if not getattr(options, name)]
+    if not options.probe and "answer_within" in open_:
+        open_.remove("answer_within")
+    if not open_:
+        return Finding("patience", "ok", said)
+    verb = "drill" if open_ == ["start_within"] else "guest install"
+    todo = f"While it runs, type: sudo orrery gateway {verb} --unit {options.unit}"
+    return Finding("patience", "off", f"{said}; not measured: {', '.join(map(flag, open_))}", todo)
 
 
 def _feature(name: str, address: str, path: str, secrets: Mapping[str, SecretFile], without: str) -> Finding:

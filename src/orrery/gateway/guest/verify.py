@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
-from orrery.gateway.causes import CREDENTIALS, Ping, diagnosis, is_dead
+from orrery.gateway.causes import CREDENTIALS, Ping, diagnosis
 from orrery.gateway.guest.effective import unit_findings
 from orrery.gateway.guest.observed import Observed, UnitState
 from orrery.gateway.guest.options import Options
 from orrery.gateway.guest.surroundings import (
     feature_findings,
     file_findings,
+    patience_finding,
     progress_findings,
     tool_findings,
 )
@@ -19,9 +20,6 @@ from orrery.ports.health import Finding
 GATEWAY = "gateway"
 """The part that says how the service itself is."""
 
-LONGEST_START = 90
-"""Seconds for which a service that has just become active may not answer, as in the scripts."""
-
 
 def verified(unit: UnitName, options: Options, observed: Observed) -> list[Finding]:
     """Return every finding: the service, systemd's values, files, features, tools, and what was done lately."""
@@ -30,27 +28,26 @@ def verified(unit: UnitName, options: Options, observed: Observed) -> list[Findi
         *_units(unit, observed),
         *file_findings(observed.files),
         *feature_findings(options, observed.secrets),
+        patience_finding(options),
         *tool_findings(observed, options),
         *progress_findings(observed, options),
     ]
 
 
-def contradicts(state: UnitState, answer: str, up_seconds: int) -> bool:
-    """Return whether a probe's answer calls a service dead that has long been active."""
-    entered = state.one("ActiveEnterTimestampMonotonic")
-    if state.one("ActiveState") != "active" or not entered.isdecimal():
-        return False
-    return is_dead(answer) and up_seconds - int(entered) // 1_000_000 > LONGEST_START
-
-
 def _gateway(options: Options, observed: Observed) -> Finding:
-    ping = _ping(observed)
+    ping, judgement = _ping(observed), observed.judgement
+    if judgement.finding == "starting":
+        todo = f"Wait, then type: orrery gateway guest verify --unit {options.unit}"
+        return Finding(GATEWAY, "off", f"It is not there yet: {judgement.why}.", todo)
     found = diagnosis(ping, timedelta(seconds=_down_seconds(observed)), options.token_script)
     if found.cause:
         return Finding(GATEWAY, "broken", found.cause, found.fix.replace("UNIT", options.unit))
     if ping.state == "paused":
         return Finding(GATEWAY, "off", "It is stopped, and the recovery is paused.")
-    answer = f", probe: {observed.probe_answer}" if observed.probe_answer else ""
+    answer = f", probe: {judgement.answer}" if judgement.answer else ""
+    if judgement.finding == "slow":
+        todo = "Look at its log; if it is well so, install with a longer --answer-within."
+        return Finding(GATEWAY, "ok", f"{ping.state} and slow: {judgement.why}{answer}", todo)
     return Finding(GATEWAY, "ok", f"{ping.state} ({ping.sub_state}){answer}")
 
 
@@ -63,7 +60,8 @@ def _ping(observed: Observed) -> Ping:
     status = state.one("ExecMainStatus")
     return Ping(
         state=shown,
-        probe=observed.probe_answer,
+        probe=observed.judgement.answer,
+        judgement=observed.judgement.finding,
         sub_state=state.one("SubState"),
         result=state.one("Result"),
         exec_main_status=int(status) if status.isdecimal() else 0,

@@ -11,36 +11,54 @@ name=${name%-recover.sh}
 # shellcheck source=recover.lib
 . "$here/$name-recover.lib"
 
-readonly LONGEST_START=600 HOLD_SECONDS=10 STOP_SECONDS=5
+readonly HOLD_SECONDS=10 LONGEST_REQUEST=30
+readonly LONGEST_RECOVERY=660 # from the restart to the first answer: the longest stop and the longest start
 
 recover() {
   exec 9>"$RUN/lock"
   flock -n 9 || return 0
-  probing=probe_twice requested=
-  if [ -f "$RUN/request" ]; then requested=1 probing=probe; fi # the watch has seen it fail already
+  often=twice requested=
+  if is_requested; then requested=1 often=once; fi # the watch has just seen it fail
   rm -f "$RUN/request"
   deliver
+  note_clock
   look || return 1
-  judge "$probing"
+  judge "$often"
   [ "$finding" = waiting ] || rm -f "$RUN/waits-since"
   case $finding in
-    good) settle ;;
+    good | slow) settle ;;
     waiting)
       if [ -z "$missing" ]; then report_waiting; elif [ -z "$requested" ] && [ "$ActiveState" != activating ]; then retry; fi
       ;;
     crashed) [ -f "$RUN/tried" ] || fire ;; # at once, once; then the unit's own restarts keep their pace
+    hanging) if is_starting; then report_start; else fire; fi ;;
     stopped | dead) fire ;;
   esac
 }
 
-# What systemd never finishes, such as a start without a time-out, and a unit that it cannot load are not recovered.
-# They are reported once that lasts longer than a start may.
+# A request that was not taken at once, as systemd refused, is none later.
+is_requested() {
+  [ -f "$RUN/request" ] && read -r at <"$RUN/request" && clock && [ "$((now - at))" -lt "$LONGEST_REQUEST" ]
+}
+
+# A start is systemd's to end: what takes long may be at work.
+report_start() {
+  if is_stopping || is_kept outage; then return 0; fi
+  ping 9>&- &
+  open_outage "$UNIT on $(uname -n) does not come up." \
+    "Now: $why. The recovery leaves that to systemd. See: systemctl status $UNIT"
+}
+
+# What systemd never finishes, such as a job that waits for another, and a unit that it cannot load are not recovered.
+# They are reported once that has lasted.
 report_waiting() {
   case $LoadState/$ActiveState in masked/* | */active | */reloading) return 0 ;; esac
   if is_stopping; then return 0; fi
-  [ -s "$RUN/waits-since" ] || up_seconds >"$RUN/waits-since"
-  read -r since <"$RUN/waits-since" && [ "$(($(up_seconds) - since))" -ge "$LONGEST_START" ] || return 0
-  open_outage "$UNIT on $(uname -n) does not come up." "For more than $((LONGEST_START / 60)) min: $why. See: systemctl status $UNIT"
+  clock
+  [ -s "$RUN/waits-since" ] || echo "$now" >"$RUN/waits-since"
+  read -r since <"$RUN/waits-since" && [ "$((now - since))" -ge "$LONGEST_WAIT" ] || return 0
+  open_outage "$UNIT on $(uname -n) does not come up." \
+    "For more than $((LONGEST_WAIT / 60)) min: $why. See: systemctl status $UNIT"
 }
 
 # Starts a unit whose credential is missing, in case that cannot be seen from here. That is no recovery: it does not
@@ -53,7 +71,8 @@ retry() {
 
 fire() {
   is_stopping && return 0
-  begun=$(now)
+  clock
+  begun=$now
   log "$UNIT is recovered: $why."
   [ "$ActiveState/$Result" != inactive/success ] ||
     log "If you stopped it yourself, pause the recovery first: $here/$name-recover.sh pause 2h"
@@ -62,12 +81,16 @@ fire() {
   ping 9>&- &
   insist reset-failed -- "$UNIT" 2>/dev/null
   insist restart --no-block -- "$UNIT" || log "systemd refused to restart $UNIT."
-  [ "$finding" != dead ] || hurry
-  if answers && answered=$(($(now) - begun)) && holds; then
+  clock
+  restarted=$now
+  case $finding in hanging | dead) hurry ;; esac
+  if answers && answered=$((now - begun)) && holds; then
     log "$UNIT has recovered: it answered $answered s after the recovery began, and still does."
     settle
   else
-    up_seconds >"$RUN/failed-at"
+    clock
+    read_failures
+    echo "$now $((failed + 1))" >"$RUN/failed-at"
     open_outage "$UNIT on $(uname -n) did not recover." \
       "Before: $why. Now: $ActiveState ($Result, status $ExecMainStatus${answer:+, probe: $answer}). $(advice)"
     return 1
@@ -83,40 +106,45 @@ advice() {
 
 # A service that hangs may not hear that it is to stop.
 hurry() {
-  waited=0
-  while [ "$waited" -lt "$STOP_SECONDS" ]; do
-    sleep 1
-    waited=$((waited + 1))
-    look && [ "$ActiveState" = deactivating ] || return 0
+  while [ "$((now - restarted))" -le "$STOP_WITHIN" ]; do
+    nap 1
+    look || return 0
+    case $ActiveState/$Job in deactivating/* | active/?*) ;; *) return 0 ;; esac
   done
-  log "$UNIT does not stop: it is killed."
+  log "$UNIT does not stop within $STOP_WITHIN s: it is killed."
   control kill --signal=KILL -- "$UNIT"
 }
 
-# Waits for the first answer.
+# Whether the start takes longer than it may. What still stops, or waits for its start, is not late.
+is_late() {
+  case $ActiveState/$SubState/$Job in
+    active/*/ | reloading/*/) ;;
+    *) is_starting || return 1 ;;
+  esac
+  [ "$(patience_since "$Begun")" -ge "$START_WITHIN" ]
+}
+
+# Waits for the first answer, also for a late one.
 answers() {
-  asked=$(up_seconds) entered=''
-  while [ "$(($(up_seconds) - asked))" -lt "$((LONGEST_START + START_SECONDS))" ]; do
+  clock
+  while [ "$((now - restarted))" -lt "$LONGEST_RECOVERY" ]; do
     look || return 1
-    [ "$Entered" = "$entered" ] || entered=$Entered active_at=$(up_seconds)
     case $ActiveState/$SubState/$Job in
-      active/*/ | reloading/*/)
-        probe && return 0
-        [ "$(($(up_seconds) - active_at))" -lt "$START_SECONDS" ] || return 1
-        ;;
+      active/*/ | reloading/*/) if probe "$((2 * ANSWER_WITHIN))" && clock; then return 0; fi ;;
       activating/auto-restart*/ | inactive/*/ | failed/*/) return 1 ;;
     esac
-    sleep 1
+    if is_late; then return 1; fi
+    nap 1
   done
   return 1
 }
 
 # Whether it goes on answering.
 holds() {
-  held=$Entered waited=0
-  while [ "$waited" -lt "$HOLD_SECONDS" ]; do
-    sleep 2
-    waited=$((waited + 2))
+  note_answer
+  held=$Entered until=$((now + HOLD_SECONDS))
+  while [ "$now" -lt "$until" ]; do
+    nap 2
     look && [ "$ActiveState" = active ] && [ "$Entered" = "$held" ] && probe_twice || return 1
   done
 }
@@ -137,10 +165,12 @@ pause() {
     echo "A pause is written like 30m, 2h or 1d, and lasts at most 7d." >&2
     return 2
   fi
-  if ! echo "$(($(now) + seconds))" | keep paused-until; then
+  clock
+  if ! echo "$((now + seconds))" | keep paused-until; then
     echo "The pause cannot be written: $UNIT is not paused." >&2
     return 1
   fi
+  note_clock
   log "The recovery of $UNIT is paused for $1."
   echo "$UNIT is left alone for $1. To end the pause sooner: $here/$name-recover.sh resume"
 }
@@ -155,12 +185,28 @@ resume() {
 
 status() {
   look || return 1
-  judge probe_twice
+  judge twice
   echo "unit: $UNIT, $ActiveState ($SubState), $finding${why:+: $why}"
   if is_paused; then echo "paused: for $(((left + 59) / 60)) min more"; fi
   echo "recoveries in the last hour: $(fires)"
-  if is_kept outage && read -r since <"$(kept outage)"; then echo "outage: for $((($(now) - since) / 60)) min"; fi
+  if is_kept outage && outage_seconds; then echo "outage: for $((lasted / 60)) min${rebooted:+, and over a boot}"; fi
   echo "pushes that wait: $(find "$STATE/outbox" "$RUN/outbox" -type f | wc -l | tr -d ' ')"
+}
+
+# Prints the finding, the answer of the probe, and the reason, each on its line.
+show_judgement() {
+  look || return 1
+  judge twice
+  printf '%s\n' "$finding" "$answer" "$why"
+}
+
+# Asks the probe once, and prints the answer.
+ask_once() {
+  case $1 in '' | *[!0-9]*) return 2 ;; esac
+  probe "$1"
+  asked=$?
+  echo "$answer"
+  return "$asked"
 }
 
 trap 'exit 0' TERM # the system is stopped
@@ -168,6 +214,8 @@ case ${1-} in
   '') recover ;;
   pause) pause "${2-}" ;;
   resume | status) "$1" ;;
+  judge) show_judgement ;; # for `plan`, `install`, `verify` and the drill
+  probe) ask_once "${2-}" ;;
   *)
     echo "usage: $0 [pause 2h | resume | status]" >&2
     exit 2

@@ -12,14 +12,17 @@ name=${name%-watch.sh}
 
 readonly LOOK_SECONDS=10 PING_SECONDS=60 RETRY_SECONDS=60 LASTS_SECONDS=5
 
-second=0 next_look=0 next_ping=0 good_since='' seen='' said='' asked=-9 pinging=''
+next_look=0 next_ping=0 good_since='' seen='' said='' asked=-9 pinging='' slow=''
 MainPID=0 finding=''
 
 watch() {
+  read_sleep
+  slept_before "$$" "$(insist show --property=ExecMainStartTimestampMonotonic --value -- "$name-watch.service")"
+  echo "$slept $woke" >"$RUN/slept"
   while :; do
-    if [ "$second" -ge "$next_look" ] || ! is_as_before; then check; fi
-    sleep 1
-    second=$((second + 1))
+    if [ "$now" -ge "$next_look" ] || ! is_as_before; then check; fi
+    note_clock
+    nap 1
   done
 }
 
@@ -30,14 +33,14 @@ is_as_before() {
 }
 
 check() {
-  next_look=$((second + LOOK_SECONDS))
+  next_look=$((now + LOOK_SECONDS))
   if ! look; then
     finding='' MainPID=0
     return
   fi
-  judge probe_twice
+  judge twice
   case $finding in
-    good) is_good ;;
+    good | slow) is_good ;;
     paused) is_paused_for_now ;;
     *) is_bad ;;
   esac
@@ -45,10 +48,11 @@ check() {
 
 is_good() {
   seen='' said=''
-  : "${good_since:=$second}"
-  [ "$MainPID" -gt 0 ] || next_look=$((second + 2)) # no process to look at
-  if [ "$((second - good_since))" -ge "$LOOK_SECONDS" ]; then settle; fi
-  if [ "$((second - good_since))" -ge "$STEADY_SECONDS" ]; then rm -f "$RUN/tried"; fi
+  if [ "$finding" != slow ]; then slow=; elif [ -z "$slow" ]; then slow=1 && log "$UNIT is slow: $why."; fi
+  : "${good_since:=$now}"
+  [ "$MainPID" -gt 0 ] || next_look=$((now + 2)) # no process to look at
+  if [ "$((now - good_since))" -ge "$LOOK_SECONDS" ]; then settle; fi
+  if [ "$((now - good_since))" -ge "$STEADY_SECONDS" ]; then rm -f "$RUN/tried"; fi
   ping_now_and_then
 }
 
@@ -58,7 +62,7 @@ is_paused_for_now() {
 }
 
 ping_now_and_then() {
-  if [ "$second" -ge "$next_ping" ] && ping_beside; then next_ping=$((second + PING_SECONDS)); fi
+  if [ "$now" -ge "$next_ping" ] && ping_beside; then next_ping=$((now + PING_SECONDS)); fi
 }
 
 # Sends a ping while the watch goes on, unless the last one is still under way.
@@ -74,31 +78,34 @@ ping_beside() {
 is_bad() {
   # Else nobody would hear of a service that ends each half minute.
   if [ "$finding" = crashed ] && [ -n "$good_since" ] && [ -f "$RUN/tried" ]; then count_fire; fi
-  good_since='' next_look=$((second + 1))
+  good_since='' next_look=$((now + 1))
   if [ -n "$missing" ]; then rm -f "$RUN/tried"; fi # it did not fail by itself
   case $finding in
     crashed) [ -f "$RUN/tried" ] || ask ;;
-    stopped) has_just_failed || ask ;;
-    dead) [ -f "$RUN/failed-at" ] || ask ;; # a restart did not help: the timer tries again
+    hanging) if is_starting; then is_kept outage || ask; else is_too_soon || ask; fi ;;
+    stopped | dead) is_too_soon || ask ;;
   esac
-  # A fault that lasts is pinged too, so that the site can name its cause.
-  sign="$LoadState $ActiveState $Result $ExecMainStatus $answer"
-  if [ "$sign" != "$seen" ]; then
-    seen=$sign seen_since=$second
-  elif [ "$sign" != "$said" ] && [ "$((second - seen_since))" -ge "$LASTS_SECONDS" ] && ping_beside; then
-    said=$sign
-  fi
+  # A fault that lasts is pinged at once, too, so that the site can name its cause.
+  sign="$finding $LoadState $ActiveState $Result $ExecMainStatus $answer"
+  if [ "$sign" != "$seen" ]; then seen=$sign seen_since=$now; fi
+  [ "$((now - seen_since))" -ge "$LASTS_SECONDS" ] || return 0
+  if [ "$sign" != "$said" ]; then said=$sign next_ping=$now; fi
+  ping_now_and_then
 }
 
-has_just_failed() {
-  [ -f "$RUN/failed-at" ] && read -r failed_at <"$RUN/failed-at" && [ "$(($(up_seconds) - failed_at))" -lt "$RETRY_SECONDS" ]
+# A restart that did not help is repeated after 1, 2, 4 and 8 minutes; then the timer alone goes on.
+is_too_soon() {
+  read_failures
+  [ "$failed" -gt 0 ] || return 1
+  [ "$failed" -le 4 ] || return 0
+  [ "$((now - failed_at))" -lt "$((RETRY_SECONDS << (failed - 1)))" ]
 }
 
 # Starts the recovery, unless it is under way.
 ask() {
-  [ "$((second - asked))" -ge 3 ] && flock -n "$RUN/lock" true && ! is_stopping || return 0
-  asked=$second
-  : >"$RUN/request"
+  [ "$((now - asked))" -ge 3 ] && flock -n "$RUN/lock" true && ! is_stopping || return 0
+  asked=$now
+  echo "$now" >"$RUN/request"
   control start --no-block -- "$name-recover.service"
 }
 
