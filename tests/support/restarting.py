@@ -20,7 +20,7 @@ from tests.support.powershell_values import Properties, Value
 TABLE = Path(__file__).resolve().parents[1] / "gateway" / "cloud" / "cases.toml"
 CLIENT_ID = "0a1b2c3d-0000-4000-8000-0000000c11e7"
 NO_ANSWER = "No such host is known."
-REFUSED_TOKEN = (
+SIGN_IN_FAILED = (
     "ManagedIdentityCredential authentication failed: Service request failed.\r\nStatus: {} (Bad Request)\r\n\r\n"
 )
 """How the vendor's command says that no token was given; headers and traces follow."""
@@ -146,7 +146,7 @@ class ScriptedCloud:
         status = int(answer) if answer.isdecimal() else 0 if answer in _SAID else 200
         why = _SAID.get(answer, "")
         if step in {"sign-in", "context"} and status not in {0, 200}:
-            why = REFUSED_TOKEN.format(status) + "X-CORRELATION-ID: REDACTED " * 20
+            why = SIGN_IN_FAILED.format(status) + "X-CORRELATION-ID: REDACTED " * 20
         self.troubles += status not in {200, 202}
         return Reply(status, self.now, power, pause, why)
 
@@ -206,7 +206,11 @@ def run_runbook(tree: Node, case: Case, webhook_data: Value, visited: Visited) -
 
 
 def _complete(cloud: ScriptedCloud, ended: Ended) -> Ended:
-    told = [str(one) for one in cloud.warnings if re.fullmatch(r" \(the attempt to [a-z ]+ failed: .{1,200}\)", str(one))]
+    told = [
+        str(one)
+        for one in cloud.warnings
+        if re.fullmatch(r" \(the attempt to [a-z ]+ failed: .{1,200}\)", str(one))
+    ]
     if len(told) != cloud.troubles or told != cloud.warnings:
         raise UnexpectedStep(f"{cloud.case.fact}: warns of {cloud.warnings}")
     return _at_the_end(cloud, ended)
@@ -218,44 +222,48 @@ def _at_the_end(cloud: ScriptedCloud, ended: Ended) -> Ended:
     return ended
 
 
+_CONTEXT = Properties({"Account": "whom the requests are made for"})
+
+
+def _said(cloud: ScriptedCloud, step: str) -> Reply:
+    """Return the reply to a step; raise what the vendor's command throws."""
+    reply = cloud.reply(step)
+    if reply.why and (step == "sign-in" or reply.why != _SAID["unreadable"]):
+        raise CommandFailed(reply.why)
+    return reply
+
+
+def _read_json(_: Mapping[str, Value], others: Sequence[Value]) -> list[Value]:
+    try:
+        return [Properties(json.loads(cast("str", others[0])))]
+    except (TypeError, ValueError) as error:
+        raise CommandFailed(f"Conversion from JSON failed with error: {error}") from None
+
+
 def _commands(cloud: ScriptedCloud) -> dict[str, Command]:
-    context = Properties({"Account": "whom the requests are made for"})
-
-    def said(step: str) -> Reply:
-        reply = cloud.reply(step)
-        if reply.why and not (step in {"look", "start", "context"} and reply.why == _SAID["unreadable"]):
-            raise CommandFailed(reply.why)
-        return reply
-
     def connect(named: Mapping[str, Value], others: Sequence[Value]) -> list[Value]:
         if (dict(named), list(others)) != ({"Identity": True, "AccountId": CLIENT_ID}, []):
             raise UnexpectedStep(f"signs in by {named}")
-        _ = said("sign-in")
+        _ = _said(cloud, "sign-in")
         return [Properties({"Context": "a profile that is not for the job's output"})]
 
     def get_context(named: Mapping[str, Value], others: Sequence[Value]) -> list[Value]:
         if named or others:
             raise UnexpectedStep(f"asks for a context by {named}")
-        return [context] if said("context").status == 200 else []
+        return [_CONTEXT] if _said(cloud, "context").status == 200 else []
 
     def ask(named: Mapping[str, Value], _: Sequence[Value]) -> list[Value]:
         asked = {
             ("GET", f"{machine()}?$expand=instanceView&{API}"): "look",
             ("POST", f"{machine()}/start?{API}"): "start",
         }
-        if named.get("DefaultProfile") is not context:
+        if named.get("DefaultProfile") is not _CONTEXT:
             raise UnexpectedStep("asks for nobody")
         step = asked.get((str(named["Method"]), str(named["Path"])), f"a request of {named}")
-        reply = said(step)
+        reply = _said(cloud, step)
         if reply.why:
             return [Properties({"StatusCode": 200, "Content": _unreadable(step, cloud.case.variant)})]
         return [Properties({"StatusCode": reply.status, "Content": _content(reply) if step == "look" else None})]
-
-    def read(_: Mapping[str, Value], others: Sequence[Value]) -> list[Value]:
-        try:
-            return [Properties(json.loads(cast("str", others[0])))]
-        except (TypeError, ValueError) as error:
-            raise CommandFailed(f"Conversion from JSON failed with error: {error}") from None
 
     def sleep(named: Mapping[str, Value], _: Sequence[Value]) -> list[Value]:
         cloud.wait(cast("int", named["Seconds"]))
@@ -269,7 +277,7 @@ def _commands(cloud: ScriptedCloud) -> dict[str, Command]:
         "Connect-AzAccount": connect,
         "Get-AzContext": get_context,
         "Invoke-AzRestMethod": ask,
-        "ConvertFrom-Json": read,
+        "ConvertFrom-Json": _read_json,
         "Start-Sleep": sleep,
         "Write-Warning": warn,
         "Get-Date": lambda _named, _others: [cloud.now.astimezone(timezone(timedelta(hours=5, minutes=30)))],

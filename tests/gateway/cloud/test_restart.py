@@ -69,7 +69,9 @@ def is_of(case: Case, step: str, kind: str) -> bool:
         return case.fails != "" and case.steps[-1] == f"{step}: {answer}"
     if how == "passing":
         return case.ends != "" and answer in answers
-    return case.fails != "" and len(answers) > 16 and not {*answers[1:]} & {"200", "202"} and "failed: " in case.fails
+    return (
+        case.fails != "" and len(answers) > 16 and not {*answers[1:]} & {"200", "202"} and "failed: " in case.fails
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -128,11 +130,7 @@ def test_a_mutation_of_the_runbook_breaks_a_case(old: str, new: str) -> None:
 
 def test_a_runbook_without_one_of_its_statements_breaks_a_case() -> None:
     """None of its statements is there for nothing."""
-    survived = [
-        one.text
-        for one in statements(parsed(runbook()))
-        if first_difference(replaced(one, "")) == ""
-    ]
+    survived = [one.text for one in statements(parsed(runbook())) if first_difference(replaced(one, "")) == ""]
     assert survived == []
 
 

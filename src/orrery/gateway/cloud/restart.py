@@ -30,8 +30,13 @@ MOST_SECONDS = 240
 LONGEST_REASON = 200
 """Characters of what went wrong, in the sentence of a run that failed."""
 
-TEST_MESSAGE = '{"schemaId": "orrery-test", "data": {"title": "It\'s a \\"test\\"; {not}\\r\\nan alert: \U0001f514"}}'
-"""What is posted to the webhook to see that it leads to a look. Its title has all that has broken a body on its way."""
+TEST = "this is a test"
+"""What a run says that a test has started."""
+
+TEST_MESSAGE = (
+    '{"schemaId": "orrery-test", "data": {"title": "It\'s a \\"test\\"; {not}\\r\\nan alert: \U0001f514"}}'
+)
+"""What is posted to the webhook to see that it leads to a look. Its title has what breaks bodies on their way."""
 
 _TIME = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3])(:[0-5]\d){2}Z", re.ASCII)
 _SOURCE = "(category|eventSource)"
@@ -101,7 +106,7 @@ def _trouble(step: str, reply: Reply) -> str:
 def _why_idle(alert: str, vm_id: str) -> str:
     """Return why an alert is none to act on, and nothing when it is or cannot be read."""
     if _has(alert, "schemaId", "orrery-test"):
-        return "this is a test"
+        return TEST
     if not (_has(alert, "status", r"\w+") and _has(alert, "resourceId", r"/\S+")):
         return ""
     if not _has(alert, "resourceId", re.escape(vm_id)):
